@@ -1,0 +1,146 @@
+/**
+ * Every way in which Rankweave refuses or fails, as a stable code. Callers and tests match `code`, never the
+ * message. `docs/errors.md` explains each one; a test keeps the two in step.
+ */
+export const errorCodes = [
+  // what the caller passed
+  'ERR_ARGUMENT',
+  'ERR_RANK',
+  'ERR_TAG',
+  'ERR_COUNT',
+  'ERR_TYPE',
+  'ERR_CLONE',
+  'ERR_OP',
+  'ERR_COLOR',
+  'ERR_GROUP',
+  'ERR_DIMS',
+  // messages and collectives
+  'ERR_TRUNCATE',
+  'ERR_TYPE_MISMATCH',
+  'ERR_COLLECTIVE_MISMATCH',
+  'ERR_COMM_FREED',
+  'ERR_REVOKED',
+  'ERR_REQUEST',
+  'ERR_ABORTED',
+  // worlds and fabrics
+  'ERR_WORLD',
+  'ERR_WORLD_ABORTED',
+  'ERR_WORLD_ENDED',
+  'ERR_DEADLOCK',
+  'ERR_PEER_LOST',
+  'ERR_FABRIC',
+  // topologies, machines, matrices
+  'ERR_TOPOLOGY',
+  'ERR_MACHINE',
+  'ERR_SPEC',
+  'ERR_MATRIX_MARKET',
+  'ERR_FILE',
+  // strategies and schedules
+  'ERR_STRATEGY',
+  'ERR_SCHEDULE',
+  'ERR_SCHEDULE_FORMAT',
+  'ERR_PLACEMENT',
+  // command line
+  'ERR_USAGE',
+  'ERR_PROGRAM',
+] as const
+
+export type ErrorCode = (typeof errorCodes)[number]
+
+/** Where and what, for programs: plain values only, because errors cross threads and sockets as records. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | null>>
+
+export interface ErrorRecord {
+  readonly code: ErrorCode
+  readonly message: string
+  readonly details: ErrorDetails
+  readonly stack?: string
+  readonly cause?: CauseRecord
+}
+
+/** What caused an error, or crossed in its place: an error of ours, anybody else's, or a plain value. */
+export type CauseRecord =
+  | { readonly kind: 'rankweave'; readonly record: ErrorRecord }
+  | { readonly kind: 'foreign'; readonly name: string; readonly message: string; readonly stack?: string }
+  | { readonly kind: 'value'; readonly value: string | number | boolean | bigint | null }
+
+/** The one error class. The message says what was expected, what arrived, and where. */
+export class RankweaveError extends Error {
+  override readonly name = 'RankweaveError'
+  readonly code: ErrorCode
+  readonly details: ErrorDetails
+
+  constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    this.code = code
+    this.details = options.details ?? {}
+  }
+
+  /**
+   * A structured-cloneable copy; {@link RankweaveError.fromRecord} rebuilds the error on the other side. Causes go
+   * along, and theirs, 8 deep; of a foreign one what it says, of an object its text.
+   */
+  toRecord(): ErrorRecord {
+    return recordOf(this, deepestCause)
+  }
+
+  static fromRecord(record: ErrorRecord): RankweaveError {
+    const error = new RankweaveError(record.code, record.message, {
+      details: record.details,
+      cause: record.cause === undefined ? undefined : fromCauseRecord(record.cause),
+    })
+    if (record.stack !== undefined) error.stack = record.stack
+    return error
+  }
+}
+
+/** Any value at all, as it may stand in a message: what an error says, what else there is as text. Never throws. */
+export function shown(value: unknown): string {
+  try {
+    return value instanceof Error ? value.message : String(value)
+  } catch {
+    return `a value of type ${typeof value} that has no text`
+  }
+}
+
+/** True for a {@link RankweaveError}, and, when codes are given, only for one of those codes. */
+export function isRankweaveError(error: unknown, ...codes: readonly ErrorCode[]): error is RankweaveError {
+  return error instanceof RankweaveError && (codes.length === 0 || codes.includes(error.code))
+}
+
+/** Causes of causes that a record keeps; an error may be its own. */
+const deepestCause = 8
+
+function recordOf({ code, message, details, stack, cause }: RankweaveError, depth: number): ErrorRecord {
+  return {
+    code,
+    message,
+    details,
+    ...(stack === undefined ? {} : { stack }),
+    ...(cause === undefined || depth === 0 ? {} : { cause: toCauseRecord(cause, depth - 1) }),
+  }
+}
+
+/** Anything that was thrown, or given as a reason, as a record. */
+export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord {
+  if (cause instanceof RankweaveError) return { kind: 'rankweave', record: recordOf(cause, depth) }
+  if (cause instanceof Error) {
+    const { name, message, stack } = cause
+    return { kind: 'foreign', name, message, ...(stack === undefined ? {} : { stack }) }
+  }
+  const isPlain = cause === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof cause)
+  return {
+    kind: 'value',
+    value: isPlain ? (cause as string | number | boolean | bigint | null) : shown(cause),
+  }
+}
+
+/** What {@link toCauseRecord} was given, as far as it could be recorded. */
+export function fromCauseRecord(cause: CauseRecord): unknown {
+  if (cause.kind === 'value') return cause.value
+  if (cause.kind === 'rankweave') return RankweaveError.fromRecord(cause.record)
+  const error = new Error(cause.message)
+  error.name = cause.name
+  if (cause.stack !== undefined) error.stack = cause.stack
+  return error
+}

@@ -1,0 +1,152 @@
+import { processCases } from './conformance-cases.js'
+import { expect, expectRefused, turns } from './conformance-checks.js'
+import type { FabricFactory, FabricSession } from './fabric.js'
+
+/** One rule of the contract in `fabric.ts`, checked on a session of its own. */
+export interface ConformanceCase {
+  readonly name: string
+  /** Throws, saying what was expected and what was seen, when the fabric breaks the rule. */
+  run(): Promise<void>
+}
+
+/**
+ * The contract of a fabric as cases to run, under any test runner or none.
+ *
+ * A session that hosts one process of several runs its part of each case: start the same case in every process.
+ */
+export function fabricConformance(factory: FabricFactory): readonly ConformanceCase[] {
+  const perProcess = processCases.map(({ name, program }) => ({
+    name,
+    run: () =>
+      withSession(factory, async (session) => {
+        await Promise.all(session.hosted.map((fabric) => program(fabric, session)))
+      }),
+  }))
+  const perSession = sessionCases.map(({ name, check }) => ({
+    name,
+    run: () => withSession(factory, (session) => check(session, factory)),
+  }))
+  return [...perProcess, ...perSession]
+}
+
+async function withSession(
+  factory: FabricFactory,
+  body: (session: FabricSession) => Promise<void>,
+): Promise<void> {
+  const session = await factory.open()
+  try {
+    await body(session)
+  } finally {
+    await session.close()
+  }
+}
+
+interface SessionCase {
+  readonly name: string
+  check(session: FabricSession, factory: FabricFactory): Promise<void>
+}
+
+const sessionCases: readonly SessionCase[] = [
+  {
+    name: 'a session says truly what it is',
+    async check(session, factory) {
+      expect(session.kind === factory.kind, `kind ${factory.kind}`, session.kind)
+      expect(session.processes === factory.processes, `${factory.processes} processes`, session.processes)
+      expect(session.nodes.length === session.processes, 'a node for every process', session.nodes.length)
+      let before = -1
+      for (const fabric of session.hosted) {
+        expect(fabric.process > before, 'hosted processes ascending', fabric.process)
+        before = fabric.process
+        expect(before < session.processes, `a process below ${session.processes}`, before)
+        expect(fabric.kind === session.kind, `kind ${session.kind}`, fabric.kind)
+        expect(fabric.processes === session.processes, `${session.processes} processes`, fabric.processes)
+        expect(String(fabric.nodes) === String(session.nodes), String(session.nodes), fabric.nodes)
+        expect(Number.isSafeInteger(fabric.maxPayloadBytes), 'whole bytes', fabric.maxPayloadBytes)
+        expect(fabric.maxPayloadBytes >= 1024, 'payloads of a kibibyte at least', fabric.maxPayloadBytes)
+      }
+    },
+  },
+  {
+    name: 'after close nothing is delivered and sends are refused; closing again is harmless',
+    async check(session) {
+      let closed = false
+      let late = 0
+      for (const fabric of session.hosted) {
+        fabric.attach({
+          frame: () => {
+            if (closed) late++
+          },
+          peerLost: () => {},
+        })
+      }
+      for (const fabric of session.hosted) {
+        for (let peer = 0; peer < session.processes; peer++) fabric.send(peer, Int32Array.of(peer))
+      }
+      const closing = session.close()
+      closed = true
+      await closing
+      await session.close()
+      await turns(5)
+      expect(late === 0, 'no frame after close', late)
+      for (const fabric of session.hosted) {
+        fabric.unref()
+        expect(fabric.poll() === false, 'nothing to poll', 'something')
+        expectRefused(() => fabric.send(0, Int32Array.of(1)), 'a send after close')
+      }
+    },
+  },
+  {
+    name: 'ref and unref nest, and close lets go of every handle',
+    async check(_session, factory) {
+      await turns(3)
+      const before = handles()
+      const session = await factory.open()
+      for (const fabric of session.hosted) {
+        fabric.ref()
+        fabric.ref()
+        fabric.unref()
+        fabric.ref()
+        fabric.attach({ frame: () => {}, peerLost: () => {} })
+        fabric.send(fabric.process, Int32Array.of(1))
+      }
+      await turns(3)
+      await session.close()
+      await turns(3)
+      // Whoever runs this suite may have handles of its own that come and go.
+      const giveUpAt = performance.now() + 2000
+      let left = startedSince(before)
+      while (left.length > 0 && performance.now() < giveUpAt) {
+        await turns(1)
+        left = startedSince(before)
+      }
+      expect(left.length === 0, 'no handle left', left.join(', '))
+    },
+  },
+  {
+    name: 'a session is quiet when no frame is under way, and only then',
+    async check(session) {
+      if (session.hosted.length < session.processes) return
+      let delivered = 0
+      for (const fabric of session.hosted)
+        fabric.attach({ frame: () => void delivered++, peerLost: () => {} })
+      expect(session.quiet(), 'quiet at first', 'frames under way')
+      const first = session.hosted[0]!
+      for (let peer = 0; peer < session.processes; peer++) first.send(peer, Int32Array.of(peer))
+      expect(!session.quiet(), 'not quiet while frames are under way', 'quiet')
+      for (let turn = 0; turn < 1000 && !session.quiet(); turn++) await turns(1)
+      expect(session.quiet(), 'quiet in the end', 'frames under way')
+      expect(delivered === session.processes, `${session.processes} frames`, delivered)
+    },
+  },
+]
+
+/** Types of which more are active than before. */
+function startedSince(before: ReadonlyMap<string, number>): string[] {
+  return [...handles()].filter(([type, count]) => count > (before.get(type) ?? 0)).map(([type]) => type)
+}
+
+function handles(): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1)
+  return counts
+}

@@ -1,0 +1,122 @@
+/**
+ * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags and
+ * communicators are the business of `comm/`, which runs unchanged on every fabric.
+ *
+ * The contract, checked by `fabricConformance`:
+ *
+ * - **Order.** Frames from one process to another arrive in the order they were sent, each exactly once. Frames
+ *   of different senders may interleave in any way.
+ * - **Borrowing.** `send` has read header and payload when it returns; the sender may reuse both at once. A sink
+ *   may read a delivered header and payload only until its `frame` returns. A ring in shared memory, an MPI
+ *   receive buffer and a WebSocket message can all lend their bytes under this rule, so nobody needs to allocate.
+ * - **Never blocking.** `send` never waits and never refuses: flow control of payload is done above, by credits
+ *   (decision 10), so what a fabric must queue is bounded by the credits, envelopes and control frames.
+ * - **No re-entrance.** `frame` is never called from inside `send`; it is called from `poll`, or from a task of
+ *   the fabric's own.
+ */
+export interface Fabric {
+  readonly kind: FabricKind
+  /** This process, 0-based. */
+  readonly process: number
+  readonly processes: number
+  /** Node label of every process; processes with equal labels are on one node. */
+  readonly nodes: readonly string[]
+  /** Largest payload of one frame in bytes; larger payloads are cut into several, or go by `bulk`. */
+  readonly maxPayloadBytes: number
+  readonly counters: Readonly<FabricCounters>
+  /** Large payloads without intermediate copies, where the fabric can. */
+  readonly bulk?: BulkTransfer
+
+  /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
+  attach(sink: FrameSink): void
+
+  /**
+   * Sends one frame. `peer` may be this process itself.
+   *
+   * @param header at most {@link maxHeaderWords} words, opaque to the fabric
+   * @param payload at most `maxPayloadBytes` bytes
+   * @throws ERR_FABRIC after `close`, for a peer out of range, or for an oversized header or payload
+   */
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void
+
+  /** Delivers what has arrived without waiting; true if it delivered anything. Cheap when there is nothing. */
+  poll(): boolean
+
+  /**
+   * Polls for some microseconds, until `enough` says so: for when nobody in this process can go on without a frame.
+   * Only where the event loop would take much longer to bring one.
+   */
+  spin?(enough: () => boolean): void
+
+  /** Keeps the event loop of this process alive while waits are pending; calls nest. */
+  ref(): void
+  unref(): void
+}
+
+export type FabricKind = 'local' | 'threads' | 'websocket' | 'mpi'
+
+export const maxHeaderWords = 16
+
+export interface FrameSink {
+  /** One frame of process `src`; header and payload are lent for the duration of the call. */
+  frame(src: number, header: Int32Array, payload: Uint8Array): void
+  /**
+   * Process `peer` is gone: nothing more will come from it, nothing sent to it will arrive. When `peer` is the sink's
+   * own process, it has been cut off from all others.
+   */
+  peerLost(peer: number, reason: string): void
+}
+
+/**
+ * A payload that goes from the sender's buffer into the receiver's in as few copies as the fabric can do.
+ * `comm/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is drawn
+ * by the sender and is unique among its transfers to that peer.
+ */
+export interface BulkTransfer {
+  /** Resolves when `buffer` may be reused. Rejects with ERR_PEER_LOST. */
+  send(peer: number, transferId: number, buffer: Uint8Array): Promise<void>
+  /** Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST. */
+  receive(peer: number, transferId: number, into: Uint8Array): Promise<void>
+}
+
+/** Frames and bytes (headers included) of this process since it started; frames to itself count too. */
+export interface FabricCounters {
+  framesSent: number
+  bytesSent: number
+  framesReceived: number
+  bytesReceived: number
+}
+
+/**
+ * The part of a started world that one thread of execution sees: all processes for `local`, one for fabrics
+ * whose processes have an event loop of their own.
+ */
+export interface FabricSession {
+  readonly kind: FabricKind
+  readonly processes: number
+  readonly nodes: readonly string[]
+  /** The processes hosted here, ascending by `process`. */
+  readonly hosted: readonly Fabric[]
+  /**
+   * True when no frame between processes is under way as far as this session can know. Deadlock detection asks it.
+   * A fabric that cannot see its peers answers for itself alone: whether frames are under way between sessions is
+   * found out above, where all processes compare how many they have sent and received.
+   */
+  quiet(): boolean
+  /**
+   * Ends the session: nothing is delivered here any more, no handle or process stays behind. What was sent before to
+   * processes of other sessions still arrives there. Closing again is harmless.
+   */
+  close(): Promise<void>
+}
+
+/**
+ * How to start a session: what `run({ fabric })` accepts, and what `fabricConformance` is a function of.
+ * `ranksPerProcess` rides along for `run`; a fabric does not interpret it.
+ */
+export interface FabricFactory {
+  readonly kind: FabricKind
+  readonly processes: number
+  readonly ranksPerProcess?: readonly number[]
+  open(): Promise<FabricSession>
+}

@@ -1,0 +1,90 @@
+import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers'
+
+/**
+ * One timer that does nothing but keep the event loop alive while somebody holds it, so that a program that
+ * waits for a message does not exit.
+ */
+export class KeepAlive {
+  #timer: NodeJS.Timeout | undefined
+  #holders = 0
+  #closed = false
+
+  ref(): void {
+    if (this.#closed || this.#holders++ > 0) return
+    held++
+    if (this.#timer === undefined) this.#timer = setTimeout(restart, longestDelayMs, this)
+    else this.#timer.ref()
+  }
+
+  unref(): void {
+    if (this.#closed || --this.#holders > 0) return
+    held--
+    this.#timer?.unref()
+  }
+
+  /** Lets go for good; later calls do nothing. */
+  close(): void {
+    if (this.#closed) return
+    if (this.#holders > 0) held--
+    this.#closed = true
+    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  /** @internal */
+  refresh(): void {
+    this.#timer?.refresh()
+  }
+}
+
+/** A task of a fabric's own: runs in a later turn of the event loop, once however often it is asked for. */
+export class Task {
+  readonly #run: () => void
+  #immediate: NodeJS.Immediate | undefined
+
+  constructor(run: () => void) {
+    this.#run = run
+  }
+
+  schedule(): void {
+    if (this.#immediate !== undefined) return
+    scheduled++
+    this.#immediate = setImmediate(start, this)
+  }
+
+  cancel(): void {
+    if (this.#immediate === undefined) return
+    scheduled--
+    clearImmediate(this.#immediate)
+    this.#immediate = undefined
+  }
+
+  /** @internal */
+  start(): void {
+    scheduled--
+    this.#immediate = undefined
+    this.#run()
+  }
+}
+
+/**
+ * How many of the timers and immediates that now keep the event loop of this thread alive are ours. Deadlock detection
+ * leaves them out: they wake nobody up who would not be woken by a frame.
+ */
+export function ownHandles(): { readonly timers: number; readonly immediates: number } {
+  return { timers: held, immediates: scheduled }
+}
+
+let held = 0
+let scheduled = 0
+
+/** Node's longest timer: about 25 days. */
+const longestDelayMs = 2 ** 31 - 1
+
+function restart(keepAlive: KeepAlive): void {
+  keepAlive.refresh()
+}
+
+function start(task: Task): void {
+  task.start()
+}

@@ -1,0 +1,103 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { errorCodes, isRankweaveError, RankweaveError } from '../../src/errors.js'
+
+const root = join(import.meta.dirname, '../..')
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(root, folder, name))
+}
+
+/** Code of all tests but this one, without comments. */
+const tests = filesBelow('test')
+  .filter((file) => file !== import.meta.filename)
+  .map((file) =>
+    readFileSync(file, 'utf8')
+      .replace(/\/\*[\s\S]*?\*\//g, '')
+      .replace(/^\s*\/\/.*$/gm, ''),
+  )
+
+const documented = new Map(
+  readFileSync(join(root, 'docs/errors.md'), 'utf8')
+    .split('\n')
+    .map((line) => /^\| `(ERR_[A-Z_]+)`\s*\|(.*)\|$/.exec(line))
+    .filter((row) => row !== null)
+    .map((row) => [row[1], row[2].split('|').map((cell) => cell.trim())] as const),
+)
+
+describe('error codes', () => {
+  it.each(errorCodes)('%s is documented: meaning, cause, remedy', (code) => {
+    const cells = documented.get(code)
+    expect(cells, `a row of docs/errors.md for ${code}`).toHaveLength(3)
+    for (const cell of cells!) expect(cell).toMatch(/\w.*\.$/)
+  })
+
+  it('documents no code that does not exist', () => {
+    expect([...documented.keys()].filter((code) => !errorCodes.some((known) => known === code))).toEqual([])
+  })
+
+  it.each(errorCodes)('%s is expected by a test', (code) => {
+    expect(
+      tests.some((text) => expectsCode(text, code)),
+      `a test that expects ${code}`,
+    ).toBe(true)
+  })
+
+  it('are raised by the sources, each of them', () => {
+    const sources = filesBelow('src').filter((file) => !file.endsWith(join('src', 'errors.ts')))
+    const text = sources.map((file) => readFileSync(file, 'utf8')).join('\n')
+    expect(errorCodes.filter((code) => !text.includes(`'${code}'`))).toEqual([])
+  })
+})
+
+/** True if the code stands, quoted, in a file with expectations, other than where the test makes such an error. */
+function expectsCode(text: string, code: string): boolean {
+  const others = text.replaceAll(new RegExp(`new RankweaveError\\(\\s*'${code}'`, 'g'), '')
+  return new RegExp(`['"\`]${code}['"\`]`).test(others) && /\bexpect/.test(others)
+}
+
+describe('RankweaveError', () => {
+  it('carries code, message, details and cause', () => {
+    const cause = new TypeError('deep')
+    const error = new RankweaveError('ERR_RANK', 'expected 0 to 3, got 4', { details: { rank: 4 }, cause })
+    expect(error).toBeInstanceOf(Error)
+    expect(error).toMatchObject({ name: 'RankweaveError', code: 'ERR_RANK', details: { rank: 4 }, cause })
+    expect(error.message).toBe('expected 0 to 3, got 4')
+    expect('cause' in new RankweaveError('ERR_TAG', 'none')).toBe(false)
+  })
+
+  it('is told apart by code', () => {
+    const error = new RankweaveError('ERR_TAG', 'x')
+    expect(isRankweaveError(error)).toBe(true)
+    expect(isRankweaveError(error, 'ERR_RANK', 'ERR_TAG')).toBe(true)
+    expect(isRankweaveError(error, 'ERR_RANK')).toBe(false)
+    expect(isRankweaveError(new Error('x'))).toBe(false)
+    expect(isRankweaveError({ code: 'ERR_TAG' })).toBe(false)
+  })
+
+  it('survives structured clone as a record', () => {
+    const inner = new RankweaveError('ERR_FILE', 'no file', { details: { path: 'a.mtx' } })
+    const error = new RankweaveError('ERR_WORLD_ENDED', 'over', { details: { rank: 3 }, cause: inner })
+    const rebuilt = RankweaveError.fromRecord(structuredClone(error.toRecord()))
+    expect(rebuilt).toBeInstanceOf(RankweaveError)
+    expect(rebuilt).toMatchObject({ code: 'ERR_WORLD_ENDED', message: 'over', details: { rank: 3 } })
+    expect(rebuilt.stack).toBe(error.stack)
+    expect(rebuilt.cause).toMatchObject({ code: 'ERR_FILE', details: { path: 'a.mtx' } })
+  })
+
+  it.each([
+    { cause: new RangeError('deep'), plain: { name: 'RangeError', message: 'deep' } },
+    { cause: () => 1, plain: '() => 1' },
+    { cause: { a: 1 }, plain: '[object Object]' },
+    { cause: 'said', plain: 'said' },
+    { cause: 7n, plain: 7n },
+  ])('makes any cause cloneable: $plain', ({ cause, plain }) => {
+    const record = structuredClone(new RankweaveError('ERR_OP', 'x', { cause }).toRecord())
+    const { cause: back } = RankweaveError.fromRecord(record)
+    if (back instanceof Error) expect(back).toMatchObject(plain as object)
+    else expect(back).toBe(plain)
+  })
+})
