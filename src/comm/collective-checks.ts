@@ -1,0 +1,307 @@
+import {
+  addFloats,
+  countsOf,
+  elements,
+  floats,
+  joined,
+  lengthOf,
+  ranksOf,
+  same,
+  type Text,
+  textOf,
+  tree,
+  treePrefix,
+  types,
+} from './collective-oracles.js'
+import type { Communicator } from './communicator.js'
+import { createOperation } from './operation.js'
+
+/** One collective on one communicator, compared with an oracle that every rank computes for itself. */
+export interface CollectiveCheck {
+  readonly name: string
+  /**
+   * Throws when a result is wrong. Data encode (slot, source, destination, element). All calls are started before
+   * the first is awaited, so that several checks can run at once and still call in one order.
+   *
+   * @param length elements per block, 0 included
+   */
+  check(comm: Communicator, slot: number, length: number): Promise<void>
+}
+
+/** The matrix product does not commute, and its integers wrap, so it is associative exactly. */
+const matrixProduct = createOperation<Int32Array>(
+  (a, b) => {
+    for (let i = 0; i + 3 < a.length; i += 4) {
+      const [p, q, r, s] = [a[i]!, a[i + 1]!, a[i + 2]!, a[i + 3]!]
+      const [t, u, v, w] = [b[i]!, b[i + 1]!, b[i + 2]!, b[i + 3]!]
+      a[i] = Math.imul(p, t) + Math.imul(q, v)
+      a[i + 1] = Math.imul(p, u) + Math.imul(q, w)
+      a[i + 2] = Math.imul(r, t) + Math.imul(s, v)
+      a[i + 3] = Math.imul(r, u) + Math.imul(s, w)
+    }
+    return undefined
+  },
+  { name: 'matrixProduct' },
+)
+
+const joinTexts = createOperation<Text>(
+  (a, b) => ({ text: a.text + b.text, parts: [...a.parts, ...b.parts] }),
+  { name: 'joinTexts' },
+)
+
+export const collectiveChecks: readonly CollectiveCheck[] = [
+  { name: 'barrier', check: (comm) => comm.barrier() },
+  {
+    name: 'bcast',
+    async check(comm, slot, length) {
+      const root = slot % comm.size
+      const type = types[slot % types.length]!
+      const isRoot = comm.rank === root
+      const expected = elements(type, slot, root, 0, length)
+      const given = isRoot ? expected.slice() : null
+      const into = slot % 2 === 1 ? new type(length + 2) : undefined
+      const typed = comm.bcast(given, root, into === undefined ? {} : { into })
+      const value = comm.bcast(isRoot ? textOf(slot, root) : null, root)
+      const got = await typed
+      if (isRoot) same(got === given, true, 'bcast: the root has its own data')
+      else if (into !== undefined) same(got === into, true, 'bcast: into is what comes back')
+      same(got!.subarray(0, length), expected, 'bcast')
+      same(await value, textOf(slot, root), 'bcast of a value')
+    },
+  },
+  {
+    name: 'reduce',
+    async check(comm, slot, length) {
+      const root = (slot * 5) % comm.size
+      const expected = tree(ranksOf(comm), (rank) => floats(slot, rank, length), addFloats)
+      const got = await comm.reduce(floats(slot, comm.rank, length), 'sum', root)
+      same(got, comm.rank === root ? expected : null, 'reduce')
+    },
+  },
+  {
+    name: 'allreduce, the same bits everywhere',
+    async check(comm, slot, length) {
+      const leaf = (rank: number) => floats(slot, rank, length)
+      const narrowLeaf = (rank: number) => Float32Array.from(leaf(rank))
+      const mine = leaf(comm.rank)
+      const inPlace = leaf(comm.rank)
+      const [wide, placed, narrow] = await Promise.all([
+        comm.allreduce(mine, 'sum'),
+        comm.allreduce(inPlace, 'sum', { into: inPlace }),
+        comm.allreduce(narrowLeaf(comm.rank), 'sum'),
+      ])
+      const expected = tree(ranksOf(comm), leaf, addFloats)
+      same(wide, expected, 'allreduce')
+      same(mine, leaf(comm.rank), 'allreduce leaves its input alone')
+      same(placed === inPlace, true, 'into is what comes back')
+      same(placed, expected, 'allreduce in place')
+      same(narrow, tree(ranksOf(comm), narrowLeaf, addFloats), 'allreduce of float32')
+    },
+  },
+  {
+    name: 'allreduce of every integer type',
+    async check(comm, slot, length) {
+      const integers = types.filter((type) => type !== Float32Array && type !== Float64Array)
+      const got = await Promise.all(
+        integers.map((type) => comm.allreduce(elements(type, slot, comm.rank, 0, length), 'max')),
+      )
+      integers.forEach((type, i) => {
+        const expected = elements(type, slot, 0, 0, length)
+        for (const rank of ranksOf(comm)) {
+          elements(type, slot, rank, 0, length).forEach((value, at) => {
+            if (value > expected[at]!) expected[at] = value as never
+          })
+        }
+        same(got[i], expected, `allreduce of ${type.name}`)
+      })
+    },
+  },
+  {
+    name: 'operations that do not commute',
+    async check(comm, slot, length) {
+      const matrix = (rank: number) => elements(Int32Array, slot, rank, 1, 4 * length) as Int32Array
+      const product = (a: Int32Array, b: Int32Array) => {
+        const out = a.slice()
+        matrixProduct.combine(out, b)
+        return out
+      }
+      const join = (a: Text, b: Text) => joinTexts.combine(a, b)!
+      const mine = matrix(comm.rank)
+      const text = textOf(slot, comm.rank)
+      const [products, scanned, texts, scannedTexts, before] = await Promise.all([
+        comm.allreduce(mine, matrixProduct),
+        comm.scan(mine, matrixProduct),
+        comm.allreduce(text, joinTexts),
+        comm.scan(text, joinTexts),
+        comm.exscan(text, joinTexts),
+      ])
+      const through = ranksOf(comm).slice(0, comm.rank + 1)
+      same(products, ranksOf(comm).map(matrix).reduce(product), 'product of matrices')
+      same(scanned, through.map(matrix).reduce(product), 'scan of matrices')
+      same(mine, matrix(comm.rank), 'operations leave the input alone')
+      const textsOf = (ranks: readonly number[]) => ranks.map((rank) => textOf(slot, rank))
+      same(texts, textsOf(ranksOf(comm)).reduce(join), 'joined texts')
+      same(scannedTexts, textsOf(through).reduce(join), 'scan of texts')
+      const expected = comm.rank === 0 ? null : textsOf(through.slice(0, -1)).reduce(join)
+      same(before, expected, 'exscan of texts')
+    },
+  },
+  {
+    name: 'scan and exscan, the same bits everywhere',
+    async check(comm, slot, length) {
+      const leaf = (rank: number) => floats(slot, rank, length)
+      const mine = leaf(comm.rank)
+      const [inclusive, exclusive, placed] = await Promise.all([
+        comm.scan(leaf(comm.rank), 'sum'),
+        comm.exscan(leaf(comm.rank), 'sum'),
+        comm.scan(mine, 'sum', { into: mine }),
+      ])
+      const before = treePrefix(comm.size, comm.rank, leaf)
+      const through = before === null ? leaf(comm.rank) : addFloats(before, leaf(comm.rank))
+      same(inclusive, through, 'scan')
+      same(exclusive, before, 'exscan')
+      same(placed, through, 'scan in place')
+    },
+  },
+  {
+    name: 'gather',
+    async check(comm, slot, length) {
+      const root = (slot * 3) % comm.size
+      const type = types[slot % types.length]!
+      const [typed, values] = await Promise.all([
+        comm.gather(elements(type, slot, comm.rank, root, length), root),
+        comm.gather(textOf(slot, comm.rank), root),
+      ])
+      const blocks = ranksOf(comm).map((rank) => elements(type, slot, rank, root, length))
+      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
+      same(typed, comm.rank === root ? joined(type, blocks) : null, 'gather')
+      same(values, comm.rank === root ? texts : null, 'gather of values')
+    },
+  },
+  {
+    name: 'gatherv',
+    async check(comm, slot, length) {
+      const root = (slot * 3 + 1) % comm.size
+      const block = (rank: number) =>
+        elements(Int16Array, slot, rank, root, lengthOf(rank, length)) as Int16Array
+      const got = await comm.gatherv(block(comm.rank), root)
+      const blocks = ranksOf(comm).map(block)
+      same(got?.data ?? null, comm.rank === root ? joined(Int16Array, blocks) : null, 'gatherv')
+      same(got?.counts ?? null, comm.rank === root ? countsOf(blocks) : null, 'gatherv counts')
+    },
+  },
+  {
+    name: 'scatter',
+    async check(comm, slot, length) {
+      const root = (slot * 7) % comm.size
+      const type = types[slot % types.length]!
+      const blocks = ranksOf(comm).map((rank) => elements(type, slot, root, rank, length))
+      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
+      const [typed, value] = await Promise.all([
+        comm.scatter(comm.rank === root ? joined(type, blocks) : null, root),
+        comm.scatter(comm.rank === root ? texts : null, root),
+      ])
+      same(typed, blocks[comm.rank], 'scatter')
+      same(value, texts[comm.rank], 'scatter of values')
+    },
+  },
+  {
+    name: 'scatterv',
+    async check(comm, slot, length) {
+      const root = (slot * 7 + 1) % comm.size
+      const blocks = ranksOf(comm).map((rank) =>
+        elements(Float32Array, slot, root, rank, lengthOf(rank, length)),
+      )
+      const isRoot = comm.rank === root
+      const data = isRoot ? joined(Float32Array, blocks) : null
+      const got = await comm.scatterv(data, isRoot ? countsOf(blocks) : null, root)
+      same(got, blocks[comm.rank], 'scatterv')
+    },
+  },
+  {
+    name: 'allgather',
+    async check(comm, slot, length) {
+      const type = types[slot % types.length]!
+      const [typed, values] = await Promise.all([
+        comm.allgather(elements(type, slot, comm.rank, 0, length)),
+        comm.allgather(textOf(slot, comm.rank)),
+      ])
+      const blocks = ranksOf(comm).map((rank) => elements(type, slot, rank, 0, length))
+      const texts = ranksOf(comm).map((rank) => textOf(slot, rank))
+      same(typed, joined(type, blocks), 'allgather')
+      same(values, texts, 'allgather of values')
+    },
+  },
+  {
+    name: 'allgatherv',
+    async check(comm, slot, length) {
+      const blocks = ranksOf(comm).map(
+        (rank) => elements(BigInt64Array, slot, rank, 0, lengthOf(rank, length)) as BigInt64Array,
+      )
+      const counts = countsOf(blocks)
+      // Blocks in reverse order, one element apart.
+      const displs = new Int32Array(comm.size)
+      let end = 0
+      for (let rank = comm.size - 1; rank >= 0; rank--) {
+        displs[rank] = end
+        end += counts[rank]! + 1
+      }
+      const into = new BigInt64Array(end).fill(-1n)
+      const expected = new BigInt64Array(end).fill(-1n)
+      blocks.forEach((block, rank) => {
+        expected.set(block, displs[rank])
+      })
+      const [packed, placed] = await Promise.all([
+        comm.allgatherv(blocks[comm.rank]!, { counts }),
+        comm.allgatherv(blocks[comm.rank]!, { displs, into }),
+      ])
+      same(packed.data, joined(BigInt64Array, blocks), 'allgatherv')
+      same(packed.counts, counts, 'allgatherv counts')
+      same(placed.data, expected, 'allgatherv with displs')
+    },
+  },
+  {
+    name: 'alltoall',
+    async check(comm, slot, length) {
+      const type = types[slot % types.length]!
+      const out = ranksOf(comm).map((rank) => elements(type, slot, comm.rank, rank, length))
+      const back = ranksOf(comm).map((rank) => elements(type, slot, rank, comm.rank, length))
+      const [typed, values] = await Promise.all([
+        comm.alltoall(joined(type, out)),
+        comm.alltoall(ranksOf(comm).map((rank) => textOf(slot + comm.rank, rank))),
+      ])
+      const texts = ranksOf(comm).map((rank) => textOf(slot + rank, comm.rank))
+      same(typed, joined(type, back), 'alltoall')
+      same(values, texts, 'alltoall of values')
+    },
+  },
+  {
+    name: 'alltoallv',
+    async check(comm, slot, length) {
+      const block = (src: number, dest: number) =>
+        elements(Uint32Array, slot, src, dest, lengthOf(src + 2 * dest, length))
+      const out = ranksOf(comm).map((rank) => block(comm.rank, rank))
+      const back = ranksOf(comm).map((rank) => block(rank, comm.rank))
+      const got = await comm.alltoallv(joined(Uint32Array, out), countsOf(out), { counts: countsOf(back) })
+      same(got.data, joined(Uint32Array, back), 'alltoallv')
+      same(got.counts, countsOf(back), 'alltoallv counts')
+    },
+  },
+  {
+    name: 'reduceScatter',
+    async check(comm, slot, length) {
+      const counts = ranksOf(comm).map((rank) => lengthOf(rank, length))
+      const total = counts.reduce((a, b) => a + b, 0)
+      const [uneven, even] = await Promise.all([
+        comm.reduceScatter(floats(slot, comm.rank, total), 'sum', { counts }),
+        comm.reduceScatter(floats(slot, comm.rank, length * comm.size), 'sum'),
+      ])
+      const whole = tree(ranksOf(comm), (rank) => floats(slot, rank, total), addFloats)
+      const first = counts.slice(0, comm.rank).reduce((a, b) => a + b, 0)
+      same(uneven, whole.slice(first, first + counts[comm.rank]!), 'reduceScatter')
+      const equal = tree(ranksOf(comm), (rank) => floats(slot, rank, length * comm.size), addFloats)
+      const block = equal.slice(length * comm.rank, length * (comm.rank + 1))
+      same(even, block, 'reduceScatter of equal blocks')
+    },
+  },
+]

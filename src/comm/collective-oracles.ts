@@ -1,0 +1,143 @@
+import type { Communicator } from './communicator.js'
+import type { TypedArray } from './types.js'
+
+// What the checks of collectives send, and what must come back: computed from the definitions, on one rank alone.
+
+export const types = [
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+] as const
+
+export interface Text {
+  readonly text: string
+  readonly parts: readonly number[]
+}
+
+export function ranksOf(comm: Communicator): number[] {
+  return Array.from({ length: comm.size }, (_, rank) => rank)
+}
+
+/** The tree as it is defined, not as it is computed: halves at multiples of powers of two. */
+export function tree<V>(ranks: readonly number[], leaf: (rank: number) => V, op: (a: V, b: V) => V): V {
+  if (ranks.length === 1) return leaf(ranks[0]!)
+  const half = 2 ** Math.ceil(Math.log2(ranks.length) - 1)
+  return op(tree(ranks.slice(0, half), leaf, op), tree(ranks.slice(half), leaf, op))
+}
+
+/** What comes before a rank: down the tree, each left half passed on the way. */
+export function treePrefix(
+  size: number,
+  rank: number,
+  leaf: (rank: number) => Float64Array,
+): Float64Array | null {
+  let before: Float64Array | null = null
+  let first = 0
+  let ranks = Array.from({ length: size }, (_, i) => i)
+  while (ranks.length > 1) {
+    const half = 2 ** Math.ceil(Math.log2(ranks.length) - 1)
+    if (rank - first < half) {
+      ranks = ranks.slice(0, half)
+      continue
+    }
+    const left = tree(ranks.slice(0, half), leaf, addFloats)
+    before = before === null ? left : addFloats(before, left)
+    ranks = ranks.slice(half)
+    first += half
+  }
+  return before
+}
+
+export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T {
+  return a.map((value, i) => value + b[i]!) as T
+}
+
+/** Random magnitudes, so that every other order of adding gives other bits. */
+export function floats(slot: number, rank: number, length: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => {
+    const bits = mix(slot, rank, 0, i)
+    return (bits / 2 ** 32 - 0.5) * 10 ** (bits % 13)
+  })
+}
+
+export function elements(
+  type: (typeof types)[number],
+  slot: number,
+  src: number,
+  dest: number,
+  length: number,
+): TypedArray {
+  const array = new type(length)
+  for (let i = 0; i < length; i++) {
+    const bits = mix(slot, src, dest, i)
+    array[i] = (
+      array instanceof BigInt64Array || array instanceof BigUint64Array
+        ? (BigInt(bits) << 31n) | BigInt(src)
+        : bits
+    ) as never
+  }
+  return array
+}
+
+export function textOf(slot: number, rank: number): Text {
+  return { text: `<${slot}:${rank}>`, parts: [slot, rank] }
+}
+
+export function countsOf(blocks: readonly TypedArray[]): Int32Array {
+  return Int32Array.from(blocks, (block) => block.length)
+}
+
+/** Uneven, some of them 0. */
+export function lengthOf(rank: number, length: number): number {
+  return (rank % 3) * length
+}
+
+export function joined(type: (typeof types)[number], blocks: readonly TypedArray[]): TypedArray {
+  const all = new type(blocks.reduce((sum, block) => sum + block.length, 0))
+  let at = 0
+  for (const block of blocks) {
+    ;(all as Float64Array).set(block as Float64Array, at)
+    at += block.length
+  }
+  return all
+}
+
+/** 32 well mixed bits of four numbers. */
+function mix(...numbers: readonly number[]): number {
+  let hash = 0x9e3779b9
+  for (const number of numbers) {
+    hash = Math.imul(hash ^ number, 0x85ebca6b)
+    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+    hash ^= hash >>> 16
+  }
+  return hash >>> 0
+}
+
+export function same(actual: unknown, expected: unknown, what: string): void {
+  if (isSame(actual, expected)) return
+  throw new Error(`${what}: expected ${show(expected)}, got ${show(actual)}`)
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (ArrayBuffer.isView(a) && ArrayBuffer.isView(b)) {
+    if (a.constructor !== b.constructor || a.byteLength !== b.byteLength) return false
+    const left = new Uint8Array(a.buffer, a.byteOffset, a.byteLength)
+    const right = new Uint8Array(b.buffer, b.byteOffset, b.byteLength)
+    return left.every((byte, i) => byte === right[i])
+  }
+  return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
+}
+
+function show(value: unknown): string {
+  if (ArrayBuffer.isView(value))
+    return `${value.constructor.name}(${[...(value as Float64Array).slice(0, 8)]})`
+  return JSON.stringify(value)
+}

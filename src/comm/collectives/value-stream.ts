@@ -1,0 +1,57 @@
+import type { Exchange } from '../collective-engine.js'
+import { joinBlocks, splitBlocks } from './blocks.js'
+
+/** Streams use the steps of an exchange below this one. */
+export const streamSteps = 8
+
+/**
+ * Values between processes in an order both ends know. What is put for a peer is sent together, at the latest
+ * before this process waits, so that a tree's many small values become few frames.
+ *
+ * A value that was put must not change until it is sent.
+ */
+export class ValueStreams {
+  readonly #exchange: Exchange
+  readonly #sizeBytes: number | null
+  readonly #outgoing = new Map<number, Uint8Array[]>()
+  readonly #incoming = new Map<number, { values: Uint8Array[]; next: number }>()
+
+  /** @param sizeBytes of every value, or null where they differ */
+  constructor(exchange: Exchange, sizeBytes: number | null) {
+    this.#exchange = exchange
+    // Values without bytes have to be counted to be told apart.
+    this.#sizeBytes = sizeBytes === 0 ? null : sizeBytes
+  }
+
+  /** @param step below {@link streamSteps} */
+  put(peer: number, step: number, value: Uint8Array): void {
+    const key = peer * streamSteps + step
+    const queue = this.#outgoing.get(key)
+    if (queue === undefined) this.#outgoing.set(key, [value])
+    else queue.push(value)
+  }
+
+  flush(): void {
+    for (const [key, values] of this.#outgoing) {
+      const single = values.length === 1 && this.#sizeBytes !== null
+      const bytes = single ? values[0]! : joinBlocks(values, this.#sizeBytes)
+      this.#exchange.send(Math.floor(key / streamSteps), key % streamSteps, bytes)
+    }
+    this.#outgoing.clear()
+  }
+
+  /** The next value of (peer, step), as bytes of a fresh buffer. */
+  async take(peer: number, step: number): Promise<Uint8Array> {
+    const key = peer * streamSteps + step
+    let queue = this.#incoming.get(key)
+    if (queue === undefined || queue.next === queue.values.length) {
+      this.flush()
+      const bytes = await this.#exchange.receive(peer, step)
+      const sizeBytes = this.#sizeBytes
+      const count = sizeBytes === null ? 0 : bytes.byteLength / sizeBytes
+      queue = { values: splitBlocks(bytes, count, sizeBytes), next: 0 }
+      this.#incoming.set(key, queue)
+    }
+    return queue.values[queue.next++]!
+  }
+}

@@ -1,0 +1,238 @@
+import { RankweaveError, shown } from '../errors.js'
+import { type CollectiveCall, Refusal } from './collective-engine.js'
+import type { CommState } from './comm-state.js'
+import { Communicator } from './communicator.js'
+import type { Exchange } from './exchange.js'
+import { allgatherBytes, alltoallBytes, bcastBytes } from './exchange-patterns.js'
+import { compareTables, Group } from './group.js'
+import { type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
+import type { SplitAlgorithm, SplitPart, SplitRequest } from './split/algorithm.js'
+import { splitReplicated } from './split/replicated.js'
+import { bytesOf, wordsOf } from './split/words.js'
+import type { CollectiveName, Comparison, WaitOptions } from './types.js'
+import { processOf } from './world-layout.js'
+
+/** The one place that chooses how a split is computed. */
+const splitAlgorithm: SplitAlgorithm = splitReplicated
+
+const maxColor = 0x7fffffff
+
+// These throw what is wrong with their arguments; the methods of a communicator make rejections of it.
+
+/** What one rank passes to a split; color -1 stands for null. */
+interface ColorAndKey {
+  readonly color: number
+  readonly key: number
+}
+
+export function split(
+  comm: Communicator,
+  color: number | null,
+  key: number,
+  options?: WaitOptions,
+): Promise<Communicator | null> {
+  if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor)) {
+    throw new RankweaveError(
+      'ERR_COLOR',
+      `split: expected a color from 0 to ${maxColor}, or null, got ${shown(color)}`,
+    )
+  }
+  return callSplit(comm, 'split', { color: color ?? -1, key: checkKey(key) }, options)
+}
+
+export function splitType(
+  comm: Communicator,
+  type: 'node',
+  key: number,
+  options?: WaitOptions,
+): Promise<Communicator> {
+  if (type !== 'node') {
+    throw new RankweaveError('ERR_ARGUMENT', `splitType: expected 'node', got ${shown(type)}`)
+  }
+  const color = comm.location.node
+  return callSplit(comm, 'splitType', { color, key: checkKey(key) }, options) as Promise<Communicator>
+}
+
+function callSplit(
+  comm: Communicator,
+  name: CollectiveName,
+  contribution: ColorAndKey,
+  options: WaitOptions | undefined,
+): Promise<Communicator | null> {
+  const { state, localIndex } = comm.seat()
+  const call: CollectiveCall<ColorAndKey, Communicator | null> = {
+    signature: { name },
+    run: async (rows, exchange) => {
+      const color = Int32Array.from(rows, (row) => row.color)
+      const key = Int32Array.from(rows, (row) => row.key)
+      return handlesOf(state, await splitAlgorithm(state, exchange, { color, key }))
+    },
+  }
+  return state.collectives.call(localIndex, call, contribution, options)
+}
+
+function checkKey(key: number): number {
+  if (!Number.isInteger(key) || key !== (key | 0)) {
+    throw new RankweaveError('ERR_ARGUMENT', `split: expected a signed 32-bit key, got ${shown(key)}`)
+  }
+  return key
+}
+
+/** Makes the contexts, and gives every local rank of the parent its handle, or null. */
+function handlesOf(parent: CommState, parts: readonly SplitPart[]): (Communicator | null)[] {
+  const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
+  for (const { id, table, hosted } of parts) {
+    const state = parent.runtime.createContext(id, table)
+    for (let index = 0; index < hosted.length; index++) {
+      handles[hosted[index]!] = new Communicator(state, index)
+    }
+  }
+  return handles
+}
+
+export function dup(comm: Communicator, options?: WaitOptions): Promise<Communicator> {
+  const { state, localIndex } = comm.seat()
+  const call: CollectiveCall<null, Communicator> = {
+    signature: { name: 'dup' },
+    run: async (hosted, exchange) => {
+      const copy = await contextOver(state, exchange, state.table)
+      return hosted.map((_, index) => new Communicator(copy!, index))
+    },
+  }
+  return state.collectives.call(localIndex, call, null, options)
+}
+
+/**
+ * A new context over `table`, which every process of the parent must choose alike: called by each of them from within
+ * one collective. Null where no rank of the table is hosted.
+ */
+export async function contextOver(
+  parent: CommState,
+  exchange: Exchange,
+  table: LocalRankTable,
+): Promise<CommState | null> {
+  const { runtime, processes } = parent
+  const leader = table.lookup(0)
+  const root = processes.processes.indexOf(processOf(runtime.layout, leader))
+  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
+  const counter = wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
+  const hosts = processTable(table, runtime.layout).processes
+  return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
+}
+
+/** The result of a collective that all its processes refuse alike: every rank fails, the communicator lives on. */
+export function refuseAll<R>(ranks: number, error: RankweaveError): readonly R[] {
+  const refusals: unknown[] = new Array(ranks).fill(new Refusal(error))
+  return refusals as R[]
+}
+
+/** Steps of an exchange that construction uses, apart from those of the collective around it. */
+const contextStep = 1_000
+const agreeStep = 1_001
+
+export function create(
+  comm: Communicator,
+  group: Group,
+  options?: WaitOptions,
+): Promise<Communicator | null> {
+  const { state, localIndex } = comm.seat()
+  checkSubset(state, group)
+  const call: CollectiveCall<Group, Communicator | null> = {
+    signature: { name: 'create' },
+    run: async (groups, exchange) => {
+      const parts = await splitAlgorithm(state, exchange, colorsOf(state, groups))
+      // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
+      const wrong = parts.some(({ table, hosted }) =>
+        hosted.some((index) => compareTables(groups[index]!.table, table) !== 'ident'),
+      )
+      const verdicts = await allgatherBytes(exchange, Uint8Array.of(wrong ? 1 : 0), agreeStep)
+      if (verdicts.some((verdict) => verdict[0] === 1)) {
+        const message = 'create: expected every member of a group to pass that group, got different ones'
+        return refuseAll(groups.length, new RankweaveError('ERR_GROUP', message))
+      }
+      return handlesOf(state, parts)
+    },
+  }
+  return state.collectives.call(localIndex, call, group, options)
+}
+
+/** As a split: the color is the first member's rank here, the key the rank in the group. */
+function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
+  const parent = Group.ofTable(state.table)
+  const color = new Int32Array(groups.length).fill(-1)
+  const key = new Int32Array(groups.length)
+  for (const [index, group] of groups.entries()) {
+    const rank = group.find(state.table.lookup(state.localRanks[index]!))
+    if (rank < 0) continue
+    color[index] = parent.find(group.table.lookup(0))
+    key[index] = rank
+  }
+  return { color, key }
+}
+
+/** Groups already found to be subsets, so that many ranks that pass one group check it once. */
+const checkedFor = new WeakMap<Group, CommState>()
+
+function checkSubset(state: CommState, group: Group): void {
+  if (!(group instanceof Group)) {
+    throw new RankweaveError('ERR_GROUP', `create: expected a Group, got ${typeof group}`)
+  }
+  if (checkedFor.get(group) === state) return
+  const parent = Group.ofTable(state.table)
+  for (const worldRank of worldRanksOf(group.table)) {
+    if (parent.find(worldRank) < 0) {
+      throw new RankweaveError(
+        'ERR_GROUP',
+        `create: expected a group of this communicator's ranks, got world rank ${worldRank}, which is not in it`,
+        { details: { worldRank } },
+      )
+    }
+  }
+  checkedFor.set(group, state)
+}
+
+export async function compare(comm: Communicator, other: Communicator): Promise<Comparison> {
+  const a = comm.seat().state
+  if (!(other instanceof Communicator)) {
+    throw new RankweaveError('ERR_ARGUMENT', `compare: expected a communicator, got ${shown(other)}`)
+  }
+  const b = other.seat().state
+  if (a === b) return 'ident'
+  const ranks = compareTables(a.table, b.table)
+  return ranks === 'ident' ? 'congruent' : ranks
+}
+
+export async function groupOf(comm: Communicator): Promise<Group> {
+  return Group.ofTable(comm.seat().state.table)
+}
+
+/** The context counter of the world, which no `drawCounter` gives. */
+const worldCounter = 0
+
+export function free(comm: Communicator, options?: WaitOptions): Promise<void> {
+  const { state, localIndex } = comm.seat()
+  if (state.id.counter === worldCounter) {
+    throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
+  }
+  comm.markFreed()
+  const call: CollectiveCall<null, undefined> = {
+    signature: { name: 'free' },
+    run: async (hosted, exchange) => {
+      await drain(state, exchange)
+      state.runtime.dropContext(state.id)
+      return hosted.map(() => undefined)
+    },
+  }
+  return state.collectives.call(localIndex, call, null, options)
+}
+
+/** Resolves when no frame of this communicator is under way to this process, and none will be sent to it. */
+async function drain({ matching, collectives }: CommState, exchange: Exchange): Promise<void> {
+  await collectives.whenAlone()
+  const counts = Array.from(matching.envelopesSent, (count) => bytesOf(Int32Array.of(count)))
+  const arriving = await alltoallBytes(exchange, counts, 0)
+  await matching.whenArrived(arriving.reduce((sum, bytes) => sum + wordsOf(bytes)[0], 0))
+  await matching.close()
+  // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
+  await alltoallBytes(exchange, counts, 1)
+}

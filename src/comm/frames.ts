@@ -1,0 +1,62 @@
+/**
+ * Frames between the runtimes of two processes. A header is an Int32Array; its words 0..2 say what the frame is
+ * and which communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
+ */
+export const frameKind = {
+  // point-to-point (comm/matching)
+  eager: 1,
+  rendezvous: 2,
+  clearToSend: 3,
+  data: 4,
+  acknowledge: 5,
+  cancel: 6,
+  cancelled: 7,
+  // collectives (comm/exchange)
+  collective: 16,
+  revoke: 17,
+  // service frames: of the process, outside any communicator
+  credit: 32,
+  worldEnd: 33,
+  quiesce: 34,
+  stuck: 35,
+} as const
+
+export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
+
+export const headerWord = { kind: 0, leader: 1, counter: 2 } as const
+
+/** Frames of kinds up to this one belong to a communicator and wait until this process knows it. */
+export const lastCommunicatorKind = 31
+
+/**
+ * Envelopes, `eager` and `rendezvous`. An eager payload longer than one frame goes on in `data` frames; `transferId`
+ * is 0 where nothing more will be said about the message.
+ */
+export const envelopeWord = {
+  destWorldRank: 3,
+  dest: 4,
+  source: 5,
+  tag: 6,
+  type: 7,
+  sizeBytes: 8,
+  transferId: 9,
+  /** 1: the sender waits for `acknowledge`. */
+  acknowledge: 10,
+} as const
+export const envelopeWords = 11
+
+/**
+ * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`: the
+ * sender asks for its unmatched message back, or cannot send what was matched (`cancelStage`). `cancelled`: the
+ * receiver will not take the message, and why (`cancelReason`).
+ */
+export const transferWord = { transferId: 3, argument: 4, bytes: 5 } as const
+export const transferWords = 6
+
+export const transferMode = { frames: 0, bulk: 1, discard: 2 } as const
+export const cancelStage = { unmatched: 0, matched: 1 } as const
+export const cancelReason = { asked: 0, freed: 1 } as const
+
+/** `credit`: payload bytes consumed since the last one. */
+export const creditWord = { bytes: 3 } as const
+export const creditWords = 4

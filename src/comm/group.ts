@@ -1,0 +1,288 @@
+import { RankweaveError, shown } from '../errors.js'
+import { requireFixed } from './datatype.js'
+import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
+import { type Comparison, PROC_NULL, type TypedArray } from './types.js'
+
+/** Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative. */
+export type RankRange = readonly [first: number, last: number, stride: number]
+
+/** One group per table, and one table without ranks. */
+const groupOfTable = new WeakMap<LocalRankTable, Group>()
+const noRanks = stridedTable(0)
+
+/**
+ * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set operations
+ * make new ones, locally. Look-ups are async because a group may one day know only part of itself (decision 9).
+ */
+export class Group {
+  /** No ranks. MPI_GROUP_EMPTY. */
+  static get EMPTY(): Group {
+    return Group.ofTable(noRanks)
+  }
+
+  readonly #table: LocalRankTable
+  #index: WorldRankIndex | undefined
+  #hash: number | undefined
+
+  private constructor(table: LocalRankTable) {
+    this.#table = table
+  }
+
+  /** @internal The group of a rank table: one per table, however many ranks ask. */
+  static ofTable(table: LocalRankTable): Group {
+    const key = table.size === 0 ? noRanks : table
+    let group = groupOfTable.get(key)
+    if (group === undefined) {
+      group = new Group(key)
+      groupOfTable.set(key, group)
+    }
+    return group
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** @internal */
+  get table(): LocalRankTable {
+    return this.#table
+  }
+
+  /** World rank of every rank of the group, in order: a fresh array. */
+  async worldRanks(): Promise<Int32Array> {
+    return worldRanksOf(this.#table).slice()
+  }
+
+  /** Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK for no integer @see MPI-4.1 §7.3.1 (MPI_Group_rank) */
+  async rankOf(worldRank: number): Promise<number | null> {
+    if (!Number.isInteger(worldRank)) {
+      throw new RankweaveError('ERR_RANK', `rankOf: expected a world rank, got ${shown(worldRank)}`)
+    }
+    const rank = this.find(worldRank)
+    return rank < 0 ? null : rank
+  }
+
+  /**
+   * Ranks of this group as ranks of `other`: null for those that are not members there; PROC_NULL stays PROC_NULL.
+   *
+   * @throws ERR_RANK for a rank that is not in this group
+   * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)
+   */
+  async translate(ranks: ArrayLike<number>, other: Group): Promise<(number | null)[]> {
+    requireGroup(other, 'translate')
+    return Array.from(requireList(ranks, 'translate'), (rank) => {
+      if (rank === PROC_NULL) return PROC_NULL
+      const found = other.find(this.#table.lookup(checkRank(rank, this.size, 'translate')))
+      return found < 0 ? null : found
+    })
+  }
+
+  /**
+   * `ident`: the same ranks in the same order; `similar`: in another order; else `unequal`.
+   *
+   * @see MPI-4.1 §7.3.1
+   */
+  async compare(other: Group): Promise<Exclude<Comparison, 'congruent'>> {
+    return compareTables(this.#table, requireGroup(other, 'compare').#table)
+  }
+
+  /** The ranks of this group, then those of `other` that are not in it. @see MPI-4.1 §7.3.2 */
+  union(other: Group): Group {
+    const added = worldRanksOf(requireGroup(other, 'union').#table).filter(
+      (worldRank) => this.find(worldRank) < 0,
+    )
+    if (added.length === 0) return this
+    const worldRanks = new Int32Array(this.size + added.length)
+    worldRanks.set(worldRanksOf(this.#table))
+    worldRanks.set(added, this.size)
+    return Group.#of(worldRanks)
+  }
+
+  /** The ranks of this group that are also in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
+  intersection(other: Group): Group {
+    requireGroup(other, 'intersection')
+    return this.#filter((worldRank) => other.find(worldRank) >= 0)
+  }
+
+  /** The ranks of this group that are not in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
+  difference(other: Group): Group {
+    requireGroup(other, 'difference')
+    return this.#filter((worldRank) => other.find(worldRank) < 0)
+  }
+
+  /**
+   * The given ranks of this group, in the given order.
+   *
+   * @throws ERR_RANK for a rank out of range or given twice
+   * @see MPI-4.1 §7.3.2
+   */
+  incl(ranks: ArrayLike<number>): Group {
+    return Group.#of(Int32Array.from(checkDistinct(ranks, this.size, 'incl'), (r) => this.#table.lookup(r)))
+  }
+
+  /**
+   * This group without the given ranks, in its own order.
+   *
+   * @throws ERR_RANK for a rank out of range or given twice
+   * @see MPI-4.1 §7.3.2
+   */
+  excl(ranks: ArrayLike<number>): Group {
+    const dropped = new Uint8Array(this.size)
+    for (const rank of checkDistinct(ranks, this.size, 'excl')) dropped[rank] = 1
+    return this.#filter((_, rank) => dropped[rank] === 0)
+  }
+
+  /**
+   * `incl` of the ranks that the ranges name, in their order.
+   *
+   * @throws ERR_ARGUMENT for a stride of 0
+   * @throws ERR_RANK for a rank out of range or named twice
+   * @see MPI-4.1 §7.3.2
+   */
+  rangeIncl(ranges: readonly RankRange[]): Group {
+    return this.incl(expandRanges(ranges, this.size))
+  }
+
+  /** `excl` of the ranks that the ranges name; errors as for `rangeIncl`. @see MPI-4.1 §7.3.2 */
+  rangeExcl(ranges: readonly RankRange[]): Group {
+    return this.excl(expandRanges(ranges, this.size))
+  }
+
+  /** @internal `rankOf` without waiting; -1 for world ranks outside. */
+  find(worldRank: number): number {
+    const table = this.#table
+    if (table.kind === 'strided') {
+      const rank = (worldRank - table.start) / table.stride
+      // `| 0` also turns -0, which a falling stride gives, into 0.
+      return Number.isInteger(rank) && rank >= 0 && rank < table.size ? rank | 0 : -1
+    }
+    this.#index ??= new WorldRankIndex(table.worldRanks)
+    return this.#index.find(worldRank)
+  }
+
+  /** @internal Equal groups, equal hashes: 31 bits over world ranks in order. */
+  get hash(): number {
+    if (this.#hash === undefined) {
+      let hash = 0x811c9dc5
+      for (let rank = 0; rank < this.size; rank++) {
+        hash = Math.imul(hash ^ this.#table.lookup(rank), 0x01000193)
+        hash ^= hash >>> 15
+      }
+      this.#hash = hash & 0x7fffffff
+    }
+    return this.#hash
+  }
+
+  #filter(keep: (worldRank: number, rank: number) => boolean): Group {
+    const kept = worldRanksOf(this.#table).filter(keep)
+    return kept.length === this.size ? this : Group.#of(kept)
+  }
+
+  static #of(worldRanks: Int32Array): Group {
+    return worldRanks.length === 0 ? Group.EMPTY : new Group(rankTable(worldRanks))
+  }
+}
+
+/** World rank -> rank for a table that has no closed form: world ranks ascending, beside each its rank. */
+class WorldRankIndex {
+  readonly #worldRank: Int32Array
+  readonly #rank: Int32Array
+
+  constructor(worldRanks: Int32Array) {
+    // World ranks and ranks are below 2^22, so a pair fits a double exactly and sorts without a comparator.
+    const pairs = Float64Array.from(worldRanks, (worldRank, rank) => worldRank * 2 ** 22 + rank).sort()
+    this.#worldRank = Int32Array.from(pairs, (pair) => Math.floor(pair / 2 ** 22))
+    this.#rank = Int32Array.from(pairs, (pair) => pair % 2 ** 22)
+  }
+
+  find(worldRank: number): number {
+    const sorted = this.#worldRank
+    let low = 0
+    let high = sorted.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (sorted[middle]! < worldRank) low = middle + 1
+      else high = middle
+    }
+    return sorted[low] === worldRank ? this.#rank[low]! : -1
+  }
+}
+
+/** Whether two tables hold the same world ranks, in the same order or at all. O(1) when both are strided. */
+export function compareTables(a: LocalRankTable, b: LocalRankTable): 'ident' | 'similar' | 'unequal' {
+  if (a === b) return 'ident'
+  if (a.size !== b.size) return 'unequal'
+  // One kind per content: equal world ranks always make equal tables.
+  if (a.kind === 'strided' && b.kind === 'strided') {
+    if (a.size === 0 || (a.start === b.start && a.stride === b.stride)) return 'ident'
+    return a.start === b.lookup(b.size - 1) && a.stride === -b.stride ? 'similar' : 'unequal'
+  }
+  let ident = true
+  for (let rank = 0; rank < a.size && ident; rank++) ident = a.lookup(rank) === b.lookup(rank)
+  if (ident) return 'ident'
+  const inB = Group.ofTable(b)
+  for (let rank = 0; rank < a.size; rank++) {
+    if (inB.find(a.lookup(rank)) < 0) return 'unequal'
+  }
+  return 'similar'
+}
+
+function checkRank(rank: number, size: number, where: string): number {
+  if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
+    throw new RankweaveError(
+      'ERR_RANK',
+      `${where}: expected ranks 0 to ${size - 1} of the group, got ${shown(rank)}`,
+      {
+        details: { rank, size },
+      },
+    )
+  }
+  return rank
+}
+
+function requireGroup(other: Group, where: string): Group {
+  if (other instanceof Group) return other
+  throw new RankweaveError('ERR_GROUP', `${where}: expected a group, got ${shown(other)}`)
+}
+
+function requireList<T>(list: ArrayLike<T>, where: string): ArrayLike<T> {
+  if (ArrayBuffer.isView(list)) requireFixed(list as unknown as TypedArray)
+  if (typeof list === 'object' && list !== null && list.length >= 0) return list
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an array of ranks, got ${shown(list)}`)
+}
+
+function checkDistinct(ranks: ArrayLike<number>, size: number, where: string): number[] {
+  requireList(ranks, where)
+  const seen = new Set<number>()
+  for (let i = 0; i < ranks.length; i++) {
+    const rank = checkRank(ranks[i]!, size, where)
+    if (seen.has(rank)) {
+      throw new RankweaveError('ERR_RANK', `${where}: expected distinct ranks, got ${rank} twice`, {
+        details: { rank, size },
+      })
+    }
+    seen.add(rank)
+  }
+  return [...seen]
+}
+
+function expandRanges(ranges: readonly RankRange[], size: number): number[] {
+  const ranks: number[] = []
+  for (const range of Array.from(requireList(ranges, 'range'))) {
+    if (!Array.isArray(range)) {
+      throw new RankweaveError('ERR_ARGUMENT', `range: expected [first, last, stride], got ${shown(range)}`)
+    }
+    const [first, last, stride] = range as RankRange
+    if (!Number.isInteger(stride) || stride === 0) {
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        `range [${[first, last, stride].map(shown).join(', ')}]: expected a stride other than 0`,
+      )
+    }
+    // Checked before the walk: an absurd range must not be spelled out first.
+    checkRank(first, size, 'range')
+    checkRank(last, size, 'range')
+    for (let rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) ranks.push(rank)
+  }
+  return ranks
+}

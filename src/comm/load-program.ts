@@ -1,0 +1,75 @@
+import { register } from 'node:module'
+import { extname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { RankweaveError } from '../errors.js'
+import type { Main } from './world.js'
+
+/**
+ * Loads a program's default export. TypeScript is compiled on the way; `import 'rankweave'` means this very copy of
+ * the library, so that a program works from any folder and never meets a second one.
+ *
+ * @param name how the caller named the file, for messages
+ * @throws ERR_PROGRAM when it fails to load, or exports no default function
+ */
+export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promise<Main<T, A>> {
+  await prepareLoader(extname(new URL(url).pathname))
+  let module: { readonly default?: unknown }
+  try {
+    module = (await import(url)) as { readonly default?: unknown }
+  } catch (cause) {
+    throw programError(name, `${name} failed to load: ${describe(cause)}`, cause)
+  }
+  const main = module.default
+  if (typeof main === 'function') return main as Main<T, A>
+  const got = main === undefined ? 'no default export' : `a default export of type ${typeof main}`
+  throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
+}
+
+export function programError(file: string, message: string, cause?: unknown): RankweaveError {
+  return new RankweaveError('ERR_PROGRAM', message, { details: { file }, cause })
+}
+
+/** What this thread's loader has learned: hooks stay, and twice the same would ask each other. */
+const learned = { typescript: false, ownName: false }
+
+/** Node loads JavaScript by itself; TypeScript needs the compiler's hook, below ours because ours asks it. */
+async function prepareLoader(extension: string): Promise<void> {
+  const typescript = extension.endsWith('ts') && !learned.typescript
+  if (typescript) {
+    const tsx = await import('tsx/esm/api')
+    tsx.register({ tsconfig: false })
+    learned.typescript = true
+  }
+  if (learned.ownName && !typescript) return
+  register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
+  learned.ownName = true
+}
+
+/** URL of every import path of this package, as compiled or as source. */
+function ownExports(): Readonly<Record<string, string>> {
+  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const url = (name: string) => new URL(`../${name}.${extension}`, import.meta.url).href
+  return { rankweave: url('index'), 'rankweave/errors': url('errors') }
+}
+
+/**
+ * Sends our own name to our own files, and reads `.ts` as an ES module even where no package.json says so: as
+ * CommonJS it could not await at top level, nor import this library on every Node we support.
+ */
+const resolver = `data:text/javascript,${encodeURIComponent(`
+  let own = {}
+  export function initialize(data) { own = data.own }
+  export async function resolve(specifier, context, next) {
+    const found = await next(Object.hasOwn(own, specifier) ? own[specifier] : specifier, context)
+    const typescript = /^file:.*\\.ts(\\?|$)/.test(found.url) && found.format === 'commonjs'
+    return typescript ? { ...found, format: 'module' } : found
+  }
+`)}`
+
+function nameOf(url: string): string {
+  return url.startsWith('file:') ? fileURLToPath(url) : url
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+}

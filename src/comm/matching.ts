@@ -1,0 +1,436 @@
+import type { RankweaveError } from '../errors.js'
+import type { CommState } from './comm-state.js'
+import { type Credit, creditOf } from './credit.js'
+import { bytesOf, newArray, pack, typeCode } from './datatype.js'
+import { deliverBytes, deliverCopy, type Envelope, envelopeIn } from './delivery.js'
+import { EnvelopeCount } from './envelope-count.js'
+import { cancelReason, cancelStage, envelopeWord, frameKind, headerWord, transferWord } from './frames.js'
+import { Lookups } from './lookups.js'
+import { Mailbox } from './mailbox.js'
+import { Arrived, type Content, type Receive, type Send } from './message.js'
+import { freedError, type Pending } from './pending.js'
+import type { RankTable } from './rank-table.js'
+import { MatchedMessage } from './request.js'
+import { Transfers } from './transfer.js'
+import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
+import { Unreceived } from './unreceived.js'
+import { processOf } from './world-layout.js'
+
+/**
+ * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
+ * and whether data travels with its envelope (eager) or waits for its receive (rendezvous).
+ *
+ * Messages between ranks of this process touch no fabric: a posted receive gets the sender's data in one copy; an
+ * eager message without a receive is copied aside; a rendezvous one stays with its sender until it is matched.
+ */
+export class Matching {
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #transfers: Transfers
+  /** By rank in the communicator. */
+  readonly #mailboxes = new Map<number, Mailbox>()
+  readonly #lookups = new Lookups()
+  /** Messages taken out of matching by a matched probe and not yet received. */
+  readonly #extracted = new Set<Arrived>()
+  readonly #unreceived: Unreceived
+  readonly #envelopes: EnvelopeCount
+  #anyLost: boolean
+  #closing = false
+  #failed: RankweaveError | undefined
+
+  constructor(state: CommState) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#transfers = new Transfers(state)
+    this.#envelopes = new EnvelopeCount(state.processes)
+    this.#unreceived = new Unreceived(state, this.#transfers)
+    this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
+  }
+
+  /** Envelopes (and requests to take one back) sent so far to each process index; what a collective free adds up. */
+  get envelopesSent(): Int32Array {
+    return this.#envelopes.sent
+  }
+
+  /** The mailbox of a local rank. */
+  mailbox(rank: number): Mailbox {
+    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, this.#state.table.lookup(rank))
+  }
+
+  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
+  send(send: Send): void {
+    if (this.#failed !== undefined) {
+      send.reject(this.#failed)
+      return
+    }
+    if (this.#lookups.holds(send)) return
+    const mailbox = this.#mailboxes.get(send.dest)
+    if (mailbox !== undefined) {
+      this.#sendHere(send, mailbox)
+      return
+    }
+    const found = (this.#state.table as RankTable).lookup(send.dest)
+    if (typeof found === 'number') this.#sendTo(send, found)
+    else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+  }
+
+  /** Starts a receive or a probe. */
+  receive(receive: Receive<unknown>): void {
+    const { owner, source, tag } = receive
+    const message = owner.arrived.find(source, tag)
+    if (message !== undefined) {
+      this.#satisfy(receive, message)
+      return
+    }
+    const error = this.#failed ?? (this.#anyLost ? this.#lostSource(source) : undefined)
+    if (error !== undefined) receive.reject(error)
+    else if (receive.kind === 'probe') owner.probes.add(receive)
+    else owner.posted.add(receive)
+  }
+
+  /** The earliest message that a receive would get now. */
+  peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
+    return mailbox.arrived.find(source, tag)?.status
+  }
+
+  /** Takes that message out of matching. */
+  extract(mailbox: Mailbox, source: number, tag: number): MatchedMessage | undefined {
+    const message = mailbox.arrived.find(source, tag)
+    if (message === undefined) return undefined
+    mailbox.arrived.remove(message)
+    return this.#extract(message)
+  }
+
+  /** Receives a message that was taken out of matching. */
+  receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
+    this.#extracted.delete(message)
+    this.#unreceived.give(message, receive)
+  }
+
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    if (receive.owner.probes.delete(receive)) receive.reject(error)
+    else if (receive.listed) {
+      receive.owner.posted.remove(receive)
+      receive.reject(error)
+    }
+  }
+
+  withdrawSend(send: Send, error: RankweaveError): void {
+    if (send.stage === 'moving') return
+    if (send.stage === 'queued') {
+      send.reject(error)
+      return
+    }
+    const { envelope } = send
+    if (envelope !== undefined) {
+      if (!envelope.listed) return
+      envelope.mailbox.arrived.remove(envelope)
+      send.reject(error)
+    } else if (send.cancelledBy === undefined && !this.#closing) {
+      send.cancelledBy = error
+      this.#envelopes.leave(send.process)
+      this.#transfers.askBack(send)
+    }
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    switch (header[headerWord.kind]) {
+      case frameKind.eager:
+        this.#eagerArrives(src, header, payload)
+        this.#envelopes.arrive()
+        return
+      case frameKind.rendezvous:
+        this.#offerArrives(src, header)
+        this.#envelopes.arrive()
+        return
+      case frameKind.cancel:
+        if (header[transferWord.argument] === cancelStage.matched) break
+        this.#takeBack(src, header[transferWord.transferId]!)
+        this.#envelopes.arrive()
+        return
+      case frameKind.data: {
+        const message = this.#unreceived.find(src, header[transferWord.transferId]!)
+        if (message === undefined) break
+        this.#unreceived.fill(message, payload)
+        return
+      }
+    }
+    this.#transfers.frame(src, header, payload)
+  }
+
+  /**
+   * Resolves when `count` envelopes have arrived here from other processes in all.
+   *
+   * @throws whatever the communicator failed with, when it fails first
+   */
+  whenArrived(count: number): Promise<void> {
+    return this.#failed === undefined ? this.#envelopes.whenArrived(count) : Promise.reject(this.#failed)
+  }
+
+  /**
+   * Ends point-to-point communication after all processes have stopped starting any and all envelopes have arrived:
+   * receives that no message can match any more and sends that no receive has matched fail with ERR_COMM_FREED.
+   * Resolves when what was matched has completed, so that no frame of this communicator is under way from here.
+   */
+  async close(): Promise<void> {
+    this.#closing = true
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        this.withdrawReceive(receive, freedError(receive))
+      }
+      for (const message of [...mailbox.arrived]) {
+        mailbox.arrived.remove(message)
+        this.#unreceived.discard(message)
+      }
+    }
+    for (const message of this.#extracted) this.#unreceived.discard(message)
+    this.#extracted.clear()
+    await this.#unreceived.close()
+    await this.#transfers.idle()
+  }
+
+  fail(error: RankweaveError): void {
+    if (this.#failed !== undefined) return
+    this.#failed = error
+    for (const operation of this.#pending()) operation.reject(error)
+    this.#transfers.fail(error)
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const message of mailbox.arrived) this.#unreceived.lose(message, error)
+    }
+    for (const message of this.#extracted) this.#unreceived.lose(message, error)
+    this.#unreceived.fail(error)
+    this.#mailboxes.clear()
+    this.#lookups.clear()
+    this.#extracted.clear()
+    this.#envelopes.fail(error)
+  }
+
+  /**
+   * Receives that only process `peer` can satisfy, or that it might have (any source), fail with ERR_PEER_LOST; so
+   * do sends to it. A receive from any source that is started later waits for the processes that are left.
+   */
+  peerLost(peer: number, _reason: string): void {
+    const error = this.#state.runtime.lostPeer(peer)
+    if (error === undefined) return
+    this.#anyLost = true
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        if (receive.source === ANY_SOURCE || this.#lostSource(receive.source) !== undefined) {
+          this.withdrawReceive(receive, error)
+        }
+      }
+    }
+    this.#unreceived.fail(error, peer)
+    this.#transfers.fail(error, peer)
+  }
+
+  /** One line per operation that its rank waits for, by world rank. */
+  describeWaits(): string[] {
+    return this.#pending()
+      .filter((operation) => operation.awaited)
+      .sort((a, b) => a.owner.worldRank - b.owner.worldRank)
+      .map((operation) => operation.line)
+  }
+
+  // -- sending -----------------------------------------------------------------------------------------------
+
+  #sendTo(send: Send, worldRank: number): void {
+    const { runtime } = this.#state
+    const hosted = worldRank - runtime.firstRank
+    if (hosted >= 0 && hosted < runtime.hostedRanks) {
+      this.#sendHere(send, this.#mailboxes.get(send.dest) ?? this.#addMailbox(send.dest, worldRank))
+      return
+    }
+    const process = processOf(runtime.layout, worldRank)
+    const lost = this.#anyLost ? runtime.lostPeer(process) : undefined
+    if (lost !== undefined) {
+      send.reject(lost)
+      return
+    }
+    send.process = process
+    countSent(send)
+    this.#envelopes.leave(process)
+    if (this.#isEager(send, process)) this.#transfers.sendEager(send, worldRank)
+    else this.#transfers.offer(send, worldRank)
+  }
+
+  #sendHere(send: Send, mailbox: Mailbox): void {
+    const { owner, payload, tag } = send
+    const { runtime } = this.#state
+    countSent(send)
+    runtime.processCounters.messagesInProcess++
+    const receive = mailbox.posted.find(owner.rank, tag)
+    const { type, countElems, sizeBytes } = payload
+    const envelope: Envelope = { source: owner.rank, tag, type, countElems, sizeBytes }
+    if (receive?.kind === 'recv') {
+      mailbox.posted.remove(receive)
+      deliverCopy(receive, envelope, payload.data)
+      send.fulfil()
+      return
+    }
+    let content: Content
+    if (!send.synchronous && this.#isEager(send, runtime.process)) {
+      content = {
+        kind: 'held',
+        data: this.#setAside(send),
+        process: runtime.process,
+        transferId: 0,
+        acknowledge: false,
+      }
+      send.fulfil()
+    } else {
+      content = { kind: 'local', send }
+      send.stage = 'offered'
+    }
+    const message = new Arrived(mailbox, envelope, content)
+    if (content.kind === 'local') send.envelope = message
+    this.#enter(message, receive)
+  }
+
+  #isEager({ payload }: Send, process: number): boolean {
+    const { sizeBytes } = payload
+    return sizeBytes <= this.#state.runtime.options.eagerLimitBytes && this.#credit.take(process, sizeBytes)
+  }
+
+  /** The data of a send in memory of ours; a value already is. */
+  #setAside({ payload }: Send): TypedArray {
+    if (payload.type === typeCode.value) return payload.data as TypedArray
+    this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes
+    return pack(payload.data)
+  }
+
+  // -- arriving ----------------------------------------------------------------------------------------------
+
+  #eagerArrives(src: number, header: Int32Array, payload: Uint8Array): void {
+    const envelope = envelopeIn(header)
+    const transferId = header[envelopeWord.transferId]!
+    const acknowledge = header[envelopeWord.acknowledge] === 1
+    if (this.#failed !== undefined) {
+      this.#credit.consumed(src, envelope.sizeBytes)
+      return
+    }
+    const mailbox = this.#mailboxOf(header)
+    const receive = mailbox.posted.find(envelope.source, envelope.tag)
+    const whole = payload.byteLength === envelope.sizeBytes
+    if (whole && receive?.kind === 'recv') {
+      mailbox.posted.remove(receive)
+      deliverBytes(receive, envelope, payload)
+      this.#credit.consumed(src, envelope.sizeBytes)
+      if (acknowledge) this.#transfers.acknowledge(src, transferId)
+      return
+    }
+    const { type, countElems, sizeBytes } = envelope
+    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
+    const from = { data, process: src, transferId, acknowledge }
+    const message = new Arrived(
+      mailbox,
+      envelope,
+      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
+    )
+    if (transferId !== 0) this.#unreceived.open(src, transferId, message)
+    if (whole) {
+      bytesOf(data).set(payload)
+      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    } else this.#unreceived.fill(message, payload)
+    this.#enter(message, receive)
+  }
+
+  #offerArrives(src: number, header: Int32Array): void {
+    if (this.#failed !== undefined) return
+    const transferId = header[envelopeWord.transferId]!
+    const mailbox = this.#mailboxOf(header)
+    const message = new Arrived(mailbox, envelopeIn(header), { kind: 'remote', process: src, transferId })
+    this.#unreceived.open(src, transferId, message)
+    this.#enter(message, mailbox.posted.find(message.source, message.tag))
+  }
+
+  /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */
+  #takeBack(src: number, transferId: number): void {
+    const message = this.#unreceived.find(src, transferId)
+    if (message === undefined || !message.listed) return
+    message.mailbox.arrived.remove(message)
+    this.#unreceived.discard(message, cancelReason.asked)
+  }
+
+  // -- matching ----------------------------------------------------------------------------------------------
+
+  /** @param receive the first posted receive that matches, if any */
+  #enter(message: Arrived, receive: Receive<unknown> | undefined): void {
+    const { mailbox } = message
+    if (receive !== undefined) {
+      mailbox.posted.remove(receive)
+      if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+      else receive.fulfil(this.#extract(message))
+      return
+    }
+    mailbox.arrived.add(message)
+    if (mailbox.probes.size === 0) return
+    for (const probe of [...mailbox.probes]) {
+      if (!probe.accepts(message)) continue
+      mailbox.probes.delete(probe)
+      probe.fulfil(message.status)
+    }
+  }
+
+  /** @param message is in the mailbox of the receive and matches it */
+  #satisfy(receive: Receive<unknown>, message: Arrived): void {
+    if (receive.kind === 'probe') {
+      receive.fulfil(message.status)
+      return
+    }
+    receive.owner.arrived.remove(message)
+    if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+    else receive.fulfil(this.#extract(message))
+  }
+
+  #extract(message: Arrived): MatchedMessage {
+    this.#extracted.add(message)
+    return new MatchedMessage(message.mailbox, message)
+  }
+
+  // -- who and where -----------------------------------------------------------------------------------------
+
+  #addMailbox(rank: number, worldRank: number): Mailbox {
+    const mailbox = new Mailbox(this.#state, rank, worldRank)
+    this.#mailboxes.set(rank, mailbox)
+    return mailbox
+  }
+
+  #mailboxOf(header: Int32Array): Mailbox {
+    const rank = header[envelopeWord.dest]!
+    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, header[envelopeWord.destWorldRank]!)
+  }
+
+  /** Why nothing can come from `source` any more, if its process is lost. */
+  #lostSource(source: number): RankweaveError | undefined {
+    if (source === ANY_SOURCE || this.#mailboxes.has(source)) return undefined
+    const { runtime, table } = this.#state
+    const worldRank = (table as RankTable).lookup(source)
+    // A look-up under way is bound to fail by itself if it needs the lost process.
+    return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
+  }
+
+  /** Every operation that has not settled. */
+  #pending(): Pending<unknown>[] {
+    const pending: Pending<unknown>[] = [
+      ...this.#transfers.sends,
+      ...this.#transfers.receives,
+      ...this.#unreceived.receives,
+    ]
+    const add = ({ content }: Arrived) => {
+      if (content.kind === 'local') pending.push(content.send)
+    }
+    for (const { posted, probes, arrived } of this.#mailboxes.values()) {
+      pending.push(...posted, ...probes)
+      for (const message of arrived) add(message)
+    }
+    for (const message of this.#extracted) add(message)
+    pending.push(...this.#lookups.sends)
+    return pending.filter((operation) => !operation.settled)
+  }
+}
+
+function countSent({ owner, payload }: Send): void {
+  owner.counters.messagesSent++
+  owner.counters.bytesSent += payload.sizeBytes
+}

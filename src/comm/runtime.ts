@@ -1,0 +1,231 @@
+import { RankweaveError, shown } from '../errors.js'
+import type { Fabric, FrameSink } from '../fabric/fabric.js'
+import { CommState, type ContextId, contextKey } from './comm-state.js'
+import { frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import type { LocalRankTable } from './rank-table.js'
+import type { ProcessCounters, RankCounters } from './types.js'
+import { WaitTracker } from './wait-tracker.js'
+import type { WorldLayout } from './world-layout.js'
+
+export interface RuntimeOptions {
+  /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. */
+  readonly eagerLimitBytes: number
+  /** Eager payload that one process may have under way to another before its sends become rendezvous. */
+  readonly creditBytes: number
+}
+
+export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
+
+/** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
+export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
+
+/**
+ * What one process keeps: its end of the fabric, the communicators its ranks belong to, its counters, and who is
+ * waiting. Everything the ranks of a process can share hangs off here, once (decision 1).
+ */
+export class Runtime implements FrameSink {
+  readonly fabric: Fabric
+  readonly layout: WorldLayout
+  readonly options: RuntimeOptions
+  /** World rank of the first rank hosted here, and how many follow. */
+  readonly firstRank: number
+  readonly hostedRanks: number
+  readonly waits: WaitTracker
+  readonly processCounters: ProcessCounters = {
+    framesSent: 0,
+    framesReceived: 0,
+    frameBytesSent: 0,
+    frameBytesReceived: 0,
+    messagesInProcess: 0,
+    bytesCopied: 0,
+  }
+  readonly #rankCounters: (RankCounters | undefined)[] = []
+  /** Collectives of the ranks that have no counters of their own yet: most ranks of a large world never need any. */
+  readonly #uncounted: Float64Array
+  readonly #contexts = new Map<number, CommState>()
+  /** Frames of communicators that other processes know already and this one does not yet, in arrival order. */
+  readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
+  readonly #services = new Map<number, ServiceHandler>()
+  readonly #lost = new Map<number, string>()
+  #nextCounter = 0
+  #ended: RankweaveError | undefined
+  #spinning = false
+
+  constructor(fabric: Fabric, layout: WorldLayout, options: RuntimeOptions = defaultRuntimeOptions) {
+    this.fabric = fabric
+    this.layout = layout
+    this.options = options
+    this.firstRank = layout.firstRank[fabric.process]!
+    this.hostedRanks = layout.firstRank[fabric.process + 1]! - this.firstRank
+    this.#uncounted = new Float64Array(this.hostedRanks)
+    this.waits = new WaitTracker(this.hostedRanks)
+    this.waits.listener = {
+      waiting: () => fabric.ref(),
+      idle: () => fabric.unref(),
+      allAsleep: () => {
+        this.onAllAsleep()
+        this.#spinLater()
+      },
+    }
+    fabric.attach(this)
+  }
+
+  get process(): number {
+    return this.fabric.process
+  }
+
+  /** Why the world ended, once it has; every later call fails with it. */
+  get ended(): RankweaveError | undefined {
+    return this.#ended
+  }
+
+  get contexts(): Iterable<CommState> {
+    return this.#contexts.values()
+  }
+
+  rankCounters(worldRank: number): RankCounters {
+    const index = worldRank - this.firstRank
+    this.#rankCounters[index] ??= {
+      messagesSent: 0,
+      messagesReceived: 0,
+      bytesSent: 0,
+      bytesReceived: 0,
+      collectives: this.#uncounted[index]!,
+    }
+    return this.#rankCounters[index]!
+  }
+
+  /** @param index hosted index: world rank minus the first world rank of this process */
+  countCollective(index: number): void {
+    const counters = this.#rankCounters[index]
+    if (counters === undefined) this.#uncounted[index]!++
+    else counters.collectives++
+  }
+
+  /**
+   * A number this process never gave to a context before. With the leader's world rank it names a communicator
+   * uniquely, so no agreement is needed (split.md §9, variant b).
+   */
+  drawCounter(): number {
+    return ++this.#nextCounter
+  }
+
+  /** Makes a communicator known here and lets in the frames that arrived for it earlier. */
+  createContext(id: ContextId, table: LocalRankTable): CommState {
+    const key = contextKey(id)
+    if (this.#contexts.has(key)) {
+      throw new RankweaveError('ERR_WORLD', `context ${id.leader}.${id.counter} exists already`)
+    }
+    const state = new CommState(this, id, table)
+    this.#contexts.set(key, state)
+    const early = this.#early.get(key)
+    this.#early.delete(key)
+    for (const { src, header, payload } of early ?? []) state.frame(src, header, payload)
+    return state
+  }
+
+  /** Forgets a communicator. The caller has made sure that no frame of it is under way to this process. */
+  dropContext(id: ContextId): void {
+    this.#contexts.delete(contextKey(id))
+  }
+
+  onService(kind: number, handler: ServiceHandler): void {
+    this.#services.set(kind, handler)
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    const counters = this.processCounters
+    counters.framesSent++
+    counters.frameBytesSent += header.byteLength + (payload?.byteLength ?? 0)
+    this.fabric.send(peer, header, payload)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const kind = header[headerWord.kind]!
+    if (kind !== frameKind.stuck) {
+      // The agreement on being stuck compares these counts, so it must not change them.
+      const counters = this.processCounters
+      counters.framesReceived++
+      counters.frameBytesReceived += header.byteLength + payload.byteLength
+    }
+    // Once the world has ended, only the agreement to close it goes on.
+    if (this.#ended !== undefined && kind !== frameKind.worldEnd && kind !== frameKind.quiesce) return
+    if (kind > lastCommunicatorKind) {
+      this.#services.get(kind)?.(src, header, payload)
+      return
+    }
+    const key = contextKey({ leader: header[headerWord.leader]!, counter: header[headerWord.counter]! })
+    const state = this.#contexts.get(key)
+    if (state !== undefined) {
+      state.frame(src, header, payload)
+      return
+    }
+    // Lent memory: what has to wait is copied.
+    const early = this.#early.get(key) ?? []
+    early.push({ src, header: header.slice(), payload: payload.slice() })
+    this.#early.set(key, early)
+  }
+
+  peerLost(peer: number, reason: string): void {
+    if (this.#lost.has(peer)) return
+    this.#lost.set(peer, reason)
+    for (const state of this.#contexts.values()) state.peerLost(peer, reason)
+    this.onPeerLost(peer, reason)
+  }
+
+  /** The error of an operation that needs process `peer`, if that process is lost. */
+  lostPeer(peer: number): RankweaveError | undefined {
+    const reason = this.#lost.get(peer)
+    return reason === undefined
+      ? undefined
+      : new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
+          details: { process: peer },
+        })
+  }
+
+  /** Once the rank that fell asleep last has left the stack: what it waits for may come within microseconds. */
+  #spinLater(): void {
+    if (this.#spinning || this.fabric.spin === undefined) return
+    this.#spinning = true
+    queueMicrotask(this.#spin)
+  }
+
+  readonly #spin = (): void => {
+    this.#spinning = false
+    if (this.waits.waits > 0 && !this.#isAwake()) this.fabric.spin!(this.#isAwake)
+  }
+
+  readonly #isAwake = (): boolean => this.waits.awake > 0 || this.#ended !== undefined
+
+  /** Called when every hosted rank is blocked or has ended; the host of this runtime sets it. */
+  onAllAsleep: () => void = () => {}
+
+  /** Called when a process is lost, this one included; the host of this runtime sets it. */
+  onPeerLost: (peer: number, reason: string) => void = () => {}
+
+  /** What `world.abort` does; the host of this runtime sets it. */
+  onAbort: (error: RankweaveError) => void = (error) => this.end(error)
+
+  abort(worldRank: number, reason: unknown): void {
+    const said = shown(reason)
+    this.onAbort(
+      new RankweaveError('ERR_WORLD_ABORTED', `rank ${worldRank} aborted the world: ${said}`, {
+        details: { rank: worldRank },
+        cause: reason,
+      }),
+    )
+  }
+
+  /** Ends the world here: every pending wait and every later call fails with `error`. */
+  end(error: RankweaveError): void {
+    if (this.#ended !== undefined) return
+    this.#ended = error
+    for (const state of this.#contexts.values()) state.fail(error)
+    this.#early.clear()
+  }
+
+  /** One line per pending wait: which world rank waits for what. For deadlock reports and diagnosis. */
+  describeWaits(): string[] {
+    return [...this.#contexts.values()].flatMap((state) => state.describeWaits())
+  }
+}

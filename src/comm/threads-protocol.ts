@@ -1,0 +1,32 @@
+import type { ThreadsConnection } from '../fabric/threads-connect.js'
+
+/** What a worker is born with. */
+export interface ProcessData {
+  readonly kind: 'rankweave process'
+  readonly program: string
+  readonly connection: ThreadsConnection
+  readonly world: {
+    readonly ranks: number
+    readonly ranksPerProcess?: readonly number[]
+    readonly args?: unknown
+    readonly eagerLimitBytes?: number
+    readonly creditBytes?: number
+    readonly detectDeadlock?: boolean
+  }
+}
+
+/** From the thread that called `run` to a worker. Errors are those of `encodeError`. */
+export type ToProcess =
+  /** Every worker has loaded the program. */
+  | { readonly kind: 'start' }
+  | { readonly kind: 'abort'; readonly reason: Uint8Array }
+  | { readonly kind: 'lost'; readonly process: number; readonly reason: string }
+
+/** From a worker. Its last word is `returned` or `failed`; without one it is lost. */
+export type FromProcess =
+  | { readonly kind: 'loaded' }
+  | { readonly kind: 'returned'; readonly results: readonly unknown[] }
+  | { readonly kind: 'failed'; readonly error: Uint8Array }
+
+/** Longest error that crosses between threads, in bytes. */
+export const maxErrorBytes = 2 ** 20

@@ -1,0 +1,36 @@
+import { setImmediate as later } from 'node:timers'
+
+/**
+ * Ranks that share an event loop and only ever complete each other's operations would run in microtasks for ever,
+ * and no timer and no socket would be served. So after this many completions the next ones wait for a turn of the
+ * event loop.
+ */
+const completionsPerTurn = 1024
+
+let completions = 0
+const held: (() => void)[] = []
+
+/** Runs `complete` now, or in the next turn of the event loop when too much has completed in this one. */
+export function inTurn(complete: () => void): void {
+  if (held.length === 0 && ++completions < completionsPerTurn) {
+    complete()
+    return
+  }
+  if (held.push(complete) === 1) later(releaseHeld)
+}
+
+/** A resolved promise, subject to the same rule. */
+export function resolvedInTurn<T>(value: T): Promise<T> {
+  if (held.length === 0 && ++completions < completionsPerTurn) return Promise.resolve(value)
+  return new Promise((resolve) => inTurn(() => resolve(value)))
+}
+
+/** Resolves after timers and I/O have had their turn: what an unsuccessful poll waits for. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => later(resolve))
+}
+
+function releaseHeld(): void {
+  completions = 0
+  for (const complete of held.splice(0)) complete()
+}

@@ -1,0 +1,73 @@
+/**
+ * Who is blocked: one counter per hosted rank, so that "every rank is blocked or has ended" costs O(1) to ask and
+ * a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await recv`,
+ * `request.wait`, a collective), not requests that nobody waits for.
+ */
+export class WaitTracker {
+  /** Hears of the few changes that matter to others; at most one listener, because this is a hot path. */
+  listener: WaitListener | undefined
+  readonly #depth: Uint32Array
+  readonly #ended: Uint8Array
+  #awake: number
+  #withSignal = 0
+  #waits = 0
+
+  /** `ranks` hosted ranks, all awake. */
+  constructor(ranks: number) {
+    this.#depth = new Uint32Array(ranks)
+    this.#ended = new Uint8Array(ranks)
+    this.#awake = ranks
+  }
+
+  /** Hosted ranks that are neither ended nor in a wait. */
+  get awake(): number {
+    return this.#awake
+  }
+
+  /** Pending waits that carry an AbortSignal: the world may yet be woken from outside. */
+  get withSignal(): number {
+    return this.#withSignal
+  }
+
+  get waits(): number {
+    return this.#waits
+  }
+
+  /** @param index hosted index: world rank minus the first world rank of this process */
+  block(index: number, hasSignal: boolean): void {
+    if (this.#waits++ === 0) this.listener?.waiting()
+    if (hasSignal) this.#withSignal++
+    if (this.#depth[index]!++ === 0 && this.#ended[index] === 0) this.#fallAsleep()
+  }
+
+  /** Undoes one `block` with the same arguments. */
+  unblock(index: number, hasSignal: boolean): void {
+    if (--this.#waits === 0) this.listener?.idle()
+    if (hasSignal) this.#withSignal--
+    if (--this.#depth[index]! === 0 && this.#ended[index] === 0) this.#awake++
+  }
+
+  /** The rank's `main` has returned; what it left pending no longer matters. */
+  end(index: number): void {
+    if (this.#ended[index] === 1) return
+    this.#ended[index] = 1
+    if (this.#depth[index] === 0) this.#fallAsleep()
+  }
+
+  hasEnded(index: number): boolean {
+    return this.#ended[index] === 1
+  }
+
+  #fallAsleep(): void {
+    if (--this.#awake === 0) this.listener?.allAsleep()
+  }
+}
+
+export interface WaitListener {
+  /** The first wait has begun: the event loop must stay alive. */
+  waiting(): void
+  /** No wait is left. */
+  idle(): void
+  /** Every rank is blocked or has ended. */
+  allAsleep(): void
+}

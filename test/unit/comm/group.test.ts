@@ -1,0 +1,168 @@
+import { describe, expect, it } from 'vitest'
+import { Group, type RankRange } from '../../../src/comm/group.js'
+import { rankTable, stridedTable } from '../../../src/comm/rank-table.js'
+import { PROC_NULL } from '../../../src/comm/types.js'
+import { isRankweaveError } from '../../../src/errors.js'
+
+const group = (...worldRanks: number[]) => Group.ofTable(rankTable(Int32Array.from(worldRanks)))
+const ranksOf = async (g: Group) => [...(await g.worldRanks())]
+const failing = (code: Parameters<typeof isRankweaveError>[1]) => (run: () => unknown) => {
+  let thrown: unknown
+  try {
+    run()
+  } catch (error) {
+    thrown = error
+  }
+  expect(isRankweaveError(thrown, code)).toBe(true)
+}
+const expectRank = failing('ERR_RANK')
+
+describe('Group', () => {
+  it('keeps its order and finds its members', async () => {
+    const g = group(9, 2, 30, 4)
+    expect(g.size).toBe(4)
+    expect(await ranksOf(g)).toEqual([9, 2, 30, 4])
+    expect(await Promise.all([9, 2, 30, 4, 5, -1].map((r) => g.rankOf(r)))).toEqual([0, 1, 2, 3, null, null])
+    const strided = group(10, 7, 4, 1)
+    expect(await Promise.all([10, 7, 4, 1, 13, -2, 5].map((r) => strided.rankOf(r)))).toEqual([
+      0,
+      1,
+      2,
+      3,
+      null,
+      null,
+      null,
+    ])
+  })
+
+  it('hands out fresh world ranks', async () => {
+    const g = group(9, 2, 30)
+    ;(await g.worldRanks()).fill(0)
+    expect(await ranksOf(g)).toEqual([9, 2, 30])
+  })
+
+  it('is one object per rank table, and EMPTY for no ranks', () => {
+    const table = stridedTable(5)
+    expect(Group.ofTable(table)).toBe(Group.ofTable(table))
+    expect(Group.ofTable(stridedTable(0))).toBe(Group.EMPTY)
+    expect(Group.EMPTY.size).toBe(0)
+  })
+
+  it('translates ranks, PROC_NULL into itself, strangers into null', async () => {
+    const [a, b] = [group(9, 2, 30, 4), group(4, 5, 9)]
+    expect(await a.translate([0, 1, PROC_NULL, 3, 0], b)).toEqual([2, null, PROC_NULL, 0, 2])
+    expect(await a.translate([], b)).toEqual([])
+    expect(await a.translate([0, 1], Group.EMPTY)).toEqual([null, null])
+    await expect(a.translate([4], b)).rejects.toMatchObject({ code: 'ERR_RANK' })
+    await expect(a.translate([-1], b)).rejects.toMatchObject({ code: 'ERR_RANK' })
+  })
+
+  it('forms unions, intersections and differences in the order MPI gives them', async () => {
+    const [a, b] = [group(9, 2, 30, 4), group(4, 5, 9)]
+    expect(await ranksOf(a.union(b))).toEqual([9, 2, 30, 4, 5])
+    expect(await ranksOf(b.union(a))).toEqual([4, 5, 9, 2, 30])
+    expect(await ranksOf(a.intersection(b))).toEqual([9, 4])
+    expect(await ranksOf(b.intersection(a))).toEqual([4, 9])
+    expect(await ranksOf(a.difference(b))).toEqual([2, 30])
+    expect(a.difference(a)).toBe(Group.EMPTY)
+    expect(a.union(Group.EMPTY)).toBe(a)
+    expect(await ranksOf(Group.EMPTY.union(a))).toEqual([9, 2, 30, 4])
+    expect(a.intersection(Group.EMPTY)).toBe(Group.EMPTY)
+  })
+
+  it('includes and excludes ranks', async () => {
+    const g = group(9, 2, 30, 4)
+    expect(await ranksOf(g.incl([3, 0]))).toEqual([4, 9])
+    expect(await ranksOf(g.excl([3, 0]))).toEqual([2, 30])
+    expect(g.incl([])).toBe(Group.EMPTY)
+    expect(g.excl([0, 1, 2, 3])).toBe(Group.EMPTY)
+    expect(g.excl([])).toBe(g)
+    for (const ranks of [[4], [-1], [0.5], [1, 2, 1]]) {
+      expectRank(() => g.incl(ranks))
+      expectRank(() => g.excl(ranks))
+    }
+  })
+
+  it.each<{ ranges: RankRange[]; ranks: number[] }>([
+    { ranges: [[1, 4, 1]], ranks: [1, 2, 3, 4] },
+    {
+      ranges: [
+        [6, 7, 1],
+        [1, 6, 2],
+      ],
+      ranks: [6, 7, 1, 3, 5],
+    },
+    { ranges: [[5, 0, -2]], ranks: [5, 3, 1] },
+    { ranges: [[3, 1, 1]], ranks: [] },
+    { ranges: [[2, 2, 7]], ranks: [2] },
+    { ranges: [], ranks: [] },
+  ])('understands the ranges $ranges', async ({ ranges, ranks }) => {
+    const world = Group.ofTable(stridedTable(8))
+    expect(await ranksOf(world.rangeIncl(ranges))).toEqual(ranks)
+    expect(await ranksOf(world.rangeExcl(ranges))).toEqual(
+      [...Array(8).keys()].filter((r) => !ranks.includes(r)),
+    )
+  })
+
+  it('refuses what is no group, no list and no rank', async () => {
+    const world = Group.ofTable(stridedTable(8))
+    for (const bad of [null, undefined, 3, 'x', {}, [], Symbol('s')] as never[]) {
+      for (const set of [
+        () => world.union(bad),
+        () => world.intersection(bad),
+        () => world.difference(bad),
+      ]) {
+        failing('ERR_GROUP')(set)
+      }
+      await expect(world.compare(bad)).rejects.toMatchObject({ code: 'ERR_GROUP' })
+      await expect(world.translate([0], bad)).rejects.toMatchObject({ code: 'ERR_GROUP' })
+    }
+    for (const bad of [null, undefined, 3, 'x', {}, new DataView(new ArrayBuffer(8))] as never[]) {
+      for (const make of [world.incl, world.excl, world.rangeIncl, world.rangeExcl]) {
+        failing('ERR_ARGUMENT')(() => make.call(world, bad))
+      }
+      failing('ERR_ARGUMENT')(() => world.rangeIncl([bad]))
+      await expect(world.translate(bad, world)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+    }
+    for (const bad of [Symbol('s'), 1n, 'x', 0.5, Object.create(null)] as never[]) {
+      expectRank(() => world.incl([bad]))
+      await expect(world.rankOf(bad)).rejects.toMatchObject({ code: 'ERR_RANK' })
+    }
+  })
+
+  it('refuses bad ranges', () => {
+    const world = Group.ofTable(stridedTable(8))
+    failing('ERR_ARGUMENT')(() => world.rangeIncl([[0, 4, 0]]))
+    expectRank(() => world.rangeIncl([[0, 8, 1]]))
+    expectRank(() => world.rangeIncl([[0, 2 ** 53, 1]]))
+    expectRank(() =>
+      world.rangeExcl([
+        [0, 4, 1],
+        [4, 5, 1],
+      ]),
+    ) // rank 4 twice
+  })
+
+  it.each([
+    { a: [1, 2, 3], b: [1, 2, 3], is: 'ident' },
+    { a: [1, 2, 3], b: [3, 2, 1], is: 'similar' },
+    { a: [1, 2, 4], b: [1, 2, 4], is: 'ident' },
+    { a: [1, 2, 4], b: [2, 4, 1], is: 'similar' },
+    { a: [1, 3, 2], b: [1, 2, 3], is: 'similar' },
+    { a: [1, 2, 4], b: [1, 2, 5], is: 'unequal' },
+    { a: [1, 2, 3], b: [2, 3, 4], is: 'unequal' },
+    { a: [0, 2, 4], b: [0, 4, 8], is: 'unequal' },
+    { a: [1, 2], b: [1, 2, 3], is: 'unequal' },
+    { a: [7], b: [7], is: 'ident' },
+    { a: [], b: [], is: 'ident' },
+  ])('$a and $b are $is', async ({ a, b, is }) => {
+    expect(await group(...a).compare(group(...b))).toBe(is)
+    expect(await group(...b).compare(group(...a))).toBe(is)
+  })
+
+  it('hashes equal groups alike, others apart', () => {
+    expect(group(1, 2, 4).hash).toBe(group(1, 2, 4).hash)
+    expect(group(1, 2, 3).hash).toBe(Group.ofTable(stridedTable(3, 1)).hash)
+    expect(group(1, 2, 4).hash).not.toBe(group(1, 4, 2).hash)
+  })
+})
