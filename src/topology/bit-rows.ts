@@ -1,0 +1,31 @@
+/** Rows of bits in one array: how many ones the rows that begin at words a and b have in common. */
+export function countCommon(bits: Int32Array, a: number, b: number, words: number): number {
+  let count = 0
+  for (let w = 0; w < words; w++) count += ones(bits[a + w] & bits[b + w])
+  return count
+}
+
+/** Writes what two rows have in common to word `to` of another array. Returns its ones. */
+export function intersect(
+  bits: Int32Array,
+  a: number,
+  b: number,
+  words: number,
+  into: Int32Array,
+  to: number,
+): number {
+  let count = 0
+  for (let w = 0; w < words; w++) {
+    const common = bits[a + w] & bits[b + w]
+    into[to + w] = common
+    count += ones(common)
+  }
+  return count
+}
+
+/** Ones in a 32-bit word. */
+function ones(word: number): number {
+  let x = word - ((word >>> 1) & 0x55555555)
+  x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
+  return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+}

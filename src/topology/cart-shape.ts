@@ -1,0 +1,135 @@
+import { RankweaveError, shown } from '../errors.js'
+import { topologyLimits } from './limits.js'
+import type { CartShape } from './process-topology.js'
+
+/** The rank of a neighbor that does not exist, beyond the border of a grid (MPI_PROC_NULL). */
+export const procNull = -2
+
+/**
+ * Checks a shape: as many periods as dimensions, extents of at least 1, at most {@link topologyLimits} ranks.
+ * No dimension at all is a legal grid of one rank.
+ *
+ * @throws ERR_DIMS
+ */
+export function checkCartShape({ dims, periods }: CartShape): void {
+  if (!Array.isArray(periods)) fail(`expected periods as an array, got ${shown(periods)}`)
+  if (periods.length !== dims.length)
+    fail(`expected one period for each of the ${dims.length} dimensions, got ${periods.length}`)
+  for (const [d, periodic] of periods.entries())
+    if (typeof periodic !== 'boolean') fail(`period ${d}: expected true or false, got ${shown(periodic)}`)
+  checkExtents(dims)
+}
+
+/** Checks extents: integers of at least 1, whose product is a possible number of ranks. @throws ERR_DIMS */
+export function checkExtents(dims: readonly number[]): void {
+  let ranks = 1
+  for (const [d, extent] of dims.entries()) {
+    if (!Number.isInteger(extent) || extent < 1)
+      fail(`dimension ${d}: expected an extent of at least 1, got ${shown(extent)}`)
+    ranks *= extent
+  }
+  if (ranks > topologyLimits.ranks)
+    fail(`grid of ${dims.join('x')}: expected at most ${topologyLimits.ranks} ranks, got ${ranks}`)
+}
+
+/** Number of ranks of a grid. */
+export function sizeOf({ dims }: Pick<CartShape, 'dims'>): number {
+  return dims.reduce((product, extent) => product * extent, 1)
+}
+
+/**
+ * Coordinates of a rank.
+ *
+ * @throws ERR_RANK
+ * @see MPI-4.1 §8.5.5 (MPI_Cart_coords)
+ */
+export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): number[] {
+  const ranks = sizeOf({ dims })
+  if (!Number.isInteger(rank) || rank < 0 || rank >= ranks)
+    throw new RankweaveError('ERR_RANK', `expected a rank 0 to ${ranks - 1}, got ${shown(rank)}`, {
+      details: { rank },
+    })
+  const coords = new Array<number>(dims.length)
+  let rest = rank
+  for (let d = dims.length - 1; d >= 0; d--) {
+    coords[d] = rest % dims[d]
+    rest = Math.floor(rest / dims[d])
+  }
+  return coords
+}
+
+/**
+ * Rank at some coordinates. Coordinates of periodic dimensions wrap around.
+ *
+ * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of coordinates
+ * @see MPI-4.1 §8.5.5 (MPI_Cart_rank)
+ */
+export function rankOf(shape: CartShape, coords: readonly number[]): number {
+  const { dims, periods } = shape
+  if (!Array.isArray(coords)) fail(`expected coordinates as an array, got ${shown(coords)}`)
+  if (coords.length !== dims.length) fail(`expected ${dims.length} coordinates, got ${coords.length}`)
+  let rank = 0
+  for (let d = 0; d < dims.length; d++) {
+    if (!Number.isInteger(coords[d]))
+      fail(`coordinate ${d}: expected a whole number, got ${shown(coords[d])}`)
+    const coord = periods[d] ? wrap(coords[d], dims[d]) : coords[d]
+    if (coord < 0 || coord >= dims[d])
+      fail(`coordinate ${d}: expected 0 to ${dims[d] - 1} in a dimension that is not periodic, got ${coord}`)
+    rank = rank * dims[d] + coord
+  }
+  return rank
+}
+
+/**
+ * Who a rank receives from and sends to in a shift along one dimension: `source` is `displacement` behind, `dest`
+ * as much ahead, -2 ({@link procNull}) beyond a border that does not wrap.
+ *
+ * @throws ERR_DIMS, ERR_RANK
+ * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
+ */
+export function cartShift(
+  shape: CartShape,
+  rank: number,
+  dimension: number,
+  displacement: number,
+): { readonly source: number; readonly dest: number } {
+  const { dims, periods } = shape
+  if (!Number.isInteger(dimension) || dimension < 0 || dimension >= dims.length)
+    fail(`expected a dimension 0 to ${dims.length - 1}, got ${shown(dimension)}`)
+  if (!Number.isSafeInteger(displacement))
+    fail(`expected an integer displacement, got ${shown(displacement)}`)
+  const coord = coordsOf(shape, rank)[dimension]
+  const extent = dims[dimension]
+  const stride = sizeOf({ dims: dims.slice(dimension + 1) })
+  const at = (target: number): number => {
+    const wrapped = periods[dimension] ? wrap(target, extent) : target
+    return wrapped < 0 || wrapped >= extent ? procNull : rank + (wrapped - coord) * stride
+  }
+  return { source: at(coord - displacement), dest: at(coord + displacement) }
+}
+
+/**
+ * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension first the
+ * one behind, then the one ahead; -2 ({@link procNull}) where there is none, which keeps its place in the buffers.
+ * The same for sources and destinations. Length `2 * dims.length`.
+ *
+ * @throws ERR_RANK
+ * @see MPI-4.1 §8.6
+ */
+export function cartNeighborSlots(shape: CartShape, rank: number): Int32Array {
+  const slots = new Int32Array(2 * shape.dims.length)
+  for (let d = 0; d < shape.dims.length; d++) {
+    const { source, dest } = cartShift(shape, rank, d, 1)
+    slots[2 * d] = source
+    slots[2 * d + 1] = dest
+  }
+  return slots
+}
+
+function wrap(coord: number, extent: number): number {
+  return ((coord % extent) + extent) % extent
+}
+
+function fail(message: string): never {
+  throw new RankweaveError('ERR_DIMS', message)
+}

@@ -1,0 +1,23 @@
+/** Lists of ranks, one per rank: those of r are `rank[start[r] .. start[r+1]-1]`. */
+export interface CompressedRows {
+  /** Length `ranks + 1`. */
+  readonly start: Int32Array
+  readonly rank: Int32Array
+}
+
+/** The other side of every edge: r is in row q as often as q is in row r. The new rows ascend. */
+export function turnRows(ranks: number, { start, rank }: CompressedRows): CompressedRows {
+  const turned = startsOf(ranks, rank)
+  const next = turned.slice(0, ranks)
+  const other = new Int32Array(rank.length)
+  for (let r = 0; r < ranks; r++) for (let e = start[r]; e < start[r + 1]; e++) other[next[rank[e]]++] = r
+  return { start: turned, rank: other }
+}
+
+/** Row starts from the row of every edge, in any order. Length `ranks + 1`. */
+export function startsOf(ranks: number, rowOf: ArrayLike<number>): Int32Array {
+  const start = new Int32Array(ranks + 1)
+  for (let e = 0; e < rowOf.length; e++) start[rowOf[e] + 1]++
+  for (let r = 0; r < ranks; r++) start[r + 1] += start[r]
+  return start
+}

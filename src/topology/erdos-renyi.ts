@@ -1,0 +1,56 @@
+import { RankweaveError } from '../errors.js'
+import { turnRows } from './compressed-rows.js'
+import { IntList } from './int-list.js'
+import { checkTopologySize } from './limits.js'
+import type { ProcessTopology } from './process-topology.js'
+import { mulberry32 } from './random.js'
+
+/** One draw for every ordered pair: 2^16 ranks take about half a minute. */
+const maxRanks = 2 ** 16
+
+export interface ErdosRenyi {
+  readonly ranks: number
+  /** Probability of each directed edge, 0 to 1. */
+  readonly density: number
+  /** A whole number, taken modulo 2^32. Default 1. */
+  readonly seed?: number
+}
+
+/**
+ * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i, for
+ * j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
+ * Destinations and sources ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Ghazimirsaeed 2019 §7.6.2
+ */
+export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): ProcessTopology {
+  if (!(density >= 0 && density <= 1))
+    throw new RankweaveError('ERR_TOPOLOGY', `expected a density from 0 to 1, got ${density}`)
+  if (!Number.isSafeInteger(seed) || seed < 0)
+    throw new RankweaveError('ERR_TOPOLOGY', `expected a whole number as seed, got ${seed}`)
+  checkTopologySize('random graph', ranks, Math.floor(ranks * (ranks - 1) * density))
+  if (ranks > maxRanks)
+    throw new RankweaveError('ERR_TOPOLOGY', `random graph: expected at most ${maxRanks} ranks, got ${ranks}`)
+  const next = mulberry32(seed)
+  const threshold = Math.floor(density * 2 ** 32)
+  const start = new Int32Array(ranks + 1)
+  const destinations = new IntList()
+  for (let i = 0; i < ranks; i++) {
+    for (let j = 0; j < ranks; j++) if (j !== i && next() < threshold) destinations.push(j)
+    start[i + 1] = destinations.length
+  }
+  const out = { start, rank: destinations.toArray() }
+  const into = turnRows(ranks, out)
+  return {
+    ranks,
+    outStart: out.start,
+    outRank: out.rank,
+    outWeight: null,
+    inStart: into.start,
+    inRank: into.rank,
+    inWeight: null,
+    pairing: 'occurrence',
+    cart: null,
+  }
+}

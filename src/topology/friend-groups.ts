@@ -1,0 +1,35 @@
+/**
+ * Disjoint-per-step groups of k ranks with common out-neighbors: the outcome of matching the friendship
+ * hypergraph, and all that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
+ * docs/decisions/0003). Compressed rows; groups sorted by (step, members).
+ */
+export interface FriendGroups {
+  readonly ranks: number
+  readonly k: number
+  /** Groups exist iff they have strictly more than theta common neighbors. */
+  readonly theta: number
+  readonly mode: 'agnostic' | 'aware'
+  /** Rounds of matching; a rank is in at most one group per step. */
+  readonly steps: number
+  readonly count: number
+  /** Step of every group, 0-based, ascending. Length `count`. */
+  readonly step: Int32Array
+  /** `k` member ranks per group, ascending. Length `count * k`. */
+  readonly members: Int32Array
+  /** Length `count + 1`. */
+  readonly commonStart: Int32Array
+  /** Common out-neighbors of every group, ascending. Member i serves the i-th of k contiguous parts. */
+  readonly common: Int32Array
+  /** Length `ranks + 1`. */
+  readonly directStart: Int32Array
+  /** Out-neighbors of every rank that no group serves, ascending, without itself and without repetition. */
+  readonly direct: Int32Array
+}
+
+/** Bounds of part `i` of `m` common neighbors cut into `k`: the first `m mod k` parts get one more (Eq. 7.2). */
+export function partBounds(m: number, k: number, i: number): readonly [from: number, to: number] {
+  const base = Math.floor(m / k)
+  const extra = m % k
+  const from = i * base + Math.min(i, extra)
+  return [from, from + base + (i < extra ? 1 : 0)]
+}

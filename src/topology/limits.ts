@@ -1,0 +1,24 @@
+import { RankweaveError } from '../errors.js'
+
+/** The largest topology we build: int32 indices, and about 2 GB for the lists of both sides. */
+export const topologyLimits = { ranks: 2 ** 24, edges: 2 ** 27 } as const
+
+/**
+ * Refuses sizes that no machine could hold, before anything is allocated.
+ *
+ * @throws ERR_TOPOLOGY
+ */
+export function checkTopologySize(what: string, ranks: number, edges: number): void {
+  if (!Number.isInteger(ranks) || ranks < 1 || ranks > topologyLimits.ranks)
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `${what}: expected 1 to ${topologyLimits.ranks} ranks, got ${ranks}`,
+      { details: { ranks } },
+    )
+  if (edges > topologyLimits.edges)
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `${what}: expected at most ${topologyLimits.edges} edges, got ${edges}`,
+      { details: { ranks, edges } },
+    )
+}

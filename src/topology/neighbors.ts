@@ -1,0 +1,94 @@
+import { cartNeighborSlots, procNull } from './cart-shape.js'
+import type { CompressedRows } from './compressed-rows.js'
+import type { ProcessTopology } from './process-topology.js'
+
+/** Destinations of a rank in list order. A view: do not write to it. */
+export function outNeighbors({ outStart, outRank }: ProcessTopology, rank: number): Int32Array {
+  return outRank.subarray(outStart[rank], outStart[rank + 1])
+}
+
+/** Sources of a rank in list order. A view: do not write to it. */
+export function inNeighbors({ inStart, inRank }: ProcessTopology, rank: number): Int32Array {
+  return inRank.subarray(inStart[rank], inStart[rank + 1])
+}
+
+/** A set of ranks for every rank: rows ascend, without repetition. */
+export type NeighborSets = CompressedRows
+
+/** The destinations of every rank without repetition and without itself, ascending. */
+export function distinctOut({ ranks, outStart, outRank }: ProcessTopology): NeighborSets {
+  return distinct(ranks, outStart, outRank)
+}
+
+/** The sources of every rank without repetition and without itself, ascending. */
+export function distinctIn({ ranks, inStart, inRank }: ProcessTopology): NeighborSets {
+  return distinct(ranks, inStart, inRank)
+}
+
+function distinct(ranks: number, listStart: Int32Array, list: Int32Array): NeighborSets {
+  const start = new Int32Array(ranks + 1)
+  const rank = new Int32Array(list.length)
+  let size = 0
+  for (let r = 0; r < ranks; r++) {
+    let previous = -1
+    for (const neighbor of list.slice(listStart[r], listStart[r + 1]).sort()) {
+      if (neighbor !== previous && neighbor !== r) rank[size++] = neighbor
+      previous = neighbor
+    }
+    start[r + 1] = size
+  }
+  return { start, rank: rank.slice(0, size) }
+}
+
+/** The topology with every edge turned around: destinations become sources. Shares the arrays. */
+export function transposeTopology(topology: ProcessTopology): ProcessTopology {
+  return {
+    ...topology,
+    outStart: topology.inStart,
+    outRank: topology.inRank,
+    outWeight: topology.inWeight,
+    inStart: topology.outStart,
+    inRank: topology.outRank,
+    inWeight: topology.outWeight,
+  }
+}
+
+/**
+ * Where each edge arrives: for every position in `outRank` the position in `inRank` of the same edge, by the
+ * topology's `pairing`. A permutation of 0 to edges-1.
+ *
+ * @see MPI-4.1 §8.6
+ */
+export function pairEdges(topology: ProcessTopology): Int32Array {
+  return topology.pairing === 'cartesian' ? pairBySlot(topology) : pairByOccurrence(topology)
+}
+
+function pairByOccurrence({ ranks, outRank, inStart, inRank }: ProcessTopology): Int32Array {
+  const arrival = new Int32Array(outRank.length)
+  // In-edges of every rank by source, stable; walking the out-edges by source meets them in that order.
+  const bySource = new Int32Array(inRank.length)
+  for (let q = 0; q < ranks; q++) {
+    const row = Array.from({ length: inStart[q + 1] - inStart[q] }, (_, i) => inStart[q] + i)
+    bySource.set(
+      row.sort((a, b) => inRank[a] - inRank[b]),
+      inStart[q],
+    )
+  }
+  const next = inStart.slice(0, ranks)
+  for (let e = 0; e < outRank.length; e++) arrival[e] = bySource[next[outRank[e]]++]
+  return arrival
+}
+
+function pairBySlot({ ranks, cart, outStart, inStart }: ProcessTopology): Int32Array {
+  const arrival = new Int32Array(outStart[ranks])
+  if (cart === null) return arrival
+  for (let p = 0; p < ranks; p++) {
+    let e = outStart[p]
+    for (const [slot, q] of cartNeighborSlots(cart, p).entries()) {
+      if (q === procNull) continue
+      const before = cartNeighborSlots(cart, q).subarray(0, slot ^ 1)
+      arrival[e++] = inStart[q] + before.filter((neighbor) => neighbor !== procNull).length
+    }
+  }
+  return arrival
+}

@@ -1,0 +1,13 @@
+/**
+ * The mulberry32 generator: each call returns the next of 2^32 unsigned 32-bit integers. The seed is taken modulo 2^32.
+ * Small and fast, with the same sequence everywhere; not for secrets.
+ */
+export function mulberry32(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t = (t + Math.imul(t ^ (t >>> 7), t | 61)) ^ t
+    return (t ^ (t >>> 14)) >>> 0
+  }
+}

@@ -1,0 +1,32 @@
+import { createHash } from 'node:crypto'
+import { inNeighbors, outNeighbors } from './neighbors.js'
+import type { ProcessTopology } from './process-topology.js'
+
+/**
+ * The fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit little-endian
+ * two's-complement integers. First the number of ranks. Then for each rank, 0 first: its number of destinations, the
+ * destinations in list order, its number of sources, the sources in list order. Nothing else: weights and the
+ * Cartesian shape do not count.
+ */
+export function topologyHash(topology: ProcessTopology): string {
+  const hash = createHash('sha256').update(littleEndian(Int32Array.of(topology.ranks)))
+  for (let rank = 0; rank < topology.ranks; rank++) {
+    const destinations = outNeighbors(topology, rank)
+    const sources = inNeighbors(topology, rank)
+    const words = new Int32Array(2 + destinations.length + sources.length)
+    words[0] = destinations.length
+    words.set(destinations, 1)
+    words[1 + destinations.length] = sources.length
+    words.set(sources, 2 + destinations.length)
+    hash.update(littleEndian(words))
+  }
+  return hash.digest('hex')
+}
+
+const hostIsLittleEndian = new Uint8Array(Int32Array.of(1).buffer)[0] === 1
+
+/** The bytes of the words, in place. */
+function littleEndian(words: Int32Array): Uint8Array {
+  const bytes = Buffer.from(words.buffer)
+  return hostIsLittleEndian ? bytes : bytes.swap32()
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { cartTopology } from '../../../src/topology/cartesian.js'
+import { checkTopology } from '../../../src/topology/check-topology.js'
+import { thrown } from './thrown.js'
+
+const grid = cartTopology({ dims: [3, 2], periods: [true, false] })
+
+test('a grid is what its shape says', () => {
+  expect(() => checkTopology(grid)).not.toThrow()
+})
+
+test.each([
+  ['a shape without Cartesian pairing', { pairing: 'occurrence' as const }, 'exactly with Cartesian pairing'],
+  ['Cartesian pairing without a shape', { cart: null }, 'exactly with Cartesian pairing'],
+  [
+    'another number of ranks',
+    { cart: { dims: [3, 3], periods: [true, false] } },
+    'expected 9 ranks for a grid of 3x3, got 6',
+  ],
+  [
+    'the lists of another shape',
+    { cart: { dims: [3, 2], periods: [false, false] } },
+    'destinations of rank 0 of the grid: expected [2, 1], got [4, 2, 1]',
+  ],
+  [
+    'sources in another order',
+    { inRank: grid.inRank.map((_, i, all) => all[i < 2 ? 1 - i : i]) },
+    'sources of rank 0 of the grid: expected [4, 2, 1], got [2, 4, 1]',
+  ],
+])('refuses %s', (_, change, message) => {
+  const error = thrown(() => checkTopology({ ...grid, ...change }))
+  expect(error.code).toBe('ERR_TOPOLOGY')
+  expect(error.message).toContain(message)
+})
+
+test('refuses a malformed shape', () => {
+  expect(thrown(() => checkTopology({ ...grid, cart: { dims: [3, 2], periods: [true] } })).code).toBe(
+    'ERR_DIMS',
+  )
+})

@@ -1,0 +1,92 @@
+import { describe, expect, test } from 'vitest'
+import { cartNeighborSlots } from '../../../src/topology/cart-shape.js'
+import { cartTopology } from '../../../src/topology/cartesian.js'
+import { checkTopology } from '../../../src/topology/check-topology.js'
+import {
+  distinctIn,
+  distinctOut,
+  inNeighbors,
+  outNeighbors,
+  pairEdges,
+  transposeTopology,
+} from '../../../src/topology/neighbors.js'
+import { topologyFromEdges, topologyFromLists } from '../../../src/topology/process-topology.js'
+
+const multigraph = topologyFromEdges(4, {
+  sources: [2, 2, 0, 2, 1, 2, 2],
+  destinations: [3, 1, 3, 3, 1, 2, 0],
+  weights: [1, 2, 3, 4, 5, 6, 7],
+})
+
+test('neighbors are in list order, with repetitions', () => {
+  expect([...outNeighbors(multigraph, 2)]).toEqual([3, 1, 3, 2, 0])
+  expect([...inNeighbors(multigraph, 3)]).toEqual([2, 0, 2])
+  expect([...outNeighbors(multigraph, 3)]).toEqual([])
+})
+
+test('distinct neighbors ascend, without repetition and without the rank itself', () => {
+  expect(distinctOut(multigraph)).toEqual({
+    start: Int32Array.of(0, 1, 1, 4, 4),
+    rank: Int32Array.of(3, 0, 1, 3),
+  })
+  expect(distinctIn(multigraph)).toEqual({
+    start: Int32Array.of(0, 1, 2, 2, 4),
+    rank: Int32Array.of(2, 2, 0, 2),
+  })
+})
+
+test('transposing swaps the sides', () => {
+  const turned = transposeTopology(multigraph)
+  checkTopology(turned)
+  expect([...outNeighbors(turned, 3)]).toEqual([2, 0, 2])
+  expect(turned.outWeight).toEqual(multigraph.inWeight)
+  expect(transposeTopology(turned)).toEqual(multigraph)
+})
+
+describe('pairEdges', () => {
+  test('by occurrence: the c-th edge from p to q is the c-th at both ends', () => {
+    const topology = topologyFromLists({
+      ranks: 2,
+      outStart: [0, 3, 5],
+      outRank: [1, 0, 1, 0, 0],
+      inStart: [0, 3, 5],
+      inRank: [1, 0, 1, 0, 0],
+    })
+    expect([...pairEdges(topology)]).toEqual([3, 1, 4, 0, 2])
+  })
+
+  test.each([
+    [[1], [true]],
+    [[2], [true]],
+    [
+      [2, 1],
+      [true, true],
+    ],
+    [
+      [1, 2, 3],
+      [true, true, false],
+    ],
+    [
+      [3, 2],
+      [false, true],
+    ],
+    [
+      [4, 4],
+      [true, false],
+    ],
+  ])('Cartesian %j %j: slot s lands in slot s^1', (dims, periods) => {
+    const topology = cartTopology({ dims, periods })
+    const arrival = pairEdges(topology)
+    expect([...arrival].sort((a, b) => a - b)).toEqual([...arrival.keys()])
+    for (let p = 0; p < topology.ranks; p++) {
+      let e = topology.outStart[p]
+      for (const [slot, q] of cartNeighborSlots({ dims, periods }, p).entries()) {
+        if (q < 0) continue
+        const slots = [...cartNeighborSlots({ dims, periods }, q).entries()].filter(([, rank]) => rank >= 0)
+        expect(topology.outRank[e]).toBe(q)
+        expect(slots[arrival[e] - topology.inStart[q]]).toEqual([slot ^ 1, p])
+        e++
+      }
+    }
+  })
+})

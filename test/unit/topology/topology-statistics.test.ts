@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { topologyFromEdges } from '../../../src/topology/process-topology.js'
+import { buildTopology } from '../../../src/topology/spec.js'
+import { topologyStatistics } from '../../../src/topology/topology-statistics.js'
+
+test('degrees count every edge, density only pairs of different ranks', () => {
+  const topology = topologyFromEdges(4, { sources: [0, 0, 0, 2], destinations: [1, 1, 0, 0] })
+  expect(topologyStatistics(topology)).toEqual({
+    ranks: 4,
+    edges: 4,
+    degree: { min: 0, mean: 1, max: 3 },
+    density: 2 / 12,
+  })
+})
+
+test('a complete graph has density 1, a single rank 0', () => {
+  expect(topologyStatistics(buildTopology('er:7:d=1')).density).toBe(1)
+  expect(topologyStatistics(buildTopology('cart:1:periodic'))).toEqual({
+    ranks: 1,
+    edges: 2,
+    degree: { min: 2, mean: 2, max: 2 },
+    density: 0,
+  })
+})
