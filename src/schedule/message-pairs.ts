@@ -1,0 +1,73 @@
+import { opKind, type Schedule } from './ir.js'
+import { rowOfOperations } from './walk.js'
+
+/**
+ * Which send is received by which receive: first in, first out per (source, destination, tag). Peers must be in
+ * range; everything else may be wrong.
+ *
+ * @returns for every operation its partner, -1 for copies and for what nobody matches.
+ */
+export function pairMessages(schedule: Schedule, rows: Int32Array = rowOfOperations(schedule)): Int32Array {
+  const { opPeer, opTag, phases, topology } = schedule
+  const partner = new Int32Array(opPeer.length).fill(-1)
+  const rankOf = (op: number): number => Math.floor(rows[op] / phases)
+
+  // Both lists by (destination, source, order); operations are stored by rank and order already.
+  const sends = stableSort(operationsOfKind(schedule, opKind.send), (op) => opPeer[op], topology.ranks)
+  const bySource = stableSort(operationsOfKind(schedule, opKind.receive), (op) => opPeer[op], topology.ranks)
+  const receives = stableSort(bySource, rankOf, topology.ranks)
+
+  const byTag = (a: number, b: number): number => opTag[a] - opTag[b] || a - b
+  let s = 0
+  let r = 0
+  while (s < sends.length && r < receives.length) {
+    const [destination, source] = [opPeer[sends[s]], rankOf(sends[s])]
+    const [receiver, sender] = [rankOf(receives[r]), opPeer[receives[r]]]
+    const order = destination - receiver || source - sender
+    if (order !== 0) {
+      if (order < 0) s++
+      else r++
+      continue
+    }
+    let sEnd = s + 1
+    while (sEnd < sends.length && opPeer[sends[sEnd]] === destination && rankOf(sends[sEnd]) === source)
+      sEnd++
+    let rEnd = r + 1
+    while (rEnd < receives.length && rankOf(receives[rEnd]) === receiver && opPeer[receives[rEnd]] === sender)
+      rEnd++
+    if (sEnd - s > 1) sends.subarray(s, sEnd).sort(byTag)
+    if (rEnd - r > 1) receives.subarray(r, rEnd).sort(byTag)
+    while (s < sEnd && r < rEnd) {
+      const tags = opTag[sends[s]] - opTag[receives[r]]
+      if (tags < 0) s++
+      else if (tags > 0) r++
+      else {
+        partner[sends[s]] = receives[r]
+        partner[receives[r]] = sends[s]
+        s++
+        r++
+      }
+    }
+    s = sEnd
+    r = rEnd
+  }
+  return partner
+}
+
+function operationsOfKind(schedule: Schedule, kind: number): Int32Array {
+  let count = 0
+  for (const k of schedule.opKind) if (k === kind) count++
+  const ops = new Int32Array(count)
+  for (let op = 0, i = 0; op < schedule.opKind.length; op++) if (schedule.opKind[op] === kind) ops[i++] = op
+  return ops
+}
+
+/** Counting sort of operations by a key from 0 to `keys - 1`; equal keys keep their order. */
+function stableSort(ops: Int32Array, key: (op: number) => number, keys: number): Int32Array {
+  const next = new Int32Array(keys + 1)
+  for (const op of ops) next[key(op) + 1]++
+  for (let k = 0; k < keys; k++) next[k + 1] += next[k]
+  const sorted = new Int32Array(ops.length)
+  for (const op of ops) sorted[next[key(op)]++] = op
+  return sorted
+}

@@ -1,0 +1,60 @@
+/** Every way in which a schedule can be wrong. `docs/schedule-format.md` explains each. */
+export const violationCodes = [
+  'structure',
+  'topology-differs',
+  'send-unmatched',
+  'receive-unmatched',
+  'blocks-differ',
+  'place-empty',
+  'wrong-block',
+  'place-rewritten',
+  'slot-missing',
+  'slot-wrong',
+  'unused-delivery',
+  'deadlock',
+] as const
+
+export type ViolationCode = (typeof violationCodes)[number]
+
+export interface Violation {
+  readonly code: ViolationCode
+  /** The rank at which it shows; 0 when it concerns the schedule as a whole. */
+  readonly rank: number
+  readonly phase?: number
+  readonly message: string
+}
+
+export interface Verification {
+  readonly ok: boolean
+  /** How many there are. */
+  readonly count: number
+  /** The first of them, in the order of the checks. */
+  readonly violations: readonly Violation[]
+  /** What was not looked at and why; empty for a whole schedule. */
+  readonly unproven: readonly string[]
+}
+
+/** Counts every violation and keeps the first ones: messages are only made for those that are kept. */
+export class ViolationList {
+  readonly #limit: number
+  readonly #kept: Violation[] = []
+  #count = 0
+
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get count(): number {
+    return this.#count
+  }
+
+  add(code: ViolationCode, rank: number, phase: number | null, message: () => string): void {
+    this.#count++
+    if (this.#kept.length >= this.#limit) return
+    this.#kept.push({ code, rank, ...(phase === null ? {} : { phase }), message: message() })
+  }
+
+  verification(unproven: readonly string[] = []): Verification {
+    return { ok: this.#count === 0, count: this.#count, violations: this.#kept, unproven }
+  }
+}
