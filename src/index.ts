@@ -1,0 +1,158 @@
+/** Rankweave: MPI-grade communicators, process topologies and message-combining neighborhood collectives. */
+import { installNeighborhood } from './neighborhood/install.js'
+
+installNeighborhood()
+
+// comm
+export { collectiveConformance } from './comm/collective-conformance.js'
+export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
+export { type StridedShape, StridedView, strided } from './comm/datatype.js'
+export { worldReport } from './comm/deadlock.js'
+export { Group, type RankRange } from './comm/group.js'
+export { createOperation, type Operation, type OperationName } from './comm/operation.js'
+export {
+  type Completed,
+  MatchedMessage,
+  Request,
+  type Tested,
+  testall,
+  testany,
+  waitall,
+  waitany,
+  waitsome,
+} from './comm/request.js'
+export { type Main, type RunOptions, run } from './comm/run.js'
+export {
+  ANY_SOURCE,
+  ANY_TAG,
+  type CollectiveName,
+  type Comparison,
+  type Gathered,
+  type Message,
+  maxTag,
+  PROC_NULL,
+  type ProcessCounters,
+  type RankCounters,
+  type ReceiveBuffer,
+  type RecvOptions,
+  type Sendable,
+  type Status,
+  type TypedArray,
+  type WaitOptions,
+} from './comm/types.js'
+// Worlds of sessions that `run` does not open: what hosts processes elsewhere.
+export { hostSession, type WorldOptions } from './comm/world.js'
+// errors
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  errorCodes,
+  isRankweaveError,
+  RankweaveError,
+} from './errors.js'
+// fabric
+export { type ConformanceCase, fabricConformance } from './fabric/conformance.js'
+export type {
+  BulkTransfer,
+  Fabric,
+  FabricCounters,
+  FabricFactory,
+  FabricKind,
+  FabricSession,
+  FrameSink,
+} from './fabric/fabric.js'
+export { maxHeaderWords } from './fabric/fabric.js'
+export { type LocalFactory, type LocalOptions, LocalSession, local } from './fabric/local.js'
+export type { LocalFaults } from './fabric/local-faults.js'
+export { type ThreadsFactory, threads } from './fabric/threads.js'
+export type { ThreadsOptions } from './fabric/threads-connect.js'
+// neighborhood
+export type { BlockWishes } from './neighborhood/block-layout.js'
+export { CartCommunicator } from './neighborhood/cart-communicator.js'
+export type { AdjacentOptions, CartOptions, DistGraphOptions } from './neighborhood/constructors.js'
+export type { TopologyOptions } from './neighborhood/create.js'
+export type { NeighborTraffic } from './neighborhood/executor.js'
+export type { AdjacentEdges, DistributedEdges } from './neighborhood/gather-lists.js'
+// Also what makes these methods part of `Communicator` for users of the types.
+export type { TopologyMethods } from './neighborhood/install.js'
+export { NeighborRequest } from './neighborhood/persistent.js'
+export { type PlanOptions, plan, planStatistics } from './neighborhood/plan.js'
+export { maxRelativeError, serialProduct } from './neighborhood/spmm/serial.js'
+export { type SpmmProblem, type SpmmShare, spmm } from './neighborhood/spmm/spmm.js'
+export type { Plan, PlanStatistics, Strategy } from './neighborhood/strategy.js'
+export { formatStrategy, parseStrategy } from './neighborhood/strategy-text.js'
+export { TopologyCommunicator } from './neighborhood/topology-communicator.js'
+// schedule
+export { ScheduleBuilder, type ScheduleHead } from './schedule/builder.js'
+export { formatSchedule } from './schedule/format.js'
+export {
+  type Collective,
+  type CollectiveSpecification,
+  opKind,
+  type Schedule,
+  scheduleTag,
+  specificationOf,
+} from './schedule/ir.js'
+export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from './schedule/lower.js'
+export { parseSchedule, parseScheduleSlice, parseScheduleStream } from './schedule/reader.js'
+export { readScheduleFile, writeScheduleFile } from './schedule/schedule-file.js'
+export { type ScheduleSlice, sliceSchedule, sliceScheduleStream } from './schedule/slice.js'
+export { type VerifyOptions, verify, verifySlice } from './schedule/verify.js'
+export {
+  type Verification,
+  type Violation,
+  type ViolationCode,
+  violationCodes,
+} from './schedule/violations.js'
+export { countMessages, forEachOperation } from './schedule/walk.js'
+// topology
+export { blockBounds } from './topology/blocks.js'
+export { cartNeighborSlots, cartShift } from './topology/cart-shape.js'
+export { cartSub, cartTopology } from './topology/cartesian.js'
+export { checkTopology } from './topology/check-topology.js'
+export { dimsCreate } from './topology/dims-create.js'
+export { formatEdgeList, parseEdgeList } from './topology/edge-list.js'
+export { type ErdosRenyi, erdosRenyiTopology } from './topology/erdos-renyi.js'
+export { formatMatrixMarket } from './topology/format-matrix-market.js'
+export type { FriendGroups } from './topology/friend-groups.js'
+export {
+  type GraphOptions,
+  type TopologyEdgeAttributes,
+  topologyFromGraph,
+  topologyToGraph,
+} from './topology/graphology.js'
+export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/hyperedges.js'
+export { topologyLimits } from './topology/limits.js'
+export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './topology/machine.js'
+export { type MatchOptions, matchFriends } from './topology/matching.js'
+export { matrixLimits, parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
+export { type Moore, mooreTopology } from './topology/moore.js'
+export {
+  distinctIn,
+  distinctOut,
+  inNeighbors,
+  type NeighborSets,
+  outNeighbors,
+  pairEdges,
+  transposeTopology,
+} from './topology/neighbors.js'
+export {
+  type CartShape,
+  type EdgeArrays,
+  type NeighborLists,
+  type ProcessTopology,
+  topologyFromEdges,
+  topologyFromLists,
+} from './topology/process-topology.js'
+export {
+  compressTriplets,
+  type SparseMatrix,
+  type SparsePattern,
+  type Triplets,
+} from './topology/sparse-matrix.js'
+export { topologyFromMatrix } from './topology/sparse-topology.js'
+export { buildTopology, formatTopologySpec, parseTopologySpec, type TopologySpec } from './topology/spec.js'
+export { topologyHash } from './topology/topology-hash.js'
+export { type TopologyStatistics, topologyStatistics } from './topology/topology-statistics.js'

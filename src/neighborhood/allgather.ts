@@ -1,0 +1,161 @@
+import { type CollectiveCall, type Exchange, Refusal } from '../comm/collective-engine.js'
+import type { BlocksOptions, IntoOptions, Seat } from '../comm/communicator.js'
+import { elementSizeBytes } from '../comm/datatype.js'
+import type { Gathered, TypedArray } from '../comm/types.js'
+import { isRankweaveError } from '../errors.js'
+import type { ProcessProgram } from '../schedule/lower.js'
+import { requireOptions } from './arguments.js'
+import { type BlockLayout, blockLayout } from './block-layout.js'
+import { BlockStore } from './block-store.js'
+import { checkInto, contributionOf, elementWords } from './buffers.js'
+import { fillSlots, runProgram } from './executor.js'
+import type { Neighborhood } from './neighborhood.js'
+import { elementsOver, receiveBuffers } from './receive-buffers.js'
+import { wordsOf } from './words.js'
+
+/** What a rank brings to a neighbor allgather. */
+interface Blocks {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
+}
+
+/** Equal blocks: slot i of the result is the block of the i-th source. */
+export function neighborAllgather(
+  { state, localIndex, rank }: Seat,
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: IntoOptions = {},
+): Promise<TypedArray> {
+  const name = 'neighborAllgather'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  checkInto(name, into, type, neighborhood.slotsOf(rank) * elements.length)
+  const call: CollectiveCall<Blocks, TypedArray> = {
+    signature: { name, type, count: elements.length },
+    run: (blocks, exchange) => gatherEven(neighborhood, type, blocks, exchange),
+  }
+  return state.collectives.call(localIndex, call, { elements, into }, options)
+}
+
+function gatherEven(
+  neighborhood: Neighborhood,
+  type: number,
+  blocks: readonly Blocks[],
+  exchange: Exchange,
+): readonly TypedArray[] | Promise<readonly TypedArray[]> {
+  const { program, traffic } = neighborhood
+  const count = blocks[0].elements.length
+  const width = count * elementWords(type)
+  const store = BlockStore.even(elementSizeBytes(type), program.valueBlock.length, width)
+  const own = elementsOver(type, store.words) as Float64Array
+  for (let v = 0; v < blocks.length; v++) own.set(blocks[v].elements as Float64Array, v * count)
+  const finish = () => {
+    const sizes = program.ranks.map((rank) => neighborhood.slotsOf(rank) * count)
+    const buffers = receiveBuffers(type, sizes, (i) => blocks[i].into)
+    fillSlots(program, store, buffers, evenFill(program.fillSlot, width))
+    return buffers.results()
+  }
+  const running = runProgram(program, exchange, store, traffic)
+  return running === undefined ? finish() : running.then(finish)
+}
+
+/** Where slots of one width begin. */
+export function evenFill(fillSlot: Int32Array, width: number): Int32Array {
+  return width === 1 ? fillSlot : fillSlot.map((slot) => slot * width)
+}
+
+/** What a rank brings to a neighbor allgatherv. */
+interface VariedBlocks extends Blocks {
+  readonly options: BlocksOptions
+}
+
+/** Blocks of any lengths; lengths travel in the frames, so nobody needs to know them before. */
+export function neighborAllgatherv(
+  { state, localIndex }: Seat,
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: BlocksOptions = {},
+): Promise<Gathered<TypedArray>> {
+  const name = 'neighborAllgatherv'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  checkInto(name, into, type, 0)
+  const call: CollectiveCall<VariedBlocks, Gathered<TypedArray> | Refusal> = {
+    signature: { name, type },
+    run: (blocks, exchange) => gatherVaried(neighborhood, type, blocks, exchange),
+  }
+  // A refusal never comes out of a call: the engine rejects with its error.
+  const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)
+  return gathered as Promise<Gathered<TypedArray>>
+}
+
+function gatherVaried(
+  neighborhood: Neighborhood,
+  type: number,
+  blocks: readonly VariedBlocks[],
+  exchange: Exchange,
+) {
+  const { program, traffic } = neighborhood
+  const store = BlockStore.open(elementSizeBytes(type), program.valueBlock.length)
+  for (const [v, { elements }] of blocks.entries()) {
+    const words = wordsOf(elements)
+    store.extend(v, words.length)
+    store.put(v, v + 1, words)
+  }
+  const finish = () => {
+    const counts = slotCounts(neighborhood, store, type)
+    const landings = blocks.map(({ options }, i) => landingFor(type, counts[i], options))
+    const sizes = landings.map(({ size }) => size)
+    const buffers = receiveBuffers(type, sizes, (i) => landings[i].into)
+    const displsOf = landings.map(({ displs }) => displs)
+    fillSlots(program, store, buffers, variedFill(program, displsOf, type))
+    const results = buffers.results()
+    return landings.map(
+      ({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs },
+    )
+  }
+  const running = runProgram(program, exchange, store, traffic)
+  return running === undefined ? finish() : running.then(finish)
+}
+
+/** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
+export function slotCounts(neighborhood: Neighborhood, store: BlockStore, type: number): Int32Array[] {
+  const { ranks, fillStart, fillRank, fillSlot } = neighborhood.program
+  const perElement = elementWords(type)
+  const counts = Array.from(ranks, (rank) => new Int32Array(neighborhood.slotsOf(rank)))
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    const count = store.lengthOf(v) / perElement
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) counts[fillRank[f]][fillSlot[f]] = count
+  }
+  return counts
+}
+
+/** Where slots begin that lie `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+export function variedFill(
+  { fillRank, fillSlot }: ProcessProgram,
+  displs: readonly Int32Array[],
+  type: number,
+): Int32Array {
+  const perElement = elementWords(type)
+  return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
+}
+
+interface Landing extends BlockLayout {
+  readonly into: TypedArray | undefined
+  /** The rank's counts or buffer did not fit: it fails alone, and its blocks land in a buffer nobody sees. */
+  readonly refusal?: Refusal
+}
+
+function landingFor(type: number, arrived: Int32Array, options: BlocksOptions): Landing {
+  const name = 'neighborAllgatherv'
+  try {
+    const layout = blockLayout(name, arrived, options)
+    checkInto(name, options.into, type, layout.size)
+    return { ...layout, into: options.into }
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    return { ...blockLayout(name, arrived, {}), into: undefined, refusal: new Refusal(error) }
+  }
+}

@@ -1,0 +1,220 @@
+import type { Communicator } from '../comm/communicator.js'
+import { hashIntegers } from '../comm/exchange-signature.js'
+import { RankweaveError, shown } from '../errors.js'
+import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
+import { cartTopology } from '../topology/cartesian.js'
+import { checkTopology } from '../topology/check-topology.js'
+import {
+  type CartShape,
+  type ProcessTopology,
+  topologyFromEdges,
+  topologyFromLists,
+} from '../topology/process-topology.js'
+import { fingerprint } from './agreement.js'
+import { requireNumbers, requireOptions } from './arguments.js'
+import { CartCommunicator } from './cart-communicator.js'
+import { createWith, type TopologyOptions } from './create.js'
+import { type AdjacentEdges, type DistributedEdges, gatherAdjacent, gatherEdges } from './gather-lists.js'
+import { knownTopology } from './known-topology.js'
+import { TopologyCommunicator } from './topology-communicator.js'
+
+export interface CartOptions extends TopologyOptions {
+  /** Which dimensions wrap around. Default: none. */
+  readonly periods?: readonly boolean[]
+}
+
+export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {}
+
+export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
+
+export function createCart(
+  comm: Communicator,
+  dims: readonly number[],
+  options: CartOptions = {},
+): Promise<CartCommunicator | null> {
+  requireNumbers('createCart', 'dims', dims)
+  requireOptions('createCart', options)
+  const shape: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
+  checkCartShape(shape)
+  const ranks = sizeOf(shape)
+  if (ranks > comm.size) {
+    throw new RankweaveError(
+      'ERR_DIMS',
+      `createCart: expected a grid of at most ${comm.size} ranks, got ${dims.join('x')} = ${ranks}`,
+    )
+  }
+  return createWith(comm, options, {
+    ranks,
+    contribution: null,
+    gather: () => null,
+    build: () => knownTopology(cartTopology(shape)),
+    agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
+    handle: (state, localIndex, neighborhood) => new CartCommunicator(state, localIndex, neighborhood),
+  })
+}
+
+export function createGraph(
+  comm: Communicator,
+  index: ArrayLike<number>,
+  edges: ArrayLike<number>,
+  options: TopologyOptions = {},
+): Promise<TopologyCommunicator | null> {
+  requireNumbers('createGraph', 'index', index)
+  requireNumbers('createGraph', 'edges', edges)
+  const ranks = index.length
+  if (ranks > comm.size) {
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `createGraph: expected at most ${comm.size} ranks, got an index of ${ranks}`,
+    )
+  }
+  return createWith(comm, options, {
+    ranks,
+    contribution: null,
+    gather: () => null,
+    build: () => {
+      if (ranks === 0) return null
+      const start = [0, ...Array.from(index)]
+      return knownTopology(
+        topologyFromLists({ ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }),
+      )
+    },
+    agreed: ['graph', hashIntegers(index), hashIntegers(edges)],
+    handle: graphHandle,
+  })
+}
+
+export function createTopology(
+  comm: Communicator,
+  topology: ProcessTopology,
+  options: TopologyOptions = {},
+): Promise<TopologyCommunicator> {
+  checkOnce(topology)
+  if (topology.ranks !== comm.size) {
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `createTopology: expected a topology of ${comm.size} ranks, got one of ${topology.ranks}`,
+    )
+  }
+  const made = createWith(comm, options, {
+    ranks: topology.ranks,
+    contribution: null,
+    gather: () => null,
+    build: () => topology,
+    agreed: ['topology', fingerprint(topology)],
+    handle: topology.cart === null ? graphHandle : cartHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+export function createDistGraphAdjacent(
+  comm: Communicator,
+  options: AdjacentOptions,
+): Promise<TopologyCommunicator> {
+  const where = 'createDistGraphAdjacent'
+  requireOptions(where, options)
+  const { sources, destinations, sourceWeights, destinationWeights } = options
+  checkRanks(where, 'source', sources, comm.size)
+  checkRanks(where, 'destination', destinations, comm.size)
+  const isWeighted = sourceWeights !== undefined
+  if (isWeighted !== (destinationWeights !== undefined)) {
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: expected weights on both sides or on neither`)
+  }
+  checkLength(where, 'source weight', sourceWeights, sources.length)
+  checkLength(where, 'destination weight', destinationWeights, destinations.length)
+  const made = createWith(comm, options, {
+    ranks: comm.size,
+    contribution: { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges,
+    gather: (state, exchange, hosted) => gatherAdjacent(state, exchange, hosted, isWeighted),
+    build: (lists) => knownTopology(topologyFromLists(lists)),
+    agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted'],
+    handle: graphHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+export function createDistGraph(
+  comm: Communicator,
+  options: DistGraphOptions,
+): Promise<TopologyCommunicator> {
+  const where = 'createDistGraph'
+  requireOptions(where, options)
+  const { sources, degrees, destinations, weights } = options
+  checkRanks(where, 'source', sources, comm.size)
+  checkRanks(where, 'destination', destinations, comm.size)
+  requireNumbers(where, 'degrees', degrees)
+  checkLength(where, 'degree', degrees, sources.length)
+  checkDegrees(where, degrees, destinations.length)
+  checkLength(where, 'weight', weights, destinations.length)
+  const isWeighted = weights !== undefined
+  const made = createWith(comm, options, {
+    ranks: comm.size,
+    contribution: { sources, degrees, destinations, weights } as DistributedEdges,
+    gather: (state, exchange, hosted) => gatherEdges(state, exchange, hosted, isWeighted),
+    build: (edges) => knownTopology(topologyFromEdges(comm.size, edges)),
+    agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
+    handle: graphHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+type Handle = ConstructorParameters<typeof TopologyCommunicator>
+
+const graphHandle = (...seat: Handle) => new TopologyCommunicator(...seat)
+const cartHandle = (...seat: Handle) => new CartCommunicator(...seat)
+
+const checked = new WeakSet<ProcessTopology>()
+
+/** A topology that many ranks of a process pass is checked once. */
+function checkOnce(topology: ProcessTopology): void {
+  if (checked.has(topology)) return
+  checkTopology(topology)
+  checked.add(topology)
+}
+
+function checkRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
+  requireNumbers(where, `${what}s`, ranks)
+  for (let i = 0; i < ranks.length; i++) {
+    const rank = ranks[i]
+    if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
+      throw new RankweaveError(
+        'ERR_RANK',
+        `${where}: ${what} ${i}: expected 0 to ${size - 1}, got ${shown(rank)}`,
+        {
+          details: { rank, size },
+        },
+      )
+    }
+  }
+}
+
+function checkLength(
+  where: string,
+  what: string,
+  values: ArrayLike<number> | undefined,
+  expected: number,
+): void {
+  if (values === undefined) return
+  requireNumbers(where, `${what}s`, values)
+  if (values.length === expected) return
+  throw new RankweaveError('ERR_COUNT', `${where}: expected ${expected} ${what}s, got ${values.length}`)
+}
+
+function checkDegrees(where: string, degrees: ArrayLike<number>, destinations: number): void {
+  let total = 0
+  for (let i = 0; i < degrees.length; i++) {
+    if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
+      throw new RankweaveError(
+        'ERR_COUNT',
+        `${where}: degree ${i}: expected a whole number >= 0, got ${shown(degrees[i])}`,
+      )
+    }
+    total += degrees[i]
+  }
+  if (total !== destinations) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
+    )
+  }
+}

@@ -1,0 +1,104 @@
+import type { CollectiveCall, Exchange } from '../comm/collective-engine.js'
+import type { CommState } from '../comm/comm-state.js'
+import type { Communicator } from '../comm/communicator.js'
+import { contextOver, refuseAll } from '../comm/construct.js'
+import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/rank-table.js'
+import type { WaitOptions } from '../comm/types.js'
+import { isRankweaveError, RankweaveError, shown } from '../errors.js'
+import { isMachine, type Machine, nodeOf } from '../topology/machine.js'
+import { checkFriendOptions, refused } from '../topology/matching-options.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { agreementOf } from './agreement.js'
+import { requireOptions } from './arguments.js'
+import type { Neighborhood } from './neighborhood.js'
+import { sharedNeighborhood } from './shared-neighborhood.js'
+import type { Strategy } from './strategy.js'
+
+/** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
+export interface TopologyOptions extends WaitOptions {
+  /** Default `{ kind: 'direct' }`. */
+  readonly strategy?: Strategy
+  /** Where the ranks live, for strategies in aware mode. Default: the nodes of the world's processes. */
+  readonly machine?: Machine
+  /** MPI lets a library renumber the ranks then; this one does not. Default false. */
+  readonly reorder?: boolean
+}
+
+const direct: Strategy = { kind: 'direct' }
+
+/** What makes one way of giving a topology different from the others. */
+export interface Creation<C, G, H> {
+  /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
+  readonly ranks: number
+  /** What this rank has to add, and how the processes bring it together. */
+  readonly contribution: C
+  gather(state: CommState, exchange: Exchange, hosted: readonly C[]): G | Promise<G>
+  /** The same on every process; null for no ranks at all. May throw, then every rank gets the error. */
+  build(gathered: G): ProcessTopology | null
+  /** What else all ranks must agree on. */
+  readonly agreed: readonly (string | number)[]
+  handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
+}
+
+/**
+ * Makes a communicator over the first ranks of `comm`, as many as the topology has; null for the others.
+ *
+ * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
+ */
+export function createWith<C, G, H>(
+  comm: Communicator,
+  options: TopologyOptions,
+  creation: Creation<C, G, H>,
+): Promise<H | null> {
+  requireOptions('topology', options)
+  const { strategy = direct, machine } = options
+  const { state, localIndex } = comm.seat()
+  checkStrategy(strategy, machine, creation.ranks)
+  const call: CollectiveCall<C, H | null> = {
+    signature: { name: 'topology', extra: agreementOf(strategy, machine, creation.agreed) },
+    run: async (hosted, exchange) => {
+      const gathered = await creation.gather(state, exchange, hosted)
+      let topology: ProcessTopology | null
+      try {
+        topology = creation.build(gathered)
+      } catch (error) {
+        if (!isRankweaveError(error)) throw error
+        return refuseAll(hosted.length, error)
+      }
+      if (topology === null) return hosted.map(() => null)
+      const made = await contextOver(state, exchange, firstRanks(state.table, topology.ranks))
+      if (made === null) return hosted.map(() => null)
+      const neighborhood = sharedNeighborhood(made, () => ({ topology, strategy, machine }))
+      // The first ranks keep their numbers, so their local indices too.
+      return hosted.map((_, index) =>
+        index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,
+      )
+    },
+  }
+  return state.collectives.call(localIndex, call, creation.contribution, options)
+}
+
+function firstRanks(table: LocalRankTable, ranks: number): LocalRankTable {
+  return ranks === table.size ? table : rankTable(worldRanksOf(table).slice(0, ranks))
+}
+
+/** What planning would refuse later, found before anything is sent. */
+function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: number): void {
+  if (typeof strategy !== 'object' || strategy === null) {
+    throw refused(`expected a strategy, got ${shown(strategy)}`)
+  }
+  if (strategy.kind === 'common-neighbor') {
+    const { k, mode, theta = 0 } = strategy
+    if (mode !== 'aware' && mode !== 'agnostic')
+      throw refused(`expected mode aware or agnostic, got ${shown(mode)}`)
+    checkFriendOptions(ranks, k, theta, null)
+  } else if (strategy.kind !== 'direct') {
+    const { kind } = strategy as { kind: unknown }
+    throw refused(`expected strategy direct or common-neighbor, got ${shown(kind)}`)
+  }
+  if (machine !== undefined && !isMachine(machine)) {
+    throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
+  }
+  // Asked only when it will refuse: every rank comes by here, and the answer is as long as there are ranks.
+  if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
+}

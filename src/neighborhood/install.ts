@@ -1,0 +1,98 @@
+import { attempt } from '../comm/attempt.js'
+import { Communicator } from '../comm/communicator.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import type { CartCommunicator } from './cart-communicator.js'
+import {
+  type AdjacentOptions,
+  type CartOptions,
+  createCart,
+  createDistGraph,
+  createDistGraphAdjacent,
+  createGraph,
+  createTopology,
+  type DistGraphOptions,
+} from './constructors.js'
+import type { TopologyOptions } from './create.js'
+import type { TopologyCommunicator } from './topology-communicator.js'
+
+/** What `neighborhood/` adds to every communicator. All are collectives over all its ranks. */
+export interface TopologyMethods {
+  /**
+   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process makes the grid
+   * for itself.
+   *
+   * @throws ERR_DIMS for a malformed grid, or one with more ranks than there are
+   * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different grids, strategies or machines
+   * @see MPI-4.1 §8.5.1
+   */
+  createCart(dims: readonly number[], options?: CartOptions): Promise<CartCommunicator | null>
+
+  /**
+   * A graph that every rank knows whole: the neighbors of rank r are `edges[index[r - 1] .. index[r] - 1]`, both as
+   * sources and as destinations. Null for ranks beyond `index.length`.
+   *
+   * @throws ERR_TOPOLOGY for a malformed graph, or an edge that is not there in both directions
+   * @see MPI-4.1 §8.5.3
+   */
+  createGraph(
+    index: ArrayLike<number>,
+    edges: ArrayLike<number>,
+    options?: TopologyOptions,
+  ): Promise<TopologyCommunicator | null>
+
+  /**
+   * Every rank gives its own neighbors, in the order that its buffers will have. Costs: every process gets the lists
+   * of all ranks, because plans are made from the whole topology.
+   *
+   * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
+   * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
+   * @see MPI-4.1 §8.5.4
+   */
+  createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator>
+
+  /**
+   * Every rank names any edges, of whichever ranks. The neighbors of a rank are in the order of the ranks that named
+   * the edges, and of each in its order. Costs as `createDistGraphAdjacent`.
+   *
+   * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
+   * @see MPI-4.1 §8.5.4
+   */
+  createDistGraph(options: DistGraphOptions): Promise<TopologyCommunicator>
+
+  /**
+   * A topology that every rank has whole, and equal: a generated one, or that of a matrix. Costs one small exchange.
+   * Ownership: the object is shared by the ranks of a process; do not change its arrays.
+   *
+   * @throws ERR_TOPOLOGY for a malformed topology, or one with another number of ranks
+   * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different ones
+   */
+  createTopology(topology: ProcessTopology, options?: TopologyOptions): Promise<TopologyCommunicator>
+}
+
+declare module '../comm/communicator.js' {
+  interface Communicator extends TopologyMethods {}
+}
+
+/** The one hook by which `comm/`, which does not know `neighborhood/`, gets its methods. Idempotent. */
+export function installNeighborhood(): void {
+  const methods: TopologyMethods & ThisType<Communicator> = {
+    createCart(dims, options) {
+      return attempt(() => createCart(this, dims, options))
+    },
+    createGraph(index, edges, options) {
+      return attempt(() => createGraph(this, index, edges, options))
+    },
+    createDistGraphAdjacent(options) {
+      return attempt(() => createDistGraphAdjacent(this, options))
+    },
+    createDistGraph(options) {
+      return attempt(() => createDistGraph(this, options))
+    },
+    createTopology(topology, options) {
+      return attempt(() => createTopology(this, topology, options))
+    },
+  }
+  for (const [name, value] of Object.entries(methods)) {
+    Object.defineProperty(Communicator.prototype, name, { value, writable: true, configurable: true })
+  }
+}

@@ -1,0 +1,43 @@
+import type { ProcessTopology } from '../topology/process-topology.js'
+
+/** Topologies that processes of this thread made last: enough for those that are made at one time. */
+const remembered = 4
+let recent: WeakRef<ProcessTopology>[] = []
+
+/**
+ * The topology, or an equal one that another process of this thread has just made: logical processes that gather the
+ * same lists then share the arrays, and with them the plan.
+ */
+export function knownTopology(made: ProcessTopology): ProcessTopology {
+  for (const ref of recent) {
+    const known = ref.deref()
+    if (known !== undefined && isEqual(known, made)) return known
+  }
+  recent = [...recent.slice(1 - remembered), new WeakRef(made)]
+  return made
+}
+
+function isEqual(a: ProcessTopology, b: ProcessTopology): boolean {
+  return (
+    a.ranks === b.ranks &&
+    a.pairing === b.pairing &&
+    sameNumbers(a.cart?.dims, b.cart?.dims) &&
+    a.cart?.periods.join() === b.cart?.periods.join() &&
+    sameNumbers(a.outStart, b.outStart) &&
+    sameNumbers(a.outRank, b.outRank) &&
+    sameNumbers(a.inStart, b.inStart) &&
+    sameNumbers(a.inRank, b.inRank) &&
+    sameNumbers(a.outWeight, b.outWeight) &&
+    sameNumbers(a.inWeight, b.inWeight)
+  )
+}
+
+function sameNumbers(
+  a: ArrayLike<number> | null | undefined,
+  b: ArrayLike<number> | null | undefined,
+): boolean {
+  if (a === b) return true
+  if (a == null || b == null || a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (!Object.is(a[i], b[i])) return false
+  return true
+}

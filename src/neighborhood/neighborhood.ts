@@ -1,0 +1,114 @@
+import type { CommState } from '../comm/comm-state.js'
+import { RankweaveError } from '../errors.js'
+import { lowerProcess, type ProcessProgram } from '../schedule/lower.js'
+import { verify } from '../schedule/verify.js'
+import { cartNeighborSlots, procNull } from '../topology/cart-shape.js'
+import { type Machine, nodeOf as nodesOfMachine } from '../topology/machine.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import type { NeighborTraffic } from './executor.js'
+import { plan } from './plan.js'
+import type { Plan, Strategy } from './strategy.js'
+import { formatStrategy } from './strategy-text.js'
+
+export interface NeighborhoodOptions {
+  readonly topology: ProcessTopology
+  readonly strategy: Strategy
+  /** Where the ranks live, for strategies in aware mode. Default: the nodes of the world's processes. */
+  readonly machine?: Machine | undefined
+}
+
+/**
+ * What the ranks of a process share of a communicator with a topology: the topology, and, from the first neighborhood
+ * collective on, the plan and this process's part of it. Every process plans for itself, without a message: a plan is
+ * a function of topology, strategy and nodes alone.
+ */
+export class Neighborhood {
+  readonly topology: ProcessTopology
+  readonly strategy: Strategy
+  /** Node of every rank. */
+  readonly nodeOf: Int32Array
+  readonly traffic: NeighborTraffic = {
+    calls: 0,
+    messagesSent: 0,
+    messagesInProcess: 0,
+    framesSent: 0,
+    blocksSent: 0,
+  }
+  /** Process index of every rank. */
+  readonly #placement: Int32Array
+  readonly #processIndex: number
+  #plan: Plan | undefined
+  #program: ProcessProgram | undefined
+
+  constructor(state: CommState, { topology, strategy, machine }: NeighborhoodOptions) {
+    this.topology = topology
+    this.strategy = strategy
+    this.#placement = placementOf(state)
+    this.#processIndex = state.processIndex
+    this.nodeOf =
+      machine === undefined
+        ? this.#placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes[index]])
+        : nodesOfMachine(machine, topology.ranks)
+  }
+
+  /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
+  slotsOf(rank: number): number {
+    const { cart, inStart } = this.topology
+    return cart === null ? inStart[rank + 1] - inStart[rank] : 2 * cart.dims.length
+  }
+
+  get plan(): Plan {
+    this.#plan ??= verifiedPlan(this)
+    return this.#plan
+  }
+
+  /** This process's program; its slots are places in the receive buffer as MPI lays it out. */
+  get program(): ProcessProgram {
+    if (this.#program === undefined) {
+      const program = lowerProcess(this.plan.schedule, this.#placement, this.#processIndex)
+      this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
+    }
+    return this.#program
+  }
+}
+
+/** Plans of a topology, for processes of one address space that were given the same object. */
+const plansOf = new WeakMap<ProcessTopology, { strategy: string; nodeOf: Int32Array; plan: Plan }[]>()
+
+function verifiedPlan({ topology, strategy, nodeOf }: Neighborhood): Plan {
+  const plans = plansOf.get(topology) ?? []
+  plansOf.set(topology, plans)
+  const text = formatStrategy(strategy)
+  const known = plans.find((made) => made.strategy === text && equal(made.nodeOf, nodeOf))
+  if (known !== undefined) return known.plan
+  const made = plan(topology, strategy, { nodeOf })
+  const { ok, violations } = verify(made.schedule)
+  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+  plans.push({ strategy: text, nodeOf, plan: made })
+  return made
+}
+
+function equal(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i])
+}
+
+function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
+  const placement = new Int32Array(size)
+  for (let run = 0; run < runProcess.length; run++) {
+    placement.fill(runProcess[run], runStart[run], runStart[run + 1])
+  }
+  return placement
+}
+
+/** The lists of a grid hold the neighbors that exist; in MPI's buffers missing ones keep their place. */
+function onGrid(program: ProcessProgram, { cart }: ProcessTopology): ProcessProgram {
+  const places = Array.from(program.ranks, (rank) => {
+    const existing: number[] = []
+    for (const [slot, neighbor] of cartNeighborSlots(cart!, rank).entries()) {
+      if (neighbor !== procNull) existing.push(slot)
+    }
+    return existing
+  })
+  const fillSlot = program.fillSlot.map((slot, f) => places[program.fillRank[f]][slot])
+  return { ...program, fillSlot }
+}

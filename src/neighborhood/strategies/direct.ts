@@ -1,0 +1,36 @@
+import { ScheduleBuilder } from '../../schedule/builder.js'
+import { type Schedule, scheduleTag } from '../../schedule/ir.js'
+import { distinctOut } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { ownPlace, ReceiveSlots } from './receive-slots.js'
+
+/**
+ * Every rank sends its block to every distinct out-neighbor but itself, in one phase. Parallel edges and self loops
+ * are copies at the receiver.
+ *
+ * @see Ghazimirsaeed 2019 §2.2.6
+ */
+export function directSchedule(topology: ProcessTopology): Schedule {
+  const phases = 1
+  const builder = new ScheduleBuilder({
+    collective: 'neighbor-allgather',
+    topology,
+    strategy: 'direct',
+    parameters: {},
+    phases,
+  })
+  const out = distinctOut(topology)
+  const slots = new ReceiveSlots(builder, topology)
+  for (let rank = 0; rank < topology.ranks; rank++) {
+    slots.enter(rank)
+    for (let e = out.start[rank]; e < out.start[rank + 1]; e++) {
+      builder.send(rank, 0, out.rank[e], scheduleTag.direct).add(rank, ownPlace)
+    }
+    for (let i = 0; i < slots.sourceCount; i++) {
+      const source = slots.sources[i]
+      builder.receive(rank, 0, source, scheduleTag.direct).add(source, slots.placeOf(source))
+    }
+    slots.copyRest(0)
+  }
+  return builder.build()
+}

@@ -1,0 +1,63 @@
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+
+/**
+ * Where a rank's blocks have to arrive, rank by rank: a source that is listed several times delivers once, into its
+ * first slot, and is copied to the others; a self loop is a copy of what the rank contributes.
+ */
+export class ReceiveSlots {
+  /** Distinct sources of the entered rank without itself, in the order of their first slots. */
+  readonly sources: Int32Array
+  sourceCount = 0
+  readonly #builder: ScheduleBuilder
+  readonly #topology: ProcessTopology
+  #rank = -1
+  /** First slot of a source, valid where `#seenBy` names the entered rank. */
+  readonly #firstSlot: Int32Array
+  readonly #seenBy: Int32Array
+
+  constructor(builder: ScheduleBuilder, topology: ProcessTopology) {
+    this.sources = new Int32Array(topology.ranks)
+    this.#builder = builder
+    this.#topology = topology
+    this.#firstSlot = new Int32Array(topology.ranks)
+    this.#seenBy = new Int32Array(topology.ranks).fill(-1)
+  }
+
+  enter(rank: number): void {
+    const { inStart, inRank } = this.#topology
+    this.#rank = rank
+    this.sourceCount = 0
+    for (let e = inStart[rank]; e < inStart[rank + 1]; e++) {
+      const source = inRank[e]
+      if (this.#seenBy[source] === rank) continue
+      this.#seenBy[source] = rank
+      this.#firstSlot[source] = e - inStart[rank]
+      if (source !== rank) this.sources[this.sourceCount++] = source
+    }
+  }
+
+  /** The place of the first slot of one of the entered rank's sources. */
+  placeOf(source: number): number {
+    return this.#builder.slot(this.#rank, this.#firstSlot[source])
+  }
+
+  /** Fills what no message fills: repeated sources and self loops. For the rank's last phase. */
+  copyRest(phase: number): void {
+    const { inStart, inRank } = this.#topology
+    const rank = this.#rank
+    let open = false
+    for (let e = inStart[rank]; e < inStart[rank + 1]; e++) {
+      const source = inRank[e]
+      const slot = e - inStart[rank]
+      if (source !== rank && this.#firstSlot[source] === slot) continue
+      if (!open) this.#builder.copy(rank, phase)
+      open = true
+      const from = source === rank ? ownPlace : this.placeOf(source)
+      this.#builder.add(source, from, this.#builder.slot(rank, slot))
+    }
+  }
+}
+
+/** In a neighbor allgather every rank contributes one block. */
+export const ownPlace = 0

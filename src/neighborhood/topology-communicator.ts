@@ -1,0 +1,127 @@
+import { attempt } from '../comm/attempt.js'
+import type { CommState } from '../comm/comm-state.js'
+import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/communicator.js'
+import type { StridedView } from '../comm/datatype.js'
+import type { Gathered, TypedArray, WaitOptions } from '../comm/types.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { neighborAllgather, neighborAllgatherv } from './allgather.js'
+import type { BlockWishes } from './block-layout.js'
+import type { NeighborTraffic } from './executor.js'
+import type { Neighborhood } from './neighborhood.js'
+import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './persistent.js'
+import type { Plan } from './strategy.js'
+
+/**
+ * A communicator whose ranks know their neighbors (MPI-4.1 §8). Topology and plan are kept once per process. The
+ * plan is made at the first neighborhood collective, or by `plan()`; every process makes it for itself, from the
+ * whole topology.
+ */
+export class TopologyCommunicator extends Communicator {
+  /** @internal */
+  protected readonly neighborhood: Neighborhood
+
+  /** Not for users: these communicators come from `createDistGraphAdjacent` and its kin. */
+  constructor(state: CommState, localIndex: number, neighborhood: Neighborhood) {
+    super(state, localIndex)
+    this.neighborhood = neighborhood
+  }
+
+  /** Who sends to whom; shared with all ranks of the process. */
+  get topology(): ProcessTopology {
+    return this.neighborhood.topology
+  }
+
+  /** Whom this rank receives from, in the order of the blocks of its receive buffer. A fresh array. */
+  get sources(): Int32Array {
+    const { inStart, inRank } = this.topology
+    return inRank.slice(inStart[this.rank], inStart[this.rank + 1])
+  }
+
+  /** Whom this rank sends to, in order. A fresh array. */
+  get destinations(): Int32Array {
+    const { outStart, outRank } = this.topology
+    return outRank.slice(outStart[this.rank], outStart[this.rank + 1])
+  }
+
+  /** Weights of the sources, or null in an unweighted topology. @see MPI-4.1 §8.5.5 (MPI_Dist_graph_neighbors) */
+  get sourceWeights(): Float64Array | null {
+    const { inStart, inWeight } = this.topology
+    return inWeight?.slice(inStart[this.rank], inStart[this.rank + 1]) ?? null
+  }
+
+  /** Weights of the destinations, or null in an unweighted topology. */
+  get destinationWeights(): Float64Array | null {
+    const { outStart, outWeight } = this.topology
+    return outWeight?.slice(outStart[this.rank], outStart[this.rank + 1]) ?? null
+  }
+
+  /** The verified plan that neighborhood collectives run; made now if none has run yet. */
+  async plan(): Promise<Plan> {
+    this.seat()
+    return this.neighborhood.plan
+  }
+
+  /** What neighborhood collectives of this communicator have sent from this process so far. Live. */
+  get traffic(): Readonly<NeighborTraffic> {
+    return this.neighborhood.traffic
+  }
+
+  /**
+   * Sends `data` to every destination and gets the blocks of all sources, in their order. Shapes: the same number of
+   * elements on all ranks, one block per source in the result. A rank that is listed several times fills several
+   * blocks. Sources and destinations need not be the same ranks, and may be none.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
+   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts or types
+   * @see MPI-4.1 §8.6.1
+   */
+  neighborAllgather<T extends TypedArray>(data: T | StridedView<T>, options?: IntoOptions): Promise<T> {
+    return attempt(() => neighborAllgather(this.seat(), this.neighborhood, data, options)) as Promise<T>
+  }
+
+  /**
+   * `neighborAllgather` of blocks of any lengths. Lengths travel with the blocks; when given in `counts` they are
+   * checked. Blocks are packed in the order of the sources unless `displs` says otherwise.
+   *
+   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
+   * rank only, after the exchange
+   * @see MPI-4.1 §8.6.1
+   */
+  neighborAllgatherv<T extends TypedArray>(
+    data: T | StridedView<T>,
+    options?: BlocksOptions,
+  ): Promise<Gathered<T>> {
+    return attempt(() => neighborAllgatherv(this.seat(), this.neighborhood, data, options)) as Promise<
+      Gathered<T>
+    >
+  }
+
+  /**
+   * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same order
+   * as all collectives; it returns at once.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
+   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types
+   * @see MPI-4.1 §8.8.1
+   */
+  neighborAllgatherInit<T extends TypedArray>(send: T, recv: T): NeighborRequest {
+    return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv)
+  }
+
+  /**
+   * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts send none.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, before anything is sent
+   * @throws ERR_COUNT, ERR_TRUNCATE at `start`, on all ranks, when the blocks of one do not fit
+   * @see MPI-4.1 §8.8.1
+   */
+  neighborAllgathervInit<T extends TypedArray>(send: T, recv: T, layout: BlockWishes = {}): NeighborRequest {
+    return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
+  }
+
+  /** The same ranks and topology with a context of their own. @see MPI-4.1 §7.4.2 */
+  override async dup(options?: WaitOptions): Promise<TopologyCommunicator> {
+    const { state, localIndex } = (await super.dup(options)).seat()
+    return new TopologyCommunicator(state, localIndex, this.neighborhood)
+  }
+}
