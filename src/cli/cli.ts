@@ -1,0 +1,92 @@
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { type ErrorDetails, RankweaveError } from '../errors.js'
+import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
+import { planCommand } from './commands/plan.js'
+import { runCommand } from './commands/run.js'
+import { spmmCommand } from './commands/spmm.js'
+import { topologyCommand } from './commands/topology.js'
+import { verifyCommand } from './commands/verify.js'
+import { type Reporter, reporter } from './reporter.js'
+import type { Streams } from './streams.js'
+
+const help = `
+A process topology says who sends to whom. Rankweave plans its messages, proves the plan, and runs it.
+
+Start here:
+  rankweave spmm -n 64                              multiply a built-in sparse matrix on 64 ranks
+  rankweave topology moore:64x64:r=4                look at a topology
+  rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
+  rankweave run program.ts -n 64                    run your own program
+
+Every command takes --json (one object on standard output) and --help (with examples).
+Exit codes: 0 done; 1 a check failed; 2 bad input; 3 the program's world failed.`
+
+/** Runs one command line. Never throws; the number is the process's exit code. */
+export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
+  const report = reporter(streams, wantsJson(argv))
+  let exitCode: ExitCode = exitCodes.ok
+  const program = new Command('rankweave')
+    .description('Communicators, process topologies and message-combining neighborhood collectives.')
+    .version(version(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .addHelpText('after', help)
+    .showSuggestionAfterError()
+    .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })
+    .exitOverride()
+  const add: AddCommand[] = [runCommand, spmmCommand, topologyCommand, planCommand, verifyCommand]
+  for (const command of add) {
+    command(program, (action) => async (...args) => {
+      exitCode = await action(report, ...args)
+    })
+  }
+  if (argv.length === 0) {
+    streams.stderr(program.helpInformation() + help.concat('\n'))
+    return exitCodes.badInput
+  }
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return exitCode
+  } catch (error) {
+    return fail(error, report)
+  }
+}
+
+/** Whether `--json` stands among the command's own arguments. */
+export function wantsJson(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--')
+  return argv.slice(0, end < 0 ? undefined : end).includes('--json')
+}
+
+function fail(error: unknown, report: Reporter): number {
+  if (error instanceof CommanderError) {
+    if (error.exitCode === 0) return exitCodes.ok
+    const message = error.message.replace(/^error: /, '')
+    return refuse(new RankweaveError('ERR_USAGE', `${message} (see --help)`), exitCodes.badInput, report)
+  }
+  if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
+  if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
+  report.note('This is a defect of rankweave. Please report it with the command line and these lines:')
+  return refuse(error, exitCodes.defect, report)
+}
+
+function refuse(error: unknown, exitCode: number, report: Reporter): number {
+  const { code, message, details } = describe(error)
+  report.note(`${code}: ${message}`)
+  const stack = error instanceof Error && !(error instanceof RankweaveError) ? error.stack : undefined
+  if (stack !== undefined) report.note(stack.split('\n').slice(1).join('\n'))
+  if (report.json) report.result({ error: { code, message, details } }, '')
+  return exitCode
+}
+
+/** Errors of a user's program keep their own name as code. */
+function describe(error: unknown): { code: string; message: string; details: ErrorDetails } {
+  if (error instanceof RankweaveError) return error
+  if (error instanceof Error) return { code: error.name, message: error.message, details: {} }
+  return { code: 'Error', message: String(error), details: {} }
+}
+
+function version(): string {
+  const url = new URL('../../package.json', import.meta.url)
+  return (JSON.parse(readFileSync(url, 'utf8')) as { version: string }).version
+}

@@ -1,0 +1,120 @@
+import { z } from 'zod'
+import { plan, planStatistics } from '../../neighborhood/plan.js'
+import type { PlanStatistics } from '../../neighborhood/strategy.js'
+import { writeScheduleFile } from '../../schedule/schedule-file.js'
+import { verify } from '../../schedule/verify.js'
+import { formatMachine, nodeOf } from '../../topology/machine.js'
+import { buildTopology } from '../../topology/spec.js'
+import { type AddCommand, exitCodes } from '../command.js'
+import { parseOptions } from '../options.js'
+import { change, figure, groupProgress, type Reporter, seconds, table } from '../reporter.js'
+import { machineHelp, specHelp } from '../spec-help.js'
+import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
+import { noteViolations } from '../violations.js'
+
+const help = `${specHelp}
+${machineHelp}
+
+The plan is a schedule: for every rank, which blocks it sends to whom, when. It is proved before it is shown or
+written; a plan that fails its proof is not written, and the exit code is 1.
+
+direct            one message per edge
+common-neighbor   groups of k friends, who share more than theta out-neighbors, exchange their blocks; then each
+                  serves a part of the common neighbors with one combined message
+
+Examples:
+  rankweave plan moore:64x64:r=4 --k 4
+  rankweave plan moore:64x64:r=4 --k 4 --machine cluster:nodes=103,cores=40 -o plan.jsonl
+  rankweave plan er:1024:d=0.2:seed=1 --k 3 --json
+  rankweave verify plan.jsonl`
+
+const schema = z.object({ ...strategySchema, output: z.string().optional() })
+
+/** `rankweave plan`: how many messages a strategy needs, proved. */
+export const planCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('plan')
+    .description('Plan a neighbor allgather over a topology, prove the plan and count its messages.')
+    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
+  addStrategyOptions(command)
+    .option('-o, --output <file>', 'write the plan as JSON Lines')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, spec: string, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { strategy, machine } = chooseStrategy(options)
+        report.note(`building ${spec}`)
+        const topology = buildTopology(spec)
+        const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
+        report.note(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
+        const planned = plan(topology, strategy, {
+          ...(nodes === null ? {} : { nodeOf: nodes }),
+          onGroup: groupProgress(report),
+        })
+        const statistics = planStatistics(planned, nodes)
+        const direct = planStatistics(plan(topology, { kind: 'direct' }), nodes)
+        report.note('proving the plan')
+        const verification = verify(planned.schedule, topology)
+        noteViolations(report, verification)
+        if (verification.ok && options.output !== undefined) {
+          await writeScheduleFile(options.output, planned.schedule)
+          report.note(`wrote ${options.output}`)
+        }
+        const { planMs } = planned
+        const object = {
+          topology: spec,
+          machine: machine === null ? null : formatMachine(machine),
+          mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+          ...statistics,
+          direct: {
+            meanPerRank: direct.messages.meanPerRank,
+            maxPerRank: direct.messages.maxPerRank,
+            interNode: direct.messages.interNode,
+            volumeBlocks: direct.volumeBlocks,
+          },
+          planMs,
+          verified: verification.ok,
+          ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
+        }
+        report.result(object, text(spec, object, direct))
+        return verification.ok ? exitCodes.ok : exitCodes.checkFailed
+      }),
+    )
+}
+
+function text(
+  spec: string,
+  planned: PlanStatistics & {
+    readonly mode: string | null
+    readonly planMs: number
+    readonly verified: boolean
+  },
+  direct: PlanStatistics,
+): string {
+  const { k, theta, mode, groups, steps, messages } = planned
+  const beside = (before: number, after: number) =>
+    `${figure(before)} direct, ${figure(after)} planned (${change(after, before)})`
+  return [
+    `${spec} by ${planned.strategy}${k === null ? '' : `, k = ${k}, theta = ${theta}, ${mode}`}`,
+    table([
+      [
+        'friend groups',
+        k === null ? null : `${figure(groups)} in ${steps} ${steps === 1 ? 'step' : 'steps'}`,
+      ],
+      ['messages', beside(messages.direct, messages.planned)],
+      ['per rank, mean', beside(direct.messages.meanPerRank, messages.meanPerRank)],
+      ['per rank, max', beside(direct.messages.maxPerRank, messages.maxPerRank)],
+      [
+        'between nodes',
+        messages.interNode === null ? null : beside(direct.messages.interNode ?? 0, messages.interNode),
+      ],
+      ['blocks sent', beside(direct.volumeBlocks, planned.volumeBlocks)],
+      ['planning', seconds(planned.planMs / 1000)],
+      [
+        'proof',
+        planned.verified ? 'every rank ends with exactly its blocks, nobody waits for ever' : 'FAILED',
+      ],
+    ]),
+  ].join('\n')
+}

@@ -1,0 +1,91 @@
+import { inspect } from 'node:util'
+import { z } from 'zod'
+import { installNeighborhood } from '../../neighborhood/install.js'
+import { type AddCommand, exitCodes } from '../command.js'
+import { parseOptions } from '../options.js'
+import { plainValue } from '../plain-value.js'
+import { loadProgram } from '../program/load-program.js'
+import { runProgram } from '../program/run-program.js'
+import { counted, type Reporter, seconds } from '../reporter.js'
+import { addWorldOptions, fabricOf, worldSchema } from '../world-options.js'
+
+const help = `
+PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per rank:
+
+  import type { Communicator } from 'rankweave'
+
+  export default async function main(world: Communicator, args: readonly string[]) {
+    const sum = await world.allreduce(Float64Array.of(world.rank), 'sum')
+    if (world.rank === 0) console.log(\`the ranks add up to \${sum[0]}\`)
+  }
+
+What a rank returns is its result. When a rank throws, the world ends and the exit code is 3.
+
+Examples:
+  rankweave run program.ts -n 8                     8 ranks in one process
+  rankweave run program.ts -n 8 --processes 4       the same program on 4 processes, 2 ranks each
+  rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
+  rankweave run program.ts -n 8 -- input.txt fast   what follows -- goes to the program
+  rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
+
+const schema = z.object({ ...worldSchema, tagOutput: z.boolean() })
+
+/** Results listed one by one in text; --json has them all. */
+const shownResults = 32
+
+/** `rankweave run`: a program on a world of ranks. */
+export const runCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('run')
+    .description('Run a program on a world of ranks.')
+    .argument('<program>', 'file with the program')
+    .argument('[args...]', 'arguments for the program, after --')
+  addWorldOptions(command)
+    .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, file: string, args: readonly string[], raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { ranks, processes } = options
+        const fabric = fabricOf(options)
+        installNeighborhood()
+        const main = await loadProgram(file)
+        const started = performance.now()
+        const results = await runProgram(main, {
+          file,
+          ranks,
+          fabric,
+          args,
+          tagOutput: options.tagOutput,
+        })
+        const took = (performance.now() - started) / 1000
+        report.note(
+          `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}: ${seconds(took)}`,
+        )
+        if (report.json) {
+          const anyReturned = results.some((result) => result !== undefined)
+          const extra = anyReturned ? { results: results.map((result) => plainValue(result)) } : {}
+          report.result({ ranks, processes, fabric: fabric.kind, seconds: took, ...extra }, '')
+        } else {
+          const lines = resultLines(results)
+          if (lines.length > 0) report.result(null, lines.join('\n'))
+        }
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** What ranks returned, without those that returned nothing or null. */
+function resultLines(results: readonly unknown[]): readonly string[] {
+  const lines: string[] = []
+  let more = 0
+  for (const [rank, result] of results.entries()) {
+    if (result === undefined || result === null) continue
+    if (lines.length < shownResults) lines.push(`rank ${rank} returned ${inspect(result, compact)}`)
+    else more++
+  }
+  return more === 0 ? lines : [...lines, `... and ${more} more; --json has them all`]
+}
+
+const compact = { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 8, maxStringLength: 1000 }

@@ -1,0 +1,165 @@
+import { z } from 'zod'
+import { run } from '../../comm/run.js'
+import { plan, planStatistics } from '../../neighborhood/plan.js'
+import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
+import { stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
+import { maxRelativeError, serialProduct } from '../../neighborhood/spmm/serial.js'
+import { checkProblem, type SpmmShare, spmm } from '../../neighborhood/spmm/spmm.js'
+import { nodeOf } from '../../topology/machine.js'
+import { readMatrixMarket } from '../../topology/matrix-market.js'
+import { topologyFromMatrix } from '../../topology/sparse-topology.js'
+import { topologyStatistics } from '../../topology/topology-statistics.js'
+import { type AddCommand, exitCodes, WorldFailure } from '../command.js'
+import { parseOptions, whole } from '../options.js'
+import { groupProgress, type Reporter } from '../reporter.js'
+import { machineHelp } from '../spec-help.js'
+import { type SpmmOutcome, spmmText, tolerance } from '../spmm-report.js'
+import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
+import { addWorldOptions, fabricOf, ownProgram, worldSchema } from '../world-options.js'
+
+const help = `${machineHelp}
+
+C = A x B. The rows of A, B and C are cut into one block per rank. A rank needs the rows of B that its part of A has columns
+for: who needs whose rows is the process topology. The exchange is a neighbor allgather, planned and proved first,
+once per --columns columns of B. The same product by way of an ordinary allgather, which brings everyone all of B,
+is timed beside it, and both are checked against a serial product.
+
+A.mtx and B.mtx are real Matrix Market files. Without A, an irregular stencil of 4,096 rows is generated; without B, a
+dense matrix of seeded numbers.
+
+Examples:
+  rankweave spmm -n 64
+  rankweave spmm A.mtx -n 32 --strategy direct
+  rankweave spmm A.mtx -n 64 --k 4 --machine cluster:nodes=4,cores=16 --processes 4
+  rankweave spmm A.mtx B.mtx -n 16 --columns 8 --json`
+
+const schema = z.object({
+  ...worldSchema,
+  ...strategySchema,
+  columns: whole(1, 2 ** 20),
+  width: whole(1, 2 ** 20),
+  ordinary: z.boolean(),
+})
+
+/** `rankweave spmm`: a real product, from matrix to check. */
+export const spmmCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('spmm')
+    .description(
+      'Multiply a sparse matrix by a dense one, with neighbor allgathers planned from its pattern.',
+    )
+    .argument('[A.mtx]', 'sparse matrix; default: a generated one')
+    .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers')
+  addStrategyOptions(addWorldOptions(command))
+    .option('--columns <number>', 'columns of B per exchange', '4')
+    .option('--width <number>', 'columns of a generated B', '8')
+    .option('--no-ordinary', 'leave out the comparison with an ordinary allgather')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { ranks, processes, columns } = options
+        const { strategy, machine } = chooseStrategy(options)
+        const fabric = fabricOf(options)
+        const started = performance.now()
+
+        report.note(fileA === undefined ? 'generating A' : `reading ${fileA}`)
+        const a = fileA === undefined ? stencilMatrix(sample) : readMatrixMarket(fileA)
+        if (fileB !== undefined) report.note(`reading ${fileB}`)
+        const b =
+          fileB === undefined ? randomDense(a.cols, options.width, 1) : toDense(readMatrixMarket(fileB))
+
+        report.note(`planning for ${ranks} ranks`)
+        const topology = topologyFromMatrix(a, { ranks })
+        const nodes = machine === null ? null : nodeOf(machine, ranks)
+        const planned = plan(topology, strategy, {
+          ...(nodes === null ? {} : { nodeOf: nodes }),
+          onGroup: groupProgress(report),
+        })
+        const statistics = planStatistics(planned, nodes)
+        const problem = {
+          a,
+          b,
+          topology,
+          strategy,
+          columnsAtOnce: columns,
+          compare: options.ordinary,
+          ...(machine === null ? {} : { machine }),
+        }
+        checkProblem(problem)
+
+        report.note('multiplying')
+        const world =
+          fabric.kind === 'threads'
+            ? run<SpmmShare, typeof problem>(ownProgram('spmm-program'), { ranks, fabric, args: problem })
+            : run((communicator) => spmm(communicator, problem), { ranks, fabric })
+        // Input was checked above: what fails now is the world.
+        const shares = await world.catch((cause: unknown) => {
+          throw new WorldFailure('the world failed', { cause })
+        })
+        report.note('checking against a serial product')
+        const expected = serialProduct(a, b.values, b.cols)
+        const error = Math.max(
+          maxRelativeError(joined(shares.map(({ product }) => product)), expected),
+          options.ordinary ? maxRelativeError(joined(shares.map(({ ordinary }) => ordinary)), expected) : 0,
+        )
+        const counted = messagesPerExchange(shares)
+        const { direct, planned: messagesPlanned } = statistics.messages
+        // A B without columns needs no exchange.
+        const asPlanned = counted === (b.cols === 0 ? 0 : messagesPlanned)
+        const verified = error <= tolerance && asPlanned
+        const took = shares[0].seconds
+        const object: SpmmOutcome = {
+          matrix: { file: fileA ?? null, rows: a.rows, cols: a.cols, nnz: a.values.length },
+          b: { file: fileB ?? null, rows: b.rows, cols: b.cols },
+          columns: b.cols,
+          columnsPerExchange: Math.min(columns, b.cols),
+          ranks,
+          processes,
+          fabric: fabric.kind,
+          topology: topologyStatistics(topology),
+          strategy: statistics.strategy,
+          mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+          k: statistics.k,
+          theta: statistics.theta,
+          messages: { direct, planned: messagesPlanned, counted, interNode: statistics.messages.interNode },
+          maxRelativeError: error,
+          verified,
+          seconds: {
+            plan: planned.planMs / 1000,
+            neighbor: took.neighbor,
+            ordinary: took.ordinary,
+            total: (performance.now() - started) / 1000,
+          },
+        }
+        report.result(object, spmmText(object))
+        return verified ? exitCodes.ok : exitCodes.checkFailed
+      }),
+    )
+}
+
+/** The matrix without files: wide enough a stencil that ranks share many neighbors. */
+const sample = { side: 64, radius: 10, density: 0.08, seed: 1 }
+
+/** The ranks' rows of C, one after another. */
+function joined(parts: readonly (Float64Array | null)[]): Float64Array {
+  const blocks = parts.map((part) => part ?? new Float64Array(0))
+  const whole = new Float64Array(blocks.reduce((size, block) => size + block.length, 0))
+  let next = 0
+  for (const block of blocks) {
+    whole.set(block, next)
+    next += block.length
+  }
+  return whole
+}
+
+/** Messages of the schedule that one exchange really took, counted by every process for all its ranks. */
+function messagesPerExchange(shares: readonly SpmmShare[]): number {
+  const trafficOf = new Map(shares.map(({ process, traffic }) => [process, traffic]))
+  let messages = 0
+  for (const traffic of trafficOf.values()) {
+    if (traffic.calls > 0) messages += (traffic.messagesSent + traffic.messagesInProcess) / traffic.calls
+  }
+  return messages
+}

@@ -1,0 +1,100 @@
+import { Option } from 'commander'
+import { z } from 'zod'
+import { countHyperedges } from '../../topology/hyperedges.js'
+import { formatMachine, nodeOf, parseMachine } from '../../topology/machine.js'
+import { defaultTheta } from '../../topology/matching-options.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { buildTopology } from '../../topology/spec.js'
+import { topologyStatistics } from '../../topology/topology-statistics.js'
+import { type AddCommand, exitCodes } from '../command.js'
+import { parseOptions, wholeList } from '../options.js'
+import { figure, type Reporter, table } from '../reporter.js'
+import { machineHelp, specHelp } from '../spec-help.js'
+
+const help = `${specHelp}
+${machineHelp}
+
+A hyperedge of k is a set of k ranks (friends) with more than theta out-neighbors in common: those whose messages can be
+combined. Without a machine any ranks can be friends and theta is k(k-1); with one, friends share a node and theta
+is k. The figure is how many hyperedges contain a rank, averaged over all ranks: exact, or none when counting
+them would take too long.
+
+Examples:
+  rankweave topology moore:64x64:r=2
+  rankweave topology moore:64x64:r=4 --k 2,4,8 --machine cluster:nodes=103,cores=40
+  rankweave topology mtx:A.mtx:ranks=64 --json`
+
+const schema = z.object({ machine: z.string().transform(parseMachine).optional(), k: wholeList(2, 2 ** 20) })
+
+/** `rankweave topology`: a topology in figures. */
+export const topologyCommand: AddCommand = (program, act) => {
+  program
+    .command('topology')
+    .description('Describe a process topology: size, degrees, density, and how often ranks are friends.')
+    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
+    .option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32')
+    .addOption(new Option('--k <list>', 'friends per hyperedge').default('2,4'))
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, spec: string, raw: unknown) => {
+        const { machine, k: ks } = parseOptions(schema, raw)
+        report.note(`building ${spec}`)
+        const topology = buildTopology(spec)
+        const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
+        const hyperedges = Object.fromEntries(
+          ks.map((k) => [String(k), meanHyperedges(report, topology, k, nodes)]),
+        )
+        const statistics = topologyStatistics(topology)
+        const object = {
+          topology: spec,
+          machine: machine === undefined ? null : formatMachine(machine),
+          ...statistics,
+          hyperedges,
+        }
+        const { degree } = statistics
+        report.result(
+          object,
+          [
+            spec,
+            table([
+              ['ranks', figure(statistics.ranks)],
+              ['edges', figure(statistics.edges)],
+              ['degree', `${figure(degree.min)} to ${figure(degree.max)}, mean ${figure(degree.mean)}`],
+              ['density', `${figure(100 * statistics.density)} % of all pairs`],
+              ...ks.map(
+                (k) => [`hyperedges of ${k}`, hyperedgeText(hyperedges[String(k)], nodes !== null)] as const,
+              ),
+            ]),
+          ].join('\n'),
+        )
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** Null, with the reason on standard error, when there are too many to count. */
+function meanHyperedges(
+  report: Reporter,
+  topology: ProcessTopology,
+  k: number,
+  nodes: Int32Array | null,
+): number | null {
+  report.note(`counting hyperedges of ${k}`)
+  const theta = defaultTheta(k, nodes === null ? 'agnostic' : 'aware')
+  const counted = countHyperedges(topology, {
+    k,
+    theta,
+    nodeOf: nodes,
+    onRank: (done, all) =>
+      report.progress(() => `counting hyperedges of ${k}: ${figure(done)} of ${figure(all)} ranks`),
+  })
+  if (counted.kind === 'counted') return counted.meanPerRank
+  report.note(`hyperedges of ${k} not counted: ${counted.reason}`)
+  return null
+}
+
+function hyperedgeText(mean: number | null, sharedNode: boolean): string {
+  if (mean === null) return 'too many to count'
+  return `${figure(mean)} per rank${sharedNode ? ', within nodes' : ''}`
+}

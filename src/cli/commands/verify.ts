@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { readScheduleFile } from '../../schedule/schedule-file.js'
+import { verify } from '../../schedule/verify.js'
+import { buildTopology } from '../../topology/spec.js'
+import { type AddCommand, exitCodes } from '../command.js'
+import { parseOptions } from '../options.js'
+import { figure, type Reporter } from '../reporter.js'
+import { specHelp } from '../spec-help.js'
+import { noteViolations } from '../violations.js'
+
+const help = `${specHelp}
+
+Proves that every send has its receive with the same blocks, that every rank ends with exactly the blocks it must hold,
+each once and in its place, and that nobody waits for ever. Exit code 1 when the proof fails; the first violations
+are named with their rank.
+
+Examples:
+  rankweave plan moore:16x16:r=2 -o plan.jsonl
+  rankweave verify plan.jsonl                                 against the topology in the file
+  rankweave verify plan.jsonl --topology moore:16x16:r=2      against the topology you meant
+  rankweave verify plan.jsonl --json`
+
+const schema = z.object({ topology: z.string().optional() })
+
+/** `rankweave verify`: proves a plan file. */
+export const verifyCommand: AddCommand = (program, act) => {
+  program
+    .command('verify')
+    .description('Prove a plan file, or name its first violations.')
+    .argument('<file>', 'plan file, as written by plan -o')
+    .option('--topology <spec>', 'the topology the plan must be for')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, file: string, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        report.note(`reading ${file}`)
+        const schedule = await readScheduleFile(file)
+        const topology = options.topology === undefined ? schedule.topology : buildTopology(options.topology)
+        const verification = verify(schedule, topology)
+        noteViolations(report, verification)
+        const { ok, count, violations, unproven } = verification
+        const { strategy } = schedule
+        const subject = `${file}: ${strategy}, ${figure(topology.ranks)} ranks, ${figure(topology.outRank.length)} edges`
+        report.result(
+          { ok, violations, count, unproven, file, ranks: topology.ranks, strategy },
+          ok
+            ? `${subject}: proved`
+            : `${subject}: ${figure(count)} ${count === 1 ? 'violation' : 'violations'}`,
+        )
+        return ok ? exitCodes.ok : exitCodes.checkFailed
+      }),
+    )
+}

@@ -1,0 +1,31 @@
+/**
+ * A value as JSON can say it: typed arrays and sets become lists, maps lists of pairs, 64-bit integers strings in decimal
+ * digits, values that JSON has no word for (NaN, infinities, functions) their text. What refers to itself is cut.
+ */
+export function plainValue(value: unknown, above: readonly object[] = []): unknown {
+  switch (typeof value) {
+    case 'undefined':
+      return null
+    case 'bigint':
+    case 'function':
+    case 'symbol':
+      return String(value)
+    case 'number':
+      return Number.isFinite(value) ? value : String(value)
+    case 'object':
+      break
+    default:
+      return value
+  }
+  if (value === null) return null
+  if (above.includes(value)) return '[circular]'
+  const inside = [...above, value]
+  const plain = (item: unknown) => plainValue(item, inside)
+  if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
+    return Array.from(value as unknown as Iterable<unknown>, plain)
+  }
+  if (Array.isArray(value) || value instanceof Set || value instanceof Map) return Array.from(value, plain)
+  if (value instanceof Date) return value.toISOString()
+  if (value instanceof Error) return { name: value.name, message: value.message }
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]))
+}

@@ -1,0 +1,46 @@
+import { RankweaveError } from '../../errors.js'
+
+/** Ends the guest with an error; the first one counts. */
+export type End = (error: unknown) => void
+
+/**
+ * Runs code of a user's within this process, and fails with it: on an error that nobody awaits (thrown in a timer's
+ * callback, or of a promise that was dropped), on `process.exit`, and when it waits although the event loop has run
+ * empty. Then the signal is aborted, upon which `body` must settle.
+ *
+ * @throws what `body` throws, but the reason of the signal once that is aborted
+ */
+export async function asGuest<T>(body: (ending: AbortSignal, end: End) => Promise<T>): Promise<T> {
+  const ending = new AbortController()
+  const end: End = (error) => ending.abort(error)
+  const onEmpty = () => end(stuck())
+  const { exit } = process
+  process.exit = (code) => {
+    const error = exited(code ?? process.exitCode ?? 0)
+    end(error)
+    throw error
+  }
+  process.on('uncaughtException', end)
+  process.on('beforeExit', onEmpty)
+  try {
+    return await body(ending.signal, end)
+  } catch (error) {
+    throw ending.signal.aborted ? ending.signal.reason : error
+  } finally {
+    process.exit = exit
+    process.off('uncaughtException', end)
+    process.off('beforeExit', onEmpty)
+  }
+}
+
+function stuck(): RankweaveError {
+  return new RankweaveError(
+    'ERR_DEADLOCK',
+    'the program waits, and nothing is left that could wake it: no message, no timer, no file, no socket',
+  )
+}
+
+function exited(exitCode: string | number): RankweaveError {
+  const message = `the program called process.exit(${exitCode}): expected it to return, to throw, or to call world.abort(reason)`
+  return new RankweaveError('ERR_WORLD_ABORTED', message, { details: { exitCode } })
+}

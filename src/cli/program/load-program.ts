@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs'
+import { extname, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Communicator } from '../../comm/communicator.js'
+import { loadDefault, programError } from '../../comm/load-program.js'
+import { isRankweaveError } from '../../errors.js'
+import { asGuest } from './guest.js'
+
+/** What `rankweave run` runs on every rank. */
+export type Program = (world: Communicator, args: readonly string[]) => unknown
+
+const extensions = ['.ts', '.mts', '.js', '.mjs']
+
+/**
+ * Loads a program's default export. TypeScript is compiled on the way; `import 'rankweave'` means the library that
+ * this command belongs to, so that a program works from any folder and never meets a second copy.
+ *
+ * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default function
+ */
+export async function loadProgram(file: string): Promise<Program> {
+  const path = resolve(file)
+  if (!extensions.includes(extname(path))) {
+    throw programError(file, `expected a ${extensions.join(', ')} file, got '${file}'`)
+  }
+  if (!existsSync(path)) throw programError(file, `there is no file '${file}'`)
+  const url = pathToFileURL(path).href
+  try {
+    return await asGuest((ending) =>
+      Promise.race([loadDefault<unknown, readonly string[]>(url, file), aborted(ending)]),
+    )
+  } catch (cause) {
+    if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
+    throw programError(file, `${file} failed to load: ${describe(cause)}`, cause)
+  }
+}
+
+/** Rejects when the signal is aborted. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
+}
+
+function describe(cause: unknown): string {
+  return cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause)
+}

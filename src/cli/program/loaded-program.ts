@@ -1,0 +1,27 @@
+import type { Communicator } from '../../comm/communicator.js'
+import { loadProgram, type Program } from './load-program.js'
+import { captureRankOutput, type RankOutput } from './rank-output.js'
+
+/** What a user's program and its output need in a thread of their own. */
+export interface LoadedProgramArgs {
+  readonly file: string
+  readonly args: readonly string[]
+  readonly tagOutput: boolean
+}
+
+let loaded: Promise<Program> | undefined
+let output: RankOutput | undefined
+let running = 0
+
+/** The program of `rankweave run` in each thread of its world: a user's program, whose ranks' output is told apart. */
+export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
+  running++
+  try {
+    loaded ??= loadProgram(options.file)
+    const program = await loaded
+    output ??= captureRankOutput({ tag: options.tagOutput })
+    return await output.asRank(world.rank, () => program(world, options.args))
+  } finally {
+    if (--running === 0) output?.restore()
+  }
+}

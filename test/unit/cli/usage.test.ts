@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest'
+import { cli, onlyObject } from './run-cli.js'
+
+const commands = ['run', 'spmm', 'topology', 'plan', 'verify']
+
+describe('help', () => {
+  it('lists every command and says what exit codes mean', async () => {
+    const { exitCode, stdout, stderr } = await cli('--help')
+    expect(exitCode).toBe(0)
+    for (const command of commands) expect(stdout).toContain(`  ${command} `)
+    expect(stdout).toContain('1 a check failed')
+    expect(stderr).toBe('')
+  })
+
+  it.each(commands)('%s teaches by examples', async (command) => {
+    const { exitCode, stdout } = await cli(command, '--help')
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('Examples:')
+    expect(stdout).toContain('--json')
+  })
+
+  it('a lone command name is not enough to go on: help on standard error, exit code 2', async () => {
+    const { exitCode, stdout, stderr } = await cli()
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toContain('Usage: rankweave')
+  })
+
+  it('prints the version', async () => {
+    expect(await cli('--version')).toMatchObject({ exitCode: 0, stdout: '0.1.0\n' })
+  })
+})
+
+describe('bad input ends with exit code 2 and a code', () => {
+  it.each([
+    ['ERR_USAGE', 'unknown', []],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--bogus']],
+    ['ERR_USAGE', 'plan', []],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', 'moore:4x4:r=1']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--k']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--k', '1']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--k', '2.5']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--k', '-2']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--k', '1e3']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--theta', 'x']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--mode', 'both']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--mode', 'aware']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--strategy', 'magic']],
+    ['ERR_MACHINE', 'plan', ['moore:4x4:r=1', '--machine', 'cluster:none']],
+    ['ERR_MACHINE', 'plan', ['moore:4x4:r=1', '--machine', 'cluster:nodes=2,cores=4']],
+    ['ERR_SPEC', 'plan', ['more:4x4:r=1']],
+    ['ERR_FILE', 'plan', ['mtx:absent.mtx:ranks=4']],
+    ['ERR_FILE', 'plan', ['moore:4x4:r=1', '-o', 'absent/plan.jsonl']],
+    ['ERR_SPEC', 'topology', ['moore:4x4']],
+    ['ERR_USAGE', 'topology', ['moore:4x4:r=1', '--k', '2,']],
+    ['ERR_USAGE', 'topology', ['moore:4x4:r=1', '--k', '2,1']],
+    ['ERR_FILE', 'topology', ['edges:absent.txt']],
+    ['ERR_FILE', 'verify', ['absent.jsonl']],
+    ['ERR_USAGE', 'spmm', []],
+    ['ERR_USAGE', 'spmm', ['-n', '0']],
+    ['ERR_USAGE', 'spmm', ['-n', '4194305']],
+    ['ERR_USAGE', 'spmm', ['-n', '4', '--columns', '0']],
+    ['ERR_USAGE', 'spmm', ['-n', '4', '--processes', 'many']],
+    ['ERR_WORLD', 'spmm', ['-n', '4', '--nodes', '2']],
+    ['ERR_USAGE', 'spmm', ['-n', '4', '--fabric', 'pigeons']],
+    ['ERR_FILE', 'spmm', ['absent.mtx', '-n', '4']],
+    ['ERR_USAGE', 'run', ['program.ts']],
+    ['ERR_PROGRAM', 'run', ['absent.ts', '-n', '2']],
+    ['ERR_PROGRAM', 'run', ['program.py', '-n', '2']],
+  ] as const)('%s: %s %j', async (code, command, options) => {
+    const spoken = await cli(command, ...options)
+    expect(spoken).toMatchObject({ exitCode: 2, stdout: '' })
+    expect(spoken.stderr).toMatch(new RegExp(`^${code}: `, 'm'))
+
+    const printed = await cli(command, ...options, '--json')
+    expect(printed.exitCode).toBe(2)
+    expect(onlyObject(printed)).toEqual({
+      error: { code, message: expect.any(String), details: expect.any(Object) },
+    })
+  })
+})
