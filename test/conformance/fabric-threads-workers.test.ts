@@ -1,0 +1,49 @@
+import { Worker } from 'node:worker_threads'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { fabricConformance } from '../../src/fabric/conformance.js'
+import { threads } from '../../src/fabric/threads.js'
+import type { CaseAnswer, CaseRequest } from '../support/threads-case.js'
+import { connectionsOfCase } from '../support/threads-sessions.js'
+
+const entry = new URL('../support/threads-case-worker.mjs', import.meta.url)
+
+/** The next thing that a worker says. */
+function answerOf(worker: Worker): Promise<CaseAnswer> {
+  return new Promise((resolve, reject) => {
+    worker.once('error', reject)
+    worker.once('message', (answer) => {
+      worker.off('error', reject)
+      resolve(answer)
+    })
+  })
+}
+
+/** Every process of every case in a worker of its own; the workers stay from case to case. */
+for (const processes of [1, 2, 4]) {
+  describe(`threads: ${processes} processes in as many workers`, () => {
+    let workers: Worker[] = []
+    beforeAll(async () => {
+      workers = Array.from({ length: processes }, () => new Worker(entry))
+      await Promise.all(workers.map(answerOf))
+    })
+    afterAll(async () => {
+      await Promise.all(workers.map((worker) => worker.terminate()))
+    })
+
+    for (const ringBytes of [4096, undefined]) {
+      const options = { processes, ...(ringBytes === undefined ? {} : { ringBytes }) }
+      for (const { name } of fabricConformance(threads(options))) {
+        it(`${name} (rings of ${ringBytes ?? 'default'} bytes)`, async () => {
+          const answers = connectionsOfCase(options).map((connections, process) => {
+            const answer = answerOf(workers[process])
+            const ports = connections.flatMap((each) => each.ports.filter((port) => port !== null))
+            const request: CaseRequest = { name, connections }
+            workers[process].postMessage(request, ports)
+            return answer
+          })
+          for (const answer of await Promise.all(answers)) expect(answer).toEqual({ kind: 'done' })
+        })
+      }
+    }
+  })
+}

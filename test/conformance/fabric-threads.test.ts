@@ -1,0 +1,20 @@
+import { describe, it } from 'vitest'
+import { fabricConformance } from '../../src/fabric/conformance.js'
+import { threads } from '../../src/fabric/threads.js'
+import { caseOf, connectionsOfCase } from '../support/threads-sessions.js'
+
+/** Rings from the smallest there is, which overflow all the time, to the default. */
+const ringSizes = [4096, 16_384, undefined]
+
+for (const processes of [1, 2, 3, 5]) {
+  for (const ringBytes of ringSizes) {
+    describe(`threads: ${processes} processes in one thread, rings of ${ringBytes ?? 'default'} bytes`, () => {
+      const options = { processes, ...(ringBytes === undefined ? {} : { ringBytes }) }
+      for (const { name } of fabricConformance(threads(options))) {
+        it(name, async () => {
+          await Promise.all(connectionsOfCase(options).map((connections) => caseOf(connections, name).run()))
+        })
+      }
+    })
+  }
+}

@@ -1,0 +1,28 @@
+import { run, threads } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import examples from '../support/threads-examples.js'
+
+describe('collectives on threads: what the oracles expect, on all layouts', () => {
+  const program = new URL('../support/threads-worlds.ts', import.meta.url)
+
+  it.each([
+    { ranks: 1, fabric: threads({ processes: 1 }) },
+    { ranks: 7, fabric: threads({ processes: 2 }) },
+    { ranks: 4, fabric: threads({ processes: 4, ringBytes: 4096 }) },
+    { ranks: 16, fabric: threads({ ranksPerProcess: [1, 0, 12, 3] }) },
+  ])('$ranks ranks on $fabric.processes processes', async ({ ranks, fabric }) => {
+    expect(await run<boolean>(program, { ranks, fabric })).toEqual(new Array(ranks).fill(true))
+  })
+})
+
+describe('the examples on threads', () => {
+  const program = new URL('../support/threads-examples.ts', import.meta.url)
+
+  it.each([1, 2, 4])('give the same bits on %i processes as on local', async (processes) => {
+    const expected = await run(examples, { ranks: 12 })
+    const results = await run(program, { ranks: 12, processes, fabric: 'threads' })
+    // toEqual compares elements with Object.is: the same bits, but for NaN.
+    expect(results).toEqual(expected)
+    expect(expected[0].product).not.toBeNull()
+  })
+})

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../src/comm/communicator.js'
+import { run } from '../../src/comm/run.js'
+import type { Gathered } from '../../src/comm/types.js'
+import { type LocalOptions, local } from '../../src/fabric/local.js'
+
+const processCounts = [1, 2, 5]
+const rankCounts = [1, 3, 7, 16]
+const seeds = [undefined, 1, 2]
+
+/** Deals ranks unevenly, processes without ranks included. */
+function uneven(ranks: number, processes: number): number[] {
+  const dealt = new Array<number>(processes).fill(0)
+  for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]!++
+  return dealt
+}
+
+/** Elements that tell sender, receiver, place in the order, and index. */
+function payload(src: number, dst: number, slot: number, length: number): Float64Array {
+  return Float64Array.from({ length }, (_, i) => src * 1e9 + dst * 1e6 + slot * 1e3 + i)
+}
+
+/** A little of everything; returns what must be the same on every layout, bit for bit. */
+async function program(world: Communicator): Promise<string> {
+  const { rank, size } = world
+  await world.barrier()
+  // Everybody to everybody: several messages per pair, of different lengths, received in another order of sources.
+  const sends = []
+  for (let dst = 0; dst < size; dst++) {
+    for (let slot = 0; slot < 3; slot++) {
+      sends.push(world.isend(payload(rank, dst, slot, slot * 50), dst, 5))
+    }
+  }
+  for (let src = size - 1; src >= 0; src--) {
+    for (let slot = 0; slot < 3; slot++) {
+      const { data } = await world.recv<Float64Array>(src, 5)
+      expect(data).toEqual(payload(src, rank, slot, slot * 50))
+    }
+  }
+  for (const send of sends) await send.wait()
+
+  const root = size - 1
+  const told = await world.bcast(rank === root ? payload(root, 0, 0, 300) : null, root)
+  expect(told).toEqual(payload(root, 0, 0, 300))
+  const sum = await world.allreduce(Float64Array.of(0.1 * (rank + 1), 1 / (rank + 3)), 'sum')
+  const all: Gathered<Float64Array> = await world.allgatherv(payload(rank, 0, 1, rank % 4))
+  const prefix = await world.scan(Float64Array.of(1 / (rank + 1)), 'sum')
+  const half = await world.split(rank % 2, -rank)
+  const halfSum = await half.allreduce(Int32Array.of(rank), 'sum')
+  await half.free()
+  return [sum, all.data, all.counts, prefix, half.rank, half.size, halfSum].map(String).join(' | ')
+}
+
+describe('a world gives the same bits on every layout and in every order of delivery', () => {
+  for (const ranks of rankCounts) {
+    it(`${ranks} ranks`, async () => {
+      const reference = await run(program, { ranks })
+      for (const processes of processCounts) {
+        for (const seed of seeds) {
+          for (const eagerLimitBytes of [0, 65_536]) {
+            const options: LocalOptions = {
+              processes,
+              nodes: Math.min(processes, 2),
+              ranksPerProcess: uneven(ranks, processes),
+              bulk: seed !== 1,
+              maxPayloadBytes: 1024,
+              scribble: true,
+              ...(seed === undefined ? {} : { seed, faults: { delay: 2 } }),
+            }
+            const results = await run(program, { ranks, fabric: local(options), eagerLimitBytes })
+            expect(results, JSON.stringify({ ...options, eagerLimitBytes })).toEqual(reference)
+          }
+        }
+      }
+    })
+  }
+})
+
+/** Every message has a tag of its own, so that none can pass for one that was lost. */
+async function ring(world: Communicator): Promise<string> {
+  const { rank, size } = world
+  const said: string[] = []
+  for (let round = 0; round < 6; round++) {
+    const to = (rank + 1) % size
+    const from = (rank + size - 1) % size
+    const tags = { sendTag: round, recvTag: round }
+    const { data } = await world.sendrecv<Float64Array>(payload(rank, to, round, 20), to, from, tags)
+    expect(data).toEqual(payload(from, rank, round, 20))
+    await world.barrier()
+    said.push(String(await world.allreduce(Float64Array.of(rank / 7, round), 'sum')))
+  }
+  return said.join()
+}
+
+describe('a world in which a process dies or a frame is lost ends with a code, at any moment', () => {
+  const endOf = async (main: typeof program, options: LocalOptions) => {
+    const reference = await run(main, { ranks: 7 })
+    return run(main, { ranks: 7, fabric: local(options) }).then(
+      (results) => (String(results) === String(reference) ? 'fine' : 'wrong results'),
+      (error: { code?: string }) => error.code ?? String(error),
+    )
+  }
+
+  for (const processes of [2, 5]) {
+    it(`a process dies, ${processes} processes`, async () => {
+      const codes = new Set<string>()
+      for (let afterFrames = 1; afterFrames < 120; afterFrames += 7) {
+        const kill = [{ process: afterFrames % processes, afterFrames }]
+        const code = await endOf(program, { processes, seed: afterFrames, faults: { kill } })
+        expect(['fine', 'ERR_PEER_LOST'], `after ${afterFrames} frames`).toContain(code)
+        codes.add(code)
+      }
+      expect(codes).toContain('ERR_PEER_LOST')
+    })
+
+    it(`a frame is lost, ${processes} processes`, async () => {
+      const codes = new Set<string>()
+      for (const lost of [0, 1, 2, 5, 11, 500]) {
+        const lose = (src: number, dst: number, n: number) => src === 1 && dst === 0 && n === lost
+        const code = await endOf(ring, { processes, seed: lost, faults: { lose } })
+        expect(['fine', 'ERR_DEADLOCK'], `frame ${lost}`).toContain(code)
+        codes.add(code)
+      }
+      expect(codes).toContain('ERR_DEADLOCK')
+    })
+  }
+})

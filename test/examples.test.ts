@@ -1,0 +1,55 @@
+import { run } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import * as haloExchange from '../examples/halo-exchange.js'
+import * as splitGrid from '../examples/split-grid.js'
+import * as spmm from '../examples/spmm.js'
+
+const processCounts = [1, 2, 5]
+
+/** Every rank's result on a world of so many ranks and logical processes. */
+const resultsOf = <T>(main: (world: never) => Promise<T>, ranks: number, processes: number) =>
+  run((world) => main(world as never), { ranks, processes })
+
+describe.each([
+  { name: 'split-grid', example: splitGrid },
+  { name: 'halo-exchange', example: haloExchange },
+  { name: 'spmm', example: spmm },
+])('$name', ({ example: { default: main, rankCounts } }) => {
+  it.each(rankCounts)('gives the same bits on 1, 2 and 5 processes with %i ranks', async (ranks) => {
+    const [reference, ...others] = await Promise.all(
+      processCounts.map((processes) => resultsOf<unknown>(main, ranks, processes)),
+    )
+    expect(reference).toHaveLength(ranks)
+    expect(reference[0]).not.toBeNull()
+    // toEqual compares elements with Object.is: the same bits, but for NaN.
+    for (const other of others) expect(other).toEqual(reference)
+  })
+})
+
+describe('what the examples compute', () => {
+  it.each(splitGrid.rankCounts)('split-grid: the product of the definition, %i ranks', async (ranks) => {
+    const [result, ...others] = await resultsOf(splitGrid.default, ranks, 2)
+    expect(result!.largestError).toBeLessThan(1e-14)
+    expect(others.every((other) => other === null)).toBe(true)
+  })
+
+  it.each(haloExchange.rankCounts)(
+    'halo-exchange: every bit of the serial plate, %i ranks',
+    async (ranks) => {
+      const [result] = await resultsOf(haloExchange.default, ranks, 2)
+      expect(result!.differing).toBe(0)
+      expect(result!.plate.some((temperature) => temperature > 1)).toBe(true)
+    },
+  )
+
+  it.each(spmm.rankCounts)('spmm: every bit of the serial product, %i ranks', async (ranks) => {
+    const [result] = await resultsOf(spmm.default, ranks, 2)
+    expect(result!.differing).toBe(0)
+    expect(result!.product).toHaveLength(600)
+  })
+
+  it('spmm: combines among 16 ranks', async () => {
+    const [result] = await resultsOf(spmm.default, 16, 1)
+    expect(result!.friendGroups).toBeGreaterThan(0)
+  })
+})

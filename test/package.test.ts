@@ -1,0 +1,159 @@
+import { execFileSync } from 'node:child_process'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+/**
+ * The package as npm would install it: packed, unpacked into node_modules of an empty folder, its dependencies beside
+ * it. These are linked from here, so that the test needs no network.
+ */
+const root = fileURLToPath(new URL('..', import.meta.url))
+let folder: string
+let installed: string
+
+interface Manifest {
+  readonly name: string
+  readonly version: string
+  readonly bin: Readonly<Record<string, string>>
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+const manifestIn = (path: string): Manifest =>
+  JSON.parse(readFileSync(join(path, 'package.json'), 'utf8')) as Manifest
+
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-package-'))
+  const modules = join(folder, 'node_modules')
+  installed = join(modules, 'rankweave')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  // prepack builds, as a release does.
+  execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
+  const { name, version } = manifestIn(root)
+  execFileSync('tar', ['-xzf', `${name}-${version}.tgz`], { cwd: folder })
+  execFileSync('mv', ['package', installed], { cwd: folder })
+  // A TypeScript program on Node has Node's types.
+  const beside = [...Object.keys(manifestIn(root).dependencies), '@types/node', 'undici-types']
+  for (const dependency of beside) link(dependency, modules)
+  symlinkSync(
+    join('..', 'rankweave', manifestIn(installed).bin['rankweave']),
+    join(modules, '.bin', 'rankweave'),
+  )
+  writeFileSync(join(folder, 'package.json'), '{ "name": "user", "private": true, "type": "module" }')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function link(dependency: string, modules: string): void {
+  const target = join(modules, dependency)
+  mkdirSync(dirname(target), { recursive: true })
+  symlinkSync(join(root, 'node_modules', dependency), target)
+}
+
+/** Runs a program in the user's folder. */
+const inFolder = (file: string, args: readonly string[]) =>
+  execFileSync(file, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
+
+const bin = (...args: string[]) => inFolder(join(folder, 'node_modules', '.bin', 'rankweave'), args)
+
+describe('the packed package', () => {
+  it('holds what it promises and nothing else', () => {
+    const { bin: bins, exports } = manifestIn(installed)
+    for (const path of Object.values(bins)) accessSync(join(installed, path), constants.X_OK)
+    for (const target of Object.values(exports)) {
+      for (const path of typeof target === 'string' ? [target] : Object.values(target)) {
+        expect(existsSync(join(installed, path)), path).toBe(true)
+      }
+    }
+    for (const path of [
+      'README.md',
+      'CHANGELOG.md',
+      'CONTRIBUTING.md',
+      'SECURITY.md',
+      'LICENSE',
+      'docs',
+      'examples',
+    ]) {
+      expect(existsSync(join(installed, path)), path).toBe(true)
+    }
+    for (const path of ['src', 'test', 'bench', '.ci']) {
+      expect(existsSync(join(installed, path)), path).toBe(false)
+    }
+  })
+
+  it('its command runs by its name', () => {
+    const planned = JSON.parse(bin('plan', 'moore:8x8:r=2', '--k', '3', '--json')) as Record<string, unknown>
+    expect(planned).toMatchObject({ messages: { direct: 1536, planned: 988 }, verified: true })
+    const multiplied = JSON.parse(bin('spmm', '-n', '16', '--json')) as Record<string, unknown>
+    expect(multiplied).toMatchObject({ verified: true, maxRelativeError: 0 })
+  })
+
+  it('every export is importable', () => {
+    const names = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
+    const imports = names.map((name, i) => `import * as m${i} from 'rankweave${name.slice(1)}'`)
+    const sizes = names.map((_, i) => `Object.keys(m${i}).length`)
+    writeFileSync(
+      join(folder, 'imports.mjs'),
+      `${imports.join('\n')}\nconsole.log(JSON.stringify([${sizes.join(', ')}]))`,
+    )
+    const counts = JSON.parse(inFolder(process.execPath, ['imports.mjs'])) as number[]
+    expect(counts).toHaveLength(names.length)
+    for (const count of counts) expect(count).toBeGreaterThan(0)
+  })
+
+  it('a JavaScript program starts a world by itself', () => {
+    writeFileSync(
+      join(folder, 'own.mjs'),
+      `import { run } from 'rankweave'
+       const main = async (world) => (await world.allreduce(Int32Array.of(world.rank), 'sum'))[0]
+       console.log(JSON.stringify(await run(main, { ranks: 6, processes: 3 })))`,
+    )
+    expect(JSON.parse(inFolder(process.execPath, ['own.mjs']))).toEqual([15, 15, 15, 15, 15, 15])
+  })
+
+  it('a TypeScript program runs under the command, and type-checks against the types', () => {
+    writeFileSync(
+      join(folder, 'program.ts'),
+      `import { type Communicator, isRankweaveError } from 'rankweave'
+       export default async function main(world: Communicator, args: readonly string[]): Promise<string> {
+         const graph = await world.createDistGraphAdjacent({
+           sources: [(world.rank + world.size - 1) % world.size],
+           destinations: [(world.rank + 1) % world.size],
+         })
+         const halo: Float64Array = await graph.neighborAllgather(Float64Array.of(world.rank))
+         const refused = await world.send(halo, world.size).catch((error: unknown) => isRankweaveError(error, 'ERR_RANK'))
+         return [...args, halo[0], refused].join()
+       }`,
+    )
+    const answer = JSON.parse(bin('run', 'program.ts', '-n', '3', '--json', '--', 'left')) as {
+      results: string[]
+    }
+    expect(answer.results).toEqual(['left,2,true', 'left,0,true', 'left,1,true'])
+    writeFileSync(
+      join(folder, 'tsconfig.json'),
+      JSON.stringify({
+        compilerOptions: {
+          module: 'NodeNext',
+          target: 'ES2022',
+          lib: ['ES2023'],
+          strict: true,
+          noEmit: true,
+          types: ['node'],
+        },
+        files: ['program.ts'],
+      }),
+    )
+    inFolder(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
+  })
+})

@@ -1,0 +1,51 @@
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { collectiveChecks } from '../../src/comm/collective-checks.js'
+import type { Communicator } from '../../src/comm/communicator.js'
+import { run } from '../../src/comm/run.js'
+import { local } from '../../src/fabric/local.js'
+import { cases } from '../support/soak.js'
+
+/** Ranks of every process (some host none), how frames travel, who is in which communicator, and what is called. */
+const worlds = fc.record({
+  ranksPerProcess: fc
+    .array(fc.integer({ min: 0, max: 5 }), { minLength: 1, maxLength: 6 })
+    .filter((counts) => counts.some((count) => count > 0)),
+  seed: fc.integer({ min: 0, max: 1000 }),
+  delay: fc.constantFrom(0, 3),
+  maxPayloadBytes: fc.constantFrom(1024, 4096, 2 ** 20),
+  keys: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 30, maxLength: 30 }),
+  colors: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 30, maxLength: 30 }),
+  calls: fc.array(
+    fc.record({
+      check: fc.integer({ min: 0, max: collectiveChecks.length - 1 }),
+      length: fc.constantFrom(0, 1, 2, 7, 300),
+      inPart: fc.boolean(),
+    }),
+    { minLength: 1, maxLength: 6 },
+  ),
+})
+
+describe('collectives', () => {
+  it('agree with their oracles on random layouts, started concurrently on two communicators', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        worlds,
+        async ({ ranksPerProcess, seed, delay, maxPayloadBytes, keys, colors, calls }) => {
+          const fabric = local({ ranksPerProcess, seed, maxPayloadBytes, scribble: true, faults: { delay } })
+          const ranks = ranksPerProcess.reduce((a, b) => a + b, 0)
+          const main = async (world: Communicator) => {
+            const part = await world.split(colors[world.rank]!, keys[world.rank]!)
+            await Promise.all(
+              calls.map(({ check, length, inPart }, slot) =>
+                collectiveChecks[check]!.check(inPart ? part : world, slot, length),
+              ),
+            )
+          }
+          await run(main, { ranks, fabric })
+        },
+      ),
+      { numRuns: cases(400), seed: 20240611 },
+    )
+  })
+})

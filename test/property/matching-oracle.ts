@@ -1,0 +1,84 @@
+import type { FriendGroups } from '../../src/topology/friend-groups.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+
+export interface Matched {
+  readonly groups: readonly {
+    readonly step: number
+    readonly members: readonly number[]
+    readonly common: readonly number[]
+  }[]
+  readonly direct: readonly (readonly number[])[]
+}
+
+/** The distinct out-neighbors of every rank, straight from the definition. */
+export function outSets({ ranks, outStart, outRank }: ProcessTopology): Set<number>[] {
+  return Array.from({ length: ranks }, (_, p) => {
+    const row = new Set(outRank.subarray(outStart[p], outStart[p + 1]))
+    row.delete(p)
+    return row
+  })
+}
+
+/** All k-subsets of ascending `items`, in lexicographic order. */
+export function* subsets(items: readonly number[], k: number): Generator<number[]> {
+  if (k === 0) {
+    yield []
+    return
+  }
+  for (const [i, first] of items.entries())
+    for (const rest of subsets(items.slice(i + 1), k - 1)) yield [first, ...rest]
+}
+
+/** Ranks that send to anyone: no other rank has common neighbors. */
+export const sendersIn = (out: readonly ReadonlySet<number>[]): number[] =>
+  [...out.keys()].filter((p) => out[p].size > 0)
+
+export function commonOf(out: readonly ReadonlySet<number>[], members: readonly number[]): number[] {
+  return [...out[members[0]]].filter((q) => members.every((p) => out[p].has(q))).sort((a, b) => a - b)
+}
+
+export const sameNode = (nodeOf: Int32Array | null, members: readonly number[]): boolean =>
+  nodeOf === null || members.every((p) => nodeOf[p] === nodeOf[members[0]])
+
+/** Greedy matching by writing down every hyperedge in every round (Ghazimirsaeed 2019 §7.3 with our order). */
+export function matchExhaustively(
+  topology: ProcessTopology,
+  k: number,
+  theta: number,
+  nodeOf: Int32Array | null,
+): Matched {
+  const out = outSets(topology)
+  const groups: { step: number; members: number[]; common: number[] }[] = []
+  const all = [...subsets(sendersIn(out), k)].filter((members) => sameNode(nodeOf, members))
+  for (let step = 0; ; step++) {
+    const hyperedges = all
+      .map((members) => ({ step, members, common: commonOf(out, members) }))
+      .filter(({ common }) => common.length > theta)
+    if (hyperedges.length === 0) break
+    // Subsets come in lexicographic order and the sort is stable.
+    hyperedges.sort((a, b) => b.common.length - a.common.length)
+    const used = new Set<number>()
+    const taken = []
+    for (const hyperedge of hyperedges) {
+      if (hyperedge.members.some((p) => used.has(p))) continue
+      for (const p of hyperedge.members) used.add(p)
+      taken.push(hyperedge)
+    }
+    for (const { members, common } of taken) for (const p of members) for (const q of common) out[p].delete(q)
+    groups.push(...taken.sort((a, b) => a.members[0] - b.members[0]))
+  }
+  return { groups, direct: out.map((row) => [...row].sort((a, b) => a - b)) }
+}
+
+/** Friend groups as plain lists, to compare and to read. */
+export function matchedOf(found: FriendGroups): Matched {
+  const { count, k, step, members, commonStart, common, directStart, direct, ranks } = found
+  return {
+    groups: Array.from({ length: count }, (_, g) => ({
+      step: step[g],
+      members: [...members.subarray(g * k, (g + 1) * k)],
+      common: [...common.subarray(commonStart[g], commonStart[g + 1])],
+    })),
+    direct: Array.from({ length: ranks }, (_, p) => [...direct.subarray(directStart[p], directStart[p + 1])]),
+  }
+}

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { run } from '../../src/comm/run.js'
+import { splitConventional } from '../../src/comm/split/conventional.js'
+import { local } from '../../src/fabric/local.js'
+import { cases } from '../support/soak.js'
+
+const int32 = fc.oneof(
+  fc.integer({ min: -3, max: 3 }),
+  fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
+  fc.constantFrom(-(2 ** 31), 2 ** 31 - 1, 0, -1, 255, 256, -256),
+)
+const color = fc.oneof(
+  fc.integer({ min: 0, max: 4 }),
+  fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  fc.constantFrom(-1, -1, 0, 2 ** 31 - 1),
+)
+const rows = fc.array(fc.tuple(color, int32), { maxLength: 200 })
+
+/** Straight from MPI's words: group by color, order by key, ties by rank. */
+function oracle(table: readonly (readonly [number, number])[]): number[][] {
+  const colors = [...new Set(table.map(([c]) => c))].filter((c) => c >= 0).sort((a, b) => a - b)
+  return colors.map((wanted) =>
+    [...table.keys()]
+      .filter((rank) => table[rank]![0] === wanted)
+      .sort((a, b) => table[a]![1] - table[b]![1] || a - b),
+  )
+}
+
+function groupsOf(table: readonly (readonly [number, number])[]): number[][] {
+  const { start, members } = splitConventional({
+    color: Int32Array.from(table, ([c]) => c),
+    key: Int32Array.from(table, ([, k]) => k),
+  })
+  return Array.from({ length: start.length - 1 }, (_, g) => [...members.subarray(start[g]!, start[g + 1]!)])
+}
+
+describe('splitConventional', () => {
+  it('groups by color, orders by key, ties by rank', () => {
+    fc.assert(
+      fc.property(rows, (table) => {
+        expect(groupsOf(table)).toEqual(oracle(table))
+      }),
+      { numRuns: cases(2_000) },
+    )
+  })
+
+  it('knows nobody, one rank, one color, and a color per rank', () => {
+    expect(groupsOf([])).toEqual([])
+    expect(groupsOf([[-1, 3]])).toEqual([])
+    expect(groupsOf([[7, 3]])).toEqual([[0]])
+    expect(
+      groupsOf([
+        [7, 3],
+        [7, 2],
+        [7, 1],
+      ]),
+    ).toEqual([[2, 1, 0]])
+    expect(
+      groupsOf([
+        [2, 0],
+        [1, 0],
+        [0, 0],
+      ]),
+    ).toEqual([[2], [1], [0]])
+  })
+})
+
+/** A world on random processes, which first reorders its ranks and then splits. */
+const world = fc.integer({ min: 1, max: 16 }).chain((ranks) =>
+  fc.record({
+    cuts: fc.array(fc.integer({ min: 0, max: ranks }), { maxLength: 6 }),
+    order: fc.array(int32, { minLength: ranks, maxLength: ranks }),
+    table: fc.array(fc.tuple(color, int32), { minLength: ranks, maxLength: ranks }),
+    seed: fc.nat(),
+  }),
+)
+
+describe('split of a reordered world', () => {
+  it('gives every rank its place, on any layout', async () => {
+    await fc.assert(
+      fc.asyncProperty(world, async ({ cuts, order, table, seed }) => {
+        const ranks = table.length
+        const bounds = [0, ...cuts.sort((a, b) => a - b), ranks]
+        const ranksPerProcess = bounds.slice(1).map((bound, i) => bound - bounds[i]!)
+        const reordered = oracle(order.map((key) => [0, key]))[0]!
+        const groups = oracle(table).map((group) => group.map((rank) => reordered[rank]!))
+        const got = await run(
+          async (everyone) => {
+            const parent = await everyone.split(0, order[everyone.rank])
+            const [wanted, key] = table[parent.rank]!
+            const part = await parent.split(wanted < 0 ? null : wanted, key)
+            await parent.free()
+            if (part === null) return null
+            const members = [...(await (await part.group()).worldRanks())]
+            const named = await part.allgather(Int32Array.of(everyone.rank))
+            expect([...named]).toEqual(members)
+            return { members, rank: part.rank }
+          },
+          { ranks, fabric: local({ ranksPerProcess, seed }) },
+        )
+        for (const [worldRank, part] of got.entries()) {
+          const members = groups.find((group) => group.includes(worldRank))
+          expect(part).toEqual(members === undefined ? null : { members, rank: members.indexOf(worldRank) })
+        }
+      }),
+      { numRuns: cases(300) },
+    )
+  })
+})

@@ -1,0 +1,163 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isRankweaveError } from '../../src/errors.js'
+import { checkTopology } from '../../src/topology/check-topology.js'
+import { formatMatrixMarket } from '../../src/topology/format-matrix-market.js'
+import { parseMatrixMarket } from '../../src/topology/matrix-market.js'
+import { compressTriplets, type SparseMatrix } from '../../src/topology/sparse-matrix.js'
+import { topologyFromMatrix } from '../../src/topology/sparse-topology.js'
+import { cases } from '../support/soak.js'
+
+const finite = fc.double({ noNaN: true, noDefaultInfinity: true })
+
+interface Entry {
+  readonly i: number
+  readonly j: number
+  readonly re: number
+  readonly im: number
+}
+
+const shapes = fc.tuple(fc.integer({ min: 1, max: 9 }), fc.integer({ min: 1, max: 9 }))
+const entriesIn = (rows: number, cols: number): fc.Arbitrary<Entry[]> =>
+  fc.array(
+    fc.record({
+      i: fc.integer({ min: 0, max: rows - 1 }),
+      j: fc.integer({ min: 0, max: cols - 1 }),
+      re: finite,
+      im: finite,
+    }),
+    { maxLength: 30 },
+  )
+
+const matrices: fc.Arbitrary<SparseMatrix> = shapes.chain(([rows, cols]) =>
+  fc.tuple(entriesIn(rows, cols), fc.boolean()).map(([entries, complex]) => {
+    const distinct = new Map(entries.map((entry) => [entry.i * cols + entry.j, entry]))
+    const all = [...distinct.values()]
+    return compressTriplets({
+      rows,
+      cols,
+      count: all.length,
+      row: Int32Array.from(all, ({ i }) => i),
+      col: Int32Array.from(all, ({ j }) => j),
+      values: Float64Array.from(all, ({ re }) => re),
+      imag: complex ? Float64Array.from(all, ({ im }) => im) : null,
+    })
+  }),
+)
+
+test('matrices round-trip through text, bit for bit', () => {
+  fc.assert(
+    fc.property(matrices, (matrix) => {
+      expect(parseMatrixMarket(formatMatrixMarket(matrix))).toEqual(matrix)
+    }),
+    { numRuns: cases(1000) },
+  )
+})
+
+/** Dense reference: what the format says the entries mean. */
+function dense(size: number, symmetry: string, entries: readonly Entry[]): number[][] {
+  const re = Array.from({ length: size * size }, () => 0)
+  const im = Array.from({ length: size * size }, () => 0)
+  const sign = { symmetric: [1, 1], 'skew-symmetric': [-1, -1], hermitian: [1, -1] }[symmetry]
+  for (const entry of entries) {
+    re[entry.i * size + entry.j] += entry.re
+    im[entry.i * size + entry.j] += entry.im
+    if (sign === undefined || entry.i === entry.j) continue
+    re[entry.j * size + entry.i] += sign[0] * entry.re
+    im[entry.j * size + entry.i] += sign[1] * entry.im
+  }
+  return [re, im]
+}
+
+test('every symmetry expands as defined, repeated entries summed', () => {
+  const cases_ = fc
+    .tuple(
+      fc.integer({ min: 1, max: 6 }),
+      fc.constantFrom('general', 'symmetric', 'skew-symmetric', 'hermitian'),
+    )
+    .chain(([size, symmetry]) =>
+      fc.tuple(
+        fc.constant(size),
+        fc.constant(symmetry),
+        entriesIn(size, size).map((entries) =>
+          // Integers, so that sums do not depend on order.
+          entries.map(({ i, j, re, im }) => ({ i, j, re: Math.trunc(re % 100), im: Math.trunc(im % 100) })),
+        ),
+      ),
+    )
+  fc.assert(
+    fc.property(cases_, ([size, symmetry, raw]) => {
+      const entries = raw.flatMap((entry) => {
+        if (symmetry === 'general') return [entry]
+        if (symmetry === 'skew-symmetric' && entry.i === entry.j) return []
+        const lower = entry.i >= entry.j ? entry : { ...entry, i: entry.j, j: entry.i }
+        return [symmetry === 'hermitian' && lower.i === lower.j ? { ...lower, im: 0 } : lower]
+      })
+      const text = [
+        `%%MatrixMarket matrix coordinate complex ${symmetry}`,
+        `${size} ${size} ${entries.length}`,
+        ...entries.map(({ i, j, re, im }) => `${i + 1} ${j + 1} ${re} ${im}`),
+      ].join('\n')
+      const { rowStart, colIndex, values, imag } = parseMatrixMarket(text)
+      const got = [new Array<number>(size * size).fill(0), new Array<number>(size * size).fill(0)]
+      for (let i = 0; i < size; i++)
+        for (let e = rowStart[i]; e < rowStart[i + 1]; e++) {
+          if (e > rowStart[i]) expect(colIndex[e]).toBeGreaterThan(colIndex[e - 1])
+          got[0][i * size + colIndex[e]] = values[e] + 0
+          got[1][i * size + colIndex[e]] = imag![e] + 0
+        }
+      expect(got).toEqual(dense(size, symmetry, entries).map((part) => part.map((value) => value + 0)))
+    }),
+    { numRuns: cases(500) },
+  )
+})
+
+test('any matrix gives a sound topology over any number of ranks', () => {
+  fc.assert(
+    fc.property(matrices, fc.integer({ min: 1, max: 16 }), (matrix, ranks) => {
+      checkTopology(topologyFromMatrix(matrix, { ranks }))
+    }),
+    { numRuns: cases(500) },
+  )
+})
+
+test('2,000 mutated files: read, or refused with ERR_MATRIX_MARKET, file and line', () => {
+  const files = [
+    '%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 0\n1 4 7\n',
+    '%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 3\n4 2\n',
+    '%%MatrixMarket matrix coordinate complex hermitian\n2 2 2\n1 1 1 0\n2 1 1 -1\n',
+    '%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 2\n2 1 5\n3 1 -6\n',
+    '%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n',
+    '%%MatrixMarket matrix array integer symmetric\n2 2\n1\n2\n3\n',
+  ].map((text) => new TextEncoder().encode(text))
+  const snippet = fc.oneof(
+    fc.constantFrom('9999999999', '-1', '1e999', 'nan', '\n', ' ', '0', '%', 'array', 'complex', '\r', '\0'),
+    fc.string({ maxLength: 5, unit: 'binary' }),
+  )
+  const change = fc.record({ at: fc.nat(), cut: fc.nat(6), insert: snippet })
+  let read = 0
+  let refused = 0
+  fc.assert(
+    fc.property(fc.constantFrom(...files), fc.array(change, { maxLength: 3 }), (file, changes) => {
+      let bytes = [...file]
+      for (const { at, cut, insert } of changes) {
+        const from = at % (bytes.length + 1)
+        bytes = [...bytes.slice(0, from), ...new TextEncoder().encode(insert), ...bytes.slice(from + cut)]
+      }
+      try {
+        const matrix = parseMatrixMarket(Uint8Array.from(bytes), 'fuzz.mtx')
+        checkTopology(topologyFromMatrix(matrix, { ranks: 3 }))
+        read++
+      } catch (error) {
+        if (!isRankweaveError(error, 'ERR_MATRIX_MARKET')) throw error
+        expect(error.message).toMatch(/^fuzz\.mtx:\d+: expected .+, got /s)
+        expect(error.details['line']).toBeGreaterThan(0)
+        refused++
+      }
+    }),
+    { numRuns: cases(2000) },
+  )
+  // A fuzz test that reaches only one of the two outcomes tests little.
+  expect(read).toBeGreaterThan(100)
+  expect(refused).toBeGreaterThan(100)
+})

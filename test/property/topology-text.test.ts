@@ -1,0 +1,99 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { isRankweaveError } from '../../src/errors.js'
+import { formatEdgeList, parseEdgeList } from '../../src/topology/edge-list.js'
+import { clusterOf, formatMachine, parseMachine } from '../../src/topology/machine.js'
+import { outNeighbors } from '../../src/topology/neighbors.js'
+import { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../../src/topology/spec.js'
+import { multigraphs, topologyOf } from '../support/multigraphs.js'
+import { cases } from '../support/soak.js'
+
+const dims = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 5 })
+const ranks = fc.integer({ min: 1 })
+const file = fc.oneof(
+  fc.string({ minLength: 1, unit: 'binary' }),
+  fc
+    .array(fc.constantFrom(':', 'C', '\\', 'ranks=4', ':ranks=', '\n', ' '), { minLength: 1 })
+    .map((p) => p.join('')),
+)
+
+const specs: fc.Arbitrary<TopologySpec> = fc.oneof(
+  fc.record({ kind: fc.constant('moore' as const), dims, radius: ranks, periodic: fc.boolean() }),
+  fc.record({
+    kind: fc.constant('er' as const),
+    ranks,
+    density: fc.double({ min: 0, max: 1, noNaN: true }).map((d) => d + 0),
+    seed: fc.nat(),
+  }),
+  dims.chain((extents) =>
+    fc.record({
+      kind: fc.constant('cart' as const),
+      dims: fc.constant(extents),
+      periods: fc.array(fc.boolean(), { minLength: extents.length, maxLength: extents.length }),
+    }),
+  ),
+  fc.record({ kind: fc.constant('mtx' as const), file, ranks }),
+  fc.record({ kind: fc.constant('edges' as const), file }),
+)
+
+describe('text forms round-trip', () => {
+  test('topology specifications', () => {
+    fc.assert(
+      fc.property(specs, (spec) => {
+        expect(parseTopologySpec(formatTopologySpec(spec))).toEqual(spec)
+      }),
+      { numRuns: cases(1000) },
+    )
+  })
+
+  test('machines', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 30 }), (cores) => {
+        const machine = clusterOf(cores)
+        expect(parseMachine(formatMachine(machine))).toEqual(machine)
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+
+  test('edge lists, up to the order of sources', () => {
+    fc.assert(
+      fc.property(multigraphs, fc.boolean(), (graph, weighted) => {
+        const topology = topologyOf(graph, weighted)
+        const back = parseEdgeList(formatEdgeList(topology))
+        expect(back.outWeight).toEqual(topology.outWeight)
+        for (let r = 0; r < graph.ranks; r++) expect(outNeighbors(back, r)).toEqual(outNeighbors(topology, r))
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+})
+
+describe('broken text is refused with a code, or understood', () => {
+  const mutated = (texts: readonly string[]) =>
+    fc
+      .tuple(fc.constantFrom(...texts), fc.nat(40), fc.nat(4), fc.string({ maxLength: 4 }))
+      .map(([text, at, cut, insert]) => text.slice(0, at) + insert + text.slice(at + cut))
+
+  test.each([
+    [
+      'topology',
+      parseTopologySpec,
+      'ERR_SPEC',
+      ['moore:8x8:r=1:open', 'er:64:d=0.2:seed=1', 'cart:8x8:periods=1,0', 'mtx:a:b:ranks=8'],
+    ],
+    ['machine', parseMachine, 'ERR_MACHINE', ['cluster:nodes=3,cores=4', 'cluster:cores=2x4+16+8']],
+    ['edge list', parseEdgeList, 'ERR_TOPOLOGY', ['ranks 4\n0 1 2.5 # x\n3 0 1\n', '0 1\n1 0\n']],
+  ] as const)('%s', (_, parse, code, texts) => {
+    fc.assert(
+      fc.property(mutated(texts), (text) => {
+        try {
+          parse(text)
+        } catch (error) {
+          if (!isRankweaveError(error, code)) throw error
+        }
+      }),
+      { numRuns: cases(1000) },
+    )
+  })
+})

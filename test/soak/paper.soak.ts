@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { erdosRenyiTopology } from '../../src/topology/erdos-renyi.js'
+import { countHyperedges } from '../../src/topology/hyperedges.js'
+import { mooreTopology } from '../../src/topology/moore.js'
+import { asPrinted, printedRules, sends } from '../paper/printed.js'
+
+// What of the reference tables takes too long for every day; see test/paper.
+
+test('hyperedges per rank, d=3, r=2, agnostic k=4: 362,720', () => {
+  const topology = mooreTopology({ dims: [16, 16, 16], radius: 2 })
+  expect(countHyperedges(topology, { k: 4, theta: 12, workLimit: 1e11 })).toMatchObject({
+    meanPerRank: 362_720,
+  })
+})
+
+test.each([
+  [0.6, 'agnostic', 2, '330/356/315/630'],
+  [0.6, 'aware', 4, '346/369/276/676'],
+  [0.8, 'agnostic', 2, '430/450/411/833'],
+  [0.8, 'aware', 3, '362/422/319'],
+  [0.8, 'aware', 4, '366/393/309/866'],
+] as const)('random graph of density %f, %s k=%i: %s', (density, mode, k, printed) => {
+  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  expect(asPrinted(sends(topology, 32, printedRules(k, mode)), printed)).toBe(printed)
+})
+
+// Ghazimirsaeed 2019 Figure 7.10 has 2, 2, 3, 4, 4.
+test.each([
+  [0.05, 2, '39.7/49.5/49.5/49.5'],
+  [0.2, 2, '114/130/174/199'],
+  [0.4, 3, '213/196/226/322'],
+  [0.6, 3, '312/262.5/276/351'],
+  [0.8, 4, '411/319/309/342'],
+])('random graph of density %f: k=%i sends least between nodes', (density, best, printed) => {
+  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  const sizes = [2, 3, 4, 6]
+  const interNode = sizes.map((k) => sends(topology, 32, printedRules(k, 'aware'))[2])
+  expect(asPrinted(interNode, printed)).toBe(printed)
+  expect(sizes[interNode.indexOf(Math.min(...interNode))]).toBe(best)
+})

@@ -1,0 +1,89 @@
+import { type Communicator, RankweaveError } from 'rankweave'
+
+/** What a test wants every rank to do; `process` is where it happens. */
+export type Part =
+  | { readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray'; readonly rank: number }
+  | { readonly kind: 'wait for the signal'; readonly channel: string }
+  | {
+      readonly kind: 'deadlock' | 'function result' | 'linger' | 'print' | 'values' | 'thread'
+    }
+
+/** Fails on purpose in many ways, or returns something that tells where it ran. */
+export default async function main(world: Communicator, part: Part): Promise<unknown> {
+  switch (part.kind) {
+    case 'throw':
+      if (world.rank === part.rank)
+        throw new RankweaveError('ERR_TOPOLOGY', 'on purpose', { details: { rank: part.rank } })
+      await world.recv(world.rank, 3)
+      return
+    case 'abort':
+      if (world.rank === part.rank) world.abort(new Error('enough'))
+      await world.recv(world.rank, 3)
+      return
+    case 'uncaught':
+      await world.barrier()
+      if (world.rank === part.rank) {
+        setImmediate(() => {
+          throw new TypeError('nobody catches this')
+        })
+      }
+      return survive(world, part.rank)
+    case 'stray':
+      await world.barrier()
+      if (world.rank === part.rank) void Promise.reject(new TypeError('nobody awaits this'))
+      return survive(world, part.rank)
+    case 'exit':
+      await world.barrier()
+      if (world.rank === part.rank) process.exit(7)
+      return survive(world, part.rank)
+    case 'memory':
+      await world.barrier()
+      if (world.rank === part.rank) {
+        const hoard: unknown[] = []
+        for (;;) hoard.push(new Array(1000).fill(hoard.length))
+      }
+      return survive(world, part.rank)
+    case 'deadlock':
+      await world.recv((world.rank + 1) % world.size, 5)
+      return
+    case 'function result':
+      return world.rank === 2 ? () => 2 : world.rank
+    case 'linger':
+      setInterval(() => {}, 1000)
+      return world.rank
+    case 'print':
+      console.log(`rank ${world.rank} says so`)
+      console.error(`rank ${world.rank} warns`)
+      return
+    case 'wait for the signal': {
+      const channel = new BroadcastChannel(part.channel)
+      channel.postMessage(world.rank)
+      channel.close()
+      await world.recv((world.rank + 1) % world.size, 5)
+      return
+    }
+    case 'values':
+      return {
+        rank: world.rank,
+        map: new Map([[1, Float64Array.of(world.rank)]]),
+        none: undefined,
+        big: 2n ** 70n,
+      }
+    case 'thread':
+      return (await import('node:worker_threads')).threadId
+  }
+}
+
+/**
+ * What involves the lost process fails, what does not goes on: the others say so on standard output, since `run` rejects
+ * in the end. The last rank of a world is never the lost one's neighbor on its process.
+ */
+async function survive(world: Communicator, lostRank: number): Promise<void> {
+  const codes: string[] = []
+  const codeOf = (error: unknown) => (error instanceof RankweaveError ? error.code : String(error))
+  await world.recv(lostRank, 9).catch((error) => codes.push(codeOf(error)))
+  await world.send(Float64Array.of(1), lostRank, 9).catch((error) => codes.push(codeOf(error)))
+  // Ranks 0 and 1 live on process 0, which is never the lost one here.
+  const got = await world.sendrecv(Float64Array.of(world.rank), 1 - world.rank, 1 - world.rank)
+  console.log(`rank ${world.rank}: ${codes.join(' ')}, then ${String((got.data as Float64Array)[0])}`)
+}
