@@ -1,0 +1,68 @@
+import { execFileSync } from 'node:child_process'
+import { cpus } from 'node:os'
+
+/** One measured figure. Smaller is better unless the unit says otherwise. */
+export interface Figure {
+  readonly case: string
+  readonly unit: string
+  /** Median of the runs; null when they failed. */
+  readonly ours: number | null
+  /** The same from a peer, and ours / peer; null where there is no peer. */
+  readonly peer: number | null
+  readonly ratio: number | null
+  /** What we want to stay below, unless the details say otherwise; null where nothing was promised. */
+  readonly target: number | null
+  readonly met: boolean | null
+  readonly runs: number
+  readonly [detail: string]: string | number | boolean | null
+}
+
+/** How to measure. Benches ignore what does not concern them. */
+export interface BenchOptions {
+  /** Fewer runs: rough figures, soon. */
+  readonly quick?: boolean
+  /** Only the suites whose names begin so. */
+  readonly only?: string
+  /** File for an SVG image of the figures. */
+  readonly plot?: string
+}
+
+/** One question, answered in figures as they are measured. The results of what is timed are checked first. */
+export interface Bench {
+  readonly name: string
+  readonly question: string
+  measure(options?: BenchOptions): AsyncIterable<Figure>
+}
+
+/** A figure of ours alone: the median of its samples against a target, if there is one. */
+export function ownFigure(
+  name: string,
+  unit: string,
+  samples: readonly number[],
+  target: number | null,
+  details: Readonly<Record<string, string | number | boolean | null>> = {},
+): Figure {
+  const ours = median(samples)
+  const met = target === null ? null : ours <= target
+  return { case: name, unit, ours, peer: null, ratio: null, target, met, runs: samples.length, ...details }
+}
+
+export function median(samples: readonly number[]): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** Where the figures come from: part of every line. */
+export function environment(): { readonly commit: string; readonly node: string; readonly cpu: string } {
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
+  let commit = 'unknown'
+  try {
+    commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+changes')
+  } catch {
+    // not a git checkout: the figures stay useful
+  }
+  const cores = cpus()
+  return { commit, node: process.version, cpu: `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown'}` }
+}

@@ -1,0 +1,50 @@
+import { plan } from '../src/neighborhood/plan.js'
+import type { Strategy } from '../src/neighborhood/strategy.js'
+import { verify } from '../src/schedule/verify.js'
+import { parseMachine } from '../src/topology/machine.js'
+import { buildTopology } from '../src/topology/spec.js'
+import { type Bench, ownFigure } from './bench.js'
+
+interface Case {
+  readonly topology: string
+  readonly machine?: string
+  readonly strategy: Strategy
+  /** Milliseconds promised for the construction, if any. */
+  readonly target: number | null
+}
+
+const niagara = 'cluster:nodes=103,cores=40'
+const graham = 'cluster:nodes=32,cores=32'
+const combine = (k: number, mode: 'agnostic' | 'aware'): Strategy => ({ kind: 'common-neighbor', k, mode })
+
+const cases: readonly Case[] = [
+  { topology: 'moore:64x64:r=4', strategy: { kind: 'direct' }, target: null },
+  { topology: 'moore:64x64:r=4', machine: niagara, strategy: combine(2, 'aware'), target: 1000 },
+  { topology: 'moore:64x64:r=4', machine: niagara, strategy: combine(4, 'aware'), target: 1000 },
+  { topology: 'moore:64x64:r=4', machine: niagara, strategy: combine(8, 'aware'), target: 1000 },
+  { topology: 'moore:64x64:r=4', strategy: combine(4, 'agnostic'), target: null },
+  { topology: 'er:1024:d=0.2:seed=1', machine: graham, strategy: combine(2, 'aware'), target: null },
+  { topology: 'er:1024:d=0.4:seed=1', machine: graham, strategy: combine(4, 'aware'), target: 5000 },
+]
+
+const runs = 9
+
+/** Planning: matching and schedule. */
+export const planBench: Bench = {
+  name: 'plan',
+  question: 'How long does it take to plan a neighbor allgather?',
+  async *measure() {
+    for (const { topology: spec, machine: text, strategy, target } of cases) {
+      const topology = buildTopology(spec)
+      const options = text === undefined ? {} : { machine: parseMachine(text) }
+      const first = plan(topology, strategy, options)
+      if (!verify(first.schedule, topology).ok) throw new Error(`${spec}: the plan does not verify`)
+      const samples = Array.from({ length: runs }, () => plan(topology, strategy, options).planMs)
+      const how = strategy.kind === 'direct' ? 'direct' : `k=${strategy.k} ${strategy.mode}`
+      yield ownFigure(`${spec} ${how}`, 'ms', samples, target, {
+        ranks: topology.ranks,
+        edges: topology.outRank.length,
+      })
+    }
+  },
+}

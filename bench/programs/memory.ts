@@ -1,0 +1,15 @@
+import type { Communicator } from 'rankweave'
+
+/** Where payloads live: in arrays like any other, or in memory from `world.alloc()`, which all processes reach. */
+export type MemoryKind = 'ordinary' | 'alloc'
+
+/** Zeroed bytes of that kind. */
+export function bytesIn(kind: MemoryKind, world: Communicator, sizeBytes: number): Uint8Array {
+  if (kind === 'ordinary') return new Uint8Array(sizeBytes)
+  const { alloc } = world as { alloc?: (sizeBytes: number) => ArrayBufferLike | ArrayBufferView }
+  if (alloc === undefined) throw new Error('world.alloc() is not there yet')
+  const memory = alloc.call(world, sizeBytes)
+  return ArrayBuffer.isView(memory)
+    ? new Uint8Array(memory.buffer, memory.byteOffset, memory.byteLength)
+    : new Uint8Array(memory, 0, sizeBytes)
+}

@@ -1,0 +1,4 @@
+/** Starts and ends. */
+export default async function main() {
+  return {}
+}

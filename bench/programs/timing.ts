@@ -1,0 +1,59 @@
+import type { Communicator } from 'rankweave'
+
+export interface Effort {
+  /** Operations before the first that is timed. */
+  readonly warmUp: number
+  /** Operations per batch. */
+  readonly iterations: number
+  readonly batches: number
+}
+
+/** What warming up, and a batch, may take. */
+const longestWarmUpMs = 300
+const longestBatchMs = 5
+const probes = 3
+
+/**
+ * Median microseconds of one operation over batches, which all ranks begin together. Where operations take long there
+ * are fewer of them, the same number on all ranks: a run has its limit.
+ */
+export async function timed(
+  world: Communicator,
+  operations: (iterations: number) => Promise<void>,
+  { warmUp, iterations, batches }: Effort,
+): Promise<number> {
+  const slice = Math.max(1, Math.ceil(warmUp / 100))
+  let onceMs = Number.POSITIVE_INFINITY
+  for (let probe = 0; probe < probes; probe++)
+    onceMs = Math.min(onceMs, await millisecondsOf(operations, slice))
+  for (let done = probes * slice, spentMs = 0; done < warmUp; done += slice) {
+    const mine = Float64Array.of((await millisecondsOf(operations, slice)) * slice)
+    const [sliceMs] = await world.allreduce(mine, 'max')
+    onceMs = Math.min(onceMs, sliceMs / slice)
+    spentMs += sliceMs
+    if (spentMs > longestWarmUpMs) break
+  }
+  const perBatch = await world.bcast(Math.max(1, Math.min(iterations, Math.floor(longestBatchMs / onceMs))))
+  const samples = new Float64Array(batches)
+  for (let b = 0; b < batches; b++) {
+    await world.barrier()
+    samples[b] = (await millisecondsOf(operations, perBatch)) * 1000
+  }
+  samples.sort()
+  const middle = batches >> 1
+  return batches % 2 === 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2
+}
+
+/** Of one operation. */
+async function millisecondsOf(
+  operations: (iterations: number) => Promise<void>,
+  iterations: number,
+): Promise<number> {
+  const begin = performance.now()
+  await operations(iterations)
+  return (performance.now() - begin) / iterations
+}
+
+export function expectEqual(got: unknown, expected: unknown, what: string): void {
+  if (got !== expected) throw new Error(`wrong result: ${what}: expected ${expected}, got ${got}`)
+}

@@ -1,0 +1,132 @@
+import { cpus } from 'node:os'
+import { type Figure, median } from './bench.js'
+import type { Contestant, Figures } from './threads-sides.js'
+
+/** What was promised: of the ratio ours / peer, or of our own figure. */
+export interface Target {
+  readonly of: 'ratio' | 'ours'
+  readonly is: 'at most' | 'at least'
+  readonly value: number
+}
+
+/** One line of the report, out of the figures of a suite. */
+export interface Case {
+  readonly case: string
+  readonly unit: string
+  /** Which contestant is ours, and by what key it calls the figure. */
+  readonly ours: string
+  readonly key: string
+  /** Who else has it, by the same key unless `peerKey`: the best counts. */
+  readonly peers?: readonly string[]
+  readonly peerKey?: string
+  /** From what was measured to the unit. */
+  readonly convert?: (measured: number) => number
+  readonly largerIsBetter?: boolean
+  readonly target?: Target
+  readonly details?: Readonly<Record<string, string | number | boolean | null>>
+}
+
+/** Contestants that take turns, and what to report of them. */
+export interface Suite {
+  readonly name: string
+  readonly contestants: readonly Contestant[]
+  readonly cases: readonly Case[]
+  /** Where runs cost a lot: how many instead. */
+  readonly runs?: number
+}
+
+interface Tally {
+  readonly contestant: Contestant
+  readonly figures: Figures[]
+  /** Cores that others kept busy just before each run. */
+  readonly disturbance: number[]
+  failures: number
+  reason: string
+}
+
+/** All contestants in turn, again and again, each time beginning with the next. Two failures end one's part. */
+export async function compete({ contestants }: Suite, runs: number): Promise<ReadonlyMap<string, Tally>> {
+  const tallies = contestants.map(
+    (contestant): Tally => ({
+      contestant,
+      figures: [],
+      disturbance: [],
+      failures: 0,
+      reason: '',
+    }),
+  )
+  for (let run = 0; run < runs; run++) {
+    for (let turn = 0; turn < tallies.length; turn++) {
+      const tally = tallies[(run + turn) % tallies.length]
+      if (tally.failures >= 2) continue
+      tally.disturbance.push(await busyCores())
+      try {
+        tally.figures.push(await tally.contestant.run())
+      } catch (error) {
+        tally.failures++
+        tally.reason = error instanceof Error ? error.message : String(error)
+      }
+    }
+  }
+  return new Map(tallies.map((tally) => [tally.contestant.name, tally]))
+}
+
+export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figure {
+  const { unit, key, peerKey = key, convert = (x) => x, largerIsBetter = false, target, peers = [] } = entry
+  const sideOf = (name: string, itsKey: string) => {
+    const tally = tallies.get(name)!
+    const samples = tally.figures.map((figures) => convert(figures[itsKey])).filter(Number.isFinite)
+    return { tally, samples, median: samples.length === 0 ? null : median(samples) }
+  }
+  const better = (a: number, b: number) => (largerIsBetter ? a > b : a < b)
+  const ours = sideOf(entry.ours, key)
+  const rivals = peers.map((name) => sideOf(name, peerKey))
+  const measured = rivals.filter((rival) => rival.median !== null)
+  const peer = measured.reduce<(typeof measured)[number] | undefined>(
+    (best, rival) => (best === undefined || better(rival.median!, best.median!) ? rival : best),
+    undefined,
+  )
+  const bestOf = (samples: readonly number[]) =>
+    samples.length === 0 ? null : samples.reduce((best, sample) => (better(sample, best) ? sample : best))
+  const ratio = ours.median === null || peer === undefined ? null : ours.median / peer.median!
+  const judged = target?.of === 'ours' ? ours.median : ratio
+  const met =
+    target === undefined
+      ? null
+      : judged !== null && (target.is === 'at most' ? judged <= target.value : judged >= target.value)
+  const failed = [ours, ...rivals]
+    .filter(({ tally }) => tally.failures > 0)
+    .map(({ tally }) => `${tally.contestant.name}: ${tally.failures} failed, ${tally.reason}`)
+  return {
+    case: entry.case,
+    unit,
+    ours: ours.median,
+    peer: peer?.median ?? null,
+    ratio,
+    target: target?.value ?? null,
+    targetOf: target?.of ?? null,
+    targetIs: target?.is ?? null,
+    met,
+    runs: ours.samples.length,
+    peerRuns: peer?.samples.length ?? null,
+    oursBest: bestOf(ours.samples),
+    peerBest: peer === undefined ? null : bestOf(peer.samples),
+    oursHow: ours.tally.contestant.how,
+    peerHow: (peer ?? rivals[0])?.tally.contestant.how ?? null,
+    failed: failed.length === 0 ? null : failed.join('; '),
+    coresBusyBefore: Math.round(median(ours.tally.disturbance) * 100) / 100,
+    ...entry.details,
+  }
+}
+
+/** How many cores are busy while we do nothing: with most of them taken, figures say little. */
+async function busyCores(): Promise<number> {
+  const before = busyMs()
+  const begin = performance.now()
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  return Math.max(0, (busyMs() - before) / (performance.now() - begin))
+}
+
+function busyMs(): number {
+  return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
+}
