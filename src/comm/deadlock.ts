@@ -4,6 +4,7 @@ import type { FabricSession } from '../fabric/fabric.js'
 import type { Activity, EventLoopWatch } from './event-loop.js'
 import type { Runtime } from './runtime.js'
 import { type Evidence, StuckAgreement } from './stuck-agreement.js'
+import { completionsHeld } from './turns.js'
 import { reportWaits, tally } from './world-report.js'
 
 /** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
@@ -74,6 +75,7 @@ export class DeadlockWatch {
     this.#stopped = true
     if (this.#timer !== undefined) cancel(this.#timer)
     this.#timer = undefined
+    this.#agreement?.stop()
     watched.delete(this)
   }
 
@@ -150,7 +152,8 @@ export class DeadlockWatch {
     }
     // Ranks elsewhere may be stuck though all of ours have ended.
     if (waits === 0 && this.#agreement === undefined) return 'no'
-    if (!this.#session.quiet()) return 'frames'
+    // A rank may go on with one of its waits over and others pending.
+    if (completionsHeld() || !this.#session.quiet()) return 'frames'
     return withSignal > 0 ? 'signal' : 'for good'
   }
 

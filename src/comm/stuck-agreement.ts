@@ -1,3 +1,4 @@
+import { Task } from '../fabric/own-handles.js'
 import { frameKind, headerWord } from './frames.js'
 import type { Runtime } from './runtime.js'
 import { reportWaits, tally } from './world-report.js'
@@ -34,6 +35,9 @@ interface Answer extends Evidence {
  * same counts, and as many frames were received as sent, then none was under way in between, so nothing can happen any
  * more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
  *
+ * A process looks at itself in a task of its own, never while a frame is being delivered: what the frames before have
+ * set in motion (ranks that go on in microtasks) would not show yet, however long the thread was descheduled between.
+ *
  * Frames sent to a lost process are received by nobody; then standing still for many waves has to do.
  */
 export class StuckAgreement {
@@ -48,6 +52,10 @@ export class StuckAgreement {
   #open = false
   #before = ''
   #stoodStill = 0
+  /** Questions to answer, and whether the last answer has come: both wait for the task. */
+  #asked: { readonly runtime: Runtime; readonly asker: number; readonly wave: number }[] = []
+  #complete = false
+  readonly #task = new Task(() => this.#look())
 
   constructor(hosted: readonly Runtime[], wavesInDoubt: number, handlers: StuckHandlers) {
     this.#hosted = hosted
@@ -58,7 +66,7 @@ export class StuckAgreement {
     for (let p = 0; p < hosted[0]!.layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
     for (const runtime of hosted) {
       runtime.onService(frameKind.stuck, (src, header, payload) => {
-        if (header[word.step] === step.ask) this.#answer(runtime, src, header[word.wave]!)
+        if (header[word.step] === step.ask) this.#question(runtime, src, header[word.wave]!)
         else this.#note(src, header, payload)
       })
     }
@@ -75,13 +83,30 @@ export class StuckAgreement {
     header[word.step] = step.ask
     header[word.wave] = this.#wave
     for (const peer of this.#elsewhere) this.#hosted[0]!.fabric.send(peer, header)
-    this.#decide()
+    this.#settle()
   }
 
   peerLost(peer: number): void {
     this.#elsewhere.delete(peer)
     this.#answers.delete(peer)
-    this.#decide()
+    this.#settle()
+  }
+
+  /** Answers no more and asks no more. */
+  stop(): void {
+    this.#open = false
+    this.#asked = []
+    this.#task.cancel()
+  }
+
+  #question(runtime: Runtime, asker: number, wave: number): void {
+    this.#asked.push({ runtime, asker, wave })
+    this.#task.schedule()
+  }
+
+  #look(): void {
+    for (const { runtime, asker, wave } of this.#asked.splice(0)) this.#answer(runtime, asker, wave)
+    if (this.#complete) this.#decide()
   }
 
   #answer(runtime: Runtime, asker: number, wave: number): void {
@@ -109,11 +134,17 @@ export class StuckAgreement {
       ended: header[word.ended]!,
       waits: new TextDecoder().decode(payload),
     })
-    this.#decide()
+    this.#settle()
+  }
+
+  /** Decides, in the task, once everybody has answered. */
+  #settle(): void {
+    this.#complete = this.#open && this.#answers.size >= this.#elsewhere.size
+    if (this.#complete) this.#task.schedule()
   }
 
   #decide(): void {
-    if (!this.#open || this.#answers.size < this.#elsewhere.size) return
+    this.#complete = false
     this.#open = false
     const answers = [this.#own(this.#hosted), ...this.#answers.values()]
     const now = answers.map(({ sent, received }) => `${sent} ${received}`).join()

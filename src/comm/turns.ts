@@ -19,6 +19,11 @@ export function inTurn(complete: () => void): void {
   if (held.push(complete) === 1) later(releaseHeld)
 }
 
+/** Whether completions wait for a turn of the event loop. */
+export function completionsHeld(): boolean {
+  return held.length > 0
+}
+
 /** A resolved promise, subject to the same rule. */
 export function resolvedInTurn<T>(value: T): Promise<T> {
   if (held.length === 0 && ++completions < completionsPerTurn) return Promise.resolve(value)
