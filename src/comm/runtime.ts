@@ -1,3 +1,4 @@
+import { nextTick } from 'node:process'
 import { RankweaveError, shown } from '../errors.js'
 import type { Fabric, FrameSink } from '../fabric/fabric.js'
 import { CommState, type ContextId, contextKey } from './comm-state.js'
@@ -148,6 +149,7 @@ export class Runtime implements FrameSink {
       counters.framesReceived++
       counters.frameBytesReceived += header.byteLength + payload.byteLength
     }
+    if (this.waits.awake === 0) this.#spinLater()
     // Once the world has ended, only the agreement to close it goes on.
     if (this.#ended !== undefined && kind !== frameKind.worldEnd && kind !== frameKind.quiesce) return
     if (kind > lastCommunicatorKind) {
@@ -183,19 +185,25 @@ export class Runtime implements FrameSink {
         })
   }
 
-  /** Once the rank that fell asleep last has left the stack: what it waits for may come within microseconds. */
+  /**
+   * Looks for frames when all that follows from the last ones has happened and still nobody here can go on: what is
+   * waited for may come within microseconds. Promises may stand between a frame and what it leads to, so the look
+   * comes after all microtasks.
+   */
   #spinLater(): void {
     if (this.#spinning || this.fabric.spin === undefined) return
     this.#spinning = true
-    queueMicrotask(this.#spin)
+    queueMicrotask(this.#afterMicrotasks)
   }
+
+  readonly #afterMicrotasks = (): void => nextTick(this.#spin)
 
   readonly #spin = (): void => {
     this.#spinning = false
-    if (this.waits.waits > 0 && !this.#isAwake()) this.fabric.spin!(this.#isAwake)
+    const { waits } = this
+    if (waits.awake > 0 || waits.waits === 0 || this.#ended !== undefined) return
+    if (this.fabric.spin!()) this.#spinLater()
   }
-
-  readonly #isAwake = (): boolean => this.waits.awake > 0 || this.#ended !== undefined
 
   /** Called when every hosted rank is blocked or has ended; the host of this runtime sets it. */
   onAllAsleep: () => void = () => {}

@@ -43,10 +43,11 @@ export interface Fabric {
   poll(): boolean
 
   /**
-   * Polls for some microseconds, until `enough` says so: for when nobody in this process can go on without a frame.
-   * Only where the event loop would take much longer to bring one.
+   * Polls for some microseconds, for when nobody in this process can go on without a frame. Returns true as soon as
+   * anything was delivered, because what follows from it may be a microtask; false when nothing came, or when the
+   * event loop must have its turn first. Only where the event loop would take much longer to bring a frame.
    */
-  spin?(enough: () => boolean): void
+  spin?(): boolean
 
   /** Keeps the event loop of this process alive while waits are pending; calls nest. */
   ref(): void

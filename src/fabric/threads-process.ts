@@ -24,6 +24,8 @@ const shortestSpinMs = 0.002
 const longestSpinMs = 0.05
 /** Something that comes so soon after a spin in vain was worth a longer one. */
 const soonMs = 0.15
+/** After so many spins that found something the event loop gets its turn. */
+const spinsPerTurn = 1024
 /** Looks between two looks at the clock. */
 const looksPerClock = 16
 
@@ -64,6 +66,8 @@ export class ThreadsProcess implements Fabric {
   #asleep = false
   #spinMs = longestSpinMs
   #spunAt = 0
+  /** Spins that found something since the last turn of the event loop. */
+  #spins = 0
 
   /** @internal */
   constructor(connection: ThreadsConnection) {
@@ -131,25 +135,28 @@ export class ThreadsProcess implements Fabric {
   }
 
   /**
-   * Looks for frames for a short while, until `enough` says so. For when nobody here can go on without one: what comes
-   * within microseconds is served in microseconds.
+   * Looks for frames for a short while, for when nobody here can go on without one: what comes within microseconds is
+   * served in microseconds.
    */
-  spin(enough: () => boolean): void {
-    if (this.#delivering || this.#closed || this.processes === 1) return
+  spin(): boolean {
+    if (this.#delivering || this.#closed || this.processes === 1) return false
     this.#wakeUp()
+    if (this.#spins >= spinsPerTurn) return false
     // What comes at once should not have to wait for the clock to be read.
-    for (let until = 0; ; ) {
+    for (let until = 0; !this.#closed; ) {
       for (let looks = 0; looks < looksPerClock; looks++) {
-        if (this.#look() && enough()) return
+        if (!this.#look()) continue
+        this.#spins++
+        return true
       }
-      if (this.#closed || enough()) return
       const now = performance.now()
       if (until === 0) until = now + this.#spinMs
       if (now < until) continue
       this.#spunAt = now
       this.#spinMs = Math.max(shortestSpinMs, this.#spinMs / 2)
-      return
+      break
     }
+    return false
   }
 
   ref(): void {
@@ -352,6 +359,7 @@ export class ThreadsProcess implements Fabric {
 
   #turn(): void {
     if (this.#closed || this.#sink === undefined) return
+    this.#spins = 0
     try {
       if (!this.#delivering) this.#look()
       this.#tellLosses()
