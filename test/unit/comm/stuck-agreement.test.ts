@@ -17,10 +17,12 @@ class Process {
   readonly sent: Int32Array[] = []
   readonly decided: (Evidence | undefined)[] = []
   stuck = true
+  readonly process: number
   readonly agreement: StuckAgreement
   #sink!: FrameSink
 
-  constructor(readonly process: number) {
+  constructor(process: number) {
+    this.process = process
     const fabric: Partial<Fabric> = {
       process,
       processes: 2,
@@ -49,7 +51,9 @@ class Process {
 }
 
 const open: StuckAgreement[] = []
-afterEach(() => open.splice(0).forEach((agreement) => agreement.stop()))
+afterEach(() => {
+  for (const agreement of open.splice(0)) agreement.stop()
+})
 
 describe('the agreement that a world is stuck', () => {
   it('finds it in two waves', async () => {
