@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+import { bundle } from '../scripts/build.mjs'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
 
 /** Figures of one run by key. */
@@ -15,6 +16,7 @@ export interface Contestant {
   run(): Promise<Figures>
 }
 
+const programSources = fileURLToPath(new URL('programs/', import.meta.url))
 const peerSources = fileURLToPath(new URL('peers/', import.meta.url))
 const root = fileURLToPath(new URL('../', import.meta.url))
 
@@ -37,21 +39,18 @@ export class Workshop {
   }
 
   #compileOurs(): void {
-    const config = {
-      extends: `${root}tsconfig.build.json`,
-      compilerOptions: {
-        rootDir: root,
-        outDir: this.#folder,
-        declaration: false,
-        noCheck: true,
-        types: ['node'],
-      },
-      include: [`${root}src`, `${root}bench/programs`, `${root}bench/threads-child.ts`],
-    }
-    writeFileSync(`${this.#folder}tsconfig.json`, JSON.stringify(config))
-    writeFileSync(`${this.#folder}package.json`, '{"type":"module"}')
-    const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
-    execFileSync(process.execPath, [tsc, '-p', `${this.#folder}tsconfig.json`], { stdio: 'inherit' })
+    bundle(`${this.#folder}src`)
+    const sources = ['threads-child.ts', ...readdirSync(programSources).map((name) => `programs/${name}`)]
+    buildSync({
+      entryPoints: sources.map((name) => `${root}bench/${name}`),
+      outbase: root,
+      outdir: this.#folder,
+      format: 'esm',
+      target: 'node20',
+    })
+    // With a name and exports, so that `import 'rankweave'` finds it.
+    const manifest = { name: 'rankweave', type: 'module', exports: './src/index.js' }
+    writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 
   #compilePeers(): Workshop['peer'] {

@@ -1,15 +1,50 @@
-// Compiles src/ to dist/ and gives the command its run bit.
+// Makes dist/ of src/: types by the compiler, code by the bundler.
+//
+// Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
+// in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 
-const root = new URL('..', import.meta.url)
-const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+const root = fileURLToPath(new URL('..', import.meta.url))
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
-rmSync(new URL('dist', root), { recursive: true, force: true })
-execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], {
-  cwd: fileURLToPath(root),
-  stdio: 'inherit',
-})
-chmodSync(new URL('dist/cli/main.js', root), 0o755)
+/** What is loaded by URL and not by import. */
+const entriesByUrl = ['worker', 'own-files', 'cli/program/loaded-program', 'cli/program/spmm-program']
+
+/** Modules that users import or run, as paths below src without extension. */
+function entries() {
+  const exported = Object.values(manifest.exports).flatMap((target) => target.default ?? [])
+  const paths = [...exported, ...Object.values(manifest.bin)]
+  return [...paths.map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, '')), ...entriesByUrl]
+}
+
+/** The code of the package, without its types. @param {string} folder */
+export function bundle(folder) {
+  buildSync({
+    entryPoints: entries().map((path) => ({ in: join(root, 'src', `${path}.ts`), out: path })),
+    outdir: folder,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    // Chunks lie where src/own-files.ts expects to be.
+    chunkNames: '[name]-[hash]',
+    logLevel: 'warning',
+  })
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  const dist = join(root, 'dist')
+  rmSync(dist, { recursive: true, force: true })
+  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
+  execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
+  bundle(dist)
+  chmodSync(join(dist, 'cli/main.js'), 0o755)
+}

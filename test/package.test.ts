@@ -10,6 +10,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
+import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -112,6 +113,48 @@ describe('the packed package', () => {
     for (const count of counts) expect(count).toBeGreaterThan(0)
   })
 
+  it('what a worker thread loads is lean: few files, none of other packages', () => {
+    const loaded = new Set<string>()
+    const visit = (file: string) => {
+      if (loaded.has(file)) return
+      loaded.add(file)
+      const code = readFileSync(join(installed, 'dist', file), 'utf8')
+      // Line by line: comments and texts of ours may hold the same words.
+      for (const [, target] of code.matchAll(
+        /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm,
+      )) {
+        if (target.startsWith('./')) visit(target.slice(2))
+        else expect(isBuiltin(target), `${file} imports ${target}`).toBe(true)
+      }
+    }
+    visit('worker.js')
+    expect(loaded.size).toBeGreaterThan(1)
+    expect(loaded.size).toBeLessThan(12)
+  })
+
+  it('on threads, a JavaScript program has the same copy of the library as its worker', () => {
+    writeFileSync(
+      join(folder, 'threads.mjs'),
+      `import { run, Communicator } from 'rankweave'
+       import { isMainThread } from 'node:worker_threads'
+       export default async (world) => {
+         const cart = await world.createCart([world.size], { periods: [true] })
+         const sum = await world.allreduce(Int32Array.of(world.rank), 'sum')
+         return world instanceof Communicator && cart instanceof Communicator && sum[0] === 15
+       }
+       if (isMainThread) {
+         const url = new URL(import.meta.url)
+         console.log(JSON.stringify(await run(url, { ranks: 6, processes: 3, fabric: 'threads' })))
+       }`,
+    )
+    const expected = new Array(6).fill(true)
+    expect(JSON.parse(inFolder(process.execPath, ['threads.mjs']))).toEqual(expected)
+    const answer = JSON.parse(
+      bin('run', 'threads.mjs', '-n', '6', '--fabric', 'threads', '--processes', '2', '--json'),
+    )
+    expect(answer).toMatchObject({ fabric: 'threads', results: expected })
+  })
+
   it('a JavaScript program starts a world by itself', () => {
     writeFileSync(
       join(folder, 'own.mjs'),
@@ -136,10 +179,12 @@ describe('the packed package', () => {
          return [...args, halo[0], refused].join()
        }`,
     )
-    const answer = JSON.parse(bin('run', 'program.ts', '-n', '3', '--json', '--', 'left')) as {
-      results: string[]
+    for (const fabric of ['local', 'threads']) {
+      const answer = JSON.parse(
+        bin('run', 'program.ts', '-n', '3', '--fabric', fabric, '--json', '--', 'left'),
+      )
+      expect(answer).toMatchObject({ fabric, results: ['left,2,true', 'left,0,true', 'left,1,true'] })
     }
-    expect(answer.results).toEqual(['left,2,true', 'left,0,true', 'left,1,true'])
     writeFileSync(
       join(folder, 'tsconfig.json'),
       JSON.stringify({

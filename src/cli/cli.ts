@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, RankweaveError } from '../errors.js'
+import { manifestFile } from '../own-files.js'
 import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
@@ -87,6 +88,5 @@ function describe(error: unknown): { code: string; message: string; details: Err
 }
 
 function version(): string {
-  const url = new URL('../../package.json', import.meta.url)
-  return (JSON.parse(readFileSync(url, 'utf8')) as { version: string }).version
+  return (JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string }).version
 }

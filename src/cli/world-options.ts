@@ -5,6 +5,7 @@ import { RankweaveError } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { local } from '../fabric/local.js'
 import { threads } from '../fabric/threads.js'
+import { ownModule } from '../own-files.js'
 import { oneOf, whole } from './options.js'
 
 /** The options that shape a world, for `run` and `spmm`. */
@@ -47,6 +48,5 @@ export function fabricOf({ processes, nodes, fabric }: WorldOptions): FabricFact
 
 /** One of our own modules as a program that every thread can load. */
 export function ownProgram(name: 'loaded-program' | 'spmm-program'): URL {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  return new URL(`./program/${name}.${extension}`, import.meta.url)
+  return ownModule(`cli/program/${name}`)
 }

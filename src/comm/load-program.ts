@@ -1,7 +1,8 @@
-import { register } from 'node:module'
+import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { RankweaveError } from '../errors.js'
+import { ownModule } from '../own-files.js'
 import type { Main } from './world.js'
 
 /**
@@ -12,7 +13,7 @@ import type { Main } from './world.js'
  * @throws ERR_PROGRAM when it fails to load, or exports no default function
  */
 export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promise<Main<T, A>> {
-  await prepareLoader(extname(new URL(url).pathname))
+  await prepareLoader(new URL(url))
   let module: { readonly default?: unknown }
   try {
     module = (await import(url)) as { readonly default?: unknown }
@@ -32,24 +33,38 @@ export function programError(file: string, message: string, cause?: unknown): Ra
 /** What this thread's loader has learned: hooks stay, and twice the same would ask each other. */
 const learned = { typescript: false, ownName: false }
 
-/** Node loads JavaScript by itself; TypeScript needs the compiler's hook, below ours because ours asks it. */
-async function prepareLoader(extension: string): Promise<void> {
-  const typescript = extension.endsWith('ts') && !learned.typescript
+/**
+ * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below ours because ours asks it. A hook starts
+ * a thread on Node 20 and makes every import wait for it, so none is set where the program has this copy anyway.
+ */
+async function prepareLoader(url: URL): Promise<void> {
+  const typescript = extname(url.pathname).endsWith('ts') && !learned.typescript
   if (typescript) {
     const tsx = await import('tsx/esm/api')
     tsx.register({ tsconfig: false })
     learned.typescript = true
   }
   if (learned.ownName && !typescript) return
+  if (!typescript && hasThisCopy(url)) return
   register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
   learned.ownName = true
 }
 
+/** Whether `import 'rankweave'` means this copy of the library to the program all by itself. */
+function hasThisCopy(program: URL): boolean {
+  // Where `require` looks, but `import` does not.
+  if (process.env['NODE_PATH'] !== undefined) return false
+  try {
+    const found = createRequire(program).resolve('rankweave')
+    return pathToFileURL(found).href === ownModule('index').href
+  } catch {
+    return false
+  }
+}
+
 /** URL of every import path of this package, as compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
-  const url = (name: string) => new URL(`../${name}.${extension}`, import.meta.url).href
-  return { rankweave: url('index'), 'rankweave/errors': url('errors') }
+  return { rankweave: ownModule('index').href, 'rankweave/errors': ownModule('errors').href }
 }
 
 /**

@@ -3,6 +3,7 @@ import { type TransferListItem, Worker } from 'node:worker_threads'
 import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads.js'
 import { connectThreads } from '../fabric/threads-connect.js'
+import { workerFile } from '../own-files.js'
 import { decodeError, encodeError } from './error-record.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
 import { type WorldLayout, worldLayout } from './world-layout.js'
@@ -191,8 +192,7 @@ function startWorker(workerData: ProcessData, { workers }: ThreadsFactory): Work
     execArgv: execArgv.filter((flag) => !flag.startsWith('--input-type')),
     ...(workers.resourceLimits === undefined ? {} : { resourceLimits: workers.resourceLimits }),
   }
-  const entry = import.meta.url.endsWith('.ts') ? '../worker-from-source.mjs' : '../worker.js'
-  return new Worker(new URL(entry, import.meta.url), options)
+  return new Worker(workerFile, options)
 }
 
 function abortedWorld(signal: AbortSignal): RankweaveError {
