@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { onAbort } from './abort.js'
 import type { CommState } from './comm-state.js'
 import { decodeError, encodeError } from './error-record.js'
-import { collectiveWord, type Exchange, SlotExchange } from './exchange.js'
+import { collectiveWord, type Exchange, type ExchangeOwner, SlotExchange } from './exchange.js'
 import { everyCall, Lane } from './exchange-lane.js'
 import {
   abortedCollective,
@@ -38,9 +38,9 @@ export interface CollectiveCall<C, R> {
    * Throwing revokes the communicator on all processes; a `Refusal` as a result fails that rank alone.
    *
    * @param contributions what each hosted rank passed, by local index; empty if nobody passed anything
-   * @returns what each hosted rank gets, by local index; at once where no other process is needed
+   * @returns what each hosted rank gets, by local index; undefined if the call ends itself by `exchange.finish`
    */
-  run(contributions: readonly C[], exchange: Exchange): readonly R[] | Promise<readonly R[]>
+  run(contributions: readonly C[], exchange: Exchange): readonly R[] | Promise<readonly R[]> | undefined
 }
 
 type AnyCall = CollectiveCall<never, unknown>
@@ -51,7 +51,7 @@ type AnyCall = CollectiveCall<never, unknown>
  * A rank that calls with a signal which is aborted already does not join; like any abort of a collective it rejects
  * with ERR_ABORTED and revokes the communicator, because the other ranks would wait for it in vain.
  */
-export class CollectiveEngine {
+export class CollectiveEngine implements ExchangeOwner {
   readonly #state: CommState
   readonly #hosted: number
   readonly #lanes = new Map<number, Lane>()
@@ -78,6 +78,14 @@ export class CollectiveEngine {
   ): Promise<R> {
     this.#main ??= this.#lane(everyCall)
     return this.#join(this.#main, localIndex, call, contribution, options?.signal)
+  }
+
+  /**
+   * The call that this rank is about to join, or else the last one: ranks that call alike, and again and again, can
+   * share one call object instead of describing each call anew.
+   */
+  likelyCall(): CollectiveCall<never, unknown> | undefined {
+    return this.#main?.lastCall
   }
 
   /**
@@ -121,9 +129,8 @@ export class CollectiveEngine {
       return
     }
     const slot = lane.slot(seq)
-    const { call } = slot
-    const exchange = this.#exchange(lane, slot)
-    if (call === undefined) {
+    const exchange = this.#exchange(slot)
+    if (slot.call === undefined) {
       slot.early ??= new Map()
       if (!slot.early.has(src)) slot.early.set(src, header.slice())
     } else if (!sameCall(exchange.header, header)) {
@@ -131,7 +138,7 @@ export class CollectiveEngine {
         lane,
         seq,
         this.#remoteCall(src, header),
-        this.#localCall(slot.firstCaller, call.signature),
+        this.#localCall(slot.firstCaller, slot.call.signature),
       )
       return
     }
@@ -172,11 +179,9 @@ export class CollectiveEngine {
     this.#failed = error
     this.#alone?.reject(error)
     for (const lane of this.#lanes.values()) {
-      const slots = [...lane.slots.values()]
-      lane.slots.clear()
-      for (const slot of slots) {
+      for (const slot of lane.clear()) {
         slot.exchange?.fail(error)
-        this.#unblock(lane, slot)
+        this.#unblock(slot)
         slot.reject(error)
       }
     }
@@ -224,9 +229,7 @@ export class CollectiveEngine {
     }
     const slot = lane.slot(seq)
     const mismatch =
-      slot.call === undefined
-        ? this.#open(lane, slot, localIndex, call)
-        : this.#compare(lane, slot, localIndex, call)
+      slot.call === undefined ? this.#open(slot, localIndex, call) : this.#compare(slot, localIndex, call)
     if (mismatch !== undefined) return refused(mismatch)
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
@@ -240,13 +243,15 @@ export class CollectiveEngine {
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.promiseApart(localIndex)
     if (signal !== undefined) this.#watch(slot, localIndex, signal)
     state.runtime.waits.block(hostedIndex, signal !== undefined)
-    if (slot.arrived === this.#hosted) this.#run(lane, slot)
+    if (slot.arrived === this.#hosted) this.#run(slot)
     return promise as Promise<R>
   }
 
   /** The first local rank has come: what other processes sent already can be compared with its call. */
-  #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
+  #open(slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
+    const { lane } = slot
     slot.call = call
+    lane.lastCall = call
     slot.firstCaller = localIndex
     slot.exchange?.sign(call.signature)
     if (slot.seq === lane.started) lane.started = (slot.seq + 1) >>> 0
@@ -264,37 +269,51 @@ export class CollectiveEngine {
     return undefined
   }
 
-  #compare(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
+  #compare(slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
     const first = slot.call!
     if (first === call || sameSignature(first.signature, call.signature)) return undefined
     return this.#mismatch(
-      lane,
+      slot.lane,
       slot.seq,
       this.#localCall(slot.firstCaller, first.signature),
       this.#localCall(localIndex, call.signature),
     )
   }
 
-  #run(lane: Lane, slot: Slot): void {
+  #run(slot: Slot): void {
     try {
-      const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(lane, slot))
+      const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(slot))
+      if (results === undefined) return
       if (results instanceof Promise) {
         results.then(
-          (late) => this.#complete(lane, slot, late),
+          (late) => this.#complete(slot, late),
           (error) => this.#runFailed(slot, error),
         )
       } else {
-        this.#complete(lane, slot, results)
+        this.#complete(slot, results)
       }
     } catch (error) {
       this.#runFailed(slot, error)
     }
   }
 
-  #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
+  /** @internal */
+  finished(exchange: SlotExchange, results: readonly unknown[]): void {
+    if (this.#failed === undefined) this.#complete(this.#lane(exchange.lane).slot(exchange.seq), results)
+  }
+
+  /** @internal */
+  failed(exchange: SlotExchange, error: unknown): void {
+    if (this.#failed === undefined) this.#runFailed(this.#lane(exchange.lane).slot(exchange.seq), error)
+  }
+
+  #complete(slot: Slot, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
+    const { lane, exchange } = slot
     lane.complete(slot)
-    this.#unblock(lane, slot)
+    if (exchange?.idle) lane.spareExchange = exchange
+    slot.exchange = undefined
+    this.#unblock(slot)
     if (this.#alone !== undefined && this.#running() === 1) this.#alone.resolve()
     inTurn(() => slot.resolve(results))
   }
@@ -341,20 +360,24 @@ export class CollectiveEngine {
       : this.#localCall(0, signature)
   }
 
-  #unblock(lane: Lane, slot: Slot): void {
+  #unblock(slot: Slot): void {
     const { waits } = this.#state.runtime
+    const { lane, signals } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
-      const detach = slot.signals?.get(i)
+      const detach = signals?.get(i)
       detach?.()
       waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
     }
     slot.signals = undefined
   }
 
-  #exchange(lane: Lane, slot: Slot): SlotExchange {
+  #exchange(slot: Slot): SlotExchange {
     if (slot.exchange === undefined) {
-      slot.exchange = new SlotExchange(this.#state, lane.id, slot.seq)
+      const { lane } = slot
+      slot.exchange = lane.spareExchange ?? new SlotExchange(this.#state, this, lane.id)
+      lane.spareExchange = undefined
+      slot.exchange.begin(slot.seq)
       if (slot.call !== undefined) slot.exchange.sign(slot.call.signature)
     }
     return slot.exchange

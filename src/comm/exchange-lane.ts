@@ -1,3 +1,5 @@
+import type { CollectiveCall } from './collective-engine.js'
+import type { SlotExchange } from './exchange.js'
 import type { Signature } from './exchange-signature.js'
 import { Slot } from './exchange-slot.js'
 
@@ -18,19 +20,29 @@ export class Lane {
   /** The largest of `next`: frames from here on belong to collectives that nobody here has called yet. */
   started = 0
   readonly slots = new Map<number, Slot>()
+  /** Of a collective that is over, for the next one. */
+  spareExchange: SlotExchange | undefined
+  /** Brought by the first caller of the collective that was opened last. */
+  lastCall: CollectiveCall<never, unknown> | undefined
+  readonly #localRanks: number
+  /** The slot that was asked for last: nearly always the next one asked for. */
+  #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
 
   constructor(id: number, localRanks: number) {
     this.id = id
+    this.#localRanks = localRanks
     this.next = new Uint32Array(localRanks)
   }
 
   slot(seq: number): Slot {
+    if (this.#current?.seq === seq) return this.#current
     let slot = this.slots.get(seq)
     if (slot === undefined) {
-      slot = new Slot(seq)
+      slot = new Slot(this, seq, this.#localRanks)
       this.slots.set(seq, slot)
     }
+    this.#current = slot
     return slot
   }
 
@@ -47,7 +59,16 @@ export class Lane {
   /** Ends a slot; its signature stays for a while, to name what a late frame does not match. */
   complete(slot: Slot): void {
     this.slots.delete(slot.seq)
+    this.#current = undefined
     this.#recent[slot.seq % recentCalls] = slot.call!.signature
+  }
+
+  /** Takes all slots away, to end them. */
+  clear(): Slot[] {
+    const slots = [...this.slots.values()]
+    this.slots.clear()
+    this.#current = undefined
+    return slots
   }
 
   recent(seq: number): Signature | undefined {

@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange.js'
+import type { Exchange, Take } from './exchange.js'
 
 /**
  * How the processes of a collective spread bytes among themselves. Each takes the first step number it may use;
@@ -8,31 +8,74 @@ import type { Exchange } from './exchange.js'
 const nothing = new Uint8Array(0)
 
 /** Nobody leaves before everyone has come: dissemination, one round per doubling, 32 steps at most. */
-export async function barrierOf(exchange: Exchange, step = 0): Promise<void> {
+export function barrierThen(exchange: Exchange, done: () => void, step = 0, distance = 1): void {
   const { me, count } = exchange
-  for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
-    exchange.send((me + distance) % count, step + round, nothing)
-    await exchange.receive((me - distance + count) % count, step + round)
+  if (distance >= count) {
+    done()
+    return
   }
+  exchange.send((me + distance) % count, step, nothing)
+  exchange.take((me - distance + count) % count, step, () => {
+    barrierThen(exchange, done, step + 1, distance * 2)
+  })
 }
 
 /** The root's bytes on every process (binomial tree); the root gets back its own. */
-export async function bcastBytes(
+export function bcastBytes(
   exchange: Exchange,
   root: number,
   bytes: Uint8Array | null,
   step = 0,
 ): Promise<Uint8Array> {
   const { me, count } = exchange
+  if (me === root) {
+    sendDown(exchange, root, bytes!, step)
+    return Promise.resolve(bytes!)
+  }
+  const { parent } = placeIn(me, root, count)
+  return exchange.receive(parent, step).then((held) => {
+    sendDown(exchange, root, held, step)
+    return held
+  })
+}
+
+/** The same, without a promise. @param take gets the root's own bytes as not owned */
+export function bcastThen(
+  exchange: Exchange,
+  root: number,
+  bytes: Uint8Array | null,
+  step: number,
+  take: Take,
+): void {
+  const { me, count } = exchange
+  if (me === root) {
+    sendDown(exchange, root, bytes!, step)
+    take(bytes!, false)
+    return
+  }
+  exchange.take(placeIn(me, root, count).parent, step, (held, owned) => {
+    sendDown(exchange, root, held, step)
+    take(held, owned)
+  })
+}
+
+/**
+ * A process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the root; its
+ * children differ in a lower one.
+ */
+function placeIn(me: number, root: number, count: number): { relative: number; bit: number; parent: number } {
   const relative = (me - root + count) % count
-  // The parent differs in the lowest set bit; children differ in a lower one.
   let bit = 1
   while (bit < count && (relative & bit) === 0) bit *= 2
-  const held = relative === 0 ? bytes! : await exchange.receive((me - bit + count) % count, step)
+  return { relative, bit, parent: (me - bit + count) % count }
+}
+
+function sendDown(exchange: Exchange, root: number, held: Uint8Array, step: number): void {
+  const { me, count } = exchange
+  const { relative, bit } = placeIn(me, root, count)
   for (let child = bit / 2; child >= 1; child /= 2) {
     if (relative + child < count) exchange.send((me + child) % count, step, held)
   }
-  return held
 }
 
 /** Every process's bytes at the root, by process index; null elsewhere. */
@@ -61,13 +104,18 @@ export async function scatterBytes(
   blocks: readonly Uint8Array[] | null,
   step = 0,
 ): Promise<Uint8Array> {
+  const { me } = exchange
+  return me === root ? scatterFrom(exchange, blocks!, step) : exchange.receive(root, step)
+}
+
+/** The root's part of it. */
+export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], step: number): Uint8Array {
   const { me, count } = exchange
-  if (me !== root) return exchange.receive(root, step)
   for (let distance = 1; distance < count; distance++) {
     const peer = (me + distance) % count
-    exchange.send(peer, step, blocks![peer]!)
+    exchange.send(peer, step, blocks[peer]!)
   }
-  return blocks![me]!
+  return blocks[me]!
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { RankweaveError } from '../errors.js'
 import type { CollectiveCall } from './collective-engine.js'
 import type { SlotExchange } from './exchange.js'
+import type { Lane } from './exchange-lane.js'
 
 /** What `CollectiveCall.run` returns for a rank whose part failed on its own: only that rank rejects. */
 export class Refusal {
@@ -20,6 +21,7 @@ interface Pledge {
 
 /** One collective in one process: who has arrived with what, and whom to tell. */
 export class Slot {
+  readonly lane: Lane
   readonly seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
@@ -37,24 +39,31 @@ export class Slot {
   /** Settles with the collective: the promise of all ranks of a shared result, and what the others derive from. */
   #whole: Pledge | undefined
   /** Promises derived from `#whole`, and whose they are, in the order of their derivation. */
-  #derived: Promise<unknown>[] = []
-  #owners: number[] = []
+  #derived: Promise<unknown>[] | undefined
+  #owners: number[] | undefined
+  #deriving = 0
   /** Ends of the promises that can be rejected alone, by local index. */
   #apart: Map<number, Pledge> | undefined
-  #results: readonly unknown[] = []
+  #results: readonly unknown[] | undefined
   #delivered = 0
+  readonly #localRanks: number
 
-  constructor(seq: number) {
+  constructor(lane: Lane, seq: number, localRanks: number) {
+    this.lane = lane
     this.seq = seq
+    this.#localRanks = localRanks
   }
 
   /** The promise of one rank; ranks of a shared result have one together. */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
     this.#whole ??= pledge()
     if (shared) return this.#whole.promise
+    this.#deliverNext ??= () => this.#deliver()
+    this.#derived ??= new Array(this.#localRanks)
+    this.#owners ??= new Array(this.#localRanks)
     const own = this.#whole.promise.then(this.#deliverNext)
-    this.#derived.push(own)
-    this.#owners.push(localIndex)
+    this.#derived[this.#deriving] = own
+    this.#owners[this.#deriving++] = localIndex
     return own
   }
 
@@ -70,7 +79,8 @@ export class Slot {
   resolve(results: readonly unknown[]): void {
     this.#results = results
     this.#whole?.resolve(results[0])
-    for (const [localIndex, own] of this.#apart ?? []) {
+    if (this.#apart === undefined) return
+    for (const [localIndex, own] of this.#apart) {
       const result = this.call!.shared === true ? results[0] : results[localIndex]
       if (result instanceof Refusal) own.reject(result.error)
       else own.resolve(result)
@@ -78,7 +88,7 @@ export class Slot {
   }
 
   reject(error: RankweaveError): void {
-    for (const own of this.#derived) own.catch(ignore)
+    for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
     rejectQuietly(this.#whole, error)
     for (const own of this.#apart?.values() ?? []) rejectQuietly(own, error)
   }
@@ -91,8 +101,10 @@ export class Slot {
    * One function for all derived promises instead of a closure for each: reactions on one promise run in the order in
    * which they were attached, so the n-th time it runs it speaks for the n-th owner.
    */
-  readonly #deliverNext = (): unknown => {
-    const result = this.#results[this.#owners[this.#delivered++]!]
+  #deliverNext: (() => unknown) | undefined
+
+  #deliver(): unknown {
+    const result = this.#results![this.#owners![this.#delivered++]!]
     if (result instanceof Refusal) throw result.error
     return result
   }

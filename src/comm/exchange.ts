@@ -16,6 +16,22 @@ export interface Exchange {
   send(peer: number, step: number, payload: Uint8Array): void
   /** The next bytes of (peer, step): a fresh copy at offset 0 of its own 8-byte aligned buffer. */
   receive(peer: number, step: number): Promise<Uint8Array>
+  /**
+   * Hands `take` the next bytes of (peer, step): now if they are here, else while their frame is being delivered. For
+   * collectives that a promise per frame would slow down. What `take` throws fails the collective.
+   */
+  take(peer: number, step: number, take: Take): void
+  /** Ends a collective whose `run` returned nothing: what each hosted rank gets, by local index. */
+  finish(results: readonly unknown[]): void
+}
+
+/** @param owned whether the bytes are the taker's, as {@link Exchange.receive} gives them; else lent until it returns */
+export type Take = (bytes: Uint8Array, owned: boolean) => void
+
+/** Whom an exchange tells that its collective is over. */
+export interface ExchangeOwner {
+  finished(exchange: SlotExchange, results: readonly unknown[]): void
+  failed(exchange: SlotExchange, error: unknown): void
 }
 
 /** Words of a collective frame's header after those of every communicator frame. */
@@ -35,8 +51,8 @@ const headerWords = 9 + signatureWords
 const stepSpan = 2 ** 31
 
 interface Waiting {
-  resolve(bytes: Uint8Array): void
-  reject(error: Error): void
+  readonly take: Take
+  readonly reject?: (error: Error) => void
 }
 
 interface Partial {
@@ -44,26 +60,49 @@ interface Partial {
   filledBytes: number
 }
 
-/** One collective's exchange: sends with its header, and keeps what arrives until the algorithm asks for it. */
+/**
+ * One collective's exchange: sends with its header, and keeps what arrives until the algorithm asks for it. When its
+ * collective is over it serves a later one of the same lane.
+ */
 export class SlotExchange implements Exchange {
   readonly me: number
   readonly count: number
   readonly #state: CommState
+  readonly #owner: ExchangeOwner
   readonly #header = new Int32Array(headerWords)
   readonly #arrived = new Map<number, Uint8Array[]>()
   readonly #waiting = new Map<number, Waiting[]>()
   readonly #partial = new Map<number, Partial>()
+  #signed: Signature | undefined
   #failed: Error | undefined
 
-  constructor(state: CommState, lane: number, seq: number) {
+  constructor(state: CommState, owner: ExchangeOwner, lane: number) {
     this.#state = state
+    this.#owner = owner
     this.me = state.processIndex
     this.count = state.processes.count
     this.#header[headerWord.kind] = frameKind.collective
     this.#header[headerWord.leader] = state.id.leader
     this.#header[headerWord.counter] = state.id.counter
     this.#header[collectiveWord.lane] = lane
+  }
+
+  /** Begins the collective with this number. */
+  begin(seq: number): void {
     this.#header[collectiveWord.seq] = seq
+  }
+
+  get seq(): number {
+    return this.#header[collectiveWord.seq]! >>> 0
+  }
+
+  get lane(): number {
+    return this.#header[collectiveWord.lane]!
+  }
+
+  /** Whether nothing waits and nothing was left behind. */
+  get idle(): boolean {
+    return this.#waiting.size === 0 && this.#arrived.size === 0 && this.#partial.size === 0
   }
 
   /** The header of this collective's frames; its signature words are valid after {@link sign}. */
@@ -72,12 +111,14 @@ export class SlotExchange implements Exchange {
   }
 
   sign(signature: Signature): void {
+    if (signature === this.#signed) return
+    this.#signed = signature
     encodeSignature(signature, this.#header, collectiveWord.signature)
   }
 
   send(peer: number, step: number, payload: Uint8Array): void {
     if (peer === this.me) {
-      this.#deliver(peer * stepSpan + step, copyOf(payload))
+      this.#deliver(peer * stepSpan + step, copyOf(payload), true)
       return
     }
     const { runtime, processes } = this.#state
@@ -102,7 +143,22 @@ export class SlotExchange implements Exchange {
     const key = peer * stepSpan + step
     const bytes = takeFirst(this.#arrived, key)
     if (bytes !== undefined) return Promise.resolve(bytes)
-    return new Promise((resolve, reject) => append(this.#waiting, key, { resolve, reject }))
+    return new Promise((resolve, reject) => {
+      const take: Take = (late, owned) => resolve(owned ? late : copyOf(late))
+      append(this.#waiting, key, { take, reject })
+    })
+  }
+
+  take(peer: number, step: number, take: Take): void {
+    if (this.#failed !== undefined) return
+    const key = peer * stepSpan + step
+    const bytes = takeFirst(this.#arrived, key)
+    if (bytes === undefined) append(this.#waiting, key, { take })
+    else take(bytes, true)
+  }
+
+  finish(results: readonly unknown[]): void {
+    this.#owner.finished(this, results)
   }
 
   /** A frame of this collective: a message, or a piece of one. Pieces of a message follow each other in order. */
@@ -111,7 +167,7 @@ export class SlotExchange implements Exchange {
     const highBits = header[collectiveWord.high]!
     const total = (header[collectiveWord.total]! >>> 0) + (highBits >>> 16) * 2 ** 32
     if (payload.byteLength === total) {
-      this.#deliver(key, copyOf(payload))
+      this.#deliver(key, payload, false)
       return
     }
     let partial = this.#partial.get(key)
@@ -124,13 +180,13 @@ export class SlotExchange implements Exchange {
     partial.filledBytes += payload.byteLength
     if (partial.filledBytes < total) return
     this.#partial.delete(key)
-    this.#deliver(key, partial.bytes)
+    this.#deliver(key, partial.bytes, true)
   }
 
   /** Ends all pending and later receives with `error`. */
   fail(error: Error): void {
     this.#failed ??= error
-    for (const queue of this.#waiting.values()) for (const { reject } of queue) reject(error)
+    for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
     this.#waiting.clear()
     this.#arrived.clear()
     this.#partial.clear()
@@ -142,11 +198,18 @@ export class SlotExchange implements Exchange {
     return [...new Set(peers)].sort((a, b) => a - b)
   }
 
-  #deliver(key: number, bytes: Uint8Array): void {
+  #deliver(key: number, bytes: Uint8Array, owned: boolean): void {
     this.#state.runtime.processCounters.bytesCopied += bytes.byteLength
     const waiting = takeFirst(this.#waiting, key)
-    if (waiting === undefined) append(this.#arrived, key, bytes)
-    else waiting.resolve(bytes)
+    if (waiting === undefined) {
+      append(this.#arrived, key, owned ? bytes : copyOf(bytes))
+      return
+    }
+    try {
+      waiting.take(bytes, owned)
+    } catch (error) {
+      this.#owner.failed(this, error)
+    }
   }
 }
 
@@ -155,7 +218,7 @@ function high(size: number): number {
 }
 
 /** Never a view of pooled memory, so that typed arrays of any element type can be laid over it. */
-function copyOf(bytes: Uint8Array): Uint8Array {
+export function copyOf(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(bytes.byteLength)
   copy.set(bytes)
   return copy

@@ -1,9 +1,15 @@
 import type { CollectiveCall } from '../collective-engine.js'
-import { barrierOf } from '../exchange-patterns.js'
+import { barrierThen } from '../exchange-patterns.js'
+
+const nobody = [] as const
 
 /** One object for all calls and one promise for all ranks of a process: a barrier keeps nothing per rank. */
 export const barrierCall: CollectiveCall<undefined, void> = {
   signature: { name: 'barrier' },
   shared: true,
-  run: (_, exchange) => (exchange.count === 1 ? [] : barrierOf(exchange).then(() => [])),
+  run(_, exchange) {
+    if (exchange.count === 1) return nobody
+    barrierThen(exchange, () => exchange.finish(nobody))
+    return undefined
+  },
 }

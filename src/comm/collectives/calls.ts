@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { attempt } from '../attempt.js'
 import type { BlocksOptions, Communicator, IntoOptions, Seat } from '../communicator.js'
-import { payloadOf, requireReceiveBuffer, StridedView, typeCode } from '../datatype.js'
+import { payloadOf, requireFixed, requireReceiveBuffer, StridedView, typeCode } from '../datatype.js'
 import { readyOperation } from '../operation.js'
 import type { CollectiveName, Gathered, Sendable, TypedArray, WaitOptions } from '../types.js'
 import { type AlltoallPart, alltoallCall } from './alltoall.js'
@@ -11,7 +11,7 @@ import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot
 import { gatherCall } from './gather.js'
 import { countedParts, equalParts, type Parts } from './parts.js'
 import {
-  allreduceCall,
+  AllreduceCall,
   type ReducePart,
   type Reduction,
   reduceCall,
@@ -65,8 +65,13 @@ export function allreduce(
   options?: IntoOptions,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
+    const likely = state.collectives.likelyCall()
+    if (likely instanceof AllreduceCall && likely.fits(data, op)) {
+      requireFixed(data)
+      return state.collectives.call(localIndex, likely, { data, into: intoOf(options) }, options)
+    }
     const { reduction, part } = reductionOf('allreduce', data, op, options)
-    return state.collectives.call(localIndex, allreduceCall(state, reduction), part, options)
+    return state.collectives.call(localIndex, new AllreduceCall(state, reduction), part, options)
   })
 }
 

@@ -1,10 +1,10 @@
 import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
 import type { CommState } from '../comm-state.js'
-import { bytesOf, elementSizeBytes, elementsIn, typeCode } from '../datatype.js'
+import { bytesOf, elementSizeBytes, elementsIn, typeCode, typeCodeOf } from '../datatype.js'
 import { decodeValue } from '../datatype-value.js'
-import { bcastBytes, scatterBytes } from '../exchange-patterns.js'
+import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers } from '../exchange-signature.js'
-import type { ReadyOperation } from '../operation.js'
+import type { Operation, ReadyOperation } from '../operation.js'
 import { type TreePlan, treePlan } from '../reduction-tree.js'
 import type { CollectiveName, ReceiveBuffer, TypedArray } from '../types.js'
 import { type Algebra, algebraOf } from './algebra.js'
@@ -37,35 +37,79 @@ export function reduceCall(state: CommState, reduction: Reduction, root: number)
       const rootIndex = localIndexOf(state, root)
       const { type } = reduction
       const finish = (data: TypedArray | null) =>
-        parts.map(({ into }, localIndex) =>
-          localIndex === rootIndex ? deliverData(state, type, data!, into) : null,
+        exchange.finish(
+          parts.map(({ into }, localIndex) =>
+            localIndex === rootIndex ? deliverData(state, type, data!, into) : null,
+          ),
         )
-      return after(total(state, reduction, parts, exchange), (data) => {
+      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
         const rootProcess = processOfRank(state.processes, root)
-        if (rootProcess === 0 || (exchange.me !== 0 && exchange.me !== rootProcess)) return finish(data)
-        if (exchange.me === 0) {
+        if (rootProcess === 0 || (exchange.me !== 0 && exchange.me !== rootProcess)) finish(data)
+        else if (exchange.me === 0) {
           exchange.send(rootProcess, afterTree, bytesOf(data!))
-          return finish(null)
-        }
-        return exchange.receive(0, afterTree).then((bytes) => finish(elementsIn(type, bytes)))
+          finish(null)
+        } else exchange.take(0, afterTree, (bytes) => finish(elementsIn(type, bytes)))
       })
+      return undefined
     },
   }
 }
 
+/** What a call may keep from one run to the next. */
+const keptBytes = 4096
+
 /** Up the tree to the first process, then to all. */
-export function allreduceCall(state: CommState, reduction: Reduction): ReduceCall {
-  return {
-    signature: signatureOf(reduction),
-    run(parts, exchange) {
-      const { type } = reduction
-      const finish = (data: TypedArray) => parts.map(({ into }) => deliverData(state, type, data, into))
-      return after(total(state, reduction, parts, exchange), (data) => {
-        if (exchange.count === 1) return finish(data!)
-        const spread = bcastBytes(exchange, 0, data === null ? null : bytesOf(data), afterTree)
-        return spread.then((bytes) => finish(elementsIn(type, bytes)))
+export class AllreduceCall implements ReduceCall {
+  readonly signature: Signature
+  readonly #state: CommState
+  readonly #reduction: Reduction
+  #algebra: Algebra<unknown> | undefined
+
+  constructor(state: CommState, reduction: Reduction) {
+    this.signature = signatureOf(reduction)
+    this.#state = state
+    this.#reduction = reduction
+  }
+
+  /** Whether this is the call of a rank that passes these elements; values and strided views never fit. */
+  fits(data: unknown, op: unknown): data is TypedArray {
+    const { op: own, type, countElems } = this.#reduction
+    const { name, combine } = Object(op) as Partial<Operation>
+    const isSame = own.kind === 'kernel' ? own.name === op : own.combine === combine && own.name === name
+    return (
+      isSame &&
+      type !== typeCode.value &&
+      typeCodeOf(data) === type &&
+      (data as TypedArray).length === countElems
+    )
+  }
+
+  run(parts: readonly ReducePart[], exchange: Exchange): undefined {
+    const state = this.#state
+    const { type } = this.#reduction
+    const finish = (data: TypedArray) => {
+      const results: unknown[] = new Array(parts.length)
+      for (let i = 0; i < parts.length; i++) results[i] = deliverData(state, type, data, parts[i]!.into)
+      exchange.finish(results)
+    }
+    total(state, this.#reduction, this.#keptAlgebra(), parts, exchange, (data) => {
+      if (exchange.count === 1) {
+        finish(data!)
+        return
+      }
+      const bytes = data === null ? null : bytesOf(data)
+      bcastThen(exchange, 0, bytes, afterTree, (all) => {
+        finish(data ?? elementsIn(type, all))
       })
-    },
+    })
+    return undefined
+  }
+
+  /** An algebra uses its arrays again, so that of a small reduction is kept. */
+  #keptAlgebra(): Algebra<unknown> {
+    const algebra = this.#algebra ?? algebraFor(this.#reduction)
+    if (algebra.sizeBytes !== null && algebra.sizeBytes <= keptBytes) this.#algebra = algebra
+    return algebra
   }
 }
 
@@ -77,18 +121,21 @@ export function reduceScatterCall(state: CommState, reduction: Reduction, counts
       const elemBytes = elementSizeBytes(reduction.type)
       const finish = (mine: Uint8Array) => {
         let at = 0
-        return parts.map(({ into }, localIndex) => {
+        const results = parts.map(({ into }, localIndex) => {
           const end = at + counts[state.localRanks[localIndex]!]! * elemBytes
           const block = mine.subarray(at, end)
           at = end
           return deliver(state, reduction.type, block, into)
         })
+        exchange.finish(results)
       }
-      return after(total(state, reduction, parts, exchange), (data) => {
-        if (exchange.count === 1) return finish(bytesOf(data!))
-        const messages = data === null ? null : blocksPerProcess(state, bytesOf(data), counts, elemBytes)
-        return scatterBytes(exchange, 0, messages, afterTree).then(finish)
+      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
+        if (exchange.count === 1) finish(bytesOf(data!))
+        else if (data === null) exchange.take(0, afterTree, finish)
+        else
+          finish(scatterFrom(exchange, blocksPerProcess(state, bytesOf(data), counts, elemBytes), afterTree))
       })
+      return undefined
     },
   }
 }
@@ -116,16 +163,18 @@ export function scanCall(state: CommState, reduction: Reduction): ReduceCall {
   }
 }
 
-/** The value of the whole tree on the first process; null elsewhere. */
+/** Gives `use` the value of the whole tree on the first process; null elsewhere. */
 function total(
   state: CommState,
-  reduction: Reduction,
+  { type }: Reduction,
+  algebra: Algebra<unknown>,
   parts: readonly ReducePart[],
   exchange: Exchange,
-): TypedArray | null | Promise<TypedArray | null> {
-  const algebra = algebraFor(reduction)
-  const top = reduceTree(planOf(state), algebra, leavesOf(reduction.type, parts), exchange)
-  return after(top, (held) => (held === undefined ? null : algebra.toData(held.value)))
+  use: (data: TypedArray | null) => void,
+): void {
+  reduceTree(planOf(state), algebra, leavesOf(type, parts), exchange, (held) =>
+    use(held === undefined ? null : algebra.toData(held.value)),
+  )
 }
 
 function algebraFor({ op, type, countElems }: Reduction): Algebra<unknown> {
@@ -167,9 +216,4 @@ function planOf(state: CommState): TreePlan {
     plans.set(state, plan)
   }
   return plan
-}
-
-/** `then`, at once where the value is there already. */
-function after<A, B>(value: A | Promise<A>, next: (value: A) => B | Promise<B>): B | Promise<B> {
-  return value instanceof Promise ? value.then(next) : next(value)
 }

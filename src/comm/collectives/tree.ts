@@ -21,17 +21,23 @@ export interface Leaves<V> {
 }
 
 /**
- * The value of the whole tree at process index 0; undefined elsewhere. Without other processes it is there at once.
+ * Gives `use` the value of the whole tree at process index 0, undefined elsewhere. Without a promise, because most
+ * reductions are of a few elements: at once if nothing has to be waited for, else as the last frame is delivered.
  */
 export function reduceTree<V>(
   plan: TreePlan,
   algebra: Algebra<V>,
   leaves: Leaves<V>,
   exchange: Exchange,
-): Held<V> | undefined | Promise<Held<V> | undefined> {
-  if (plan.nodes === 0 && exchange.count === 1) return foldPiece(plan, 0, algebra, leaves)
-  return climb(plan, algebra, leaves, new ValueStreams(exchange, algebra.sizeBytes), foldPiece).then(
-    (slots) => (exchange.me === 0 ? slots[slots.length - 1] : undefined),
+  use: (total: Held<V> | undefined) => void,
+): void {
+  if (plan.nodes === 0 && exchange.count === 1) {
+    use(foldPiece(plan, 0, algebra, leaves))
+    return
+  }
+  const streams = new ValueStreams(exchange, algebra.sizeBytes)
+  climb(plan, algebra, leaves, streams, foldPiece, (slots) =>
+    use(exchange.me === 0 ? slots[slots.length - 1] : undefined),
   )
 }
 
@@ -53,7 +59,9 @@ export async function prefixTree<V>(
     return { value: built[built.length - 1]![0]!, owned: false }
   }
   const streams = new ValueStreams(exchange, algebra.sizeBytes)
-  const slots = await climb(plan, keepAll(algebra), kept, streams, keepPiece)
+  const slots = await new Promise<Held<V>[]>((resolve) =>
+    climb(plan, keepAll(algebra), kept, streams, keepPiece, resolve),
+  )
   const prefixes = await descend(plan, algebra, slots, streams)
   const result = new Array<V | undefined>(leaves.values.length)
   for (let piece = 0; piece < plan.pieces; piece++) {
@@ -63,14 +71,15 @@ export async function prefixTree<V>(
   return result
 }
 
-/** Upwards: the values of all my slots, right halves sent to whoever owns the node above them. */
-async function climb<V>(
+/** Upwards: gives `use` the values of all my slots; right halves go to whoever owns the node above them. */
+function climb<V>(
   plan: TreePlan,
   algebra: Algebra<V>,
   leaves: Leaves<V>,
   streams: ValueStreams,
   valueOfPiece: (plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>) => Held<V>,
-): Promise<Held<V>[]> {
+  use: (slots: Held<V>[]) => void,
+): void {
   const { pieces, nodes, left, right, rightIsPiece, owner } = plan
   const slots: Held<V>[] = []
   for (let piece = 0; piece < pieces; piece++) {
@@ -78,28 +87,33 @@ async function climb<V>(
     slots.push(held)
     if (owner[piece]! >= 0) streams.put(owner[piece]!, step.pieceUp, bytesOf(algebra.toData(held.value)))
   }
-  for (let node = 0; node < nodes; node++) {
-    const from = right[node]!
-    const { value, owned } = slots[left[node]!]!
-    let held: Held<V> = { value, owned }
-    if (from !== nothing) {
-      const other =
-        from >= 0
-          ? slots[from]!
-          : {
-              value: algebra.fromBytes(
-                await streams.take(~from, rightIsPiece[node] === 1 ? step.pieceUp : step.nodeUp),
-              ),
-              owned: true,
-            }
-      held = { value: algebra.combine(value, owned, other.value, other.owned), owned: true }
+  const goOn = (): void => {
+    for (let node = slots.length - pieces; node < nodes; node++) {
+      const from = right[node]!
+      let held = slots[left[node]!]!
+      if (from !== nothing) {
+        let other: Held<V>
+        if (from >= 0) other = slots[from]!
+        else {
+          const fromStep = rightIsPiece[node] === 1 ? step.pieceUp : step.nodeUp
+          const bytes = streams.next(~from, fromStep)
+          if (bytes === undefined) {
+            if (!streams.fill(~from, fromStep, goOn)) return
+            node--
+            continue
+          }
+          other = { value: algebra.fromBytes(bytes), owned: true }
+        }
+        held = { value: algebra.combine(held.value, held.owned, other.value, other.owned), owned: true }
+      }
+      slots.push(held)
+      const above = owner[pieces + node]!
+      if (above >= 0) streams.put(above, step.nodeUp, bytesOf(algebra.toData(held.value)))
     }
-    slots.push(held)
-    const above = owner[pieces + node]!
-    if (above >= 0) streams.put(above, step.nodeUp, bytesOf(algebra.toData(held.value)))
+    streams.flush()
+    use(slots)
   }
-  streams.flush()
-  return slots
+  goOn()
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Exchange } from '../collective-engine.js'
+import { copyOf } from '../exchange.js'
 import { joinBlocks, splitBlocks } from './blocks.js'
 
 /** Streams use the steps of an exchange below this one. */
@@ -40,18 +41,39 @@ export class ValueStreams {
     this.#outgoing.clear()
   }
 
-  /** The next value of (peer, step), as bytes of a fresh buffer. */
+  /** The next value of (peer, step), as bytes of a fresh buffer, if it has come. */
+  next(peer: number, step: number): Uint8Array | undefined {
+    const queue = this.#incoming.get(peer * streamSteps + step)
+    return queue === undefined || queue.next === queue.values.length ? undefined : queue.values[queue.next++]
+  }
+
+  /** Fetches more of (peer, step) when `next` has none: true if it is here now, else `later` is called once it is. */
+  fill(peer: number, step: number, later: () => void): boolean {
+    this.flush()
+    let isHere = false
+    let isLate = false
+    this.#exchange.take(peer, step, (bytes, owned) => {
+      this.#keep(peer, step, owned ? bytes : copyOf(bytes))
+      if (isLate) later()
+      else isHere = true
+    })
+    isLate = true
+    return isHere
+  }
+
+  /** The next value of (peer, step). */
   async take(peer: number, step: number): Promise<Uint8Array> {
-    const key = peer * streamSteps + step
-    let queue = this.#incoming.get(key)
-    if (queue === undefined || queue.next === queue.values.length) {
-      this.flush()
-      const bytes = await this.#exchange.receive(peer, step)
-      const sizeBytes = this.#sizeBytes
-      const count = sizeBytes === null ? 0 : bytes.byteLength / sizeBytes
-      queue = { values: splitBlocks(bytes, count, sizeBytes), next: 0 }
-      this.#incoming.set(key, queue)
-    }
-    return queue.values[queue.next++]!
+    const here = this.next(peer, step)
+    if (here !== undefined) return here
+    this.flush()
+    this.#keep(peer, step, await this.#exchange.receive(peer, step))
+    return this.next(peer, step)!
+  }
+
+  #keep(peer: number, step: number, bytes: Uint8Array): void {
+    const sizeBytes = this.#sizeBytes
+    const count = sizeBytes === null ? 0 : bytes.byteLength / sizeBytes
+    const values = count === 1 ? [bytes] : splitBlocks(bytes, count, sizeBytes)
+    this.#incoming.set(peer * streamSteps + step, { values, next: 0 })
   }
 }
