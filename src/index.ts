@@ -109,6 +109,13 @@ export {
 export { countMessages, forEachOperation } from './schedule/walk.js'
 // topology
 export { blockBounds } from './topology/blocks.js'
+export {
+  type ByteSource,
+  type OnRead,
+  type OpenSource,
+  openSourceFile,
+  sourceOf,
+} from './topology/byte-source.js'
 export { cartNeighborSlots, cartShift } from './topology/cart-shape.js'
 export { cartSub, cartTopology } from './topology/cartesian.js'
 export { checkTopology } from './topology/check-topology.js'
@@ -127,7 +134,9 @@ export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './t
 export { topologyLimits } from './topology/limits.js'
 export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './topology/machine.js'
 export { type MatchOptions, matchFriends } from './topology/matching.js'
-export { matrixLimits, parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
+export { parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
+export { matrixLimits } from './topology/matrix-market-entries.js'
+export { topologyFromMatrixMarket } from './topology/matrix-market-topology.js'
 export { type Moore, mooreTopology } from './topology/moore.js'
 export {
   distinctIn,

@@ -1,12 +1,11 @@
 import { RankweaveError } from '../errors.js'
+import { type OnRead, type OpenSource, withSource } from './byte-source.js'
 import { cartTopology } from './cartesian.js'
 import { parseEdgeList } from './edge-list.js'
 import { erdosRenyiTopology } from './erdos-renyi.js'
-import { parseMatrixMarket } from './matrix-market.js'
+import { topologyFromMatrixMarket } from './matrix-market-topology.js'
 import { mooreTopology } from './moore.js'
 import type { ProcessTopology } from './process-topology.js'
-import { decodeSource, type ReadSource, readSourceFile } from './source-file.js'
-import { topologyFromMatrix } from './sparse-topology.js'
 
 /** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
 export type TopologySpec =
@@ -102,7 +101,7 @@ export function formatTopologySpec(spec: TopologySpec): string {
  */
 export function buildTopology(
   specOrText: TopologySpec | string,
-  read: ReadSource = readSourceFile,
+  options: { readonly open?: OpenSource; readonly onRead?: OnRead } = {},
 ): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
   switch (spec.kind) {
@@ -113,9 +112,9 @@ export function buildTopology(
     case 'cart':
       return cartTopology(spec)
     case 'mtx':
-      return topologyFromMatrix(parseMatrixMarket(read(spec.file), spec.file), spec)
+      return withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options)
     case 'edges':
-      return parseEdgeList(decodeSource(read(spec.file), spec.file), spec.file)
+      return withSource(spec.file, (source) => parseEdgeList(source, spec.file), options)
   }
 }
 

@@ -4,9 +4,11 @@ import { isRankweaveError } from '../../src/errors.js'
 import { checkTopology } from '../../src/topology/check-topology.js'
 import { formatMatrixMarket } from '../../src/topology/format-matrix-market.js'
 import { parseMatrixMarket } from '../../src/topology/matrix-market.js'
+import { topologyFromMatrixMarket } from '../../src/topology/matrix-market-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../src/topology/sparse-matrix.js'
 import { topologyFromMatrix } from '../../src/topology/sparse-topology.js'
 import { cases } from '../support/soak.js'
+import { pipeOf } from '../support/sources.js'
 
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true })
 
@@ -112,10 +114,13 @@ test('every symmetry expands as defined, repeated entries summed', () => {
   )
 })
 
-test('any matrix gives a sound topology over any number of ranks', () => {
+test('any matrix gives a sound topology over any number of ranks, the same one from its file', () => {
   fc.assert(
     fc.property(matrices, fc.integer({ min: 1, max: 16 }), (matrix, ranks) => {
-      checkTopology(topologyFromMatrix(matrix, { ranks }))
+      const topology = topologyFromMatrix(matrix, { ranks })
+      checkTopology(topology)
+      const text = formatMatrixMarket(matrix, { pattern: ranks % 2 === 0 })
+      expect(topologyFromMatrixMarket(pipeOf(text, ranks), { ranks })).toEqual(topology)
     }),
     { numRuns: cases(500) },
   )
@@ -150,8 +155,9 @@ test('2,000 mutated files: read, or refused with ERR_MATRIX_MARKET, file and lin
         read++
       } catch (error) {
         if (!isRankweaveError(error, 'ERR_MATRIX_MARKET')) throw error
-        expect(error.message).toMatch(/^fuzz\.mtx:\d+: expected .+, got /s)
+        expect(error.message).toMatch(/^fuzz\.mtx:\d+:\d+: expected .+, got /s)
         expect(error.details['line']).toBeGreaterThan(0)
+        expect(error.details['column']).toBeGreaterThan(0)
         refused++
       }
     }),

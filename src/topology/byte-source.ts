@@ -1,0 +1,112 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { RankweaveError } from '../errors.js'
+
+/** Bytes that are read once, from front to back: a file that need not fit memory, or bytes that are there. */
+export interface ByteSource {
+  /** How many there are in all; null where nobody knows before the end (a pipe). */
+  readonly sizeBytes: number | null
+  /** Fills as much of `into` as there is now, at least one byte; 0 at the end. @throws ERR_FILE */
+  read(into: Uint8Array): number
+  /** Must be called once, however reading ended. */
+  close(): void
+}
+
+/** Opens the source that a path names. The default opens a file; tests and browsers give their own. */
+export type OpenSource = (path: string) => ByteSource
+
+/** Told how much of a source has been read; `sizeBytes` null where nobody knows. */
+export type OnRead = (readBytes: number, sizeBytes: number | null) => void
+
+/** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. */
+export function sourceOf(data: Uint8Array | string): ByteSource {
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
+  let at = 0
+  return {
+    sizeBytes: bytes.length,
+    read: (into) => {
+      const piece = bytes.subarray(at, at + into.length)
+      into.set(piece)
+      at += piece.length
+      return piece.length
+    },
+    close: () => {},
+  }
+}
+
+/** Opens a file, a pipe or a device for reading. @throws ERR_FILE */
+export const openSourceFile: OpenSource = (path) => {
+  const attempt = <T>(call: () => T): T => {
+    try {
+      return call()
+    } catch (cause) {
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new RankweaveError('ERR_FILE', `cannot read '${path}': ${reason}`, {
+        details: { file: path },
+        cause,
+      })
+    }
+  }
+  const file = attempt(() => openSync(path, 'r'))
+  const stat = attempt(() => fstatSync(file))
+  return {
+    sizeBytes: stat.isFile() ? stat.size : null,
+    read: (into) => attempt(() => readSync(file, into)),
+    close: () => closeSync(file),
+  }
+}
+
+/** Opens a source, lets it be read, and closes it in any case. */
+export function withSource<T>(
+  path: string,
+  read: (source: ByteSource) => T,
+  { open = openSourceFile, onRead }: { readonly open?: OpenSource; readonly onRead?: OnRead } = {},
+): T {
+  const source = open(path)
+  try {
+    return read(onRead === undefined ? source : followed(source, onRead))
+  } finally {
+    source.close()
+  }
+}
+
+function followed(source: ByteSource, onRead: OnRead): ByteSource {
+  let total = 0
+  return {
+    sizeBytes: source.sizeBytes,
+    read: (into) => {
+      const count = source.read(into)
+      total += count
+      onRead(total, source.sizeBytes)
+      return count
+    },
+    close: () => source.close(),
+  }
+}
+
+/** The whole of a source as text, which must be UTF-8 and fit a string. @throws ERR_FILE */
+export function readText(source: ByteSource, file: string): string {
+  const decoder = new TextDecoder('utf-8', { fatal: true })
+  const buffer = new Uint8Array(1 << 20)
+  const pieces: string[] = []
+  let total = 0
+  try {
+    for (let count = source.read(buffer); count > 0; count = source.read(buffer)) {
+      total += count
+      if (total > longestText) throw new RangeError(`more than ${longestText} bytes`)
+      pieces.push(decoder.decode(buffer.subarray(0, count), { stream: true }))
+    }
+    pieces.push(decoder.decode())
+  } catch (cause) {
+    if (cause instanceof RankweaveError) throw cause
+    const got = cause instanceof RangeError ? cause.message : `${total} bytes that are not`
+    throw new RankweaveError(
+      'ERR_FILE',
+      `'${file}': expected UTF-8 text of at most ${longestText} bytes, got ${got}`,
+      { details: { file }, cause },
+    )
+  }
+  return pieces.join('')
+}
+
+/** Within the longest string that a JavaScript engine makes. */
+const longestText = 2 ** 29 - 2 ** 10

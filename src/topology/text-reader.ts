@@ -1,0 +1,313 @@
+import { type ErrorCode, RankweaveError } from '../errors.js'
+import type { ByteSource } from './byte-source.js'
+
+/** Bytes that are read at once. */
+const chunkBytes = 1 << 18
+/** No word is longer: then one that has begun in the buffer also ends there. */
+const longestWord = 1 << 10
+
+const newline = 10
+const plus = 43
+const minus = 45
+const dot = 46
+const zero = 48
+
+/** What a byte does to a word. */
+const inWord = 0
+const isBlank = 1
+const endsLine = 2
+const endsContent = 3
+
+export interface TextReaderOptions {
+  /** Name for messages. */
+  readonly file: string
+  readonly code: ErrorCode
+  /** First character of a comment line. */
+  readonly comment: string
+  /** Comments may also follow on a line. Default false. */
+  readonly inlineComments?: boolean
+  /** A character that separates words, such as a comma. Default none: blanks do. */
+  readonly delimiter?: string
+}
+
+/**
+ * Reads words and numbers line by line from a source of any size in constant memory, and fails with file, line and
+ * column (1-based, in bytes). Blanks are space, tab, carriage return, vertical tab and form feed.
+ */
+export class TextReader {
+  readonly #source: ByteSource
+  readonly #options: TextReaderOptions
+  readonly #comment: number
+  readonly #kind = new Uint8Array(256)
+  /** One byte more than is ever filled: after the last one stands a line end, so that loops need no other bound. */
+  readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
+  #at = 0
+  #end = 0
+  /** Position in the source of the first byte in the buffer, and of the current line. */
+  #base = 0
+  #lineBegin = 0
+  #line = 0
+  #sourceEnded = false
+
+  constructor(source: ByteSource, options: TextReaderOptions) {
+    this.#source = source
+    this.#options = options
+    this.#comment = options.comment.charCodeAt(0)
+    for (const blank of [32, 9, 13, 11, 12]) this.#kind[blank] = isBlank
+    this.#kind[newline] = endsLine
+    if (options.inlineComments) this.#kind[this.#comment] = endsContent
+    if (options.delimiter !== undefined) this.#kind[options.delimiter.charCodeAt(0)] = endsContent
+    this.#bytes[0] = newline
+  }
+
+  /** Bytes that are still to be read; null where nobody knows. */
+  get bytesLeft(): number | null {
+    const { sizeBytes } = this.#source
+    return sizeBytes === null ? null : Math.max(0, sizeBytes - this.#base - this.#at)
+  }
+
+  get line(): number {
+    return Math.max(1, this.#line)
+  }
+
+  /** Goes to the next word, and says where in the source it is. */
+  here(): number {
+    return this.#base + this.#begin()
+  }
+
+  /** @param position where on the current line the message points to */
+  fail(expected: string, got: string, position = this.#base + this.#at): never {
+    const { file, code } = this.#options
+    const { line } = this
+    const column = Math.max(1, position - this.#lineBegin + 1)
+    throw new RankweaveError(code, `${file}:${line}:${column}: expected ${expected}, got ${got}`, {
+      details: { file, line, column },
+    })
+  }
+
+  /** Goes to the next line; false at the end of the text, where the end of the last line stays the place of errors. */
+  nextLine(): boolean {
+    if (this.#line === 0) return this.#firstLine()
+    let at = this.#bytes.indexOf(newline, this.#at)
+    while (at === this.#end) {
+      this.#at = at
+      if (!this.#fill()) return false
+      at = this.#bytes.indexOf(newline, this.#at)
+    }
+    this.#at = at
+    if (at + 1 === this.#end && !this.#fill()) return false
+    this.#at++
+    this.#line++
+    this.#lineBegin = this.#base + this.#at
+    return true
+  }
+
+  #firstLine(): boolean {
+    this.#line = 1
+    while (this.#end < 3 && this.#fill());
+    if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3
+    return this.#at < this.#end || this.#fill()
+  }
+
+  /** Goes to the next line that is neither blank nor a comment. */
+  nextContentLine(): boolean {
+    while (this.nextLine()) if (!this.atLineEnd() && !this.atComment()) return true
+    return false
+  }
+
+  /** Goes to the next line that is no comment; it may be blank. */
+  nextLineButComments(): boolean {
+    while (this.nextLine()) if (!this.atComment()) return true
+    return false
+  }
+
+  /** Whether a comment follows the blanks. */
+  atComment(): boolean {
+    this.#skipBlanks()
+    return this.#bytes[this.#at] === this.#comment
+  }
+
+  /** Whether only blanks (or a comment, where those may follow) are left of the line. */
+  atLineEnd(): boolean {
+    this.#skipBlanks()
+    const byte = this.#bytes[this.#at]
+    return byte === newline || (byte === this.#comment && this.#kind[byte] === endsContent)
+  }
+
+  endOfLine(): void {
+    if (!this.atLineEnd()) this.fail('the end of the line', this.shown())
+  }
+
+  /** Goes past a character if it follows the blanks. */
+  skip(character: string): boolean {
+    this.#skipBlanks()
+    if (this.#bytes[this.#at] !== character.charCodeAt(0) || this.#at === this.#end) return false
+    this.#at++
+    return true
+  }
+
+  /** Whether the next word is this one. */
+  startsWith(word: string): boolean {
+    const from = this.#begin()
+    return (
+      this.#kind[this.#bytes[from + word.length]] !== inWord &&
+      this.#bytes.toString('latin1', from, from + word.length) === word
+    )
+  }
+
+  /** The next word; empty at the end of the line. */
+  word(): string {
+    const from = this.#begin()
+    return this.#bytes.toString('latin1', from, this.#wordEnd(from))
+  }
+
+  /** The next word, which must be one of those allowed, in any case. */
+  oneOf<const T extends string>(allowed: readonly T[]): T {
+    const from = this.#begin()
+    const text = this.word().toLowerCase()
+    const found = allowed.find((word) => word === text)
+    if (found !== undefined) return found
+    this.#at = from
+    return this.fail(allowed.map((word) => `'${word}'`).join(', '), this.shown())
+  }
+
+  /** The next word as a whole number within bounds. */
+  whole(what: string, min: number, max: number): number {
+    const from = this.#begin()
+    const bytes = this.#bytes
+    let at = from
+    let value = 0
+    for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero)
+      value = value * 10 + digit
+    this.#at = at
+    if (at > from && this.#kind[bytes[at]] !== inWord && value >= min && value <= max) {
+      if (at - from <= longestWord) return value
+    }
+    this.#at = from
+    return this.fail(`${what} from ${min} to ${max}`, this.shown())
+  }
+
+  /** The next word as an integer that a double holds exactly. */
+  integer(what: string): number {
+    const from = this.#begin()
+    const word = this.word()
+    const value = /^[+-]?\d+$/.test(word) ? Number(word) : Number.NaN
+    if (Number.isSafeInteger(value)) return value
+    this.#at = from
+    return this.fail(Number.isNaN(value) ? what : `${what} of at most 2^53 - 1 either way`, this.shown())
+  }
+
+  /** The next word as a number in decimal notation: finite, unless `Infinity` is allowed. */
+  number(what: string, { infinite = false }: { readonly infinite?: boolean } = {}): number {
+    const from = this.#begin()
+    const value = this.#decimal(from)
+    if (Number.isFinite(value)) return value
+    this.#at = from
+    const word = this.word()
+    if (infinite && /^[+-]?Infinity$/.test(word)) return Number(word)
+    this.#at = from
+    return this.fail(Number.isNaN(value) ? what : `${what} that a double can hold`, this.shown())
+  }
+
+  /**
+   * The word as a number, NaN if it is none. With at most 15 digits and a small exponent, digits and power of ten are
+   * exact doubles, so one multiplication or division rounds as the standard wants it (Clinger 1990).
+   */
+  #decimal(from: number): number {
+    const bytes = this.#bytes
+    let at = from
+    const sign = bytes[at]
+    if (sign === minus || sign === plus) at++
+    let value = 0
+    let digits = 0
+    let power = 0
+    for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
+      value = value * 10 + digit
+      digits++
+    }
+    if (bytes[at] === dot) {
+      at++
+      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
+        value = value * 10 + digit
+        digits++
+        power--
+      }
+    }
+    if (bytes[at] === 101 || bytes[at] === 69) {
+      at++
+      const down = bytes[at] === minus
+      if (down || bytes[at] === plus) at++
+      const first = at
+      let exponent = 0
+      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero)
+        exponent = exponent * 10 + digit
+      if (at === first) return Number.NaN
+      power += down ? -exponent : exponent
+    }
+    if (digits === 0 || this.#kind[bytes[at]] === inWord || at - from > longestWord) return Number.NaN
+    this.#at = at
+    if (digits > 15 || power > 22 || power < -22) return Number(bytes.toString('latin1', from, at))
+    const magnitude = power < 0 ? value / powersOfTen[-power] : value * powersOfTen[power]
+    return sign === minus ? -magnitude : magnitude
+  }
+
+  /** What stands here, for a message. */
+  shown(): string {
+    const from = this.#begin()
+    let to = from
+    while (to < this.#end && to - from < 40 && this.#kind[this.#bytes[to]] === inWord) to++
+    if (to > from) return `'${this.#bytes.toString('utf8', from, to)}'`
+    const byte = this.#bytes[from]
+    return byte === newline || this.#at === this.#end
+      ? 'the end of the line'
+      : `'${String.fromCharCode(byte)}'`
+  }
+
+  /** Goes to the next word, which then is in the buffer as a whole. */
+  #begin(): number {
+    this.#skipBlanks()
+    while (this.#end - this.#at <= longestWord && !this.#sourceEnded) this.#fill()
+    return this.#at
+  }
+
+  /** Goes past the word. */
+  #wordEnd(from: number): number {
+    let at = from
+    while (this.#kind[this.#bytes[at]] === inWord) at++
+    if (at - from > longestWord)
+      this.fail(
+        `a word of at most ${longestWord} characters`,
+        `'${this.#bytes.toString('utf8', from, from + 40)}...'`,
+      )
+    this.#at = at
+    return at
+  }
+
+  #skipBlanks(): void {
+    for (;;) {
+      let at = this.#at
+      while (this.#kind[this.#bytes[at]] === isBlank) at++
+      this.#at = at
+      if (at < this.#end || !this.#fill()) return
+    }
+  }
+
+  /** Reads on behind what is not yet used; false at the end of the source. */
+  #fill(): boolean {
+    if (this.#sourceEnded) return false
+    const bytes = this.#bytes
+    bytes.copyWithin(0, this.#at, this.#end)
+    this.#base += this.#at
+    this.#end -= this.#at
+    this.#at = 0
+    const count = this.#source.read(bytes.subarray(this.#end, bytes.length - 1))
+    this.#end += count
+    bytes[this.#end] = newline
+    this.#sourceEnded = count === 0
+    return count > 0
+  }
+}
+
+const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf)
+
+const powersOfTen = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))

@@ -1,0 +1,11 @@
+import { type ByteSource, sourceOf } from '../../src/topology/byte-source.js'
+
+/** Bytes that arrive a few at a time, as from a slow pipe, and of which nobody knows how many will come. */
+export function pipeOf(data: Uint8Array | string, pieceBytes: number): ByteSource {
+  const source = sourceOf(data)
+  return {
+    sizeBytes: null,
+    read: (into) => source.read(into.subarray(0, Math.min(pieceBytes, into.length))),
+    close: () => source.close(),
+  }
+}
