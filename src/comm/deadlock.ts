@@ -87,6 +87,8 @@ export class DeadlockWatch {
 
   #look(delayMs: number): void {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
+    // A rank may have fallen asleep, and armed it, while a wave was under way: one timer is enough, and `stop` knows one.
+    if (this.#timer !== undefined) return
     this.#timer = later(() => this.#check(), delayMs)
     this.#timer.unref()
   }
