@@ -29,6 +29,9 @@ export const errorCodes = [
   'ERR_DEADLOCK',
   'ERR_PEER_LOST',
   'ERR_FABRIC',
+  'ERR_MPI_LAUNCHER',
+  'ERR_MPI_LIBRARY',
+  'ERR_MPI_KOFFI',
   // topologies, machines, matrices
   'ERR_TOPOLOGY',
   'ERR_MACHINE',

@@ -66,6 +66,7 @@ export type {
 export { maxHeaderWords } from './fabric/fabric.js'
 export { type LocalFactory, type LocalOptions, LocalSession, local } from './fabric/local.js'
 export type { LocalFaults } from './fabric/local-faults.js'
+export { type MpiFactory, type MpiOptions, MpiSession, mpi } from './fabric/mpi.js'
 export { type ThreadsFactory, threads } from './fabric/threads.js'
 export type { ThreadsOptions } from './fabric/threads-connect.js'
 // neighborhood

@@ -1,9 +1,11 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
 import { local } from '../fabric/local.js'
+import { type MpiFactory, mpi } from '../fabric/mpi.js'
 import { type ThreadsFactory, threads } from '../fabric/threads.js'
 import { EventLoopWatch } from './event-loop.js'
 import { loadDefault } from './load-program.js'
+import { runMpi } from './mpi-run.js'
 import { runThreads } from './threads-run.js'
 import { hostSession, type Main, type WorldOptions } from './world.js'
 import { maxWorldRanks } from './world-layout.js'
@@ -19,10 +21,10 @@ export interface RunOptions<A = unknown> {
    */
   readonly processes?: number
   /**
-   * `local` (default): logical processes in this thread. `threads`: worker threads. Or a fabric's factory, e.g.
-   * `local({ seed, nodes })`.
+   * `local` (default): logical processes in this thread. `threads`: worker threads. `mpi`: the processes that an MPI
+   * launcher started, each of which makes this very call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
    */
-  readonly fabric?: 'local' | 'threads' | FabricFactory
+  readonly fabric?: 'local' | 'threads' | 'mpi' | FabricFactory
   /** Passed to every `main` as it is; to other threads as a structured clone. */
   readonly args?: A
   /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
@@ -43,6 +45,10 @@ export interface RunOptions<A = unknown> {
  * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process:
  * what involves its ranks fails with ERR_PEER_LOST, all others go on to their end, and then `run` rejects.
  *
+ * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets what all ranks
+ * returned, the others what their own ranks did; an error reaches all of them. A process that ends too early takes the
+ * whole job along, as does one that does not let go of a failed world within 5 seconds.
+ *
  * The first error ends the world. Every wait that is pending then, and every later call, fails with ERR_WORLD_ENDED
  * whose cause is that error; nobody needs to listen. Code of other ranks that waits for something else runs on, and
  * what it returns is ignored. Messages that nobody has received when all ranks have returned are dropped.
@@ -54,9 +60,10 @@ export interface RunOptions<A = unknown> {
  * what a rank awaits. Node does not tell of compression and cryptography on its
  * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
  *
- * @returns what the ranks' mains returned, in rank order
+ * @returns what the ranks' mains returned, in rank order; on `mpi` see above
  * @throws the first error of a rank, that very object; from another thread, an error rebuilt from its record
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
+ * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
  *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
@@ -76,6 +83,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   }
   if (isThreads(factory)) return runThreads<T>(program(main, factory), factory, world, signal)
   const here = main instanceof URL ? await loadDefault<T, A>(main.href) : main
+  if (isMpi(factory)) return runMpi(factory, here, { ...world, ...(signal === undefined ? {} : { signal }) })
   return hostSession(await factory.open(), here, {
     ...world,
     ...(signal === undefined ? {} : { signal }),
@@ -85,6 +93,10 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
 
 function isThreads(factory: FabricFactory): factory is ThreadsFactory {
   return factory.kind === 'threads'
+}
+
+function isMpi(factory: FabricFactory): factory is MpiFactory {
+  return factory.kind === 'mpi'
 }
 
 /** What every worker can load. */
@@ -117,19 +129,20 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   }
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
   if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })
-  if (typeof fabric !== 'object' || fabric === null || typeof fabric.open !== 'function') {
+  const chosen = fabric === 'mpi' ? mpi() : fabric
+  if (typeof chosen !== 'object' || chosen === null || typeof chosen.open !== 'function') {
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `run: expected 'local', 'threads' or a fabric's factory as fabric, got ${shown(fabric)}`,
+      `run: expected 'local', 'threads', 'mpi' or a fabric's factory as fabric, got ${shown(fabric)}`,
     )
   }
-  if (processes !== undefined && processes !== fabric.processes) {
+  if (processes !== undefined && processes !== chosen.processes) {
     throw new RankweaveError(
       'ERR_WORLD',
-      `run: processes is ${processes}, but the fabric has ${fabric.processes}`,
+      `run: processes is ${processes}, but the fabric has ${chosen.processes}`,
     )
   }
-  return fabric
+  return chosen
 }
 
 function requireInteger(

@@ -23,6 +23,8 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly signal?: AbortSignal
   /** False: a world in which nobody can go on is left as it is; `worldReport` tells why. Default true. */
   readonly detectDeadlock?: boolean
+  /** Told once when the world has failed, before its processes have let go of it. */
+  readonly onFailed?: (error: unknown) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
   readonly eventLoop?: EventLoopWatch
 }
@@ -209,6 +211,7 @@ class World<T, A> {
   }
 
   #fail(error: unknown): void {
+    this.#options.onFailed?.(error)
     const said = shown(error)
     const ended =
       error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'

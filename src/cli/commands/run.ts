@@ -47,8 +47,9 @@ export const runCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, file: string, args: readonly string[], raw: unknown) => {
         const options = parseOptions(schema, raw)
-        const { ranks, processes } = options
+        const { ranks } = options
         const fabric = fabricOf(options)
+        const { processes } = fabric
         installNeighborhood()
         const main = await loadProgram(file)
         const started = performance.now()

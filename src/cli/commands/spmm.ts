@@ -59,9 +59,10 @@ export const spmmCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
         const options = parseOptions(schema, raw)
-        const { ranks, processes, columns } = options
+        const { ranks, columns } = options
         const { strategy, machine } = chooseStrategy(options)
         const fabric = fabricOf(options)
+        const { processes } = fabric
         const started = performance.now()
 
         report.note(fileA === undefined ? 'generating A' : `reading ${fileA}`)

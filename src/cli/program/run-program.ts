@@ -1,7 +1,8 @@
 import { run } from '../../comm/run.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import { WorldFailure } from '../command.js'
+import { leaveMpi } from '../mpi-streams.js'
 import { ownProgram } from '../world-options.js'
 import { asGuest } from './guest.js'
 import type { Program } from './load-program.js'
@@ -29,6 +30,8 @@ export async function runProgram(main: Program, options: ProgramOptions): Promis
     return await asGuest(async (signal, end) => {
       const onInterrupt = () => end(new RankweaveError('ERR_ABORTED', 'the world was interrupted'))
       process.once('SIGINT', onInterrupt)
+      // What a launcher sends to end a job.
+      if (fabric.kind === 'mpi') process.once('SIGTERM', onInterrupt)
       try {
         if (fabric.kind === 'threads') {
           const inThread: LoadedProgramArgs = { file, args, tagOutput }
@@ -44,11 +47,17 @@ export async function runProgram(main: Program, options: ProgramOptions): Promis
         return await run(asRank, { ranks, fabric, args, signal })
       } finally {
         process.off('SIGINT', onInterrupt)
+        process.off('SIGTERM', onInterrupt)
       }
     })
   } catch (cause) {
+    if (isRankweaveError(cause, ...mpiCodes)) throw cause
     throw new WorldFailure('the world failed', { cause })
   } finally {
     output.restore()
+    if (fabric.kind === 'mpi') await leaveMpi()
   }
 }
+
+/** There was no world yet. */
+const mpiCodes = ['ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const

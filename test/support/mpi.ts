@@ -1,0 +1,141 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { describe, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** An MPI of this machine. */
+export interface Mpi {
+  readonly name: 'Open MPI' | 'MPICH'
+  readonly mpirun: string
+  readonly flags: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  /** Why it cannot be used here. */
+  readonly missing?: string
+}
+
+/** Loopback and shared memory only; tests share two cores. */
+const candidates: readonly Mpi[] = [
+  {
+    name: 'Open MPI',
+    mpirun: 'mpirun.openmpi',
+    flags: ['--oversubscribe', '--bind-to', 'none'],
+    env: {
+      OMPI_ALLOW_RUN_AS_ROOT: '1',
+      OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+      OMPI_MCA_pml: 'ob1',
+      OMPI_MCA_btl: 'self,vader',
+      OMPI_MCA_plm: 'isolated',
+    },
+  },
+  { name: 'MPICH', mpirun: 'mpirun.mpich', flags: ['-launcher', 'fork'], env: {} },
+]
+
+export const mpis: readonly Mpi[] = candidates.map((mpi) => {
+  const { error, status } = spawnSync(mpi.mpirun, ['--version'], { stdio: 'ignore' })
+  if (error === undefined && status === 0) return mpi
+  return {
+    ...mpi,
+    missing: `no ${mpi.mpirun} here: apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev`,
+  }
+})
+
+export function mpiNamed(name: Mpi['name']): Mpi {
+  return mpis.find((mpi) => mpi.name === name)!
+}
+
+/**
+ * Cases for every MPI. Where one is missing its cases are reported as skipped, with the reason; but under CI they fail,
+ * because there nothing may be missing.
+ */
+export function describeMpi(title: string, cases: (mpi: Mpi) => void): void {
+  for (const mpi of mpis) {
+    if (mpi.missing === undefined) {
+      describe(`${title} on ${mpi.name}`, () => cases(mpi))
+    } else if (process.env['CI'] === undefined) {
+      describe.skip(`${title} on ${mpi.name} (skipped: ${mpi.missing})`, () => cases(mpi))
+      console.warn(`skipped: ${title} on ${mpi.name}: ${mpi.missing}`)
+    } else {
+      it(`${title} on ${mpi.name}`, () => {
+        throw new Error(mpi.missing)
+      })
+    }
+  }
+}
+
+export interface Ended {
+  /** Of the launcher; null when a signal ended it. */
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** A job that runs. */
+export interface Job {
+  readonly pid: number
+  readonly ended: Promise<Ended>
+  /** Resolves with all of stdout so far once it contains `text`; rejects when the job ends before. */
+  said(text: string): Promise<string>
+  signal(name: NodeJS.Signals): void
+}
+
+/** Starts `node` with the arguments on so many processes. */
+export function startJob(
+  mpi: Mpi,
+  processes: number,
+  nodeArgs: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Job {
+  const args = [...mpi.flags, '-n', String(processes), process.execPath, ...nodeArgs]
+  const { CI: _, ...own } = process.env
+  const child = spawn(mpi.mpirun, args, {
+    cwd: root,
+    env: { ...own, ...mpi.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  let [stdout, stderr] = ['', '']
+  const listeners = new Set<() => void>()
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+    for (const listener of listeners) listener()
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code) => resolve({ code, stdout, stderr }))
+  })
+  return {
+    pid: child.pid!,
+    ended,
+    said: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (!stdout.includes(text)) return
+          listeners.delete(look)
+          resolve(stdout)
+        }
+        listeners.add(look)
+        look()
+        ended.then(() => reject(new Error(`the job ended without '${text}': ${stdout}\n${stderr}`)), reject)
+      }),
+    signal: (name) => process.kill(child.pid!, name),
+  }
+}
+
+/** Runs a job to its end. */
+export function runJob(...job: Parameters<typeof startJob>): Promise<Ended> {
+  return startJob(...job).ended
+}
+
+/** Arguments of `node` for a TypeScript program of `test/support`, which imports the library as it was built. */
+export function program(name: string, ...args: readonly string[]): readonly string[] {
+  return ['--import', 'tsx', `${root}test/support/${name}`, ...args]
+}
+
+/** Arguments of `node` for the command, as it was built. */
+export function rankweave(...args: readonly string[]): readonly string[] {
+  return [`${root}dist/cli/main.js`, ...args]
+}
