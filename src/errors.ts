@@ -13,6 +13,7 @@ export const errorCodes = [
   'ERR_OP',
   'ERR_COLOR',
   'ERR_GROUP',
+  'ERR_TABLE_SIZE',
   'ERR_DIMS',
   // messages and collectives
   'ERR_TRUNCATE',

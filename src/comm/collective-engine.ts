@@ -7,9 +7,9 @@ import { everyCall, Lane } from './exchange-lane.js'
 import {
   abortedCollective,
   calledBy,
+  calledOn,
   describeWait,
   failedIn,
-  firstRankOf,
   mismatched,
   revokedBy,
 } from './exchange-report.js'
@@ -34,6 +34,8 @@ export interface CollectiveCall<C, R> {
   readonly signature: Signature
   /** All hosted ranks get the first result, by one promise: what `barrier` needs for very many ranks. */
   readonly shared?: true
+  /** Runs without knowing where every rank lives; the others wait until the communicator is placed. */
+  readonly unplaced?: true
   /**
    * Throwing revokes the communicator on all processes; a `Refusal` as a result fails that rank alone.
    *
@@ -281,6 +283,13 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   #run(slot: Slot): void {
+    if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
+      this.#state.place().then(
+        () => this.#failed === undefined && this.#run(slot),
+        (error) => this.#runFailed(slot, error),
+      )
+      return
+    }
     try {
       const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(slot))
       if (results === undefined) return
@@ -349,8 +358,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** The ranks of a process agreed among themselves, so its first one speaks for them. */
   #remoteCall(src: number, header: Int32Array): string {
-    const rank = firstRankOf(this.#state.processes, this.#processIndex(src))
-    return calledBy(rank, describeWords(header, collectiveWord.signature))
+    return calledOn(this.#state, this.#processIndex(src), describeWords(header, collectiveWord.signature))
   }
 
   #completedCall(lane: Lane, seq: number): string {

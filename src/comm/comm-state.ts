@@ -2,7 +2,14 @@ import type { RankweaveError } from '../errors.js'
 import { CollectiveEngine } from './collective-engine.js'
 import { headerWord } from './frames.js'
 import { Matching } from './matching.js'
-import { type LocalRankTable, type ProcessTable, processTable } from './rank-table.js'
+import {
+  type CommTable,
+  type LocalRankTable,
+  type ProcessTable,
+  processTable,
+  rankTable,
+  unplacedProcesses,
+} from './rank-table.js'
 import type { Runtime } from './runtime.js'
 
 /** A communicator's name: world rank of its rank 0, and a counter of that rank's process. */
@@ -26,29 +33,94 @@ const firstCollectiveKind = 16
 export class CommState {
   readonly runtime: Runtime
   readonly id: ContextId
-  readonly table: LocalRankTable
-  readonly processes: ProcessTable
   /** Index of this process in `processes`. */
   readonly processIndex: number
   /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
   readonly matching: Matching
   readonly collectives: CollectiveEngine
+  /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
+  readonly isSpread: boolean
+  #table: CommTable
+  #processes: ProcessTable
+  #placing: Promise<LocalRankTable> | undefined
+  #isReleased = false
   #failed: RankweaveError | undefined
 
-  constructor(runtime: Runtime, id: ContextId, table: LocalRankTable) {
+  /**
+   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
+   *   tell, and for one that was distributed, so that all processes number themselves alike
+   */
+  constructor(runtime: Runtime, id: ContextId, table: CommTable, processes?: Int32Array) {
     this.runtime = runtime
     this.id = id
-    this.table = table
-    this.processes = processTable(table, runtime.layout)
+    this.#table = table
+    this.isSpread = processes !== undefined
+    if (table.kind === 'distributed') {
+      table.slices.retain()
+      this.#processes = unplacedProcesses(processes!)
+    } else {
+      this.#processes = processTable(table, runtime.layout, processes)
+    }
     this.processIndex = this.processes.processes.indexOf(runtime.process)
-    this.localRanks = ranksOf(this.processes, this.processIndex)
+    this.localRanks =
+      table.kind === 'distributed' ? table.localRanks : ranksOf(this.processes, this.processIndex)
     this.matching = new Matching(this)
     this.collectives = new CollectiveEngine(this)
   }
 
+  get table(): CommTable {
+    return this.#table
+  }
+
+  get processes(): ProcessTable {
+    return this.#processes
+  }
+
   get size(): number {
-    return this.table.size
+    return this.#table.size
+  }
+
+  /** Whether it is known here where every rank lives: what collectives need that put ranks in order. */
+  get isPlaced(): boolean {
+    return this.#table.kind !== 'distributed'
+  }
+
+  /**
+   * The whole table here, fetched from its hosts if need be: O(size) memory, a message per slice, once. From then on
+   * the communicator has it instead of its part of the distributed one.
+   */
+  place(): Promise<LocalRankTable> {
+    const table = this.#table
+    if (table.kind !== 'distributed') return Promise.resolve(table)
+    this.#placing ??= table.worldRanks().then((worldRanks) => {
+      const placed = rankTable(worldRanks)
+      this.#processes = processTable(placed, this.runtime.layout, this.#processes.processes)
+      this.releaseTable()
+      this.#table = placed
+      return placed
+    })
+    return this.#placing
+  }
+
+  /** The whole table, of a communicator that is placed. */
+  get wholeTable(): LocalRankTable {
+    if (this.#table.kind !== 'distributed') return this.#table
+    throw new Error('this communicator must be placed first')
+  }
+
+  /** Gives back the share in a distributed table, once. */
+  releaseTable(): void {
+    if (this.#table.kind !== 'distributed' || this.#isReleased) return
+    this.#isReleased = true
+    this.#table.slices.release()
+  }
+
+  /** World rank of the rank with this local index. */
+  worldRank(localIndex: number): number {
+    const table = this.#table
+    if (table.kind === 'distributed') return table.localWorldRanks[localIndex]!
+    return table.lookup(this.localRanks[localIndex]!)
   }
 
   /** Why this communicator can no longer be used: revoked, freed, or the world ended. */
@@ -58,7 +130,7 @@ export class CommState {
 
   /** Hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number {
-    return this.table.lookup(this.localRanks[localIndex]!) - this.runtime.firstRank
+    return this.worldRank(localIndex) - this.runtime.firstRank
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {

@@ -8,6 +8,7 @@ import type { Group } from './group.js'
 import type { Operation, OperationName } from './operation.js'
 import * as p2p from './point-to-point.js'
 import type { MatchedMessage, Request } from './request.js'
+import type { SplitOptions } from './split/plan.js'
 import {
   ANY_SOURCE,
   ANY_TAG,
@@ -328,12 +329,13 @@ export class Communicator {
    *
    * @param color 0 to 2^31 - 1, or null (MPI_UNDEFINED)
    * @param key any signed 32-bit number
-   * @throws ERR_COLOR before anything is sent
+   * @param options how it is computed and where its rank table is kept; the same on all ranks
+   * @throws ERR_COLOR, ERR_TABLE_SIZE before anything is sent
    * @see MPI-4.1 §7.4.2
    */
-  split(color: number, key?: number, options?: WaitOptions): Promise<Communicator>
-  split(color: number | null, key?: number, options?: WaitOptions): Promise<Communicator | null>
-  split(color: number | null, key = 0, options?: WaitOptions): Promise<Communicator | null> {
+  split(color: number, key?: number, options?: SplitOptions): Promise<Communicator>
+  split(color: number | null, key?: number, options?: SplitOptions): Promise<Communicator | null>
+  split(color: number | null, key = 0, options?: SplitOptions): Promise<Communicator | null> {
     return attempt(() => construct.split(this, color, key, options))
   }
 
@@ -386,13 +388,16 @@ export class Communicator {
 
   /** Ends the world: every rank's pending and later calls fail, and `run` rejects with ERR_WORLD_ABORTED. */
   abort(reason: unknown): void {
-    this.#state.runtime.abort(this.#state.table.lookup(this.rank), reason)
+    this.#state.runtime.abort(this.#state.worldRank(this.#localIndex), reason)
   }
 
   /** Live counters of this rank and of the process that hosts it. */
   get counters(): { readonly rank: Readonly<RankCounters>; readonly process: Readonly<ProcessCounters> } {
-    const { runtime, table } = this.#state
-    return { rank: runtime.rankCounters(table.lookup(this.rank)), process: runtime.processCounters }
+    const { runtime } = this.#state
+    return {
+      rank: runtime.rankCounters(this.#state.worldRank(this.#localIndex)),
+      process: runtime.processCounters,
+    }
   }
 
   /** Process that hosts this rank, and its node's number (equal numbers: same node). */

@@ -4,16 +4,15 @@ import type { CommState } from './comm-state.js'
 import { Communicator } from './communicator.js'
 import type { Exchange } from './exchange.js'
 import { allgatherBytes, alltoallBytes, bcastBytes } from './exchange-patterns.js'
+import { hashIntegers } from './exchange-signature.js'
 import { compareTables, Group } from './group.js'
-import { type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
-import type { SplitAlgorithm, SplitPart, SplitRequest } from './split/algorithm.js'
-import { splitReplicated } from './split/replicated.js'
+import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
+import type { SplitPart, SplitRequest } from './split/algorithm.js'
+import { agreedWords, checkSplitOptions, planSplit, type SplitOptions } from './split/plan.js'
+import { runSplit } from './split/run-split.js'
 import { bytesOf, wordsOf } from './split/words.js'
 import type { CollectiveName, Comparison, WaitOptions } from './types.js'
 import { processOf } from './world-layout.js'
-
-/** The one place that chooses how a split is computed. */
-const splitAlgorithm: SplitAlgorithm = splitReplicated
 
 const maxColor = 0x7fffffff
 
@@ -29,7 +28,7 @@ export function split(
   comm: Communicator,
   color: number | null,
   key: number,
-  options?: WaitOptions,
+  options?: SplitOptions,
 ): Promise<Communicator | null> {
   if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor)) {
     throw new RankweaveError(
@@ -57,15 +56,22 @@ function callSplit(
   comm: Communicator,
   name: CollectiveName,
   contribution: ColorAndKey,
-  options: WaitOptions | undefined,
+  options: SplitOptions | undefined,
 ): Promise<Communicator | null> {
   const { state, localIndex } = comm.seat()
+  const { size } = state
+  const { count } = state.processes
+  checkSplitOptions(options, count)
+  // Made here only where it may refuse: a million ranks need no plan each.
+  const plan = options === undefined ? undefined : planSplit(size, count, options)
+  const agreed = agreedWords(options)
   const call: CollectiveCall<ColorAndKey, Communicator | null> = {
-    signature: { name },
+    signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
+    unplaced: true,
     run: async (rows, exchange) => {
       const color = Int32Array.from(rows, (row) => row.color)
       const key = Int32Array.from(rows, (row) => row.key)
-      return handlesOf(state, await splitAlgorithm(state, exchange, { color, key }))
+      return handlesOf(state, await runSplit(state, exchange, { color, key }, plan ?? planSplit(size, count)))
     },
   }
   return state.collectives.call(localIndex, call, contribution, options)
@@ -81,8 +87,8 @@ function checkKey(key: number): number {
 /** Makes the contexts, and gives every local rank of the parent its handle, or null. */
 function handlesOf(parent: CommState, parts: readonly SplitPart[]): (Communicator | null)[] {
   const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
-  for (const { id, table, hosted } of parts) {
-    const state = parent.runtime.createContext(id, table)
+  for (const { id, table, hosted, processes } of parts) {
+    const state = parent.runtime.createContext(id, table, processes)
     for (let index = 0; index < hosted.length; index++) {
       handles[hosted[index]!] = new Communicator(state, index)
     }
@@ -94,9 +100,14 @@ export function dup(comm: Communicator, options?: WaitOptions): Promise<Communic
   const { state, localIndex } = comm.seat()
   const call: CollectiveCall<null, Communicator> = {
     signature: { name: 'dup' },
+    unplaced: true,
     run: async (hosted, exchange) => {
-      const copy = await contextOver(state, exchange, state.table)
-      return hosted.map((_, index) => new Communicator(copy!, index))
+      // Process 0 hosts rank 0, which leads the copy as it leads this one.
+      const counter = await drawnBy(state, exchange, 0)
+      const { table, processes, runtime } = state
+      const numbered = state.isSpread ? processes.processes : undefined
+      const copy = runtime.createContext({ leader: state.id.leader, counter }, table, numbered)
+      return hosted.map((_, index) => new Communicator(copy, index))
     },
   }
   return state.collectives.call(localIndex, call, null, options)
@@ -114,10 +125,15 @@ export async function contextOver(
   const { runtime, processes } = parent
   const leader = table.lookup(0)
   const root = processes.processes.indexOf(processOf(runtime.layout, leader))
-  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
-  const counter = wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
+  const counter = await drawnBy(parent, exchange, root)
   const hosts = processTable(table, runtime.layout).processes
   return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
+}
+
+/** A context counter of process `root`, on all processes. */
+async function drawnBy({ runtime }: CommState, exchange: Exchange, root: number): Promise<number> {
+  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
+  return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
 }
 
 /** The result of a collective that all its processes refuse alike: every rank fails, the communicator lives on. */
@@ -136,16 +152,20 @@ export function create(
   options?: WaitOptions,
 ): Promise<Communicator | null> {
   const { state, localIndex } = comm.seat()
-  checkSubset(state, group)
+  requireGroup(group)
+  // Where the ranks are not known here, this has to wait until they are: then all ranks hear of it.
+  if (state.isPlaced) checkSubset(state, group)
   const call: CollectiveCall<Group, Communicator | null> = {
     signature: { name: 'create' },
     run: async (groups, exchange) => {
-      const parts = await splitAlgorithm(state, exchange, colorsOf(state, groups))
+      const misfits = state.isSpread && groups.some((group) => !isSubset(state, group))
+      const plan = planSplit(state.size, state.processes.count)
+      const parts = await runSplit(state, exchange, colorsOf(state, groups), plan)
       // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
-      const wrong = parts.some(({ table, hosted }) =>
-        hosted.some((index) => compareTables(groups[index]!.table, table) !== 'ident'),
+      const isWrong = parts.some(({ table, hosted }) =>
+        hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
       )
-      const verdicts = await allgatherBytes(exchange, Uint8Array.of(wrong ? 1 : 0), agreeStep)
+      const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || misfits ? 1 : 0), agreeStep)
       if (verdicts.some((verdict) => verdict[0] === 1)) {
         const message = 'create: expected every member of a group to pass that group, got different ones'
         return refuseAll(groups.length, new RankweaveError('ERR_GROUP', message))
@@ -158,11 +178,11 @@ export function create(
 
 /** As a split: the color is the first member's rank here, the key the rank in the group. */
 function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
-  const parent = Group.ofTable(state.table)
+  const parent = Group.ofTable(state.wholeTable)
   const color = new Int32Array(groups.length).fill(-1)
   const key = new Int32Array(groups.length)
   for (const [index, group] of groups.entries()) {
-    const rank = group.find(state.table.lookup(state.localRanks[index]!))
+    const rank = group.find(state.worldRank(index))
     if (rank < 0) continue
     color[index] = parent.find(group.table.lookup(0))
     key[index] = rank
@@ -173,22 +193,32 @@ function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
 /** Groups already found to be subsets, so that many ranks that pass one group check it once. */
 const checkedFor = new WeakMap<Group, CommState>()
 
+function requireGroup(group: Group): void {
+  if (group instanceof Group) return
+  throw new RankweaveError('ERR_GROUP', `create: expected a Group, got ${typeof group}`)
+}
+
 function checkSubset(state: CommState, group: Group): void {
-  if (!(group instanceof Group)) {
-    throw new RankweaveError('ERR_GROUP', `create: expected a Group, got ${typeof group}`)
-  }
-  if (checkedFor.get(group) === state) return
-  const parent = Group.ofTable(state.table)
-  for (const worldRank of worldRanksOf(group.table)) {
-    if (parent.find(worldRank) < 0) {
-      throw new RankweaveError(
-        'ERR_GROUP',
-        `create: expected a group of this communicator's ranks, got world rank ${worldRank}, which is not in it`,
-        { details: { worldRank } },
-      )
-    }
-  }
-  checkedFor.set(group, state)
+  const worldRank = strangerIn(state, group)
+  if (worldRank === undefined) return
+  throw new RankweaveError(
+    'ERR_GROUP',
+    `create: expected a group of this communicator's ranks, got world rank ${worldRank}, which is not in it`,
+    { details: { worldRank } },
+  )
+}
+
+function isSubset(state: CommState, group: Group): boolean {
+  return strangerIn(state, group) === undefined
+}
+
+/** A world rank of the group that is not in the communicator. */
+function strangerIn(state: CommState, group: Group): number | undefined {
+  if (checkedFor.get(group) === state) return undefined
+  const parent = Group.ofTable(state.wholeTable)
+  const stranger = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
+  if (stranger === undefined) checkedFor.set(group, state)
+  return stranger
 }
 
 export async function compare(comm: Communicator, other: Communicator): Promise<Comparison> {
@@ -198,12 +228,18 @@ export async function compare(comm: Communicator, other: Communicator): Promise<
   }
   const b = other.seat().state
   if (a === b) return 'ident'
-  const ranks = compareTables(a.table, b.table)
+  if (sameRows(a.table, b.table)) return 'congruent'
+  const ranks = compareTables(await a.place(), await b.place())
   return ranks === 'ident' ? 'congruent' : ranks
 }
 
+/** The same part of one distributed table, as a copy has. */
+function sameRows(a: CommTable, b: CommTable): boolean {
+  return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
+}
+
 export async function groupOf(comm: Communicator): Promise<Group> {
-  return Group.ofTable(comm.seat().state.table)
+  return Group.ofTable(await comm.seat().state.place())
 }
 
 /** The context counter of the world, which no `drawCounter` gives. */
@@ -217,6 +253,7 @@ export function free(comm: Communicator, options?: WaitOptions): Promise<void> {
   comm.markFreed()
   const call: CollectiveCall<null, undefined> = {
     signature: { name: 'free' },
+    unplaced: true,
     run: async (hosted, exchange) => {
       await drain(state, exchange)
       state.runtime.dropContext(state.id)

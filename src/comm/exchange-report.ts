@@ -54,9 +54,11 @@ export function failedIn(call: string, error: unknown): RankweaveError {
   return new RankweaveError('ERR_OP', `${call} failed: ${said}`, { cause: error })
 }
 
-/** Smallest rank of a process. */
-export function firstRankOf(table: ProcessTable, processIndex: number): number {
-  return table.runStart[table.runProcess.indexOf(processIndex)]!
+/** What a process called, in the name of its smallest rank where that is known. */
+export function calledOn(state: CommState, processIndex: number, call: string): string {
+  const { processes } = state
+  if (!state.isPlaced) return `process ${processes.processes[processIndex]!} called ${call}`
+  return calledBy(processes.runStart[processes.runProcess.indexOf(processIndex)]!, call)
 }
 
 /** One line: which ranks of this process wait in a collective, and for whom. */
@@ -78,8 +80,8 @@ export function describeWait(
   if (missing.length > 0) return `${who}, which ${listRanks(missing)} of this process did not call`
   const peers = slot.exchange?.awaited() ?? []
   const others = peers.map((peer) => {
-    const ofPeer = ranksOf(processes, peer)
-    return `process ${processes.processes[peer]!} (${ofPeer})`
+    const process = `process ${processes.processes[peer]!}`
+    return state.isPlaced ? `${process} (${ranksOf(processes, peer)})` : process
   })
   return others.length === 0 ? who : `${who} for ${others.join(', ')}`
 }

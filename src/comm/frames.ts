@@ -19,6 +19,11 @@ export const frameKind = {
   worldEnd: 33,
   quiesce: 34,
   stuck: 35,
+  // look-ups in distributed rank tables (comm/tables/slice-service)
+  tableGet: 36,
+  tableRows: 37,
+  tableRelease: 38,
+  tableDrop: 39,
 } as const
 
 export type FrameKind = (typeof frameKind)[keyof typeof frameKind]

@@ -9,7 +9,6 @@ import { Lookups } from './lookups.js'
 import { Mailbox } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
 import { freedError, type Pending } from './pending.js'
-import type { RankTable } from './rank-table.js'
 import { MatchedMessage } from './request.js'
 import { Transfers } from './transfer.js'
 import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
@@ -54,7 +53,7 @@ export class Matching {
 
   /** The mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
-    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, this.#state.table.lookup(rank))
+    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, this.#state.table.lookup(rank) as number)
   }
 
   /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
@@ -69,7 +68,7 @@ export class Matching {
       this.#sendHere(send, mailbox)
       return
     }
-    const found = (this.#state.table as RankTable).lookup(send.dest)
+    const found = this.#state.table.lookup(send.dest)
     if (typeof found === 'number') this.#sendTo(send, found)
     else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
   }
@@ -405,7 +404,7 @@ export class Matching {
   #lostSource(source: number): RankweaveError | undefined {
     if (source === ANY_SOURCE || this.#mailboxes.has(source)) return undefined
     const { runtime, table } = this.#state
-    const worldRank = (table as RankTable).lookup(source)
+    const worldRank = table.lookup(source)
     // A look-up under way is bound to fail by itself if it needs the lost process.
     return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
   }

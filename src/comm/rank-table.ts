@@ -1,3 +1,4 @@
+import type { DistributedTable } from './tables/distributed-table.js'
 import { processOf, type WorldLayout } from './world-layout.js'
 
 /**
@@ -5,7 +6,7 @@ import { processOf, type WorldLayout } from './world-layout.js'
  * distributed table keeps most rows on other processes (decision 9), so callers must take both.
  */
 export interface RankTable {
-  readonly kind: 'strided' | 'replicated'
+  readonly kind: 'strided' | 'replicated' | 'distributed'
   readonly size: number
   lookup(rank: number): number | Promise<number>
   /** Bytes this process keeps for the table. */
@@ -14,6 +15,9 @@ export interface RankTable {
 
 /** A table that is wholly here. */
 export type LocalRankTable = StridedTable | ReplicatedTable
+
+/** What a communicator may have. */
+export type CommTable = LocalRankTable | DistributedTable
 
 /** Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1) memory. */
 export class StridedTable implements RankTable {
@@ -86,8 +90,9 @@ export function worldRanksOf(table: LocalRankTable): Int32Array {
 }
 
 /**
- * The processes of a communicator, numbered by the smallest rank each hosts, and the maximal runs of
- * consecutive ranks on one process. O(runs) memory, not O(ranks).
+ * The processes of a communicator and the maximal runs of consecutive ranks on one process. Processes are numbered by
+ * the smallest rank each hosts; with a distributed table only number 0 is bound to be that of rank 0. O(runs) memory,
+ * not O(ranks).
  */
 export interface ProcessTable {
   /** Number of processes that host at least one rank. */
@@ -100,14 +105,22 @@ export interface ProcessTable {
   readonly runProcess: Int32Array
 }
 
-/** Where the ranks of a table live. O(runs lg processes) for strided tables, else O(size). */
-export function processTable(table: LocalRankTable, layout: WorldLayout): ProcessTable {
+/**
+ * Where the ranks of a table live. O(runs lg processes) for strided tables, else O(size).
+ *
+ * @param numbered world processes by the index they have already, all of them that host ranks of the table
+ */
+export function processTable(
+  table: LocalRankTable,
+  layout: WorldLayout,
+  numbered?: Int32Array,
+): ProcessTable {
   const { firstRank } = layout
   const endOfRun = table.kind === 'strided' ? endInProgression : endByWalk
   const runStart: number[] = []
   const runProcess: number[] = []
-  const processes: number[] = []
-  const indexOf = new Map<number, number>()
+  const processes: number[] = numbered === undefined ? [] : [...numbered]
+  const indexOf = new Map<number, number>(processes.map((process, index) => [process, index]))
   let rank = 0
   while (rank < table.size) {
     const process = processOf(layout, table.lookup(rank))
@@ -127,6 +140,26 @@ export function processTable(table: LocalRankTable, layout: WorldLayout): Proces
     processes: Int32Array.from(processes),
     runStart: Int32Array.from(runStart),
     runProcess: Int32Array.from(runProcess),
+  }
+}
+
+/**
+ * The processes of a communicator of which nobody here knows where each rank lives. Index 0 hosts rank 0. Whoever needs
+ * the runs must have the communicator placed first (`CommState.place`).
+ */
+export function unplacedProcesses(processes: Int32Array): ProcessTable {
+  const unknown = (): never => {
+    throw new Error('where the ranks of this communicator live is not known here; it must be placed first')
+  }
+  return {
+    count: processes.length,
+    processes,
+    get runStart() {
+      return unknown()
+    },
+    get runProcess() {
+      return unknown()
+    },
   }
 }
 

@@ -3,7 +3,7 @@ import { RankweaveError, shown } from '../errors.js'
 import type { Fabric, FrameSink } from '../fabric/fabric.js'
 import { CommState, type ContextId, contextKey } from './comm-state.js'
 import { frameKind, headerWord, lastCommunicatorKind } from './frames.js'
-import type { LocalRankTable } from './rank-table.js'
+import type { CommTable } from './rank-table.js'
 import type { ProcessCounters, RankCounters } from './types.js'
 import { WaitTracker } from './wait-tracker.js'
 import type { WorldLayout } from './world-layout.js'
@@ -16,6 +16,12 @@ export interface RuntimeOptions {
 }
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
+
+/** What a service must hear of besides its frames. */
+export interface Trouble {
+  peerLost(peer: number): void
+  ended(error: RankweaveError): void
+}
 
 /** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
 export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
@@ -47,6 +53,7 @@ export class Runtime implements FrameSink {
   /** Frames of communicators that other processes know already and this one does not yet, in arrival order. */
   readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
   readonly #services = new Map<number, ServiceHandler>()
+  readonly #troubled: Trouble[] = []
   readonly #lost = new Map<number, string>()
   #nextCounter = 0
   #ended: RankweaveError | undefined
@@ -112,12 +119,12 @@ export class Runtime implements FrameSink {
   }
 
   /** Makes a communicator known here and lets in the frames that arrived for it earlier. */
-  createContext(id: ContextId, table: LocalRankTable): CommState {
+  createContext(id: ContextId, table: CommTable, processes?: Int32Array): CommState {
     const key = contextKey(id)
     if (this.#contexts.has(key)) {
       throw new RankweaveError('ERR_WORLD', `context ${id.leader}.${id.counter} exists already`)
     }
-    const state = new CommState(this, id, table)
+    const state = new CommState(this, id, table, processes)
     this.#contexts.set(key, state)
     const early = this.#early.get(key)
     this.#early.delete(key)
@@ -127,11 +134,18 @@ export class Runtime implements FrameSink {
 
   /** Forgets a communicator. The caller has made sure that no frame of it is under way to this process. */
   dropContext(id: ContextId): void {
-    this.#contexts.delete(contextKey(id))
+    const key = contextKey(id)
+    this.#contexts.get(key)?.releaseTable()
+    this.#contexts.delete(key)
   }
 
   onService(kind: number, handler: ServiceHandler): void {
     this.#services.set(kind, handler)
+  }
+
+  /** Tells a service of lost processes and of the end of the world. */
+  onTrouble(service: Trouble): void {
+    this.#troubled.push(service)
   }
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
@@ -172,6 +186,7 @@ export class Runtime implements FrameSink {
     if (this.#lost.has(peer)) return
     this.#lost.set(peer, reason)
     for (const state of this.#contexts.values()) state.peerLost(peer, reason)
+    for (const service of this.#troubled) service.peerLost(peer)
     this.onPeerLost(peer, reason)
   }
 
@@ -229,6 +244,7 @@ export class Runtime implements FrameSink {
     if (this.#ended !== undefined) return
     this.#ended = error
     for (const state of this.#contexts.values()) state.fail(error)
+    for (const service of this.#troubled) service.ended(error)
     this.#early.clear()
   }
 

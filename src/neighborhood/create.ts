@@ -66,7 +66,7 @@ export function createWith<C, G, H>(
         return refuseAll(hosted.length, error)
       }
       if (topology === null) return hosted.map(() => null)
-      const made = await contextOver(state, exchange, firstRanks(state.table, topology.ranks))
+      const made = await contextOver(state, exchange, firstRanks(state.wholeTable, topology.ranks))
       if (made === null) return hosted.map(() => null)
       const neighborhood = sharedNeighborhood(made, () => ({ topology, strategy, machine }))
       // The first ranks keep their numbers, so their local indices too.

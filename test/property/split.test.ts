@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { run } from '../../src/comm/run.js'
-import { splitConventional } from '../../src/comm/split/conventional.js'
+import { splitConventional } from '../../src/comm/split/sort-table.js'
 import { local } from '../../src/fabric/local.js'
 import { cases } from '../support/soak.js'
 

@@ -7,6 +7,7 @@ const nobody = [] as const
 export const barrierCall: CollectiveCall<undefined, void> = {
   signature: { name: 'barrier' },
   shared: true,
+  unplaced: true,
   run(_, exchange) {
     if (exchange.count === 1) return nobody
     barrierThen(exchange, () => exchange.finish(nobody))

@@ -1,79 +1,73 @@
-/** What `split` was told, by rank: color -1 stands for "not a member of any". */
-export interface SplitTable {
-  readonly color: Int32Array
-  readonly key: Int32Array
-}
+import { allgatherBytes } from '../exchange-patterns.js'
+import { type ProcessTable, rankTable } from '../rank-table.js'
+import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
+import { type SplitTable, splitConventional } from './sort-table.js'
+import { bytesOf, wordsOf } from './words.js'
 
 /**
- * Who ends up together: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their new
- * ranks. Groups ascend by color.
+ * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
+ * number of ranks it hosts (split.md §1, B1). The counter that names the new contexts travels along, so ids cost no
+ * message of their own (§9, variant b).
  */
-export interface SplitGroups {
-  readonly start: Int32Array
-  readonly members: Int32Array
+export const splitConventionally: SplitAlgorithm = async ({ parent, exchange, request, meter }) => {
+  const parentTable = await parent.place()
+  meter.enter('collect')
+  const mine = bytesOf(pack(parent.runtime.drawCounter(), request))
+  const frames = await allgatherBytes(exchange, mine)
+  meter.hold(mine)
+  for (const frame of frames) meter.hold(frame)
+  meter.enter('merge')
+  const table = unpack(parent.processes, parent.size, frames.map(wordsOf))
+  const { start, members } = splitConventional(table.entries)
+  const localIndex = new Int32Array(parent.size).fill(-1)
+  for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]!] = i
+
+  const parts: SplitPart[] = []
+  for (let group = 0; group + 1 < start.length; group++) {
+    const ranks = members.subarray(start[group]!, start[group + 1]!)
+    const hosted = ranks.map((rank) => localIndex[rank]!).filter((index) => index >= 0)
+    if (hosted.length === 0) continue
+    const worldRanks = ranks.map((rank) => parentTable.lookup(rank))
+    const counter = table.counter[table.process[ranks[0]!]!]!
+    parts.push({ id: { leader: worldRanks[0]!, counter }, table: rankTable(worldRanks), hosted })
+  }
+  return parts
 }
 
-/**
- * Split by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory; every process
- * does it for itself (split.md §1, the conventional baseline, sorted once per process instead of once per rank).
- */
-export function splitConventional({ color, key }: SplitTable): SplitGroups {
-  const defined = color.includes(-1)
-    ? Int32Array.from(definedRanks(color))
-    : Int32Array.from(color, (_, rank) => rank)
-  const members = sortBy(sortBy(defined, key), color)
-  const start: number[] = []
-  for (let i = 0; i < members.length; i++) {
-    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) start.push(i)
+/** A counter, then color and key of every hosted rank, ascending by rank. */
+function pack(counter: number, { color, key }: SplitRequest): Int32Array {
+  const words = new Int32Array(1 + 2 * color.length)
+  words[0] = counter
+  for (let i = 0; i < color.length; i++) {
+    words[1 + 2 * i] = color[i]!
+    words[2 + 2 * i] = key[i]!
   }
-  start.push(members.length)
-  return { start: Int32Array.from(start), members }
+  return words
 }
 
-function definedRanks(color: Int32Array): number[] {
-  const ranks: number[] = []
-  for (let rank = 0; rank < color.length; rank++) {
-    if (color[rank] !== -1) ranks.push(rank)
-  }
-  return ranks
+interface SplitRows {
+  readonly entries: SplitTable
+  /** Process index of every rank. */
+  readonly process: Int32Array
+  /** Counter that every process drew. */
+  readonly counter: Int32Array
 }
 
-/**
- * Orders `ranks` by signed 32-bit `value[rank]`, stable: radix sort, least significant byte first. A byte that is the
- * same in all values costs one scan, so small colors and keys cost little.
- */
-function sortBy(ranks: Int32Array, value: Int32Array): Int32Array {
-  let differing = 0
-  let ascending = true
-  for (let i = 1; i < ranks.length; i++) {
-    const a = value[ranks[i - 1]!]!
-    const b = value[ranks[i]!]!
-    differing |= a ^ b
-    if (a > b) ascending = false
-  }
-  if (ascending) return ranks
-  let from: Int32Array = ranks
-  let to: Int32Array = new Int32Array(ranks.length)
-  const next = new Int32Array(257)
-  for (let shift = 0; shift < 32; shift += 8) {
-    if (((differing >>> shift) & 0xff) === 0) continue
-    // The sign bit flipped: negative values come first.
-    const flip = shift === 24 ? 0x80 : 0
-    next.fill(0)
-    for (let i = 0; i < from.length; i++) {
-      const digit = ((value[from[i]!]! >>> shift) & 0xff) ^ flip
-      next[digit + 1] = next[digit + 1]! + 1
+function unpack(processes: ProcessTable, size: number, frames: readonly Int32Array[]): SplitRows {
+  const color = new Int32Array(size)
+  const key = new Int32Array(size)
+  const process = new Int32Array(size)
+  const next = new Int32Array(frames.length).fill(1)
+  for (let run = 0; run < processes.runProcess.length; run++) {
+    const from = processes.runProcess[run]!
+    const words = frames[from]!
+    let at = next[from]!
+    for (let rank = processes.runStart[run]!; rank < processes.runStart[run + 1]!; rank++) {
+      color[rank] = words[at++]!
+      key[rank] = words[at++]!
+      process[rank] = from
     }
-    for (let digit = 0; digit < 256; digit++) next[digit + 1] = next[digit + 1]! + next[digit]!
-    for (let i = 0; i < from.length; i++) {
-      const rank = from[i]!
-      const digit = ((value[rank]! >>> shift) & 0xff) ^ flip
-      to[next[digit]!] = rank
-      next[digit] = next[digit]! + 1
-    }
-    const sorted = to
-    to = from === ranks ? new Int32Array(ranks.length) : from
-    from = sorted
+    next[from] = at
   }
-  return from
+  return { entries: { color, key }, process, counter: Int32Array.from(frames, (words) => words[0]!) }
 }

@@ -1,0 +1,22 @@
+import type { SplitAlgorithm } from './algorithm.js'
+import { collect } from './collect.js'
+import { localRows } from './local-rows.js'
+import { Owners } from './owners.js'
+import { partsOfAll } from './sorted-groups.js'
+import { steps } from './steps.js'
+
+/**
+ * Every process gets the rows of all, merged stage by stage as they come: O(n) time and memory, without the final sort
+ * of the conventional split (split.md §1, B2).
+ */
+export const splitByMerging: SplitAlgorithm = async (call) => {
+  const { parent, exchange, request, meter } = call
+  const owners = new Owners(parent)
+  meter.enter('collect')
+  const own = localRows(parent, request, owners.width)
+  meter.hold(own.words)
+  const counter = parent.runtime.drawCounter()
+  const all = await collect(exchange, own, counter, owners, (process) => process, meter, steps.collect)
+  meter.enter('ranks')
+  return partsOfAll(call, all.rows, owners, all.counters)
+}

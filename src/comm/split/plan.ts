@@ -1,0 +1,135 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { WaitOptions } from '../types.js'
+
+export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
+
+/** How the processes sort the colors and keys of all ranks. */
+export type SplitAlgorithmName = (typeof splitAlgorithms)[number]
+
+export interface SplitOptions extends WaitOptions {
+  /**
+   * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every stage.
+   * `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled ones.
+   * `minimal`: every process keeps its own share only. Default: see {@link planSplit}.
+   */
+  readonly algorithm?: SplitAlgorithmName
+  /** Whether every process keeps the world ranks of its communicators, or a slice of the whole table. */
+  readonly table?: 'replicated' | 'distributed'
+  /** Sorters p of every group, 1 to the number of processes. Default: all processes. */
+  readonly sorters?: number
+  /** Processes P' that share one distributed table. Default: as many as there are sorters. */
+  readonly tableGroup?: number
+  /** Communicators of at most this many ranks keep their world ranks themselves. Default: max(64, N / P'). */
+  readonly selfHostRows?: number
+  /** World ranks that a process remembers from look-ups in a distributed table. Default 1024. */
+  readonly cacheRows?: number
+  /** Refuses, before anything is allocated, a split that would keep larger tables per process. Default: no limit. */
+  readonly maxTableBytes?: number
+}
+
+/** What all processes do in one split: the same on each, since it depends on what all ranks share. */
+export interface SplitPlan {
+  readonly algorithm: SplitAlgorithmName
+  readonly table: 'replicated' | 'distributed'
+  readonly sorters: number
+  readonly tableGroup: number
+  readonly selfHostRows: number
+  readonly cacheRows: number
+}
+
+/** Options that change what is sent, as numbers all ranks must agree on. */
+export function agreedWords(options: SplitOptions | undefined): number[] | undefined {
+  const { algorithm, table, sorters, tableGroup, selfHostRows } = options ?? {}
+  if ((algorithm ?? table ?? sorters ?? tableGroup ?? selfHostRows) === undefined) return undefined
+  return [
+    algorithm === undefined ? -1 : splitAlgorithms.indexOf(algorithm),
+    table === undefined ? -1 : table === 'replicated' ? 0 : 1,
+    sorters ?? -1,
+    tableGroup ?? -1,
+    selfHostRows ?? -1,
+  ]
+}
+
+const defaultCacheRows = 1024
+const leastSelfHostRows = 64
+
+/**
+ * The rule, from the number of ranks and processes and from what the caller said, which is the same on all ranks:
+ *
+ * - `conventional` with a replicated table, unless a distributed table, sorters or a table group were asked for; then
+ *   `parallel-sort`.
+ * - Every process sorts (p = P), and all share one table (P' = p).
+ *
+ * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
+ */
+export function planSplit(ranks: number, processes: number, options: SplitOptions = {}): SplitPlan {
+  const { cacheRows = defaultCacheRows, maxTableBytes } = options
+  const wantsParallel =
+    options.table === 'distributed' || options.sorters !== undefined || options.tableGroup !== undefined
+  const algorithm = options.algorithm ?? (wantsParallel ? 'parallel-sort' : 'conventional')
+  const sorts = algorithm === 'parallel-sort' || algorithm === 'sample-sort'
+  const table = options.table ?? (sorts || algorithm === 'minimal' ? 'distributed' : 'replicated')
+  const sorters = Math.min(options.sorters ?? processes, processes)
+  const tableGroup = Math.min(options.tableGroup ?? sorters, processes)
+  const selfHostRows = options.selfHostRows ?? Math.max(leastSelfHostRows, Math.ceil(ranks / tableGroup))
+  const plan = { algorithm, table, sorters, tableGroup, selfHostRows, cacheRows }
+  if (maxTableBytes !== undefined) requireRoom(plan, ranks, processes, maxTableBytes)
+  return plan
+}
+
+/** Whatever can be wrong with the options of one rank. @throws ERR_ARGUMENT */
+export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
+  if (options === undefined) return
+  if (typeof options !== 'object' || options === null) {
+    throw new RankweaveError('ERR_ARGUMENT', `split: expected an object of options, got ${shown(options)}`)
+  }
+  requireWord('algorithm', options.algorithm, splitAlgorithms)
+  requireWord('table', options.table, ['replicated', 'distributed'])
+  requireWhole('sorters', options.sorters, 1, processes)
+  requireWhole('tableGroup', options.tableGroup, 1, processes)
+  requireWhole('selfHostRows', options.selfHostRows, 0, 2 ** 31 - 1)
+  requireWhole('cacheRows', options.cacheRows, 0, 2 ** 24)
+  requireWhole('maxTableBytes', options.maxTableBytes, 1, Number.MAX_SAFE_INTEGER)
+  const gathers = options.algorithm === 'conventional' || options.algorithm === 'merging'
+  if (gathers && options.table === 'distributed') {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `split: algorithm ${options.algorithm} brings the whole table to every process, so expected table 'replicated', got 'distributed'`,
+    )
+  }
+}
+
+/** Bytes of tables that a process keeps at most after this split. */
+export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
+  const hosted = Math.ceil(ranks / processes)
+  if (plan.table === 'replicated') return 4 * ranks
+  const slice = Math.ceil(ranks / plan.tableGroup)
+  return 4 * (slice + Math.min(plan.selfHostRows, ranks) + hosted + plan.tableGroup)
+}
+
+function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTableBytes: number): void {
+  const needed = tableBytes(plan, ranks, processes)
+  if (needed <= maxTableBytes) return
+  throw new RankweaveError(
+    'ERR_TABLE_SIZE',
+    `split: expected tables of at most ${maxTableBytes} bytes per process, a ${plan.table} table of ${ranks} ranks ` +
+      `may take ${needed}; ask for table 'distributed' over a larger tableGroup`,
+    { details: { neededBytes: needed, maxTableBytes } },
+  )
+}
+
+function requireWord(name: string, value: string | undefined, words: readonly string[]): void {
+  if (value === undefined || words.includes(value)) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `split: ${name}: expected one of ${words.join(', ')}, got ${shown(value)}`,
+  )
+}
+
+function requireWhole(name: string, value: number | undefined, min: number, max: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `split: ${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}`,
+  )
+}

@@ -1,0 +1,166 @@
+import { type Rows, rowWord } from './rows.js'
+
+/** One sorter's slice of the sorted table: rows at positions `base` and up, with whose they are. */
+export interface Slice {
+  readonly base: number
+  readonly rows: Rows
+  readonly worldRanks: Int32Array
+  /** Index in the parent of the process that hosts each row. */
+  readonly processes: Int32Array
+}
+
+/** Consecutive rows of one color: of a slice, or, once joined, all of that color. */
+export interface Run {
+  readonly color: number
+  /** Positions `start` to `end - 1`. */
+  readonly start: number
+  readonly end: number
+  /** World ranks of the first and the last row. */
+  readonly first: number
+  readonly last: number
+  /** Whether world ranks are an arithmetic progression, and its difference (1 for a single row). */
+  readonly isRegular: boolean
+  readonly stride: number
+  /** Which of the parent's processes host rows: a bit for each. */
+  readonly hosts: Int32Array
+}
+
+/** Where each run of one color ends in a slice: indices of rows, ascending; the last is the number of rows. */
+export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Array {
+  const ends: number[] = []
+  const rows = worldRanks.length
+  for (let row = 1; row <= rows; row++) {
+    if (row === rows || words[row * width + rowWord.color] !== words[(row - 1) * width + rowWord.color]) {
+      ends.push(row)
+    }
+  }
+  return Int32Array.from(ends)
+}
+
+/** The run of rows `from` to `to - 1` of a slice. */
+export function runOf(slice: Slice, from: number, to: number, processCount: number): Run {
+  const { base, rows, worldRanks, processes } = slice
+  const hosts = new Int32Array((processCount + 31) >>> 5)
+  for (let row = from; row < to; row++) {
+    const process = processes[row]!
+    hosts[process >>> 5] = hosts[process >>> 5]! | (1 << (process & 31))
+  }
+  const first = worldRanks[from]!
+  const stride = to - from > 1 ? worldRanks[from + 1]! - first : 1
+  let regular = from + 1
+  while (regular < to && worldRanks[regular] === first + (regular - from) * stride) regular++
+  return {
+    color: rows.words[from * rows.width + rowWord.color]!,
+    start: base + from,
+    end: base + to,
+    first,
+    last: worldRanks[to - 1]!,
+    isRegular: regular === to,
+    stride,
+    hosts,
+  }
+}
+
+/** Two neighboring runs of one color as one. */
+export function joinRuns(a: Run, b: Run): Run {
+  const sizeA = a.end - a.start
+  const sizeB = b.end - b.start
+  const stride = b.first - a.last
+  const isRegular =
+    a.isRegular && b.isRegular && (sizeA === 1 || a.stride === stride) && (sizeB === 1 || b.stride === stride)
+  return {
+    color: a.color,
+    start: a.start,
+    end: b.end,
+    first: a.first,
+    last: b.last,
+    isRegular,
+    stride: isRegular ? stride : 1,
+    hosts: a.hosts.map((bits, i) => bits | b.hosts[i]!),
+  }
+}
+
+/** The processes in a set of hosts, ascending. */
+export function hostsIn(bits: Int32Array, processes: number): number[] {
+  const hosts: number[] = []
+  for (let process = 0; process < processes; process++) {
+    if (((bits[process >>> 5]! >>> (process & 31)) & 1) === 1) hosts.push(process)
+  }
+  return hosts
+}
+
+const runWords = 7
+
+/** What a sorter tells the others of its column: the runs that may go on in other slices. */
+export function encodeEnds(lead: Run, trail: Run, needsTable: boolean): Int32Array {
+  return Int32Array.of(needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail))
+}
+
+function wordsOfRun({ color, start, end, first, last, isRegular, stride, hosts }: Run): number[] {
+  return [color, start, end, first, last, isRegular ? 1 : 0, stride, ...hosts]
+}
+
+function runIn(words: Int32Array, at: number, hostWords: number): Run {
+  const [color, start, end, first, last, isRegular, stride] = words.subarray(
+    at,
+    at + runWords,
+  ) as unknown as [number, number, number, number, number, number, number]
+  const hosts = words.subarray(at + runWords, at + runWords + hostWords)
+  return { color, start, end, first, last, isRegular: isRegular === 1, stride, hosts }
+}
+
+/** The first and the last run of every slice, each joined with what it is part of; undefined for an empty slice. */
+export interface JoinedEnds {
+  readonly lead: (Run | undefined)[]
+  readonly trail: (Run | undefined)[]
+  /** Joined runs of more than one slice. */
+  readonly spanning: Run[]
+  /** Whether a run inside some slice needs the table. */
+  readonly needsTable: boolean
+}
+
+/** @param ends what every sorter of the column told, by slice; empty for an empty slice */
+export function joinEnds(ends: readonly Int32Array[], processCount: number): JoinedEnds {
+  const hostWords = (processCount + 31) >>> 5
+  const lead: (Run | undefined)[] = ends.map(() => undefined)
+  const trail: (Run | undefined)[] = ends.map(() => undefined)
+  const spanning: Run[] = []
+  let open: { run: Run; places: (() => void)[]; slices: number } | undefined
+  const close = () => {
+    if (open === undefined) return
+    if (open.slices > 1) spanning.push(open.run)
+    for (const place of open.places) place()
+  }
+  let needsTable = false
+  ends.forEach((words, slice) => {
+    if (words.length === 0) return
+    if (words[0] === 1) needsTable = true
+    const first = runIn(words, 1, hostWords)
+    const last = runIn(words, 1 + runWords + hostWords, hostWords)
+    if (open?.run.color === first.color) {
+      open.run = joinRuns(open.run, first)
+      open.slices++
+    } else {
+      close()
+      open = { run: first, places: [], slices: 1 }
+    }
+    const joined = open
+    joined.places.push(() => {
+      lead[slice] = joined.run
+    })
+    if (last.start === first.start) {
+      joined.places.push(() => {
+        trail[slice] = joined.run
+      })
+      return
+    }
+    close()
+    const next = { run: last, places: [] as (() => void)[], slices: 1 }
+    next.places.push(() => {
+      trail[slice] = next.run
+    })
+    open = next
+  })
+  close()
+  return { lead, trail, spanning, needsTable }
+}

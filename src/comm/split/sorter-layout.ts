@@ -1,0 +1,51 @@
+/**
+ * Who sorts with whom (split.md §2), for any number n of processes and 1 <= p <= n sorters. Block b holds the processes
+ * [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column j holds the j-th member of every block: its p
+ * members sort together, and the q columns do the same sort side by side. A (q+1)-th member is the **shadow** of the
+ * one before it: it hands in its rows with its block and is told the result.
+ */
+export interface SorterLayout {
+  readonly sorters: number
+  readonly columns: number
+  readonly block: number
+  /** Processes of my block: `blockStart` to `blockEnd - 1`. */
+  readonly blockStart: number
+  readonly blockEnd: number
+  /** My column; a shadow has that of the process whose shadow it is. */
+  readonly column: number
+  readonly isShadow: boolean
+  /** Processes of my column, by block. */
+  readonly members: Int32Array
+  /** The process after me, where it is my shadow; else -1. */
+  readonly shadow: number
+}
+
+export function blockStart(block: number, processes: number, sorters: number): number {
+  return Math.floor((block * processes) / sorters)
+}
+
+export function blockOf(process: number, processes: number, sorters: number): number {
+  return Math.floor(((process + 1) * sorters - 1) / processes)
+}
+
+export function sorterLayout(me: number, processes: number, sorters: number): SorterLayout {
+  const columns = Math.floor(processes / sorters)
+  const block = blockOf(me, processes, sorters)
+  const start = blockStart(block, processes, sorters)
+  const end = blockStart(block + 1, processes, sorters)
+  const isShadow = me - start === columns
+  const column = isShadow ? columns - 1 : me - start
+  const members = columnMembers(column, processes, sorters)
+  const shadow = !isShadow && column === columns - 1 && me + 1 < end ? me + 1 : -1
+  return { sorters, columns, block, blockStart: start, blockEnd: end, column, isShadow, members, shadow }
+}
+
+/** Process of column `column` in every block. */
+export function columnMembers(column: number, processes: number, sorters: number): Int32Array {
+  return Int32Array.from({ length: sorters }, (_, b) => blockStart(b, processes, sorters) + column)
+}
+
+/** Shadows of the last column: blocks with one process more than there are columns. */
+export function shadowsOf(processes: number, sorters: number): number {
+  return processes - sorters * Math.floor(processes / sorters)
+}

@@ -1,0 +1,171 @@
+import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
+
+/**
+ * Exact splitters by weighted medians (Saukas and Song; split.md §4), as two state machines without messages of their
+ * own. Every sorter has a sorted list; splitter k, owned by sorter k, must have exactly `targets[k]` rows of all lists
+ * below it. A **seeker** answers for its list; an **owner** decides for its splitter. One round is two exchanges:
+ * every seeker to every owner (`answers`), every owner to all (`verdict`).
+ */
+
+/** Words of a pivot, the part of a row that orders it. */
+const pivotWords = 3
+
+/** What an owner tells all: what to do with the window, then the next pivot. */
+const verdictWord = { status: 0, pivot: 1 } as const
+export const verdictWords = 1 + pivotWords
+
+/** `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot was it. */
+const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
+
+/** What a seeker tells an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
+const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
+export const answerWords = 1 + 2 * (1 + pivotWords)
+
+/** What all processes of a column look for: splitter k has `targets[k]` rows below it; 0 to `sorters`. */
+export function evenTargets(rows: number, sorters: number): Float64Array {
+  return Float64Array.from({ length: sorters + 1 }, (_, k) => Math.floor((k * rows) / sorters))
+}
+
+/** A sorter's list in the search for all splitters. */
+export class Seeker {
+  /** Row at which each slice begins in this list; the last is its length. Final once all splitters are done. */
+  readonly cuts: Int32Array
+  readonly #rows: Rows
+  readonly #sorters: number
+  readonly #low: Int32Array
+  readonly #high: Int32Array
+  readonly #below: Int32Array
+  readonly #equal: Uint8Array
+  readonly #open: Uint8Array
+
+  constructor(rows: Rows, targets: Float64Array) {
+    const sorters = targets.length - 1
+    const length = countRows(rows)
+    this.#rows = rows
+    this.#sorters = sorters
+    this.cuts = new Int32Array(sorters + 1)
+    this.cuts[sorters] = length
+    this.#low = new Int32Array(sorters)
+    this.#high = new Int32Array(sorters).fill(length)
+    this.#below = new Int32Array(sorters)
+    this.#equal = new Uint8Array(sorters)
+    // A target of 0 needs no search: its cut is 0 everywhere.
+    this.#open = Uint8Array.from({ length: sorters }, (_, k) => (targets[k]! > 0 ? 1 : 0))
+  }
+
+  get isDone(): boolean {
+    return !this.#open.includes(1)
+  }
+
+  /** What every owner is told, by splitter; empty for those that are done. */
+  answers(): Int32Array[] {
+    return Array.from({ length: this.#sorters }, (_, k) => {
+      if (this.#open[k] === 0) return new Int32Array(0)
+      const answer = new Int32Array(answerWords)
+      const below = this.#below[k]!
+      answer[answerWord.below] = below
+      this.#propose(answer, answerWord.left, this.#low[k]!, Math.min(this.#high[k]!, below))
+      this.#propose(
+        answer,
+        answerWord.right,
+        Math.max(this.#low[k]!, below + this.#equal[k]!),
+        this.#high[k]!,
+      )
+      return answer
+    })
+  }
+
+  /** Takes in the verdicts of all owners, in the order of their splitters. */
+  hear(verdicts: Int32Array): void {
+    for (let k = 0; k < this.#sorters; k++) {
+      if (this.#open[k] === 0) continue
+      const at = k * verdictWords
+      const said = verdicts[at + verdictWord.status]
+      if (said === status.done) {
+        this.#open[k] = 0
+        this.cuts[k] = this.#below[k]!
+        continue
+      }
+      if (said === status.left) this.#high[k] = Math.min(this.#high[k]!, this.#below[k]!)
+      if (said === status.right) this.#low[k] = Math.max(this.#low[k]!, this.#below[k]! + this.#equal[k]!)
+      const { words, width } = this.#rows
+      const below = rowsBelow(this.#rows, verdicts, at + verdictWord.pivot)
+      const isMine =
+        below * width < words.length &&
+        compareRows(words, below * width, verdicts, at + verdictWord.pivot) === 0
+      this.#below[k] = below
+      this.#equal[k] = isMine ? 1 : 0
+    }
+  }
+
+  /** Weight and median of rows `low` to `high - 1`. */
+  #propose(answer: Int32Array, at: number, low: number, high: number): void {
+    const weight = Math.max(0, high - low)
+    answer[at] = weight
+    if (weight === 0) return
+    const { words, width } = this.#rows
+    const row = (low + ((weight - 1) >> 1)) * width
+    for (let i = 0; i < pivotWords; i++) answer[at + 1 + i] = words[row + i]!
+  }
+}
+
+/** The decision on one splitter. */
+export class Owner {
+  /** Rounds of answers heard so far, the first proposals not counted. */
+  rounds = 0
+  /** Largest share of the rows in question that a round has left over; 3/4 at most. */
+  worstRemainder = 0
+  readonly #target: number
+  #state: 'idle' | 'begun' | 'probing' | 'done'
+  #weight = 0
+
+  constructor(target: number) {
+    this.#target = target
+    this.#state = target > 0 ? 'begun' : 'idle'
+  }
+
+  /** The verdict on one answer of every seeker; seekers that are done have sent nothing. */
+  decide(answers: readonly Int32Array[]): Int32Array {
+    const verdict = new Int32Array(verdictWords)
+    if (this.#state === 'idle' || this.#state === 'done') {
+      verdict[verdictWord.status] = status.idle
+      return verdict
+    }
+    if (this.#state === 'begun') {
+      // Nothing is below the pivot that nobody has, so everything is on the right.
+      this.#state = 'probing'
+      this.#weight = this.#choose(answers, answerWord.right, verdict)
+      return verdict
+    }
+    this.rounds++
+    let below = 0
+    for (const answer of answers) below += answer[answerWord.below]!
+    if (below === this.#target) {
+      this.#state = 'done'
+      verdict[verdictWord.status] = status.done
+      return verdict
+    }
+    const isLeft = below > this.#target
+    verdict[verdictWord.status] = isLeft ? status.left : status.right
+    const before = this.#weight
+    this.#weight = this.#choose(answers, isLeft ? answerWord.left : answerWord.right, verdict)
+    this.worstRemainder = Math.max(this.worstRemainder, this.#weight / before)
+    return verdict
+  }
+
+  /** Writes the weighted median of the proposals at word `at` as the next pivot; returns their weight. */
+  #choose(answers: readonly Int32Array[], at: number, verdict: Int32Array): number {
+    const proposals = answers.filter((answer) => answer[at]! > 0)
+    proposals.sort((a, b) => compareRows(a, at + 1, b, at + 1))
+    let weight = 0
+    for (const proposal of proposals) weight += proposal[at]!
+    let sum = 0
+    for (const proposal of proposals) {
+      sum += proposal[at]!
+      if (2 * sum < weight) continue
+      verdict.set(proposal.subarray(at + 1, at + 1 + pivotWords), verdictWord.pivot)
+      break
+    }
+    return weight
+  }
+}

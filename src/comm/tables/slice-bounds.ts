@@ -1,0 +1,54 @@
+/** Where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`. */
+export interface SliceBounds {
+  readonly slices: number
+  readonly rows: number
+  start(slice: number): number
+  /** The slice that holds a position below `rows`. */
+  sliceOf(position: number): number
+  /** Every slice in `parts` that differ by one row at most; even bounds stay even. */
+  subdivided(parts: number): SliceBounds
+  /** Bytes kept for the bounds. */
+  readonly sizeBytes: number
+}
+
+/** Slice i begins at floor(i N / P'): sizes differ by 1 at most, nothing to keep (split.md §8). */
+export function evenBounds(rows: number, slices: number): SliceBounds {
+  return {
+    slices,
+    rows,
+    sizeBytes: 0,
+    start: (slice) => Math.floor((slice * rows) / slices),
+    subdivided: (parts) => evenBounds(rows, slices * parts),
+    sliceOf: (position) => Math.floor(((position + 1) * slices - 1) / rows),
+  }
+}
+
+/** Bounds of inexact splitters, ascending, `slices + 1` of them. */
+export function givenBounds(starts: Float64Array): SliceBounds {
+  const slices = starts.length - 1
+  return {
+    slices,
+    rows: starts[slices]!,
+    sizeBytes: starts.byteLength,
+    start: (slice) => starts[slice]!,
+    subdivided: (parts) =>
+      givenBounds(
+        Float64Array.from({ length: slices * parts + 1 }, (_, i) => {
+          const slice = Math.floor(i / parts)
+          const start = starts[slice]!
+          const rows = (starts[slice + 1] ?? start) - start
+          return start + Math.floor(((i % parts) * rows) / parts)
+        }),
+      ),
+    sliceOf(position) {
+      let low = 0
+      let high = slices
+      while (high - low > 1) {
+        const middle = (low + high) >>> 1
+        if (starts[middle]! <= position) low = middle
+        else high = middle
+      }
+      return low
+    },
+  }
+}
