@@ -14,7 +14,13 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 
 /** What is loaded by URL and not by import. */
-const entriesByUrl = ['worker', 'own-files', 'cli/program/loaded-program', 'cli/program/spmm-program']
+const entriesByUrl = [
+  'worker',
+  'own-files',
+  'cli/program/loaded-program',
+  'cli/program/spmm-program',
+  'cli/program/split-program',
+]
 
 /** Modules that users import or run, as paths below src without extension. */
 function entries() {

@@ -5,6 +5,7 @@ import { manifestFile } from '../own-files.js'
 import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
+import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
 import { topologyCommand } from './commands/topology.js'
 import { verifyCommand } from './commands/verify.js'
@@ -16,6 +17,7 @@ A process topology says who sends to whom. Rankweave plans its messages, proves 
 
 Start here:
   rankweave spmm -n 64                              multiply a built-in sparse matrix on 64 ranks
+  rankweave split -n 1000000                        split a million ranks, and see what it costs
   rankweave topology moore:64x64:r=4                look at a topology
   rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
   rankweave run program.ts -n 64                    run your own program
@@ -35,7 +37,14 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .showSuggestionAfterError()
     .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })
     .exitOverride()
-  const add: AddCommand[] = [runCommand, spmmCommand, topologyCommand, planCommand, verifyCommand]
+  const add: AddCommand[] = [
+    runCommand,
+    splitCommand,
+    spmmCommand,
+    topologyCommand,
+    planCommand,
+    verifyCommand,
+  ]
   for (const command of add) {
     command(program, (action) => async (...args) => {
       exitCode = await action(report, ...args)

@@ -67,6 +67,6 @@ function labels(processes: number, nodes: number): string[] {
 }
 
 /** One of our own modules as a program that every thread can load. */
-export function ownProgram(name: 'loaded-program' | 'spmm-program'): URL {
+export function ownProgram(name: 'loaded-program' | 'spmm-program' | 'split-program'): URL {
   return ownModule(`cli/program/${name}`)
 }

@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../errors.js'
 import { CollectiveEngine } from './collective-engine.js'
+import type { SplitReport } from './describe.js'
 import { headerWord } from './frames.js'
 import { Matching } from './matching.js'
 import {
@@ -39,6 +40,8 @@ export class CommState {
   readonly localRanks: Int32Array
   readonly matching: Matching
   readonly collectives: CollectiveEngine
+  /** How the split went that made it, if one did. */
+  origin: SplitReport | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
   readonly isSpread: boolean
   #table: CommTable

@@ -4,6 +4,7 @@ import * as collectives from './collectives/calls.js'
 import type { CommState } from './comm-state.js'
 import * as construct from './construct.js'
 import type { StridedView } from './datatype.js'
+import { type CommDescription, describeComm } from './describe.js'
 import type { Group } from './group.js'
 import type { Operation, OperationName } from './operation.js'
 import * as p2p from './point-to-point.js'
@@ -379,7 +380,18 @@ export class Communicator {
     return construct.compare(this, other)
   }
 
-  /** The ranks of this communicator as a group. @see MPI-4.1 §7.3.2 */
+  /**
+   * World ranks of the given ranks. With a distributed table this asks their hosts, one message for each of them, and
+   * remembers the answers (`cacheRows`), so it also prepares for sending to those ranks.
+   *
+   * @throws ERR_RANK for a rank that is not here; ERR_PEER_LOST when a host is gone
+   * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)
+   */
+  worldRanks(ranks: ArrayLike<number>): Promise<Int32Array> {
+    return construct.worldRanks(this, ranks)
+  }
+
+  /** The ranks of this communicator as a group; fetches all of a distributed table. @see MPI-4.1 §7.3.2 */
   group(): Promise<Group> {
     return construct.groupOf(this)
   }
@@ -398,6 +410,11 @@ export class Communicator {
       rank: runtime.rankCounters(this.#state.worldRank(this.#localIndex)),
       process: runtime.processCounters,
     }
+  }
+
+  /** Where this communicator's time and memory went in this process: its split, its rank table, its look-ups. Local. */
+  describe(): CommDescription {
+    return describeComm(this.#state)
   }
 
   /** Process that hosts this rank, and its node's number (equal numbers: same node). */

@@ -7,9 +7,9 @@ import { allgatherBytes, alltoallBytes, bcastBytes } from './exchange-patterns.j
 import { hashIntegers } from './exchange-signature.js'
 import { compareTables, Group } from './group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
-import type { SplitPart, SplitRequest } from './split/algorithm.js'
+import type { SplitRequest } from './split/algorithm.js'
 import { agreedWords, checkSplitOptions, planSplit, type SplitOptions } from './split/plan.js'
-import { runSplit } from './split/run-split.js'
+import { runSplit, type SplitOutcome } from './split/run-split.js'
 import { bytesOf, wordsOf } from './split/words.js'
 import type { CollectiveName, Comparison, WaitOptions } from './types.js'
 import { processOf } from './world-layout.js'
@@ -85,10 +85,11 @@ function checkKey(key: number): number {
 }
 
 /** Makes the contexts, and gives every local rank of the parent its handle, or null. */
-function handlesOf(parent: CommState, parts: readonly SplitPart[]): (Communicator | null)[] {
+function handlesOf(parent: CommState, { parts, report }: SplitOutcome): (Communicator | null)[] {
   const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
   for (const { id, table, hosted, processes } of parts) {
     const state = parent.runtime.createContext(id, table, processes)
+    state.origin = report
     for (let index = 0; index < hosted.length; index++) {
       handles[hosted[index]!] = new Communicator(state, index)
     }
@@ -160,9 +161,9 @@ export function create(
     run: async (groups, exchange) => {
       const misfits = state.isSpread && groups.some((group) => !isSubset(state, group))
       const plan = planSplit(state.size, state.processes.count)
-      const parts = await runSplit(state, exchange, colorsOf(state, groups), plan)
+      const made = await runSplit(state, exchange, colorsOf(state, groups), plan)
       // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
-      const isWrong = parts.some(({ table, hosted }) =>
+      const isWrong = made.parts.some(({ table, hosted }) =>
         hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
       )
       const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || misfits ? 1 : 0), agreeStep)
@@ -170,7 +171,7 @@ export function create(
         const message = 'create: expected every member of a group to pass that group, got different ones'
         return refuseAll(groups.length, new RankweaveError('ERR_GROUP', message))
       }
-      return handlesOf(state, parts)
+      return handlesOf(state, made)
     },
   }
   return state.collectives.call(localIndex, call, group, options)
@@ -240,6 +241,16 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 
 export async function groupOf(comm: Communicator): Promise<Group> {
   return Group.ofTable(await comm.seat().state.place())
+}
+
+export async function worldRanks(comm: Communicator, ranks: ArrayLike<number>): Promise<Int32Array> {
+  const { table } = comm.seat().state
+  const found = Array.from(ranks, (rank) => {
+    if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
+    const said = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
+    throw new RankweaveError('ERR_RANK', said)
+  })
+  return Int32Array.from(await Promise.all(found))
 }
 
 /** The context counter of the world, which no `drawCounter` gives. */

@@ -6,10 +6,20 @@ import type { SplitOptions } from '../../src/comm/split/plan.js'
 import { local } from '../../src/fabric/local.js'
 import { seededRandom } from '../../src/fabric/random.js'
 import { cases } from '../support/soak.js'
-import { colorPatterns, expectedGroups, keyPatterns, type SplitCase, splitCase } from '../support/split-cases.js'
+import {
+  colorPatterns,
+  expectedGroups,
+  keyPatterns,
+  type SplitCase,
+  splitCase,
+} from '../support/split-cases.js'
 
 /** Every member hears from every other by the rank it knows it under: rank tables agree and lead where they say. */
-async function checkMembers(part: Communicator, members: readonly number[], worldRank: number): Promise<void> {
+async function checkMembers(
+  part: Communicator,
+  members: readonly number[],
+  worldRank: number,
+): Promise<void> {
   expect(part.size).toBe(members.length)
   expect(members[part.rank]).toBe(worldRank)
   const sends = members.map((_, dest) => part.isend(Int32Array.of(worldRank, dest), dest, 3))

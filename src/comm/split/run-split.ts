@@ -1,5 +1,6 @@
 import type { Exchange } from '../collective-engine.js'
 import type { CommState } from '../comm-state.js'
+import type { SplitReport } from '../describe.js'
 import { collectiveWord, type SlotExchange } from '../exchange.js'
 import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
 import { splitConventionally } from './conventional.js'
@@ -14,13 +15,18 @@ const algorithms: Readonly<Partial<Record<SplitAlgorithmName, SplitAlgorithm>>> 
   'parallel-sort': splitByParallelSort,
 }
 
+export interface SplitOutcome {
+  readonly parts: readonly SplitPart[]
+  readonly report: SplitReport
+}
+
 /** Runs a split as planned, within a collective of the parent. */
 export async function runSplit(
   parent: CommState,
   exchange: Exchange,
   request: SplitRequest,
   plan: SplitPlan,
-): Promise<readonly SplitPart[]> {
+): Promise<SplitOutcome> {
   const meter = new SplitMeter()
   const seq = (exchange as SlotExchange).header[collectiveWord.seq]!
   const parts = await algorithms[plan.algorithm]!({
@@ -32,5 +38,15 @@ export async function runSplit(
     meter,
   })
   meter.leave()
-  return parts
+  const { algorithm, table, sorters, tableGroup, selfHostRows } = plan
+  const report: SplitReport = {
+    algorithm,
+    table,
+    sorters,
+    tableGroup,
+    selfHostRows,
+    phases: meter.costs,
+    peakBytes: meter.peakBytes,
+  }
+  return { parts, report }
 }

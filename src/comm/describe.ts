@@ -1,0 +1,48 @@
+import type { CommState } from './comm-state.js'
+import type { PhaseCosts } from './split/meter.js'
+import type { SplitPlan } from './split/plan.js'
+import type { LookupStatistics } from './tables/distributed-table.js'
+
+/** How a split went in this process. */
+export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
+  /** In the order in which they ran: seconds, messages to other processes, payload bytes. */
+  readonly phases: PhaseCosts
+  /** Most bytes of arrays that the split held at one time. */
+  readonly peakBytes: number
+}
+
+/** What this process knows of a communicator, for people who ask where time and memory go. */
+export interface CommDescription {
+  readonly size: number
+  readonly processes: number
+  readonly ranksHere: number
+  readonly table: {
+    readonly kind: 'strided' | 'replicated' | 'distributed'
+    /** Bytes kept here for this communicator alone. */
+    readonly bytes: number
+    /** Bytes kept here for all communicators of the same split: slice, addresses, bounds; 0 unless distributed. */
+    readonly sharedBytes: number
+    /** What look-ups have cost, of all communicators of the same split; null unless distributed. */
+    readonly lookups: LookupStatistics | null
+  }
+  /** The split it came from; null for the world and for what was made by `dup`, `create` or a topology. */
+  readonly split: SplitReport | null
+}
+
+/** Local: nothing is sent. */
+export function describeComm(state: CommState): CommDescription {
+  const { table, processes, localRanks } = state
+  const isDistributed = table.kind === 'distributed'
+  return {
+    size: state.size,
+    processes: processes.count,
+    ranksHere: localRanks.length,
+    table: {
+      kind: table.kind,
+      bytes: table.sizeBytes,
+      sharedBytes: isDistributed ? table.slices.sizeBytes : 0,
+      lookups: isDistributed ? table.slices.statistics : null,
+    },
+    split: state.origin ?? null,
+  }
+}
