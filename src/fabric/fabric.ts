@@ -26,6 +26,8 @@ export interface Fabric {
   readonly counters: Readonly<FabricCounters>
   /** Large payloads without intermediate copies, where the fabric can. */
   readonly bulk?: BulkTransfer
+  /** Memory that other processes read where it is, where there is such memory. */
+  readonly sharing?: MemorySharing
 
   /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
   attach(sink: FrameSink): void
@@ -48,6 +50,12 @@ export interface Fabric {
    * event loop must have its turn first. Only where the event loop would take much longer to bring a frame.
    */
   spin?(): boolean
+
+  /**
+   * Looks for frames at most so often; true as soon as anything was delivered. For a rank that is about to wait. Only
+   * where a look costs next to nothing.
+   */
+  glance?(maxLooks: number): boolean
 
   /** Keeps the event loop of this process alive while waits are pending; calls nest. */
   ref(): void
@@ -78,6 +86,29 @@ export interface BulkTransfer {
   send(peer: number, transferId: number, buffer: Uint8Array): Promise<void>
   /** Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST. */
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void>
+}
+
+/**
+ * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where the
+ * payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is agreed on
+ * above, by frames.
+ */
+export interface MemorySharing {
+  /** Zeroed memory of this process. @throws RangeError when there is none */
+  alloc(sizeBytes: number): ArrayBufferLike
+  /**
+   * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that are sent to
+   * `peer` from now on, as long as this process holds the buffer.
+   */
+  locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
+  /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
+  reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
+}
+
+export interface MemoryLocation {
+  /** 1 to 2^31 - 1, of its process. */
+  readonly segment: number
+  readonly byteOffset: number
 }
 
 /** Frames and bytes (headers included) of this process since it started; frames to itself count too. */

@@ -53,17 +53,7 @@ export interface MpiLibrary {
 
 export type MpiType = 'int' | 'address' | 'handle'
 
-/** What we use of koffi. Its own types are there only where the optional package is. */
-interface Koffi {
-  load(path: string | null, options?: { readonly global: boolean }): KoffiLibrary
-  address(value: unknown): bigint
-  readonly decode: { int(address: bigint): number }
-}
-
-interface KoffiLibrary {
-  func(name: string, result: string, types: readonly string[]): Call
-  symbol(name: string): unknown
-}
+type Koffi = typeof import('koffi')
 
 /**
  * Loads koffi and the MPI library.
@@ -75,7 +65,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   const koffi = await loadKoffi()
   const failures: string[] = []
   for (const path of names) {
-    let library: KoffiLibrary
+    let library: ReturnType<Koffi['load']>
     try {
       // Global: Open MPI loads components of its own, which look for its symbols.
       library = koffi.load(path, { global: true })
@@ -91,12 +81,9 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   )
 }
 
-/** Not a literal: neither compiler nor bundler shall look for it. */
-const packageName: string = 'koffi'
-
 async function loadKoffi(): Promise<Koffi> {
   try {
-    const module = (await import(packageName)) as Koffi & { readonly default?: Koffi }
+    const module = (await import('koffi')) as Koffi & { readonly default?: Koffi }
     return module.default ?? module
   } catch (cause) {
     throw new RankweaveError(
@@ -107,7 +94,7 @@ async function loadKoffi(): Promise<Koffi> {
   }
 }
 
-function describe(koffi: Koffi, path: string, library: KoffiLibrary): MpiLibrary {
+function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>): MpiLibrary {
   const addressOf: AddressOf = (view) => Number(koffi.address(view))
   const symbol = (name: string): number | undefined => {
     try {
@@ -118,7 +105,7 @@ function describe(koffi: Koffi, path: string, library: KoffiLibrary): MpiLibrary
   }
   const bind = (name: string, types: readonly string[]): Call => {
     try {
-      return library.func(name, 'int', types)
+      return library.func(name, 'int', [...types]) as Call
     } catch (cause) {
       throw new RankweaveError('ERR_MPI_LIBRARY', `'${path}' is no MPI library: it has no ${name}`, { cause })
     }
@@ -131,7 +118,7 @@ function describe(koffi: Koffi, path: string, library: KoffiLibrary): MpiLibrary
       name,
       types.map((type) => widths[type]),
     )
-  const giveWay = koffi.load(null).func('sched_yield', 'int', [])
+  const giveWay = koffi.load(null).func('sched_yield', 'int', []) as () => void
   const intAt = (address: number) => koffi.decode.int(BigInt(address))
   return { path, version, abi, calls: callsOf(func), addressOf, giveWay, intAt, func }
 }

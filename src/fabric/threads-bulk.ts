@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { BulkTransfer } from './fabric.js'
 
 /** Kinds of records in a ring; all but `frame` stay inside the fabric. */
-export const recordKind = { frame: 0, bulkReady: 1, bulkData: 2, bulkRefused: 3 } as const
+export const recordKind = { frame: 0, bulkReady: 1, bulkData: 2, bulkRefused: 3, forget: 4 } as const
 
 /** What bulk transfers need of their process. */
 export interface BulkLine {

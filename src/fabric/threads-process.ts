@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../errors.js'
 import type { Fabric, FabricCounters, FrameSink } from './fabric.js'
@@ -7,6 +8,7 @@ import { KeepAlive, Task } from './own-handles.js'
 import { recordKind, ThreadsBulk } from './threads-bulk.js'
 import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
 import { type RecordSink, RingReader, RingWriter } from './threads-ring.js'
+import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
 
 /** A record that found its ring full, or a frame to oneself: the fabric's own copy. */
 interface Queued {
@@ -17,13 +19,14 @@ interface Queued {
 
 /** Records taken from one ring in one go, so that timers, I/O and the other rings get their turn. */
 const batchRecords = 1024
-/** How long to go on looking at every turn of the event loop after something came, before going to sleep. */
-const lookOnMs = 0.1
-/** Bounds of how long `spin` looks. It spins longer where that would have caught what came. */
-const shortestSpinMs = 0.002
-const longestSpinMs = 0.05
-/** Something that comes so soon after a spin in vain was worth a longer one. */
-const soonMs = 0.15
+/**
+ * How long a process that waits goes on looking before it sleeps: without pause at first, then for a while in every
+ * turn of the event loop. To be woken costs up to 0.1 ms where the core has to be woken too; a process that slept
+ * sooner would be asleep again whenever its peer has just been woken. Processes that must share cores are in each
+ * other's way instead.
+ */
+const patience = { spinMs: 0.05, turnMs: 0.02, lookOnMs: 1 } as const
+const patienceInCrowd = { spinMs: 0.005, turnMs: 0, lookOnMs: 0.1 } as const
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
 /** Looks between two looks at the clock. */
@@ -42,6 +45,7 @@ export class ThreadsProcess implements Fabric {
   readonly maxPayloadBytes: number
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: ThreadsBulk
+  readonly sharing: ThreadsSharing
   readonly #connection: ThreadsConnection
   readonly #bells: Int32Array
   /** By peer; none for this process itself. */
@@ -64,14 +68,16 @@ export class ThreadsProcess implements Fabric {
   #active = false
   #activeAt = 0
   #asleep = false
-  #spinMs = longestSpinMs
-  #spunAt = 0
+  readonly #patience: typeof patience | typeof patienceInCrowd
+  /** A spin was in vain, and nothing has come since: nobody here can go on without a frame, as far as we know. */
+  #waiting = false
   /** Spins that found something since the last turn of the event loop. */
   #spins = 0
 
   /** @internal */
   constructor(connection: ThreadsConnection) {
     const { process, nodes, maxPayloadBytes, bells, ports } = connection
+    this.#patience = nodes.length > availableParallelism() ? patienceInCrowd : patience
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
@@ -99,10 +105,20 @@ export class ThreadsProcess implements Fabric {
       },
       nodes.length,
     )
-    for (const port of ports) {
-      port?.on('message', this.#onBell)
+    this.sharing = new ThreadsSharing({
+      ports,
+      heard: (peer, message) => this.#heard(peer, message),
+      forget: (peer, segment) => {
+        if (!this.#closed) this.#post(peer, recordKind.forget, Int32Array.of(segment), undefined)
+      },
+    })
+    ports.forEach((port, peer) => {
+      port?.on('message', (message: 0 | SegmentMessage) => {
+        if (message === 0) this.#onBell()
+        else this.sharing.learn(peer, message)
+      })
       port?.unref()
-    }
+    })
   }
 
   attach(sink: FrameSink): void {
@@ -139,22 +155,38 @@ export class ThreadsProcess implements Fabric {
    * served in microseconds.
    */
   spin(): boolean {
+    if (!this.#mayLook()) return false
+    this.#waiting = true
+    return this.#lookFor(this.#patience.spinMs)
+  }
+
+  glance(maxLooks: number): boolean {
+    return this.#mayLook() && this.#lookOften(maxLooks)
+  }
+
+  #mayLook(): boolean {
     if (this.#delivering || this.#closed || this.processes === 1) return false
     this.#wakeUp()
-    if (this.#spins >= spinsPerTurn) return false
+    return this.#spins < spinsPerTurn
+  }
+
+  #lookFor(milliseconds: number): boolean {
     // What comes at once should not have to wait for the clock to be read.
     for (let until = 0; !this.#closed; ) {
-      for (let looks = 0; looks < looksPerClock; looks++) {
-        if (!this.#look()) continue
-        this.#spins++
-        return true
-      }
+      if (this.#lookOften(looksPerClock)) return true
       const now = performance.now()
-      if (until === 0) until = now + this.#spinMs
-      if (now < until) continue
-      this.#spunAt = now
-      this.#spinMs = Math.max(shortestSpinMs, this.#spinMs / 2)
-      break
+      if (until === 0) until = now + milliseconds
+      else if (now >= until) break
+    }
+    return false
+  }
+
+  #lookOften(times: number): boolean {
+    for (let looks = 0; looks < times; looks++) {
+      if (!this.#look()) continue
+      this.#spins++
+      this.#waiting = false
+      return true
     }
     return false
   }
@@ -203,6 +235,7 @@ export class ThreadsProcess implements Fabric {
       if (this.#overflowing === 0) break
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
+    this.sharing.clear()
     this.#keepAlive.close()
     for (const port of this.#connection.ports) port?.close()
   }
@@ -309,7 +342,11 @@ export class ThreadsProcess implements Fabric {
         if (reader === undefined || reader.empty) continue
         this.#active = true
         const take = this.#sinks[peer]!
-        for (let n = 0; n < batchRecords && !this.#closed && reader.read(take); n++);
+        try {
+          for (let n = 0; n < batchRecords && !this.#closed && reader.read(take); n++);
+        } finally {
+          reader.release()
+        }
         if (reader.takeRequest()) this.#ring(peer)
       }
     } finally {
@@ -329,6 +366,10 @@ export class ThreadsProcess implements Fabric {
   }
 
   #record(src: number, kind: number, header: Int32Array, payload: Uint8Array): void {
+    if (kind === recordKind.forget) {
+      this.sharing.forget(src, header[0]!)
+      return
+    }
     if (kind !== recordKind.frame) {
       this.bulk.record(src, kind, header, payload)
       return
@@ -341,10 +382,19 @@ export class ThreadsProcess implements Fabric {
 
   // -- waking and sleeping -------------------------------------------------------------------------------------
 
-  readonly #onBell = (): void => {
+  #onBell(): void {
     if (this.#closed) return
     this.#asleep = false
     this.#turn()
+  }
+
+  /** A message that was looked for in its port instead of waited for. A bell has changed our word already. */
+  #heard(peer: number, message: 0 | SegmentMessage): void {
+    if (message !== 0) this.sharing.learn(peer, message)
+    else if (!this.#closed) {
+      this.#asleep = false
+      this.#task.schedule()
+    }
   }
 
   /** From here on the rings are looked at, without being told. */
@@ -361,7 +411,7 @@ export class ThreadsProcess implements Fabric {
     if (this.#closed || this.#sink === undefined) return
     this.#spins = 0
     try {
-      if (!this.#delivering) this.#look()
+      if (!this.#delivering && !this.#look() && this.#waiting) this.#lookFor(this.#patience.turnMs)
       this.#tellLosses()
     } finally {
       if (!this.#closed) this.#goOn()
@@ -373,14 +423,14 @@ export class ThreadsProcess implements Fabric {
     if (this.#active) {
       this.#active = false
       this.#activeAt = now
-      if (now - this.#spunAt < soonMs) this.#spinMs = longestSpinMs
     }
-    if (now - this.#activeAt < lookOnMs || this.#toSelf.size > 0) this.#task.schedule()
+    if (now - this.#activeAt < this.#patience.lookOnMs || this.#toSelf.size > 0) this.#task.schedule()
     else this.#sleep()
   }
 
   #sleep(): void {
     this.#task.cancel()
+    this.#waiting = false
     this.#asleep = true
     Atomics.store(this.#bells, this.process * bellStride, bell.asleep)
     // What came before the bell was set, and room made before it was asked for, nobody rings for.
@@ -400,7 +450,7 @@ export class ThreadsProcess implements Fabric {
     for (const { peer, reason } of untold) {
       if (this.#lost[peer] !== undefined) continue
       const reader = this.#readers[peer]
-      if (reader !== undefined) while (!this.#closed && reader.read(this.#sinks[peer]!));
+      if (reader !== undefined) while (!this.#closed && reader.read(this.#sinks[peer]!)) reader.release()
       this.#lost[peer] = new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
         details: { process: peer },
       })

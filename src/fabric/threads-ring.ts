@@ -1,3 +1,5 @@
+import { copyBytes } from './copy-bytes.js'
+
 /**
  * A ring of records in shared memory with one writer and one reader, so that no lock is needed: each side writes only
  * its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below that, so differences and
@@ -6,6 +8,9 @@
  * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
  * each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of -1 says that it
  * begins at the start. Hence the reader can lend it as it lies.
+ *
+ * The reader watches the writer's index and not the record: it would take the record's cache line away while the writer
+ * is still filling it, which costs more than the second line.
  */
 export interface RingMemory {
   readonly buffer: SharedArrayBuffer
@@ -15,9 +20,9 @@ export interface RingMemory {
   readonly sizeBytes: number
 }
 
-/** The writer's words and the reader's are on cache lines of their own. */
-const word = { tail: 0, writerWaits: 1, head: 16 } as const
-export const controlBytes = 128
+/** The writer's index, its request and the reader's index are on cache lines of their own. */
+const word = { tail: 0, head: 16, writerWaits: 32 } as const
+export const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
 
@@ -34,8 +39,10 @@ export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
 const skip = -1
 const prefixBytes = 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
-/** Below this, copying byte by byte is faster than `set`. */
+/** Up to this, copying byte by byte is faster than `set`. */
 const smallBytes = 32
+/** The reader gives room back when it has read this part of the ring, and at the end of a batch. */
+const releaseParts = 8
 
 export class RingWriter {
   readonly #control: Int32Array
@@ -51,8 +58,8 @@ export class RingWriter {
     this.#words = new Int32Array(buffer, offset + controlBytes, sizeBytes / 4)
     this.#bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
     this.#sizeBytes = sizeBytes
-    this.#tail = Atomics.load(this.#control, word.tail)
     this.#head = Atomics.load(this.#control, word.head)
+    this.#tail = this.#head
   }
 
   /** Writes a record; false when there is no room for it now. Its payload is `payload` from `from` to `to`. */
@@ -85,11 +92,11 @@ export class RingWriter {
     for (let i = 0; i < headerWords; i++) words[next + i] = header[i]!
     if (payloadBytes > 0) {
       const start = at + prefixBytes + padded(headerWords * 4)
+      const bytes = this.#bytes
       if (payloadBytes <= smallBytes) {
-        const bytes = this.#bytes
         for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![from + i]!
       } else {
-        this.#bytes.set(payloadBytes === payload!.byteLength ? payload! : payload!.subarray(from, to), start)
+        copyBytes(bytes, start, payloadBytes === payload!.byteLength ? payload! : payload!.subarray(from, to))
       }
     }
     this.#tail = (this.#tail + total) | 0
@@ -112,6 +119,8 @@ export class RingReader {
   readonly #bytes: Uint8Array
   readonly #sizeBytes: number
   #head: number
+  /** As far as the writer knows. */
+  #released: number
   /** The writer's index when we last looked. */
   #tail: number
   /** Arrays to lend, by length: making views costs more than copying a few words. */
@@ -124,6 +133,7 @@ export class RingReader {
     this.#bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
     this.#sizeBytes = sizeBytes
     this.#head = Atomics.load(this.#control, word.head)
+    this.#released = this.#head
     this.#tail = this.#head
   }
 
@@ -133,7 +143,7 @@ export class RingReader {
     return this.#head === this.#tail
   }
 
-  /** Hands on the next record, if there is one. Its room is free again when the sink has returned or thrown. */
+  /** Hands on the next record, if there is one. Its room is free again after the next `release`. */
   read(sink: RecordSink): boolean {
     if (this.empty) return false
     const words = this.#words
@@ -161,14 +171,22 @@ export class RingReader {
       payload = this.#bytes.subarray(start, start + payloadBytes)
     }
     total += prefixBytes + padded(headerWords * 4) + padded(payloadBytes)
-    // A record counts as read while it is lent, but its room is not given away yet.
     this.#head = (this.#head + total) | 0
-    try {
-      sink(second >> 8, header, payload)
-    } finally {
-      Atomics.store(this.#control, word.head, this.#head)
+    // What was read before this record goes back; the record itself is lent, and the sink may throw.
+    const unreleased = (this.#head - this.#released) >>> 0
+    if (unreleased - total > 0 && unreleased * releaseParts > size) {
+      this.#released = (this.#head - total) | 0
+      Atomics.store(this.#control, word.head, this.#released)
     }
+    sink(second >> 8, header, payload)
     return true
+  }
+
+  /** Gives the room of all records read so far back to the writer. */
+  release(): void {
+    if (this.#released === this.#head) return
+    this.#released = this.#head
+    Atomics.store(this.#control, word.head, this.#head)
   }
 
   /** Whether the writer has asked for room since the last time; asks no more. */
