@@ -62,6 +62,8 @@ export type {
   FabricKind,
   FabricSession,
   FrameSink,
+  MemoryLocation,
+  MemorySharing,
 } from './fabric/fabric.js'
 export { maxHeaderWords } from './fabric/fabric.js'
 export { type LocalFactory, type LocalOptions, LocalSession, local } from './fabric/local.js'

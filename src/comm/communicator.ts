@@ -4,8 +4,10 @@ import * as collectives from './collectives/calls.js'
 import type { CommState } from './comm-state.js'
 import * as construct from './construct.js'
 import type { StridedView } from './datatype.js'
+import type { TypedArrayConstructor } from './datatype-elements.js'
 import { type CommDescription, describeComm } from './describe.js'
 import type { Group } from './group.js'
+import { alloc } from './memory.js'
 import type { Operation, OperationName } from './operation.js'
 import * as p2p from './point-to-point.js'
 import type { MatchedMessage, Request } from './request.js'
@@ -151,6 +153,25 @@ export class Communicator {
 
   improbe(source = ANY_SOURCE, tag = ANY_TAG): Promise<MatchedMessage | null> {
     return p2p.improbe(this, source, tag)
+  }
+
+  /**
+   * Memory for messages, zeroed. On `threads`, what is sent from it and is longer than the eager limit is copied once,
+   * by the receiver, straight from here; on other fabrics it is ordinary memory. Sending is the same everywhere: any
+   * view of the memory can be sent or received into, and a send's data may be changed when it has resolved.
+   *
+   * Shapes: `alloc(sizeBytes)` gives a Uint8Array, `alloc(Float64Array, countElems)` an array of that type.
+   *
+   * Ownership: yours alone, although the buffer may be a SharedArrayBuffer; other ranks get copies. It is freed like
+   * any array when nothing refers to it, at the latest when the world has ended.
+   *
+   * @throws ERR_COUNT for a length that is no integer from 0, or that no memory holds; ERR_TYPE for another constructor
+   * @see MPI-4.1 §9.2 (MPI_Alloc_mem)
+   */
+  alloc(sizeBytes: number): Uint8Array
+  alloc<C extends TypedArrayConstructor>(type: C, countElems: number): InstanceType<C>
+  alloc(typeOrBytes: TypedArrayConstructor | number, countElems?: number): TypedArray {
+    return alloc(this, typeOrBytes, countElems)
   }
 
   // -- collectives (MPI-4.1 §6): every rank calls them in the same order; they may be started concurrently -------

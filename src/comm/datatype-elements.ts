@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 import type { TypedArray } from './types.js'
 
 /** Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber. */
@@ -46,6 +46,18 @@ export function typeCodeOf(data: unknown): number {
   return tag === undefined ? typeCode.value : (codeOfTag[tag] ?? unknownElementType(tag))
 }
 
+export type TypedArrayConstructor = (typeof constructors)[number]
+
+/** @throws ERR_TYPE unless it is the constructor of an array that can be sent */
+export function typeCodeOfConstructor(wanted: unknown): number {
+  const type = constructors.lastIndexOf(wanted as TypedArrayConstructor)
+  if (type >= 0) return type
+  throw new RankweaveError(
+    'ERR_TYPE',
+    `expected a number of bytes or the constructor of a typed array, got ${typeof wanted === 'function' ? wanted.name : shown(wanted)}`,
+  )
+}
+
 /** Name of a wire code, for messages: `Float64Array`, or `value`. */
 export function typeName(type: number): string {
   return type === typeCode.value ? 'value' : (constructors[type]?.name ?? `type ${type}`)
@@ -59,12 +71,21 @@ export function elementSizeBytes(type: number): number {
 /** What every array of ours can be seen as bytes up to, on all versions of Node. */
 const maxArrayBytes = 2 ** 32
 
-/** @throws ERR_COUNT for more than memory holds */
-export function newArray(type: number, countElems: number): TypedArray {
+/**
+ * @param memory what to lay it over; undefined: memory of its own
+ * @throws ERR_COUNT for more than memory holds
+ */
+export function newArray(
+  type: number,
+  countElems: number,
+  memory?: (sizeBytes: number) => ArrayBufferLike | undefined,
+): TypedArray {
   const TypedArrayOf = constructors[type]!
-  if (countElems * TypedArrayOf.BYTES_PER_ELEMENT <= maxArrayBytes) {
+  const sizeBytes = countElems * TypedArrayOf.BYTES_PER_ELEMENT
+  if (sizeBytes <= maxArrayBytes) {
     try {
-      return new TypedArrayOf(countElems)
+      const buffer = memory?.(sizeBytes)
+      return buffer === undefined ? new TypedArrayOf(countElems) : new TypedArrayOf(buffer as ArrayBuffer)
     } catch (cause) {
       throw noRoom(type, countElems, cause)
     }
@@ -79,6 +100,7 @@ function noRoom(type: number, countElems: number, cause?: unknown): RankweaveErr
 
 /** The bytes of a typed array, not copied. */
 export function bytesOf(array: TypedArray): Uint8Array {
+  if (array.constructor === Uint8Array) return array as Uint8Array
   return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
 }
 

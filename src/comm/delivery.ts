@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
+import { copyBytes } from '../fabric/copy-bytes.js'
 import {
   bytesOf,
   copyElements,
@@ -82,7 +83,7 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
     return
   }
   const target = into ?? newArray(envelope.type, envelope.countElems)
-  bytesOf(target).set(bytes)
+  copyBytes(bytesOf(target), 0, bytes)
   fulfil(receive, envelope, target)
 }
 

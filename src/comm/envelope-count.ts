@@ -23,8 +23,13 @@ export class EnvelopeCount {
   }
 
   leave(process: number): void {
+    this.sent[this.indexOf(process)]!++
+  }
+
+  /** Where `sent` counts what goes to a process. */
+  indexOf(process: number): number {
     this.#processIndex ??= new Map(Array.from(this.#processes.processes, (each, index) => [each, index]))
-    this.sent[this.#processIndex.get(process)!]!++
+    return this.#processIndex.get(process)!
   }
 
   arrive(): void {

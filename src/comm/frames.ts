@@ -11,6 +11,7 @@ export const frameKind = {
   acknowledge: 5,
   cancel: 6,
   cancelled: 7,
+  shared: 8,
   // collectives (comm/exchange)
   collective: 16,
   revoke: 17,
@@ -49,6 +50,10 @@ export const envelopeWord = {
   acknowledge: 10,
 } as const
 export const envelopeWords = 11
+
+/** `shared`: an envelope, and where in the sender's memory the payload is. The receiver copies it and acknowledges. */
+export const locationWord = { segment: 11, offsetLow: 12, offsetHigh: 13 } as const
+export const sharedWords = 14
 
 /**
  * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`: the

@@ -9,6 +9,10 @@ export class Lookups {
   /** By rank in the communicator. */
   readonly #waiting = new Map<number, Send[]>()
 
+  get none(): boolean {
+    return this.#waiting.size === 0
+  }
+
   /** True when the send has been put behind others to its rank. */
   holds(send: Send): boolean {
     if (this.#waiting.size === 0) return false

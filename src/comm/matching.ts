@@ -1,10 +1,19 @@
 import type { RankweaveError } from '../errors.js'
+import { copyBytes } from '../fabric/copy-bytes.js'
 import type { CommState } from './comm-state.js'
 import { type Credit, creditOf } from './credit.js'
-import { bytesOf, newArray, pack, typeCode } from './datatype.js'
+import { bytesOf, newArray, pack, requireFixed, typeCode, typeCodeOf } from './datatype.js'
 import { deliverBytes, deliverCopy, type Envelope, envelopeIn } from './delivery.js'
 import { EnvelopeCount } from './envelope-count.js'
-import { cancelReason, cancelStage, envelopeWord, frameKind, headerWord, transferWord } from './frames.js'
+import {
+  cancelReason,
+  cancelStage,
+  envelopeWord,
+  frameKind,
+  headerWord,
+  locationWord,
+  transferWord,
+} from './frames.js'
 import { Lookups } from './lookups.js'
 import { Mailbox } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
@@ -14,6 +23,14 @@ import { Transfers } from './transfer.js'
 import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
 import { Unreceived } from './unreceived.js'
 import { processOf } from './world-layout.js'
+
+/** How a rank in another process is reached; `index` counts its process among those of the communicator. */
+interface Route {
+  readonly dest: number
+  readonly worldRank: number
+  readonly process: number
+  readonly index: number
+}
 
 /**
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
@@ -33,6 +50,8 @@ export class Matching {
   readonly #extracted = new Set<Arrived>()
   readonly #unreceived: Unreceived
   readonly #envelopes: EnvelopeCount
+  /** Of the last short message: most often the next one goes the same way. */
+  #route: Route | undefined
   #anyLost: boolean
   #closing = false
   #failed: RankweaveError | undefined
@@ -71,6 +90,28 @@ export class Matching {
     const found = this.#state.table.lookup(send.dest)
     if (typeof found === 'number') this.#sendTo(send, found)
     else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+  }
+
+  /**
+   * Sends what can be sent without waiting for anything: a short array to a rank elsewhere. False, and nothing done,
+   * for all else. No object is made, because none has to outlive the call.
+   */
+  sendShort(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
+    if (this.#failed !== undefined || this.#anyLost || !this.#lookups.none || !ArrayBuffer.isView(data))
+      return false
+    const { runtime } = this.#state
+    const type = typeCodeOf(data)
+    const sizeBytes = data.byteLength
+    if (type === typeCode.value || sizeBytes > runtime.shortBytes) return false
+    const route = this.#routeTo(dest)
+    if (route === undefined) return false
+    requireFixed(data as TypedArray)
+    if (!this.#credit.take(route.process, sizeBytes)) return false
+    owner.counters.messagesSent++
+    owner.counters.bytesSent += sizeBytes
+    this.#envelopes.sent[route.index]!++
+    this.#transfers.sendShort(route.process, route.worldRank, dest, owner.rank, tag, type, data as TypedArray)
+    return true
   }
 
   /** Starts a receive or a probe. */
@@ -139,7 +180,11 @@ export class Matching {
         this.#envelopes.arrive()
         return
       case frameKind.rendezvous:
-        this.#offerArrives(src, header)
+        this.#offerArrives(src, header, undefined)
+        this.#envelopes.arrive()
+        return
+      case frameKind.shared:
+        this.#offerArrives(src, header, this.#reach(src, header))
         this.#envelopes.arrive()
         return
       case frameKind.cancel:
@@ -286,6 +331,18 @@ export class Matching {
     this.#enter(message, receive)
   }
 
+  /** The way to a rank in another process; undefined for one here, or where it may have to be looked up elsewhere. */
+  #routeTo(dest: number): Route | undefined {
+    if (this.#route?.dest === dest) return this.#route
+    const { runtime, table } = this.#state
+    if (table.kind === 'distributed') return undefined
+    const worldRank = table.lookup(dest)
+    const process = processOf(runtime.layout, worldRank)
+    if (process === runtime.process) return undefined
+    this.#route = { dest, worldRank, process, index: this.#envelopes.indexOf(process) }
+    return this.#route
+  }
+
   #isEager({ payload }: Send, process: number): boolean {
     const { sizeBytes } = payload
     return sizeBytes <= this.#state.runtime.options.eagerLimitBytes && this.#credit.take(process, sizeBytes)
@@ -328,19 +385,32 @@ export class Matching {
     )
     if (transferId !== 0) this.#unreceived.open(src, transferId, message)
     if (whole) {
-      bytesOf(data).set(payload)
+      copyBytes(bytesOf(data), 0, payload)
       this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     } else this.#unreceived.fill(message, payload)
     this.#enter(message, receive)
   }
 
-  #offerArrives(src: number, header: Int32Array): void {
+  /** @param bytes the payload in its sender's memory, if it can be read from here */
+  #offerArrives(src: number, header: Int32Array, bytes: Uint8Array | undefined): void {
     if (this.#failed !== undefined) return
     const transferId = header[envelopeWord.transferId]!
     const mailbox = this.#mailboxOf(header)
-    const message = new Arrived(mailbox, envelopeIn(header), { kind: 'remote', process: src, transferId })
+    const content = {
+      kind: 'remote',
+      process: src,
+      transferId,
+      ...(bytes === undefined ? {} : { bytes }),
+    } as const
+    const message = new Arrived(mailbox, envelopeIn(header), content)
     this.#unreceived.open(src, transferId, message)
     this.#enter(message, mailbox.posted.find(message.source, message.tag))
+  }
+
+  #reach(src: number, header: Int32Array): Uint8Array {
+    const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
+    const location = { segment: header[locationWord.segment]!, byteOffset }
+    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
   }
 
   /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */

@@ -103,7 +103,13 @@ export type Content =
   /** With its sender, in this process. */
   | { readonly kind: 'local'; readonly send: Send }
   /** With its sender, in another process. */
-  | { readonly kind: 'remote'; readonly process: number; readonly transferId: number }
+  | {
+      readonly kind: 'remote'
+      readonly process: number
+      readonly transferId: number
+      /** The sender's own memory, where it can be read from here. */
+      readonly bytes?: Uint8Array
+    }
   /** Nowhere: it was taken by `recv`, or can no longer come. */
   | { readonly kind: 'gone'; readonly error: RankweaveError }
 

@@ -5,7 +5,7 @@ import type { Communicator } from './communicator.js'
 import { payloadOf, requireReceiveBuffer } from './datatype.js'
 import { Receive, type ReceiveKind, Send } from './message.js'
 import { MatchedMessage, nothingFrom, Request } from './request.js'
-import { nextTurn, resolvedInTurn } from './turns.js'
+import { doneInTurn, nextTurn, resolvedInTurn } from './turns.js'
 import {
   ANY_SOURCE,
   ANY_TAG,
@@ -32,7 +32,18 @@ export function send(
   mode: SendMode,
   options?: WaitOptions,
 ): Promise<void> {
-  return attempt(() => startSend(comm, data, dest, tag, mode, options).wait())
+  try {
+    if (mode === 'standard' && options === undefined) {
+      const { state, rank } = comm.seat()
+      requireSend(comm, dest, tag)
+      const { matching } = state
+      if (dest !== PROC_NULL && matching.sendShort(matching.mailbox(rank), data, dest, tag))
+        return doneInTurn()
+    }
+    return startSend(comm, data, dest, tag, mode, options).wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 export function isend(
@@ -52,7 +63,13 @@ export function recv(
   tag: number,
   options?: RecvOptions,
 ): Promise<Message> {
-  return attempt(() => startReceive<Message>(comm, 'recv', source, tag, options).wait())
+  try {
+    const started = startReceive<Message>(comm, 'recv', source, tag, options)
+    if (!started.settled && options?.signal === undefined) started.owner.state.runtime.lookFor(started)
+    return started.wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
 }
 
 export function irecv(
@@ -148,8 +165,7 @@ function startSend(
   options: WaitOptions | undefined,
 ): Send {
   const { state, rank } = comm.seat()
-  if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
-  if (!isTag(tag)) throw badTag(tag, `0 to ${maxTag}`)
+  requireSend(comm, dest, tag)
   const signal = signalOf(options)
   const { matching } = state
   const started = new Send(matching.mailbox(rank), payloadOf(data), dest, tag, mode === 'synchronous')
@@ -187,6 +203,11 @@ function startReceive<T>(
   matching.receive(started)
   if (signal !== undefined) started.cancelOn(signal)
   return started
+}
+
+function requireSend(comm: Communicator, dest: number, tag: number): void {
+  if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
+  if (!isTag(tag)) throw badTag(tag, `0 to ${maxTag}`)
 }
 
 function requireReceive(comm: Communicator, source: number, tag: number, options?: RecvOptions): void {

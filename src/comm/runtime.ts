@@ -23,6 +23,12 @@ export interface Trouble {
   ended(error: RankweaveError): void
 }
 
+/** Bounds of how often `Runtime.lookFor` looks; a look takes some 10 ns. */
+const fewestLooks = 8
+const mostLooks = 256
+/** Frames for others that come in between. */
+const triesPerLook = 4
+
 /** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
 export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
 
@@ -37,6 +43,8 @@ export class Runtime implements FrameSink {
   /** World rank of the first rank hosted here, and how many follow. */
   readonly firstRank: number
   readonly hostedRanks: number
+  /** Messages of at most this many payload bytes go in one frame, with their envelope. */
+  readonly shortBytes: number
   readonly waits: WaitTracker
   readonly processCounters: ProcessCounters = {
     framesSent: 0,
@@ -58,6 +66,10 @@ export class Runtime implements FrameSink {
   #nextCounter = 0
   #ended: RankweaveError | undefined
   #spinning = false
+  /** How often `lookFor` looks: as often as it paid lately. */
+  #looks = mostLooks
+  /** Whose frame came last: most often the next one is of the same. */
+  #lastState: CommState | undefined
 
   constructor(fabric: Fabric, layout: WorldLayout, options: RuntimeOptions = defaultRuntimeOptions) {
     this.fabric = fabric
@@ -66,6 +78,7 @@ export class Runtime implements FrameSink {
     this.firstRank = layout.firstRank[fabric.process]!
     this.hostedRanks = layout.firstRank[fabric.process + 1]! - this.firstRank
     this.#uncounted = new Float64Array(this.hostedRanks)
+    this.shortBytes = Math.min(options.eagerLimitBytes, fabric.maxPayloadBytes)
     this.waits = new WaitTracker(this.hostedRanks)
     this.waits.listener = {
       waiting: () => fabric.ref(),
@@ -137,6 +150,7 @@ export class Runtime implements FrameSink {
     const key = contextKey(id)
     this.#contexts.get(key)?.releaseTable()
     this.#contexts.delete(key)
+    this.#lastState = undefined
   }
 
   onService(kind: number, handler: ServiceHandler): void {
@@ -170,9 +184,17 @@ export class Runtime implements FrameSink {
       this.#services.get(kind)?.(src, header, payload)
       return
     }
-    const key = contextKey({ leader: header[headerWord.leader]!, counter: header[headerWord.counter]! })
+    const leader = header[headerWord.leader]!
+    const counter = header[headerWord.counter]!
+    const last = this.#lastState
+    if (last !== undefined && last.id.counter === counter && last.id.leader === leader) {
+      last.frame(src, header, payload)
+      return
+    }
+    const key = contextKey({ leader, counter })
     const state = this.#contexts.get(key)
     if (state !== undefined) {
+      this.#lastState = state
       state.frame(src, header, payload)
       return
     }
@@ -211,13 +233,31 @@ export class Runtime implements FrameSink {
     queueMicrotask(this.#afterMicrotasks)
   }
 
+  /**
+   * Looks for what completes `operation`, which the only rank here that is awake is about to wait for: if it comes
+   * now, there is nothing to suspend. The rank may have been about to do something else first, so it looks a few times
+   * only, and more often the more often that has paid.
+   */
+  lookFor(operation: { readonly settled: boolean }): void {
+    const { fabric, waits } = this
+    if (waits.awake !== 1 || fabric.glance === undefined) return
+    for (let tries = 0; tries < triesPerLook && fabric.glance(this.#looks); tries++) {
+      if (!operation.settled) continue
+      this.#looks = mostLooks
+      return
+    }
+    this.#looks = Math.max(fewestLooks, this.#looks >> 1)
+  }
+
   readonly #afterMicrotasks = (): void => nextTick(this.#spin)
 
   readonly #spin = (): void => {
     this.#spinning = false
     const { waits } = this
     if (waits.awake > 0 || waits.waits === 0 || this.#ended !== undefined) return
-    if (this.fabric.spin!()) this.#spinLater()
+    if (!this.fabric.spin!()) return
+    this.#looks = Math.min(mostLooks, this.#looks * 2)
+    this.#spinLater()
   }
 
   /** Called when every hosted rank is blocked or has ended; the host of this runtime sets it. */

@@ -10,12 +10,15 @@ import {
   type FrameKind,
   frameKind,
   headerWord,
+  locationWord,
+  sharedWords,
   transferMode,
   transferWord,
   transferWords,
 } from './frames.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
+import type { TypedArray } from './types.js'
 
 /** A send whose receiver, in another process, still owes an answer. */
 interface Outgoing {
@@ -46,6 +49,7 @@ export class Transfers {
   readonly #outgoing = new Map<number, Outgoing>()
   readonly #incoming = new Map<number, Incoming>()
   readonly #envelope: Int32Array
+  readonly #shared: Int32Array
   readonly #control: Int32Array
   #whenIdle: (() => void)[] = []
 
@@ -53,6 +57,7 @@ export class Transfers {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#envelope = this.#headerOf(envelopeWords)
+    this.#shared = this.#headerOf(sharedWords)
     this.#control = this.#headerOf(transferWords)
   }
 
@@ -79,10 +84,47 @@ export class Transfers {
     else send.fulfil()
   }
 
+  /** Sends data that fit one frame and need no answer; the caller has taken the credit. */
+  sendShort(
+    process: number,
+    destWorldRank: number,
+    dest: number,
+    source: number,
+    tag: number,
+    type: number,
+    data: TypedArray,
+  ): void {
+    const header = this.#envelope
+    header[headerWord.kind] = frameKind.eager
+    header[envelopeWord.destWorldRank] = destWorldRank
+    header[envelopeWord.dest] = dest
+    header[envelopeWord.source] = source
+    header[envelopeWord.tag] = tag
+    header[envelopeWord.type] = type
+    header[envelopeWord.sizeBytes] = data.byteLength
+    header[envelopeWord.transferId] = 0
+    header[envelopeWord.acknowledge] = 0
+    this.#state.runtime.send(process, header, bytesOf(data))
+  }
+
   /** Sends the envelope; the data follows when the receiver is ready. */
   offer(send: Send, destWorldRank: number): void {
+    const { process, payload } = send
+    const { runtime } = this.#state
     send.transferId = this.#credit.drawTransferId()
-    this.#state.runtime.send(send.process, this.#write(send, frameKind.rendezvous, destWorldRank))
+    const location =
+      payload.data instanceof StridedView
+        ? undefined
+        : runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
+    if (location === undefined) {
+      runtime.send(process, this.#write(send, frameKind.rendezvous, destWorldRank))
+    } else {
+      const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
+      header[locationWord.segment] = location.segment
+      header[locationWord.offsetLow] = location.byteOffset
+      header[locationWord.offsetHigh] = Math.floor(location.byteOffset / 2 ** 32)
+      runtime.send(process, header)
+    }
     this.#await(send)
   }
 
@@ -286,8 +328,7 @@ export class Transfers {
     this.#state.runtime.send(process, header)
   }
 
-  #write(send: Send, kind: FrameKind, destWorldRank: number): Int32Array {
-    const header = this.#envelope
+  #write(send: Send, kind: FrameKind, destWorldRank: number, header = this.#envelope): Int32Array {
     header[headerWord.kind] = kind
     header[envelopeWord.destWorldRank] = destWorldRank
     header[envelopeWord.dest] = send.dest

@@ -30,6 +30,15 @@ export function resolvedInTurn<T>(value: T): Promise<T> {
   return new Promise((resolve) => inTurn(() => resolve(value)))
 }
 
+/** A completion without a value, subject to the same rule. */
+export function doneInTurn(): Promise<void> {
+  return held.length === 0 && ++completions < completionsPerTurn
+    ? done
+    : new Promise((resolve) => inTurn(resolve))
+}
+
+const done = Promise.resolve()
+
 /** Resolves after timers and I/O have had their turn: what an unsuccessful poll waits for. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => later(resolve))

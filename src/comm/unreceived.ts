@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { CommState } from './comm-state.js'
 import { type Credit, creditOf } from './credit.js'
 import { bytesOf } from './datatype.js'
-import { countReceived, deliverCopy, deliverHeld } from './delivery.js'
+import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
 import { cancelReason } from './frames.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
@@ -83,6 +83,11 @@ export class Unreceived {
         break
       case 'remote':
         this.#open.delete(keyOf(content.process, content.transferId))
+        if (content.bytes !== undefined) {
+          deliverBytes(receive, message, content.bytes)
+          this.#transfers.acknowledge(content.process, content.transferId)
+          break
+        }
         countReceived(receive, message)
         this.#transfers.accept(content.process, content.transferId, message, receive)
         break
