@@ -8,16 +8,11 @@ import { requireOptions } from './arguments.js'
 import { type BlockLayout, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf, elementWords } from './buffers.js'
+import { EvenAllgather } from './even-allgather.js'
 import { fillSlots, runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
-import { elementsOver, receiveBuffers } from './receive-buffers.js'
+import { receiveBuffers } from './receive-buffers.js'
 import { wordsOf } from './words.js'
-
-/** What a rank brings to a neighbor allgather. */
-interface Blocks {
-  readonly elements: TypedArray
-  readonly into: TypedArray | undefined
-}
 
 /** Equal blocks: slot i of the result is the block of the i-th source. */
 export function neighborAllgather(
@@ -31,42 +26,18 @@ export function neighborAllgather(
   const { type, elements } = contributionOf(name, data)
   const { into } = options
   checkInto(name, into, type, neighborhood.slotsOf(rank) * elements.length)
-  const call: CollectiveCall<Blocks, TypedArray> = {
-    signature: { name, type, count: elements.length },
-    run: (blocks, exchange) => gatherEven(neighborhood, type, blocks, exchange),
-  }
+  const likely = state.collectives.likelyCall()
+  const call =
+    likely instanceof EvenAllgather && likely.fits(neighborhood, type, elements.length)
+      ? likely
+      : new EvenAllgather(neighborhood, type, elements.length)
   return state.collectives.call(localIndex, call, { elements, into }, options)
 }
 
-function gatherEven(
-  neighborhood: Neighborhood,
-  type: number,
-  blocks: readonly Blocks[],
-  exchange: Exchange,
-): readonly TypedArray[] | Promise<readonly TypedArray[]> {
-  const { program, traffic } = neighborhood
-  const count = blocks[0].elements.length
-  const width = count * elementWords(type)
-  const store = BlockStore.even(elementSizeBytes(type), program.valueBlock.length, width)
-  const own = elementsOver(type, store.words) as Float64Array
-  for (let v = 0; v < blocks.length; v++) own.set(blocks[v].elements as Float64Array, v * count)
-  const finish = () => {
-    const sizes = program.ranks.map((rank) => neighborhood.slotsOf(rank) * count)
-    const buffers = receiveBuffers(type, sizes, (i) => blocks[i].into)
-    fillSlots(program, store, buffers, evenFill(program.fillSlot, width))
-    return buffers.results()
-  }
-  const running = runProgram(program, exchange, store, traffic)
-  return running === undefined ? finish() : running.then(finish)
-}
-
-/** Where slots of one width begin. */
-export function evenFill(fillSlot: Int32Array, width: number): Int32Array {
-  return width === 1 ? fillSlot : fillSlot.map((slot) => slot * width)
-}
-
 /** What a rank brings to a neighbor allgatherv. */
-interface VariedBlocks extends Blocks {
+interface VariedBlocks {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
   readonly options: BlocksOptions
 }
 
@@ -98,13 +69,13 @@ function gatherVaried(
   exchange: Exchange,
 ) {
   const { program, traffic } = neighborhood
-  const store = BlockStore.open(elementSizeBytes(type), program.valueBlock.length)
+  const store = BlockStore.open(program, elementSizeBytes(type))
   for (const [v, { elements }] of blocks.entries()) {
     const words = wordsOf(elements)
     store.extend(v, words.length)
     store.put(v, v + 1, words)
   }
-  const finish = () => {
+  runProgram(program, exchange, store, traffic, () => {
     const counts = slotCounts(neighborhood, store, type)
     const landings = blocks.map(({ options }, i) => landingFor(type, counts[i], options))
     const sizes = landings.map(({ size }) => size)
@@ -112,12 +83,11 @@ function gatherVaried(
     const displsOf = landings.map(({ displs }) => displs)
     fillSlots(program, store, buffers, variedFill(program, displsOf, type))
     const results = buffers.results()
-    return landings.map(
-      ({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs },
+    exchange.finish(
+      landings.map(({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs }),
     )
-  }
-  const running = runProgram(program, exchange, store, traffic)
-  return running === undefined ? finish() : running.then(finish)
+  })
+  return undefined
 }
 
 /** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */

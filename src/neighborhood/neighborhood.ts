@@ -5,6 +5,7 @@ import { verify } from '../schedule/verify.js'
 import { cartNeighborSlots, procNull } from '../topology/cart-shape.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../topology/machine.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import { type SlotList, slotList } from './even-store.js'
 import type { NeighborTraffic } from './executor.js'
 import { plan } from './plan.js'
 import type { Plan, Strategy } from './strategy.js'
@@ -39,6 +40,7 @@ export class Neighborhood {
   readonly #processIndex: number
   #plan: Plan | undefined
   #program: ProcessProgram | undefined
+  #slots: SlotList | undefined
 
   constructor(state: CommState, { topology, strategy, machine }: NeighborhoodOptions) {
     this.topology = topology
@@ -69,6 +71,12 @@ export class Neighborhood {
       this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
     }
     return this.#program
+  }
+
+  /** The slots of the program, rank by rank. */
+  get slots(): SlotList {
+    this.#slots ??= slotList(this.program)
+    return this.#slots
   }
 }
 

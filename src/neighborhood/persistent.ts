@@ -1,17 +1,19 @@
+import { attempt } from '../comm/attempt.js'
 import type { CollectiveCall, Exchange, Signature } from '../comm/collective-engine.js'
 import type { CommState } from '../comm/comm-state.js'
 import type { Communicator, Seat } from '../comm/communicator.js'
 import { elementSizeBytes, typeCode } from '../comm/datatype.js'
 import type { TypedArray, WaitOptions } from '../comm/types.js'
 import { RankweaveError } from '../errors.js'
-import { evenFill, slotCounts, variedFill } from './allgather.js'
+import { slotCounts, variedFill } from './allgather.js'
 import { requireOptions } from './arguments.js'
 import { type BlockWishes, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
-import { checkInto, contributionOf, elementWords } from './buffers.js'
+import { checkInto, contributionOf } from './buffers.js'
+import { EvenStore, fillRankSlots } from './even-store.js'
 import { fillSlots, runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
-import { type Words, wordsOf } from './words.js'
+import { copyWords, wordsOf } from './words.js'
 
 /**
  * A neighbor allgather that is set up once and started often, always with the buffers it was set up with (MPI-4.1
@@ -21,16 +23,26 @@ import { type Words, wordsOf } from './words.js'
  */
 export class NeighborRequest {
   readonly #handle: Communicator
-  readonly #bound: Promise<BoundAllgather>
-  #active = false
+  readonly #setup: Promise<BoundAllgather>
+  /** Once set up. */
+  #bound: BoundAllgather | undefined
+  /** The start before, if it was shared with the other ranks of the process. */
+  #shared: Promise<void> | undefined
+  /** A start of its own is active. */
+  #apart = false
   #freed = false
 
   /** @internal */
-  constructor(handle: Communicator, bound: Promise<BoundAllgather>) {
+  constructor(handle: Communicator, setup: Promise<BoundAllgather>) {
     this.#handle = handle
-    this.#bound = bound
+    this.#setup = setup
     // A failed setup is reported by every start, and must not end the program before.
-    bound.catch(() => {})
+    setup.then(
+      (bound) => {
+        this.#bound = bound
+      },
+      () => {},
+    )
   }
 
   /**
@@ -38,19 +50,22 @@ export class NeighborRequest {
    *
    * @throws ERR_REQUEST while the start before is active, and after `free`
    */
-  async start(options?: WaitOptions): Promise<void> {
-    if (this.#freed) throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-    if (this.#active) {
-      throw new RankweaveError('ERR_REQUEST', 'start: expected the start before to have ended, it is active')
-    }
-    this.#active = true
-    try {
-      const bound = await this.#bound
+  start(options?: WaitOptions): Promise<void> {
+    return attempt(() => {
+      if (this.#freed) {
+        throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
+      }
+      if (this.#isActive) {
+        throw new RankweaveError(
+          'ERR_REQUEST',
+          'start: expected the start before to have ended, it is active',
+        )
+      }
+      if (this.#bound === undefined || options?.signal !== undefined) return this.#startApart(options)
       const { state, localIndex } = this.#handle.seat()
-      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
-    } finally {
-      this.#active = false
-    }
+      this.#shared = this.#bound.start(state, localIndex)
+      return this.#shared
+    })
   }
 
   /**
@@ -59,12 +74,28 @@ export class NeighborRequest {
    * @throws ERR_REQUEST while a start is active, and when it was freed before
    */
   free(): void {
-    if (this.#freed || this.#active) {
+    if (this.#freed || this.#isActive) {
       const why = this.#freed ? 'was freed before' : 'is active'
       throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
     }
     this.#freed = true
-    this.#bound.then((bound) => bound.release()).catch(() => {})
+    this.#setup.then((bound) => bound.release()).catch(() => {})
+  }
+
+  get #isActive(): boolean {
+    return this.#apart || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+  }
+
+  /** A start that waits for the setup, or that a signal may end. */
+  async #startApart(options: WaitOptions | undefined): Promise<void> {
+    this.#apart = true
+    try {
+      const bound = await this.#setup
+      const { state, localIndex } = this.#handle.seat()
+      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
+    } finally {
+      this.#apart = false
+    }
   }
 }
 
@@ -79,6 +110,8 @@ interface Buffers {
 class BoundAllgather {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
+  /** The start that is under way, which the ranks of the process share; gone before any of them goes on. */
+  running: Promise<void> | undefined
   readonly #state: CommState
   #holders: number
 
@@ -87,7 +120,7 @@ class BoundAllgather {
     state: CommState,
     exchange: Exchange,
     signature: Signature,
-    run: (exchange: Exchange) => Promise<void> | undefined,
+    run: (exchange: Exchange, done: () => void) => void,
   ) {
     this.#state = state
     this.#holders = state.localRanks.length
@@ -95,8 +128,23 @@ class BoundAllgather {
     this.call = {
       signature,
       shared: true,
-      run: (_, startExchange) => run(startExchange)?.then(() => nothing) ?? nothing,
+      run: (_, startExchange) => {
+        run(startExchange, () => startExchange.finish(nothing))
+        return undefined
+      },
     }
+  }
+
+  start(state: CommState, localIndex: number): Promise<void> {
+    const started: Promise<void> = state.collectives.start(this.lane, localIndex, this.call, undefined)
+    if (started !== this.running) {
+      this.running = started
+      const ended = () => {
+        if (this.running === started) this.running = undefined
+      }
+      started.then(ended, ended)
+    }
+    return started
   }
 
   /** One rank gives up its request. */
@@ -122,18 +170,18 @@ export function neighborAllgatherInit(
   const call: CollectiveCall<Buffers, BoundAllgather> = {
     signature,
     run: (buffers, exchange) => {
-      const { program } = neighborhood
-      const width = count * elementWords(type)
-      const store = BlockStore.even(elementSizeBytes(type), program.valueBlock.length, width)
-      const bound = bind(
-        seat.state,
-        exchange,
-        signature,
-        neighborhood,
-        buffers,
-        store,
-        evenFill(program.fillSlot, width),
-      )
+      const { program, slots, traffic } = neighborhood
+      const store = new EvenStore(program, type, elementSizeBytes(type), count)
+      const sends = buffers.map((bound) => wordsOf(bound.send))
+      const receives = buffers.map((bound) => wordsOf(bound.recv))
+      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
+        for (let v = 0; v < sends.length; v++)
+          copyWords(sends[v], 0, store.words, v * store.width, store.width)
+        runProgram(program, startExchange, store, traffic, () => {
+          for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+          done()
+        })
+      })
       return buffers.map(() => bound)
     },
   }
@@ -156,24 +204,28 @@ export function neighborAllgathervInit(
   const call: CollectiveCall<Buffers, BoundAllgather> = {
     signature,
     run: async (buffers, exchange) => {
-      const { program } = neighborhood
+      const { program, traffic } = neighborhood
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)
-      const store = BlockStore.of(elementSizeBytes(type), lengths)
+      const store = BlockStore.of(program, elementSizeBytes(type), lengths)
       const counts = slotCounts(neighborhood, store, type)
       const displs = buffers.map(({ recv: into, wishes: wanted }, i) => {
         const layout = blockLayout(name, counts[i], wanted)
         checkInto(name, into, type, layout.size)
         return layout.displs
       })
-      const bound = bind(
-        seat.state,
-        exchange,
-        signature,
-        neighborhood,
-        buffers,
-        store,
-        variedFill(program, displs, type),
-      )
+      const sends = buffers.map((bound) => wordsOf(bound.send))
+      const receives = {
+        words: buffers.map((bound) => wordsOf(bound.recv)),
+        base: new Int32Array(buffers.length),
+      }
+      const fillTo = variedFill(program, displs, type)
+      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
+        for (let v = 0; v < sends.length; v++) store.put(v, v + 1, sends[v])
+        runProgram(program, startExchange, store, traffic, () => {
+          fillSlots(program, store, receives, fillTo)
+          done()
+        })
+      })
       return buffers.map(() => bound)
     },
   }
@@ -196,34 +248,12 @@ function checkBound(name: string, send: unknown, recv: unknown): void {
 
 /** Words of every value, by running the program once with the lengths as blocks. */
 async function exchangeLengths(
-  neighborhood: Neighborhood,
+  { program, traffic }: Neighborhood,
   buffers: readonly Buffers[],
   exchange: Exchange,
 ): Promise<Int32Array> {
-  const { program, traffic } = neighborhood
-  const store = BlockStore.even(elementSizeBytes(typeCode.Int32Array), program.valueBlock.length, 1)
-  for (const [v, { send }] of buffers.entries()) store.put(v, v + 1, Int32Array.of(wordsOf(send).length))
-  await runProgram(program, exchange, store, traffic)
+  const store = new EvenStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
+  for (const [v, { send }] of buffers.entries()) store.words[v] = wordsOf(send).length
+  await new Promise<void>((resolve) => runProgram(program, exchange, store, traffic, resolve))
   return store.words as Int32Array
-}
-
-function bind(
-  state: CommState,
-  exchange: Exchange,
-  signature: Signature,
-  { program, traffic }: Neighborhood,
-  buffers: readonly Buffers[],
-  store: BlockStore,
-  fillTo: Int32Array,
-): BoundAllgather {
-  const sends: Words[] = buffers.map(({ send }) => wordsOf(send))
-  const receives = { words: buffers.map(({ recv }) => wordsOf(recv)), base: new Int32Array(buffers.length) }
-  const finish = () => fillSlots(program, store, receives, fillTo)
-  return new BoundAllgather(state, exchange, signature, (startExchange) => {
-    for (let v = 0; v < sends.length; v++) store.put(v, v + 1, sends[v])
-    const running = runProgram(program, startExchange, store, traffic)
-    if (running !== undefined) return running.then(finish)
-    finish()
-    return undefined
-  })
 }

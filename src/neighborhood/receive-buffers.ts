@@ -3,7 +3,7 @@ import type { TypedArray } from '../comm/types.js'
 import { newWords, type Words, wordsOf, wordsPerElement } from './words.js'
 
 /** Receive buffers up to this many words, on average, are filled side by side in one arena and then cut out of it. */
-const smallWords = 96
+export const smallWords = 96
 
 /** The receive buffers of the ranks of one process while their slots are filled. */
 export interface ReceiveBuffers {

@@ -1,4 +1,5 @@
 import type { TypedArray } from '../comm/types.js'
+import { RankweaveError } from '../errors.js'
 
 /**
  * The memory of a typed array in units that move alike whatever the element type: 32-bit words, or bytes for elements
@@ -28,4 +29,14 @@ const setWords = 96
 export function copyWords(from: Words, fromAt: number, to: Words, toAt: number, count: number): void {
   if (count >= setWords) to.set(from.subarray(fromAt, fromAt + count), toAt)
   else for (let i = 0; i < count; i++) to[toAt + i] = from[fromAt + i]
+}
+
+/** @throws ERR_COUNT for more words than a store holds */
+export function checkTotal(words: number): void {
+  if (words > 0x7fffffff) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `the blocks of one process may have at most 2^31 - 1 words in one call, got ${words}`,
+    )
+  }
 }

@@ -1,12 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
+import { typeCode } from '../../../src/comm/datatype.js'
 import { run } from '../../../src/comm/run.js'
 import { local } from '../../../src/fabric/local.js'
 import { BlockStore } from '../../../src/neighborhood/block-store.js'
+import { EvenStore } from '../../../src/neighborhood/even-store.js'
 import { installNeighborhood } from '../../../src/neighborhood/install.js'
 import { plan, planStatistics } from '../../../src/neighborhood/plan.js'
+import { directSchedule } from '../../../src/neighborhood/strategies/direct.js'
 import type { Strategy } from '../../../src/neighborhood/strategy.js'
 import type { TopologyCommunicator } from '../../../src/neighborhood/topology-communicator.js'
+import { lowerProcess } from '../../../src/schedule/lower.js'
 import { erdosRenyiTopology } from '../../../src/topology/erdos-renyi.js'
 import { mooreTopology } from '../../../src/topology/moore.js'
 import { type ProcessTopology, topologyFromEdges } from '../../../src/topology/process-topology.js'
@@ -265,9 +269,11 @@ describe('persistent neighborAllgather', () => {
   })
 })
 
-describe('BlockStore', () => {
+const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
+
+describe('stores of values', () => {
   it('grows as lengths become known', () => {
-    const store = BlockStore.open(8, 3)
+    const store = BlockStore.open(programOfThree, 8)
     for (const [value, length] of [2, 0, 5].entries()) {
       store.extend(value, length)
       store.put(
@@ -281,8 +287,10 @@ describe('BlockStore', () => {
   })
 
   it('refuses more words than it can number', () => {
-    const tooMany = () => BlockStore.of(1, [2 ** 30, 2 ** 30])
+    const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
     expect(tooMany).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))
-    expect(() => BlockStore.even(8, 2 ** 20, 2 ** 12)).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))
+    expect(() => new EvenStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(
+      expect.objectContaining({ code: 'ERR_COUNT' }),
+    )
   })
 })
