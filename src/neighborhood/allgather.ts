@@ -8,30 +8,61 @@ import { requireOptions } from './arguments.js'
 import { type BlockLayout, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf, elementWords } from './buffers.js'
-import { EvenAllgather } from './even-allgather.js'
+import { type Blocks, EvenAllgather } from './even-allgather.js'
 import { fillSlots, runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
 import { receiveBuffers } from './receive-buffers.js'
 import { wordsOf } from './words.js'
 
-/** Equal blocks: slot i of the result is the block of the i-th source. */
-export function neighborAllgather(
-  { state, localIndex, rank }: Seat,
+/** What a rank passed last and how much of `into` it fills: passed again, there is nothing left to check. */
+export interface CheckedCall {
+  readonly call: EvenAllgather
+  readonly blocks: Blocks
+  readonly neededElems: number
+}
+
+/** Larger buffers are checked every time, and not kept from being collected. */
+const keptBytes = 65_536
+
+/** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
+export function checkedAllgather(
+  { state, rank }: Seat,
   neighborhood: Neighborhood,
   data: unknown,
-  options: IntoOptions = {},
-): Promise<TypedArray> {
+  options: IntoOptions,
+): CheckedCall {
   const name = 'neighborAllgather'
   requireOptions(name, options)
   const { type, elements } = contributionOf(name, data)
   const { into } = options
-  checkInto(name, into, type, neighborhood.slotsOf(rank) * elements.length)
+  const neededElems = neighborhood.slotsOf(rank) * elements.length
+  checkInto(name, into, type, neededElems)
   const likely = state.collectives.likelyCall()
   const call =
     likely instanceof EvenAllgather && likely.fits(neighborhood, type, elements.length)
       ? likely
       : new EvenAllgather(neighborhood, type, elements.length)
-  return state.collectives.call(localIndex, call, { elements, into }, options)
+  return { call, blocks: { elements, into }, neededElems }
+}
+
+/** Whether a later call passes the same: arrays keep their length unless their memory was taken away. */
+export function isRepeated(
+  { call, blocks: { elements, into }, neededElems }: CheckedCall,
+  data: unknown,
+  options: IntoOptions,
+): boolean {
+  requireOptions('neighborAllgather', options)
+  return (
+    data === elements &&
+    options.into === into &&
+    elements.length === call.countElems &&
+    (into === undefined || into.length >= neededElems)
+  )
+}
+
+/** Whether a call is worth remembering. */
+export function isKept({ call, blocks: { elements, into } }: CheckedCall): boolean {
+  return call.countElems > 0 && elements.byteLength <= keptBytes && (into?.byteLength ?? 0) <= keptBytes
 }
 
 /** What a rank brings to a neighbor allgatherv. */

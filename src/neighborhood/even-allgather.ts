@@ -24,7 +24,7 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly signature: Signature
   readonly #neighborhood: Neighborhood
   readonly #type: number
-  readonly #countElems: number
+  readonly countElems: number
   readonly #scratch: Scratch
   /** Not in use by a run. */
   #spare: EvenStore | undefined
@@ -34,13 +34,13 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
     this.signature = { name: 'neighborAllgather', type, count: countElems }
     this.#neighborhood = neighborhood
     this.#type = type
-    this.#countElems = countElems
+    this.countElems = countElems
     this.#scratch = new Scratch(type)
   }
 
   /** Whether this is the call of a rank with such a block. */
   fits(neighborhood: Neighborhood, type: number, countElems: number): boolean {
-    return neighborhood === this.#neighborhood && type === this.#type && countElems === this.#countElems
+    return neighborhood === this.#neighborhood && type === this.#type && countElems === this.countElems
   }
 
   run(blocks: readonly Blocks[], exchange: Exchange): undefined {
@@ -48,7 +48,7 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
     const store = this.#takeStore()
     const own = store.elements as Float64Array
     for (let v = 0; v < blocks.length; v++) {
-      own.set(blocks[v].elements as Float64Array, v * this.#countElems)
+      own.set(blocks[v].elements as Float64Array, v * this.countElems)
     }
     runProgram(program, exchange, store, traffic, () => {
       const results: TypedArray[] = new Array(blocks.length)
@@ -62,14 +62,14 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
   #takeStore(): EvenStore {
     const type = this.#type
     const store =
-      this.#spare ?? new EvenStore(this.#neighborhood.program, type, elementSizeBytes(type), this.#countElems)
+      this.#spare ?? new EvenStore(this.#neighborhood.program, type, elementSizeBytes(type), this.countElems)
     this.#spare = undefined
     return store
   }
 
   #result(store: EvenStore, index: number, into: TypedArray | undefined): TypedArray {
     const { program, slots, topology } = this.#neighborhood
-    const size = this.#neighborhood.slotsOf(program.ranks[index]) * this.#countElems
+    const size = this.#neighborhood.slotsOf(program.ranks[index]) * this.countElems
     const target = into ?? newArray(this.#type, size)
     if (this.#scratch.isWord) fillRankSlots(slots, index, store, target as unknown as Words)
     else if (topology.cart === null && this.#scratch.holds(size)) {

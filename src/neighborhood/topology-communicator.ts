@@ -4,7 +4,7 @@ import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/comm
 import type { StridedView } from '../comm/datatype.js'
 import type { Gathered, TypedArray, WaitOptions } from '../comm/types.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { neighborAllgather, neighborAllgatherv } from './allgather.js'
+import { type CheckedCall, checkedAllgather, isKept, isRepeated, neighborAllgatherv } from './allgather.js'
 import type { BlockWishes } from './block-layout.js'
 import type { NeighborTraffic } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
@@ -19,6 +19,7 @@ import type { Plan } from './strategy.js'
 export class TopologyCommunicator extends Communicator {
   /** @internal */
   protected readonly neighborhood: Neighborhood
+  #last: CheckedCall | undefined
 
   /** Not for users: these communicators come from `createDistGraphAdjacent` and its kin. */
   constructor(state: CommState, localIndex: number, neighborhood: Neighborhood) {
@@ -71,12 +72,23 @@ export class TopologyCommunicator extends Communicator {
    * elements on all ranks, one block per source in the result. A rank that is listed several times fills several
    * blocks. Sources and destinations need not be the same ranks, and may be none.
    *
+   * Ownership: without `into` every call allocates its result, which costs more than moving a few small blocks. Small
+   * arrays are remembered until the next call, so that a loop over the same ones is checked once.
+   *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts or types
    * @see MPI-4.1 §8.6.1
    */
-  neighborAllgather<T extends TypedArray>(data: T | StridedView<T>, options?: IntoOptions): Promise<T> {
-    return attempt(() => neighborAllgather(this.seat(), this.neighborhood, data, options)) as Promise<T>
+  neighborAllgather<T extends TypedArray>(data: T | StridedView<T>, options: IntoOptions = {}): Promise<T> {
+    return attempt(() => {
+      const seat = this.seat()
+      let checked = this.#last
+      if (checked === undefined || !isRepeated(checked, data, options)) {
+        checked = checkedAllgather(seat, this.neighborhood, data, options)
+        this.#last = isKept(checked) ? checked : undefined
+      }
+      return seat.state.collectives.call(seat.localIndex, checked.call, checked.blocks, options)
+    }) as Promise<T>
   }
 
   /**
