@@ -24,7 +24,7 @@ export function intersect(
 }
 
 /** Ones in a 32-bit word. */
-function ones(word: number): number {
+export function ones(word: number): number {
   let x = word - ((word >>> 1) & 0x55555555)
   x = (x & 0x33333333) + ((x >>> 2) & 0x33333333)
   return Math.imul((x + (x >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

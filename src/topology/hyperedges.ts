@@ -1,9 +1,9 @@
-import { countCommon } from './bit-rows.js'
+import { CandidateRows } from './candidate-rows.js'
 import { friendLists, ownersOf } from './friendship.js'
 import { FriendRows } from './friendship-rows.js'
 import { checkFriendOptions } from './matching-options.js'
 import { distinctOut } from './neighbors.js'
-import { denseSets } from './open-sets.js'
+import { denseSets, type OpenSets } from './open-sets.js'
 import type { ProcessTopology } from './process-topology.js'
 
 export interface HyperedgeOptions {
@@ -48,8 +48,8 @@ export function countHyperedges(topology: ProcessTopology, options: HyperedgeOpt
   const perRank = new Float64Array(ranks)
   if (owners.length === 0) return { kind: 'counted', perRank, meanPerRank: 0, total: 0 }
 
-  const rows = new FriendRows({ ...out, end: out.start.subarray(1), dense: denseSets(out) }, k - 1)
-  const counter = new HyperedgeCounter(perRank, k, theta, workLimit, rows)
+  const sets = { ...out, end: out.start.subarray(1), dense: denseSets(out) }
+  const counter = new HyperedgeCounter(perRank, k, theta, workLimit, sets)
   let total = 0
   for (const [i, p] of owners.entries()) {
     total += counter.countOwned(p, friends.rank.subarray(friends.start[p], friends.start[p + 1]))
@@ -68,21 +68,23 @@ class HyperedgeCounter {
   readonly #perRank: Float64Array
   readonly #k: number
   readonly #theta: number
-  readonly #rows: FriendRows
+  readonly #rows: CandidateRows
+  readonly #friends: FriendRows
 
-  constructor(perRank: Float64Array, k: number, theta: number, workLimit: number, rows: FriendRows) {
+  constructor(perRank: Float64Array, k: number, theta: number, workLimit: number, sets: OpenSets) {
     this.#perRank = perRank
     this.workLeft = workLimit
     this.#k = k
     this.#theta = theta
-    this.#rows = rows
+    this.#rows = new CandidateRows(k - 1)
+    this.#friends = new FriendRows(sets, this.#rows)
   }
 
   countOwned(p: number, friends: Int32Array): number {
-    this.#rows.open(p, friends.length)
-    for (const f of friends) this.#rows.add(f, this.#theta)
-    this.#rows.close(p)
-    this.workLeft -= friends.length * this.#rows.words
+    this.#friends.open(p, friends.length)
+    for (const f of friends) this.#friends.add(f, this.#theta)
+    this.#friends.close(p)
+    this.workLeft -= friends.length * this.#rows.levels[0].words
     const found = this.#count(0, this.#k - 1)
     this.#perRank[p] += found
     return found
@@ -90,8 +92,7 @@ class HyperedgeCounter {
 
   /** Hyperedges with `picks` more members from this level. A wrong number once `workLeft` is negative. */
   #count(depth: number, picks: number): number {
-    const { count, rank, bits } = this.#rows.levels[depth]
-    const words = this.#rows.words
+    const { count, rank, words } = this.#rows.levels[depth]
     if (picks === 1) {
       for (let i = 0; i < count; i++) this.#perRank[rank[i]]++
       return count
@@ -103,12 +104,12 @@ class HyperedgeCounter {
       let found = 0
       if (picks === 2) {
         for (let j = i + 1; j < count; j++) {
-          if (countCommon(bits, i * words, j * words, words) <= this.#theta) continue
+          if (this.#rows.common(depth, i, j) <= this.#theta) continue
           this.#perRank[rank[j]]++
           found++
         }
       } else {
-        this.#rows.clear(depth + 1, count)
+        this.#rows.choose(depth, i)
         for (let j = i + 1; j < count; j++) this.#rows.addBelow(depth, i, j, this.#theta)
         found = this.#count(depth + 1, picks - 1)
       }

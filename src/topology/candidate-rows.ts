@@ -1,0 +1,88 @@
+import { countCommon, intersect } from './bit-rows.js'
+import { RowCompressor } from './row-compressor.js'
+
+/** Candidates that may still join: what each has in common with those chosen so far, as a bitset. */
+export interface Candidates {
+  count: number
+  /** Words of each row. */
+  words: number
+  rank: Int32Array
+  /** Ones in the candidate's row. */
+  size: Int32Array
+  bits: Int32Array
+}
+
+/** Rows are squeezed below a choice that leaves at most this part of the words: then what follows is cheaper by more. */
+const worthSqueezing = 0.7
+
+/**
+ * Candidates for a group around one rank p, one level per member chosen: at level 0 a friend's row is what it has in
+ * common with p, at level 1 what it has in common with p and the first choice, and so on. Columns are p's own
+ * out-neighbors; below a choice those that it has, where that makes rows much shorter.
+ */
+export class CandidateRows {
+  readonly levels: readonly Candidates[]
+  readonly #compressor = new RowCompressor()
+  #squeezes = false
+
+  /** @param depth levels: the members that are to be chosen */
+  constructor(depth: number) {
+    this.levels = Array.from({ length: depth }, () => ({
+      count: 0,
+      words: 0,
+      rank: new Int32Array(0),
+      size: new Int32Array(0),
+      bits: new Int32Array(0),
+    }))
+  }
+
+  /** Empties level 0 and makes room for `capacity` candidates with rows of `words` words. */
+  open(capacity: number, words: number): Candidates {
+    const level = this.levels[0]
+    level.words = words
+    clear(level, capacity)
+    return level
+  }
+
+  /** Begins the next level, given that candidate i is chosen. */
+  choose(depth: number, i: number): void {
+    const { bits, count, size, words } = this.levels[depth]
+    const below = this.levels[depth + 1]
+    const squeezed = (size[i] + 31) >> 5
+    this.#squeezes = squeezed <= words * worthSqueezing
+    below.words = this.#squeezes ? squeezed : words
+    clear(below, count)
+    if (this.#squeezes) this.#compressor.prepare(bits, i * words, words)
+  }
+
+  /** Adds candidate j to the next level, given that i is chosen, if more than `floor` remains in common. */
+  addBelow(depth: number, i: number, j: number, floor: number): void {
+    const { bits, rank, words } = this.levels[depth]
+    const below = this.levels[depth + 1]
+    const to = below.count * below.words
+    const size = this.#squeezes
+      ? this.#compressor.compress(bits, j * words, below.bits, to)
+      : intersect(bits, i * words, j * words, words, below.bits, to)
+    if (size <= floor) return
+    below.rank[below.count] = rank[j]
+    below.size[below.count++] = size
+  }
+
+  /** What candidates i and j of a level have in common. */
+  common(depth: number, i: number, j: number): number {
+    const { bits, words } = this.levels[depth]
+    return countCommon(bits, i * words, j * words, words)
+  }
+}
+
+function clear(level: Candidates, capacity: number): void {
+  level.count = 0
+  if (level.rank.length < capacity) {
+    level.rank = new Int32Array(capacity * 2)
+    level.size = new Int32Array(capacity * 2)
+  }
+  // Candidates are written before it is known whether they are kept.
+  if (level.bits.length < (capacity + 1) * level.words) {
+    level.bits = new Int32Array((capacity + 1) * level.words * 2)
+  }
+}

@@ -1,0 +1,79 @@
+import { ones } from './bit-rows.js'
+
+const steps = 5
+
+/**
+ * Keeps some columns of rows of bits and moves them together: parallel suffix compression, as in Warren, Hacker's Delight,
+ * section 7-4, with the work that depends on the columns alone done once.
+ */
+export class RowCompressor {
+  #words = 0
+  #mask = new Int32Array(0)
+  /** Which bits of a word move by 1, 2, 4, 8, 16 places. */
+  #moves = new Int32Array(0)
+  #kept = new Int32Array(0)
+
+  /** The columns to keep are those of a row: `words` words of `bits` from word `at`. */
+  prepare(bits: Int32Array, at: number, words: number): void {
+    if (this.#mask.length < words) {
+      this.#mask = new Int32Array(words)
+      this.#kept = new Int32Array(words)
+      this.#moves = new Int32Array(words * steps)
+    }
+    this.#words = words
+    for (let w = 0; w < words; w++) {
+      let mask = bits[at + w]
+      this.#mask[w] = mask
+      this.#kept[w] = ones(mask)
+      let gaps = ~mask << 1
+      for (let step = 0; step < steps; step++) {
+        let parity = gaps ^ (gaps << 1)
+        parity ^= parity << 2
+        parity ^= parity << 4
+        parity ^= parity << 8
+        parity ^= parity << 16
+        const moves = parity & mask
+        this.#moves[w * steps + step] = moves
+        mask = (mask ^ moves) | (moves >>> (1 << step))
+        gaps &= ~parity
+      }
+    }
+  }
+
+  /** Writes the kept columns of a row to word `to` of another array. Returns the ones among them. */
+  compress(bits: Int32Array, at: number, into: Int32Array, to: number): number {
+    const mask = this.#mask
+    const moves = this.#moves
+    const kept = this.#kept
+    let size = 0
+    let word = 0
+    let filled = 0
+    let out = to
+    for (let w = 0, m = 0; w < this.#words; w++, m += steps) {
+      let x = bits[at + w] & mask[w]
+      let moved = x & moves[m]
+      x = (x ^ moved) | (moved >>> 1)
+      moved = x & moves[m + 1]
+      x = (x ^ moved) | (moved >>> 2)
+      moved = x & moves[m + 2]
+      x = (x ^ moved) | (moved >>> 4)
+      moved = x & moves[m + 3]
+      x = (x ^ moved) | (moved >>> 8)
+      moved = x & moves[m + 4]
+      x = (x ^ moved) | (moved >>> 16)
+      word |= x << filled
+      filled += kept[w]
+      if (filled < 32) continue
+      into[out++] = word
+      size += ones(word)
+      filled -= 32
+      // What did not fit; a shift by 32 would be one by 0.
+      word = filled === 0 ? 0 : x >>> (kept[w] - filled)
+    }
+    if (filled > 0) {
+      into[out] = word
+      size += ones(word)
+    }
+    return size
+  }
+}
