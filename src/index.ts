@@ -126,7 +126,7 @@ export { dimsCreate } from './topology/dims-create.js'
 export { formatEdgeList, parseEdgeList } from './topology/edge-list.js'
 export { type ErdosRenyi, erdosRenyiTopology } from './topology/erdos-renyi.js'
 export { formatMatrixMarket } from './topology/format-matrix-market.js'
-export type { FriendGroups } from './topology/friend-groups.js'
+export type { FriendGroups, Matching } from './topology/friend-groups.js'
 export {
   type GraphOptions,
   type TopologyEdgeAttributes,
@@ -136,7 +136,10 @@ export {
 export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/hyperedges.js'
 export { topologyLimits } from './topology/limits.js'
 export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './topology/machine.js'
-export { type MatchOptions, matchFriends } from './topology/matching.js'
+export { matchFriends } from './topology/matching.js'
+export { prepareEngine } from './topology/matching-exact.js'
+export type { MatchingEngine, MatchOptions } from './topology/matching-options.js'
+export type { MessageCounts } from './topology/matching-protocol.js'
 export { parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
 export { matrixLimits } from './topology/matrix-market-entries.js'
 export { topologyFromMatrixMarket } from './topology/matrix-market-topology.js'

@@ -1,3 +1,6 @@
+import type { MatchingEngine } from './matching-options.js'
+import type { MessageCounts } from './matching-protocol.js'
+
 /**
  * Disjoint-per-step groups of k ranks with common out-neighbors: the outcome of matching the friendship
  * hypergraph, and all that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
@@ -20,10 +23,41 @@ export interface FriendGroups {
   readonly commonStart: Int32Array
   /** Common out-neighbors of every group, ascending. Member i serves the i-th of k contiguous parts. */
   readonly common: Int32Array
+  /** Which member, 0 to k-1, serves each of them. Parallel to `common`. */
+  readonly holder: Int32Array
   /** Length `ranks + 1`. */
   readonly directStart: Int32Array
   /** Out-neighbors of every rank that no group serves, ascending, without itself and without repetition. */
   readonly direct: Int32Array
+}
+
+/** Groups, and how they were found. */
+export interface Matching extends FriendGroups {
+  readonly engine: MatchingEngine
+  /** Common neighbors of all groups together: how many messages each member of a group is rid of, before exchanges. */
+  readonly weight: number
+  /** Messages between ranks, when they matched themselves. */
+  readonly messages: MessageCounts | null
+  /**
+   * For every round, how many decisions waited for each other, one after the other: its depth, however many ranks decide at
+   * the same time. When ranks matched themselves; depends on what arrived first.
+   */
+  readonly waves: readonly number[] | null
+  readonly timeMs: number
+}
+
+/** Who serves what: holders of the common neighbors of groups that are known whole. */
+export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
+  const groups = commonStart.length - 1
+  const holder = new Int32Array(commonStart[groups])
+  for (let g = 0; g < groups; g++) {
+    const first = commonStart[g]
+    for (let i = 0; i < k; i++) {
+      const [from, to] = partBounds(commonStart[g + 1] - first, k, i)
+      holder.fill(i, first + from, first + to)
+    }
+  }
+  return holder
 }
 
 /** Bounds of part `i` of `m` common neighbors cut into `k`: the first `m mod k` parts get one more (Eq. 7.2). */

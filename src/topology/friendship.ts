@@ -2,6 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { countCommon } from './bit-rows.js'
 import { turnRows } from './compressed-rows.js'
 import { IntList } from './int-list.js'
+import { largestGroup } from './matching-options.js'
 import type { NeighborSets } from './neighbors.js'
 import { type DenseSets, denseSets } from './open-sets.js'
 
@@ -12,7 +13,7 @@ export interface FriendLists extends NeighborSets {
 }
 
 /** Pairs of friends are kept in memory, 8 bytes each; a search for larger groups would need too much of it. */
-export const friendLimits = { pairs: 2 ** 27, k: 256 } as const
+export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
 /**
  * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.

@@ -59,8 +59,8 @@ export class MatchingRounds {
     }
   }
 
-  /** The groups of the next round, by members. Empty when nothing is left to match. */
-  next(): readonly MatchedGroup[] {
+  /** The groups of the next round, by members. Empty when nothing is left to match. Nothing changes before `serve`. */
+  find(): readonly MatchedGroup[] {
     const groups: MatchedGroup[] = []
     this.#current.copyFrom(this.#cached)
     this.#used.fill(0)
@@ -81,6 +81,11 @@ export class MatchingRounds {
         heap.pop()
       }
     }
+    return groups.sort((a, b) => a.members[0] - b.members[0])
+  }
+
+  /** Ends the round: members lose the neighbors that their groups serve, those found or others. */
+  serve(groups: readonly MatchedGroup[]): void {
     this.#round++
     for (const { members, common } of groups) {
       for (const p of members) {
@@ -88,7 +93,6 @@ export class MatchingRounds {
         this.#changedAt[p] = this.#round
       }
     }
-    return groups.sort((a, b) => a.members[0] - b.members[0])
   }
 
   #dropOwnersWithout(): void {

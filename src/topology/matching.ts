@@ -1,92 +1,98 @@
-import type { FriendGroups } from './friend-groups.js'
+import type { Matching } from './friend-groups.js'
 import { friendLists, ownersOf } from './friendship.js'
-import { IntList } from './int-list.js'
+import { GroupsBuilder } from './groups-builder.js'
 import { ActiveNeighbors } from './matching-active.js'
-import { checkFriendOptions, defaultTheta, refused } from './matching-options.js'
-import { MatchingRounds } from './matching-rounds.js'
+import { matchByMessages } from './matching-distributed.js'
+import { exactRound, preparedSolver } from './matching-exact.js'
+import { improveRound } from './matching-improved.js'
+import { inverse, permuteRows, seededLabels } from './matching-labels.js'
+import { type MatchOptions, type MatchSettings, matchSettings } from './matching-options.js'
+import { type MatchedGroup, MatchingRounds } from './matching-rounds.js'
 import { distinctOut } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
 
-export interface MatchOptions {
-  /** Friends per group, at least 2. */
-  readonly k: number
-  /** `aware`: friends share a node. `agnostic`: any ranks. */
-  readonly mode: 'agnostic' | 'aware'
-  /** A group needs strictly more common neighbors than this. Default k (aware), k(k-1) (agnostic). */
-  readonly theta?: number
-  /** Node of every rank. Needed in aware mode, not read in agnostic mode. */
-  readonly nodeOf?: Int32Array | null
-  /** Told of every group as it is found, so that long planning can be followed. */
-  readonly onGroup?: (step: number, groups: number) => void
-}
-
 /**
- * Greedy matching of friends, round by round: of all groups of k ranks with more than theta common out-neighbors the
- * heaviest first (equal weights: lexicographically smallest members), no rank twice in a round; then every member
- * loses the neighbors its group serves. Self loops and parallel edges do not count.
+ * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every member
+ * loses the neighbors its group serves. Greedy, unless another engine is asked for: of all such groups the heaviest first
+ * (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
  *
- * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best
- * one it owns, and looks again when a member changed.
+ * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best one it
+ * owns, and looks again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, aware mode without a node for every rank, more friends
- *   than fit in memory
+ *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
-export function matchFriends(topology: ProcessTopology, options: MatchOptions): FriendGroups {
-  const { k, mode, theta, nodeOf } = checkedOptions(topology.ranks, options)
-  const out = distinctOut(topology)
+export function matchFriends(topology: ProcessTopology, options: MatchOptions): Matching {
+  const settings = matchSettings(topology.ranks, options)
+  const { now = () => performance.now() } = options
+  const begin = now()
+  if (settings.engine === 'distributed') {
+    const matched = matchByMessages(topology, settings)
+    return { ...matched, timeMs: now() - begin }
+  }
+  const groups = matchCentrally(topology, settings, options.onGroup)
+  const weight = groups.common.length
+  const { engine } = settings
+  return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
+}
+
+/** All in label order: rows, nodes and groups are those of ranks as they are numbered by their labels. */
+function matchCentrally(
+  topology: ProcessTopology,
+  settings: MatchSettings,
+  onGroup: MatchOptions['onGroup'],
+) {
+  const { labelSeed } = settings
+  const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
+  const rankOf = labels === null ? null : inverse(labels)
+  const ranked = distinctOut(topology)
+  const out = rankOf === null ? ranked : permuteRows(ranked, rankOf)
+  const nodeOf = rankOf === null ? settings.nodeOf : settings.nodeOf && rankOf.map((r) => settings.nodeOf![r])
   const active = new ActiveNeighbors(out)
+  const rounds = engineRounds({ ...settings, nodeOf }, active, out, onGroup)
+
+  const builder = new GroupsBuilder(topology.ranks, settings)
+  for (let groups = rounds.find(); groups.length > 0; groups = rounds.find()) {
+    builder.addStep(rankOf === null ? groups : groups.map((group) => named(group, rankOf)))
+    rounds.serve(groups)
+  }
+  const direct = active.toSets()
+  return builder.build(labels === null ? direct : permuteRows(direct, labels))
+}
+
+function named({ members, common }: MatchedGroup, rankOf: Int32Array): MatchedGroup {
+  return { members: members.map((label) => rankOf[label]).sort(), common }
+}
+
+interface Rounds {
+  find(): readonly MatchedGroup[]
+  serve(groups: readonly MatchedGroup[]): void
+}
+
+function engineRounds(
+  settings: MatchSettings,
+  active: ActiveNeighbors,
+  out: ReturnType<typeof distinctOut>,
+  onGroup: MatchOptions['onGroup'],
+): Rounds {
+  const { engine, k, theta, nodeOf } = settings
+  if (engine === 'exact') {
+    const solver = preparedSolver()
+    return {
+      find: () => exactRound(solver, active, settings),
+      serve: (groups) => {
+        for (const { members, common } of groups) for (const p of members) active.remove(p, common)
+      },
+    }
+  }
   const friends = friendLists(out, theta, nodeOf)
   const owners = ownersOf(friends, k)
-  const rounds =
-    owners.length === 0 ? null : new MatchingRounds(owners, friends, active, k, theta, options.onGroup)
-
-  const step = new IntList()
-  const members = new IntList()
-  const commonStart = new IntList()
-  const common = new IntList()
-  let steps = 0
-  for (let groups = rounds?.next() ?? []; groups.length > 0; groups = rounds?.next() ?? []) {
-    for (const group of groups) {
-      step.push(steps)
-      members.append(group.members)
-      commonStart.push(common.length)
-      common.append(group.common)
-    }
-    steps++
-  }
-  commonStart.push(common.length)
-  const direct = active.toSets()
+  if (owners.length === 0) return { find: () => [], serve: () => {} }
+  const greedy = new MatchingRounds(owners, friends, active, k, theta, onGroup)
+  if (engine === 'greedy') return greedy
   return {
-    ranks: topology.ranks,
-    k,
-    theta,
-    mode,
-    steps,
-    count: step.length,
-    step: step.toArray(),
-    members: members.toArray(),
-    commonStart: commonStart.toArray(),
-    common: common.toArray(),
-    directStart: direct.start,
-    direct: direct.rank,
+    find: () => improveRound(greedy.find(), friends, active, k, theta),
+    serve: (groups) => greedy.serve(groups),
   }
-}
-
-interface CheckedOptions {
-  readonly k: number
-  readonly mode: 'agnostic' | 'aware'
-  readonly theta: number
-  readonly nodeOf: Int32Array | null
-}
-
-function checkedOptions(ranks: number, options: MatchOptions): CheckedOptions {
-  const { k, mode } = options
-  if (mode !== 'aware' && mode !== 'agnostic') throw refused(`expected mode aware or agnostic, got ${mode}`)
-  const theta = options.theta ?? defaultTheta(k, mode)
-  const nodeOf = mode === 'aware' ? (options.nodeOf ?? null) : null
-  checkFriendOptions(ranks, k, theta, nodeOf)
-  if (mode === 'aware' && nodeOf === null)
-    throw refused('aware mode needs the node of every rank: give a machine')
-  return { k, mode, theta, nodeOf }
 }

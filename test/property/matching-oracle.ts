@@ -46,16 +46,19 @@ export function matchExhaustively(
   k: number,
   theta: number,
   nodeOf: Int32Array | null,
+  labels: Int32Array = Int32Array.from({ length: topology.ranks }, (_, rank) => rank),
 ): Matched {
   const out = outSets(topology)
   const groups: { step: number; members: number[]; common: number[] }[] = []
   const all = [...subsets(sendersIn(out), k)].filter((members) => sameNode(nodeOf, members))
+  const labelsOf = (members: readonly number[]) => members.map((p) => labels[p]).sort((a, b) => a - b)
+  all.sort((a, b) => firstDifference(labelsOf(a), labelsOf(b)))
   for (let step = 0; ; step++) {
     const hyperedges = all
       .map((members) => ({ step, members, common: commonOf(out, members) }))
       .filter(({ common }) => common.length > theta)
     if (hyperedges.length === 0) break
-    // Subsets come in lexicographic order and the sort is stable.
+    // Hyperedges come in lexicographic order of their labels and the sort is stable.
     hyperedges.sort((a, b) => b.common.length - a.common.length)
     const used = new Set<number>()
     const taken = []
@@ -81,4 +84,35 @@ export function matchedOf(found: FriendGroups): Matched {
     })),
     direct: Array.from({ length: ranks }, (_, p) => [...direct.subarray(directStart[p], directStart[p + 1])]),
   }
+}
+
+function firstDifference(a: readonly number[], b: readonly number[]): number {
+  const i = a.findIndex((value, at) => value !== b[at])
+  return i < 0 ? 0 : a[i] - b[i]
+}
+
+/** The weight of the heaviest set of disjoint hyperedges, by trying all. */
+export function heaviestMatching(
+  topology: ProcessTopology,
+  k: number,
+  theta: number,
+  nodeOf: Int32Array | null,
+): number {
+  const out = outSets(topology)
+  const hyperedges = [...subsets(sendersIn(out), k)]
+    .filter((members) => sameNode(nodeOf, members))
+    .map((members) => ({ members, weight: commonOf(out, members).length }))
+    .filter(({ weight }) => weight > theta)
+  const heaviest = (from: number, used: ReadonlySet<number>): number => {
+    let best = 0
+    for (let p = from; p < topology.ranks; p++) {
+      if (used.has(p)) continue
+      for (const { members, weight } of hyperedges) {
+        if (members[0] !== p || members.some((member) => used.has(member))) continue
+        best = Math.max(best, weight + heaviest(p + 1, new Set([...used, ...members])))
+      }
+    }
+    return best
+  }
+  return heaviest(0, new Set())
 }

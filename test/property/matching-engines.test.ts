@@ -1,0 +1,132 @@
+import fc from 'fast-check'
+import { beforeAll, expect, test } from 'vitest'
+import { matchFriends } from '../../src/topology/matching.js'
+import { prepareEngine } from '../../src/topology/matching-exact.js'
+import { seededLabels } from '../../src/topology/matching-labels.js'
+import { defaultTheta, type MatchingEngine } from '../../src/topology/matching-options.js'
+import { cases } from '../support/soak.js'
+import {
+  commonOf,
+  heaviestMatching,
+  type Matched,
+  matchExhaustively,
+  matchedOf,
+  outSets,
+  sameNode,
+} from './matching-oracle.js'
+import { nodesFor, smallTopologies } from './random-topology.js'
+
+beforeAll(() => prepareEngine('exact'))
+
+const configurations = smallTopologies(10).chain(({ what, topology }) =>
+  fc.record({
+    what: fc.constant(what),
+    topology: fc.constant(topology),
+    k: fc.constantFrom(2, 3, 4),
+    mode: fc.constantFrom('agnostic' as const, 'aware' as const),
+    nodeOf: nodesFor(topology.ranks),
+    theta: fc.integer({ min: 0, max: 4 }),
+    labelSeed: fc.option(fc.integer({ min: 0, max: 2 ** 32 - 1 }), { nil: undefined }),
+  }),
+)
+
+type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : never
+
+const found = ({ topology, labelSeed, ...rest }: Configuration, engine: MatchingEngine) =>
+  matchFriends(topology, { ...rest, engine, ...(labelSeed === undefined ? {} : { labelSeed }) })
+
+const weightOf = ({ groups }: Matched, step: number): number =>
+  groups.filter((group) => group.step === step).reduce((sum, { common }) => sum + common.length, 0)
+
+test('permuted labels: greedy equals the exhaustive greedy in that order', () => {
+  let different = 0
+  fc.assert(
+    fc.property(configurations, (configuration) => {
+      const { topology, k, mode, nodeOf, theta, labelSeed = 7 } = configuration
+      const nodes = mode === 'aware' ? nodeOf : null
+      const labels = seededLabels(topology.ranks, labelSeed)
+      const expected = matchExhaustively(topology, k, theta, nodes, labels)
+      const matched = matchedOf(found({ ...configuration, labelSeed }, 'greedy'))
+      expect(matched).toEqual(expected)
+      if (JSON.stringify(expected) !== JSON.stringify(matchExhaustively(topology, k, theta, nodes)))
+        different++
+    }),
+    { numRuns: cases(500) },
+  )
+  expect(different).toBeGreaterThan(40)
+})
+
+test('ranks that match themselves find the groups of the planner', () => {
+  let withGroups = 0
+  fc.assert(
+    fc.property(configurations, (configuration) => {
+      const planned = found(configuration, 'greedy')
+      const distributed = found(configuration, 'distributed')
+      expect({ ...distributed, timeMs: 0 }).toEqual({
+        ...planned,
+        timeMs: 0,
+        engine: 'distributed',
+        messages: expect.anything(),
+        waves: expect.any(Array),
+      })
+      if (planned.count > 0) withGroups++
+    }),
+    { numRuns: cases(1_500) },
+  )
+  expect(withGroups).toBeGreaterThan(400)
+})
+
+test.each(['improved', 'exact'] as const)(
+  '%s: disjoint groups above the threshold, nothing left',
+  (engine) => {
+    fc.assert(
+      fc.property(configurations, (configuration) => {
+        const { topology, k, mode, nodeOf, theta } = configuration
+        const matched = found(configuration, engine)
+        const { groups, direct } = matchedOf(matched)
+        const out = outSets(topology)
+        for (let step = 0; step < matched.steps; step++) {
+          const ofStep = groups.filter((group) => group.step === step)
+          const members = ofStep.flatMap((group) => group.members)
+          expect(new Set(members).size).toBe(members.length)
+          for (const group of ofStep) {
+            expect(group.members.length).toBe(k)
+            expect(group.common).toEqual(commonOf(out, group.members))
+            expect(group.common.length).toBeGreaterThan(theta)
+            expect(sameNode(mode === 'aware' ? nodeOf : null, group.members)).toBe(true)
+          }
+          for (const group of ofStep)
+            for (const p of group.members) for (const q of group.common) out[p].delete(q)
+        }
+        expect(direct).toEqual(out.map((row) => [...row].sort((a, b) => a - b)))
+        expect(matched.weight).toBe(groups.reduce((sum, { common }) => sum + common.length, 0))
+      }),
+      { numRuns: cases(engine === 'exact' ? 60 : 500) },
+    )
+  },
+)
+
+test('first round: greedy <= improved <= exact = the heaviest there is', () => {
+  let improvedSome = 0
+  fc.assert(
+    fc.property(configurations, (configuration) => {
+      const { topology, k, mode, nodeOf, theta } = configuration
+      const weight = (engine: MatchingEngine) => weightOf(matchedOf(found(configuration, engine)), 0)
+      const [greedy, improved, exact] = [weight('greedy'), weight('improved'), weight('exact')]
+      expect(improved).toBeGreaterThanOrEqual(greedy)
+      expect(exact).toBeGreaterThanOrEqual(improved)
+      expect(exact).toBe(heaviestMatching(topology, k, theta, mode === 'aware' ? nodeOf : null))
+      if (improved > greedy) improvedSome++
+    }),
+    { numRuns: cases(200) },
+  )
+  expect(improvedSome).toBeGreaterThan(0)
+})
+
+test('thresholds without a value are those of the paper', () => {
+  expect([2, 3, 4].map((k) => [defaultTheta(k, 'aware'), defaultTheta(k, 'agnostic')])).toEqual([
+    [2, 2],
+    [3, 6],
+    [4, 12],
+  ])
+})
