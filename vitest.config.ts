@@ -1,11 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
+const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
+
 /** `.ci/run` asks for a report to count from. */
 const reportFile = process.env['RANKWEAVE_TEST_REPORT']
 
 export default defineConfig({
-  resolve: { alias: { rankweave: fileURLToPath(new URL('src/index.ts', import.meta.url)) } },
+  resolve: {
+    alias: [
+      { find: /^rankweave$/, replacement: source('index') },
+      { find: /^rankweave\/conformance$/, replacement: source('conformance') },
+    ],
+  },
   test: {
     include: ['test/**/*.test.ts'],
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],

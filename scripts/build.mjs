@@ -17,6 +17,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const entriesByUrl = [
   'worker',
   'own-files',
+  'conformance/program',
   'cli/program/loaded-program',
   'cli/program/spmm-program',
   'cli/program/split-program',

@@ -4,7 +4,6 @@ import { installNeighborhood } from './neighborhood/install.js'
 installNeighborhood()
 
 // comm
-export { collectiveConformance } from './comm/collective-conformance.js'
 export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
 export { type StridedShape, StridedView, strided } from './comm/datatype.js'
 export { worldReport } from './comm/deadlock.js'
@@ -53,7 +52,6 @@ export {
   RankweaveError,
 } from './errors.js'
 // fabric
-export { type ConformanceCase, fabricConformance } from './fabric/conformance.js'
 export type {
   BulkTransfer,
   Fabric,

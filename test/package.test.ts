@@ -155,6 +155,46 @@ describe('the packed package', () => {
     expect(answer).toMatchObject({ fabric: 'threads', results: expected })
   })
 
+  it('its conformance suites run anywhere, on threads too', () => {
+    writeFileSync(
+      join(folder, 'conformance.mjs'),
+      `import { local, threads } from 'rankweave'
+       import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
+       const names = []
+       const suites = [
+         fabricConformance(local({ processes: 2 })),
+         collectiveConformance(threads({ processes: 2 }), {
+           ranks: 3,
+           expected: { kind: 'threads', processes: 2, places: 'threads' },
+           sharedWorlds: true,
+         }),
+       ]
+       for (const { name, run } of suites.flat()) {
+         await run()
+         names.push(name)
+       }
+       console.log(JSON.stringify(names))`,
+    )
+    const names = JSON.parse(inFolder(process.execPath, ['conformance.mjs'])) as string[]
+    expect(names).toContain('frames of a pair arrive in order, each exactly once, to oneself too')
+    expect(names.some((name) => /^\d\d cases on one world$/.test(name))).toBe(true)
+    expect(names).toContain('abort ends the world, whatever its ranks are waiting for')
+  })
+
+  it('a world can be checked by the command', () => {
+    writeFileSync(
+      join(folder, 'check.ts'),
+      `import type { Communicator } from 'rankweave'
+       import { checkWorld } from 'rankweave/conformance'
+       export default (world: Communicator) =>
+         checkWorld(world, { kind: 'threads', processes: 2, places: 'threads' })`,
+    )
+    const args = ['run', 'check.ts', '-n', '3', '--processes', '2', '--json']
+    const answer = JSON.parse(bin(...args, '--fabric', 'threads')) as { results: string[][] }
+    expect(answer.results[2]).toContain('alltoallv')
+    expect(() => bin(...args, '--fabric', 'local')).toThrow('expected "threads", got "local"')
+  })
+
   it('a JavaScript program starts a world by itself', () => {
     writeFileSync(
       join(folder, 'own.mjs'),
@@ -196,7 +236,7 @@ describe('the packed package', () => {
           noEmit: true,
           types: ['node'],
         },
-        files: ['program.ts'],
+        files: ['program.ts', 'check.ts'],
       }),
     )
     inFolder(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])

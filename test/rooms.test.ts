@@ -15,6 +15,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   fabric: [],
   comm: ['fabric'],
   neighborhood: ['topology', 'schedule', 'fabric', 'comm'],
+  conformance: ['topology', 'schedule', 'fabric', 'comm', 'neighborhood'],
   service: ['topology', 'schedule', 'fabric', 'comm', 'neighborhood'],
   cli: ['topology', 'schedule', 'fabric', 'comm', 'neighborhood', 'service'],
   web: ['topology', 'schedule'],

@@ -64,7 +64,11 @@ function hasThisCopy(program: URL): boolean {
 
 /** URL of every import path of this package, as compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
-  return { rankweave: ownModule('index').href, 'rankweave/errors': ownModule('errors').href }
+  return {
+    rankweave: ownModule('index').href,
+    'rankweave/conformance': ownModule('conformance').href,
+    'rankweave/errors': ownModule('errors').href,
+  }
 }
 
 /**

@@ -1,16 +1,46 @@
-import { expect, expectRefused, turns } from './conformance-checks.js'
+import { bytesOf, expect, expectBytes, expectRefused, sameWords } from './conformance-checks.js'
 import { Correspondent } from './conformance-correspondent.js'
+import { type ExpectedFabric, misplaced, placeHere } from './conformance-identity.js'
 import { type Fabric, type FabricSession, maxHeaderWords } from './fabric.js'
 
 /** One process's part of a case: it knows what all processes send, and hence what it must receive. */
 export interface ProcessCase {
   readonly name: string
-  program(fabric: Fabric, session: FabricSession): Promise<void>
+  program(fabric: Fabric, session: FabricSession, context: FabricContext): Promise<void>
+}
+
+/** What all processes of a case know. */
+export interface FabricContext {
+  readonly expected: ExpectedFabric
+  /** Everything random follows from it. */
+  readonly seed: number
+  readonly rounds: number
+  /** The largest transfer. */
+  readonly largeBytes: number
 }
 
 const framesPerPair = 100
 
 export const processCases: readonly ProcessCase[] = [
+  {
+    name: 'the processes are those that were asked for, and run where they should',
+    async program(fabric, session, { expected }) {
+      const me = new Correspondent(fabric, session)
+      expect(fabric.kind === expected.kind, `kind ${expected.kind}`, fabric.kind)
+      expect(fabric.processes === expected.processes, `${expected.processes} processes`, fabric.processes)
+      const here = Int32Array.of(fabric.process, ...placeHere())
+      for (let peer = 0; peer < fabric.processes; peer++) fabric.send(peer, here)
+      await me.until(() => me.received.length >= fabric.processes, 'the places of all')
+      const places: (readonly number[])[] = []
+      for (const { src, header } of me.received) {
+        expect(header[0] === src, `process ${src}`, header[0])
+        places[src] = header.slice(1)
+      }
+      const wrong = misplaced(places, expected.places)
+      if (wrong !== undefined) throw new Error(wrong)
+      await me.part()
+    },
+  },
   {
     name: 'frames of a pair arrive in order, each exactly once, to oneself too',
     async program(fabric, session) {
@@ -213,71 +243,4 @@ export const processCases: readonly ProcessCase[] = [
       await me.part()
     },
   },
-  {
-    name: 'a flood is neither refused nor lost',
-    async program(fabric, session) {
-      const flood = 5000
-      const me = new Correspondent(fabric, session)
-      const next = (fabric.process + 1) % fabric.processes
-      for (let n = 0; n < flood; n++) fabric.send(next, Int32Array.of(n), bytesOf(fabric.process, next, n, 8))
-      await me.until(() => me.received.length >= flood, 'the flood')
-      me.received.forEach(({ header, src, payload }, n) => {
-        expect(header[0] === n, `frame ${n}`, header[0])
-        expectBytes(payload, bytesOf(src, fabric.process, n, 8))
-      })
-      await me.part()
-    },
-  },
-  {
-    name: 'bulk transfers fill the receiver, both ways at once and whichever side comes first',
-    async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
-      const { bulk } = fabric
-      if (bulk !== undefined) {
-        const sizes = [0, 1, 4097, 3 * fabric.maxPayloadBytes + 5]
-        const transfers: Promise<void>[] = []
-        const send = (peer: number) => {
-          sizes.forEach((size, id) => {
-            const buffer = bytesOf(fabric.process, peer, id, size)
-            transfers.push(bulk.send(peer, id, buffer).then(() => void buffer.fill(0xee)))
-          })
-        }
-        const receive = (peer: number) => {
-          sizes.forEach((size, id) => {
-            const into = new Uint8Array(size)
-            const whole = () => expectBytes(into, bytesOf(peer, fabric.process, id, size))
-            transfers.push(bulk.receive(peer, id, into).then(whole))
-          })
-        }
-        for (let peer = 0; peer < fabric.processes; peer++) {
-          const sendFirst = (fabric.process + peer) % 2 === 0
-          if (sendFirst) send(peer)
-          else receive(peer)
-          await turns(1)
-          if (sendFirst) receive(peer)
-          else send(peer)
-        }
-        await Promise.all(transfers)
-      }
-      await me.part()
-    },
-  },
 ]
-
-/** Bytes that tell who sent them to whom, and where in which frame they stand. */
-function bytesOf(src: number, dst: number, n: number, sizeBytes: number): Uint8Array {
-  const bytes = new Uint8Array(sizeBytes)
-  for (let i = 0; i < sizeBytes; i++) bytes[i] = src * 131 + dst * 31 + n * 7 + i + (i >>> 8)
-  return bytes
-}
-
-function expectBytes(actual: Uint8Array, expected: Uint8Array): void {
-  expect(actual.byteLength === expected.byteLength, `${expected.byteLength} bytes`, actual.byteLength)
-  for (let i = 0; i < expected.length; i++) {
-    if (actual[i] !== expected[i]) expect(false, `byte ${i} to be ${expected[i]}`, actual[i])
-  }
-}
-
-function sameWords(actual: readonly number[], expected: ArrayLike<number>): boolean {
-  return actual.length === expected.length && actual.every((word, n) => word === expected[n])
-}

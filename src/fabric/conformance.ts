@@ -1,5 +1,7 @@
-import { processCases } from './conformance-cases.js'
+import { type FabricContext, processCases } from './conformance-cases.js'
 import { expect, expectRefused, turns } from './conformance-checks.js'
+import { type ExpectedFabric, expectedFabric } from './conformance-identity.js'
+import { trafficCases } from './conformance-traffic.js'
 import type { FabricFactory, FabricSession } from './fabric.js'
 
 /** One rule of the contract in `fabric.ts`, checked on a session of its own. */
@@ -9,22 +11,44 @@ export interface ConformanceCase {
   run(): Promise<void>
 }
 
+export interface FabricConformanceOptions {
+  /** What the fabric must turn out to be. Default: what the factory says of itself. */
+  readonly expected?: Partial<ExpectedFabric>
+  /** Everything random follows from it. Default 1. */
+  readonly seed?: number
+  /** How often random cases are drawn anew. Default 1. */
+  readonly rounds?: number
+  /** Transfers of 256 MiB. Default false: the largest has 1 MiB. */
+  readonly large?: boolean
+}
+
 /**
  * The contract of a fabric as cases to run, under any test runner or none.
  *
- * A session that hosts one process of several runs its part of each case: start the same case in every process.
+ * A session that hosts one process of several runs its part of each case: start the same case with the same options
+ * in every process. A case opens one session after the other; the factory must be able to open several.
  */
-export function fabricConformance(factory: FabricFactory): readonly ConformanceCase[] {
-  const perProcess = processCases.map(({ name, program }) => ({
+export function fabricConformance(
+  factory: FabricFactory,
+  options: FabricConformanceOptions = {},
+): readonly ConformanceCase[] {
+  const { seed = 1, rounds = 1, large = false } = options
+  const context: FabricContext = {
+    expected: expectedFabric(factory, options.expected),
+    seed,
+    rounds,
+    largeBytes: large ? 256 * 2 ** 20 : 2 ** 20,
+  }
+  const perProcess = [...processCases, ...trafficCases].map(({ name, program }) => ({
     name,
     run: () =>
       withSession(factory, async (session) => {
-        await Promise.all(session.hosted.map((fabric) => program(fabric, session)))
+        await Promise.all(session.hosted.map((fabric) => program(fabric, session, context)))
       }),
   }))
   const perSession = sessionCases.map(({ name, check }) => ({
     name,
-    run: () => withSession(factory, (session) => check(session, factory)),
+    run: () => withSession(factory, (session) => check(session, factory, context)),
   }))
   return [...perProcess, ...perSession]
 }
@@ -43,15 +67,18 @@ async function withSession(
 
 interface SessionCase {
   readonly name: string
-  check(session: FabricSession, factory: FabricFactory): Promise<void>
+  check(session: FabricSession, factory: FabricFactory, context: FabricContext): Promise<void>
 }
 
 const sessionCases: readonly SessionCase[] = [
   {
     name: 'a session says truly what it is',
-    async check(session, factory) {
-      expect(session.kind === factory.kind, `kind ${factory.kind}`, session.kind)
-      expect(session.processes === factory.processes, `${factory.processes} processes`, session.processes)
+    async check(session, factory, { expected: { kind, processes } }) {
+      expect(factory.kind === kind, `a factory of kind ${kind}`, factory.kind)
+      expect(session.kind === kind, `kind ${kind}`, session.kind)
+      expect(factory.processes === processes, `a factory of ${processes} processes`, factory.processes)
+      expect(session.processes === processes, `${processes} processes`, session.processes)
+      expect(session.hosted.length > 0, 'a process hosted here', 'none')
       expect(session.nodes.length === session.processes, 'a node for every process', session.nodes.length)
       let before = -1
       for (const fabric of session.hosted) {

@@ -37,7 +37,8 @@ for (const processes of [1, 2, 4]) {
           const answers = connectionsOfCase(options).map((connections, process) => {
             const answer = answerOf(workers[process])
             const ports = connections.flatMap((each) => each.ports.filter((port) => port !== null))
-            const request: CaseRequest = { name, connections }
+            const expected = { kind: 'threads', processes, places: 'threads' } as const
+            const request: CaseRequest = { name, connections, options: { expected } }
             workers[process].postMessage(request, ports)
             return answer
           })

@@ -10,9 +10,12 @@ for (const processes of [1, 2, 3, 5]) {
   for (const ringBytes of ringSizes) {
     describe(`threads: ${processes} processes in one thread, rings of ${ringBytes ?? 'default'} bytes`, () => {
       const options = { processes, ...(ringBytes === undefined ? {} : { ringBytes }) }
+      const expected = { kind: 'threads', processes, places: 'one thread' } as const
       for (const { name } of fabricConformance(threads(options))) {
         it(name, async () => {
-          await Promise.all(connectionsOfCase(options).map((connections) => caseOf(connections, name).run()))
+          await Promise.all(
+            connectionsOfCase(options).map((connections) => caseOf(connections, name, { expected }).run()),
+          )
         })
       }
     })

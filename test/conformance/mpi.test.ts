@@ -1,4 +1,5 @@
-import { collectiveConformance, fabricConformance, local } from 'rankweave'
+import { local } from 'rankweave'
+import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import { expect, it } from 'vitest'
 import { describeMpi, program, runJob } from '../support/mpi.js'
 
@@ -6,13 +7,17 @@ const namesOf = (cases: readonly { readonly name: string }[]) => cases.map(({ na
 
 describeMpi('fabric mpi keeps the contract', (mpi) => {
   it.each([1, 2, 4])('%i processes', async (processes) => {
-    const { code, stdout, stderr } = await runJob(mpi, processes, program('mpi-conformance.ts', 'fabric'))
+    const { code, stdout, stderr } = await runJob(
+      mpi,
+      processes,
+      program('mpi-conformance.ts', 'fabric', String(processes)),
+    )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout.trim().split('\n')).toEqual(namesOf(fabricConformance(local())))
   })
 })
 
-describeMpi('collectives on mpi give what the oracles expect, on all layouts', (mpi) => {
+describeMpi('a world on mpi keeps its promises', (mpi) => {
   it.each([
     { processes: 1, ranks: 3 },
     { processes: 2, ranks: 7 },
@@ -22,9 +27,11 @@ describeMpi('collectives on mpi give what the oracles expect, on all layouts', (
     const { code, stdout, stderr } = await runJob(
       mpi,
       processes,
-      program('mpi-conformance.ts', 'collectives', String(ranks)),
+      program('mpi-conformance.ts', 'world', String(processes), String(ranks)),
     )
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout.trim().split('\n')).toEqual(namesOf(collectiveConformance(local(), ranks)))
+    expect(stdout.trim().split('\n')).toEqual(
+      namesOf(collectiveConformance(local(), { ranks, sharedWorlds: true })),
+    )
   })
 })

@@ -1,18 +1,17 @@
 import { run, threads } from 'rankweave'
+import { collectiveConformance } from 'rankweave/conformance'
 import { describe, expect, it } from 'vitest'
 import examples from '../support/threads-examples.js'
 
-describe('collectives on threads: what the oracles expect, on all layouts', () => {
-  const program = new URL('../support/threads-worlds.ts', import.meta.url)
-
-  it.each([
-    { ranks: 1, fabric: threads({ processes: 1 }) },
-    { ranks: 7, fabric: threads({ processes: 2 }) },
-    { ranks: 4, fabric: threads({ processes: 4, ringBytes: 4096 }) },
-    { ranks: 16, fabric: threads({ ranksPerProcess: [1, 0, 12, 3] }) },
-  ])('$ranks ranks on $fabric.processes processes', async ({ ranks, fabric }) => {
-    expect(await run<boolean>(program, { ranks, fabric })).toEqual(new Array(ranks).fill(true))
-  })
+describe.each([
+  { ranks: 1, fabric: threads({ processes: 1 }) },
+  { ranks: 7, fabric: threads({ processes: 2 }) },
+  { ranks: 4, fabric: threads({ processes: 4, ringBytes: 4096 }) },
+  { ranks: 16, fabric: threads({ ranksPerProcess: [1, 0, 12, 3] }) },
+])('a world of $ranks ranks on $fabric.processes threads', ({ ranks, fabric }) => {
+  const expected = { kind: 'threads', processes: fabric.processes, places: 'threads' } as const
+  const options = { ranks, expected, seed: ranks, sharedWorlds: true }
+  for (const { name, run: check } of collectiveConformance(fabric, options)) it(name, check)
 })
 
 describe('the examples on threads', () => {

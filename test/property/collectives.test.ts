@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
-import { collectiveChecks } from '../../src/comm/collective-checks.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { run } from '../../src/comm/run.js'
+import { collectives } from '../../src/conformance/collective-checks.js'
 import { local } from '../../src/fabric/local.js'
 import { cases } from '../support/soak.js'
 
@@ -18,7 +18,7 @@ const worlds = fc.record({
   colors: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 30, maxLength: 30 }),
   calls: fc.array(
     fc.record({
-      check: fc.integer({ min: 0, max: collectiveChecks.length - 1 }),
+      check: fc.integer({ min: 0, max: collectives.length - 1 }),
       length: fc.constantFrom(0, 1, 2, 7, 300),
       inPart: fc.boolean(),
     }),
@@ -38,7 +38,7 @@ describe('collectives', () => {
             const part = await world.split(colors[world.rank]!, keys[world.rank]!)
             await Promise.all(
               calls.map(({ check, length, inPart }, slot) =>
-                collectiveChecks[check]!.check(inPart ? part : world, slot, length),
+                collectives[check]!.check(inPart ? part : world, slot, length),
               ),
             )
           }

@@ -1,4 +1,5 @@
 import { parentPort } from 'node:worker_threads'
+import type { FabricConformanceOptions } from '../../src/fabric/conformance.js'
 import type { ThreadsConnection } from '../../src/fabric/threads-connect.js'
 import { caseOf } from './threads-sessions.js'
 
@@ -6,14 +7,15 @@ import { caseOf } from './threads-sessions.js'
 export interface CaseRequest {
   readonly name: string
   readonly connections: readonly ThreadsConnection[]
+  readonly options: FabricConformanceOptions
 }
 export type CaseAnswer = { readonly kind: 'ready' } | { readonly kind: 'done'; readonly error?: string }
 
 const port = parentPort!
 const say = (answer: CaseAnswer) => port.postMessage(answer)
 
-port.on('message', ({ name, connections }: CaseRequest) => {
-  caseOf(connections, name)
+port.on('message', ({ name, connections, options }: CaseRequest) => {
+  caseOf(connections, name, options)
     .run()
     .then(
       () => say({ kind: 'done' }),

@@ -1,4 +1,4 @@
-import type { ConformanceCase } from '../../src/fabric/conformance.js'
+import type { ConformanceCase, FabricConformanceOptions } from '../../src/fabric/conformance.js'
 import { fabricConformance } from '../../src/fabric/conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
 import { openThreads } from '../../src/fabric/threads.js'
@@ -28,8 +28,12 @@ export function factoryOf(connections: readonly ThreadsConnection[]): FabricFact
   }
 }
 
-export function caseOf(connections: readonly ThreadsConnection[], name: string): ConformanceCase {
-  const found = fabricConformance(factoryOf(connections)).find((each) => each.name === name)
+export function caseOf(
+  connections: readonly ThreadsConnection[],
+  name: string,
+  options: FabricConformanceOptions,
+): ConformanceCase {
+  const found = fabricConformance(factoryOf(connections), options).find((each) => each.name === name)
   if (found === undefined) throw new Error(`there is no case '${name}'`)
   return found
 }

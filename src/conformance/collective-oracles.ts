@@ -1,5 +1,5 @@
-import type { Communicator } from './communicator.js'
-import type { TypedArray } from './types.js'
+import type { Communicator } from '../comm/communicator.js'
+import type { TypedArray } from '../comm/types.js'
 
 // What the checks of collectives send, and what must come back: computed from the definitions, on one rank alone.
 
@@ -62,8 +62,9 @@ export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T 
 
 /** Random magnitudes, so that every other order of adding gives other bits. */
 export function floats(slot: number, rank: number, length: number): Float64Array {
+  const start = mix(slot, rank)
   return Float64Array.from({ length }, (_, i) => {
-    const bits = mix(slot, rank, 0, i)
+    const bits = mixIn(start, i)
     return (bits / 2 ** 32 - 0.5) * 10 ** (bits % 13)
   })
 }
@@ -76,13 +77,11 @@ export function elements(
   length: number,
 ): TypedArray {
   const array = new type(length)
-  for (let i = 0; i < length; i++) {
-    const bits = mix(slot, src, dest, i)
-    array[i] = (
-      array instanceof BigInt64Array || array instanceof BigUint64Array
-        ? (BigInt(bits) << 31n) | BigInt(src)
-        : bits
-    ) as never
+  const start = mix(slot, src, dest)
+  if (array instanceof BigInt64Array || array instanceof BigUint64Array) {
+    for (let i = 0; i < length; i++) array[i] = (BigInt(mixIn(start, i)) << 31n) | BigInt(src)
+  } else {
+    for (let i = 0; i < length; i++) array[i] = mixIn(start, i)
   }
   return array
 }
@@ -110,15 +109,16 @@ export function joined(type: (typeof types)[number], blocks: readonly TypedArray
   return all
 }
 
-/** 32 well mixed bits of four numbers. */
+/** 32 well mixed bits of some numbers. */
 function mix(...numbers: readonly number[]): number {
-  let hash = 0x9e3779b9
-  for (const number of numbers) {
-    hash = Math.imul(hash ^ number, 0x85ebca6b)
-    hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
-    hash ^= hash >>> 16
-  }
-  return hash >>> 0
+  return numbers.reduce(mixIn, 0x9e3779b9)
+}
+
+/** One number more. */
+function mixIn(bits: number, number: number): number {
+  let hash = Math.imul(bits ^ number, 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }
 
 export function same(actual: unknown, expected: unknown, what: string): void {
@@ -129,9 +129,8 @@ export function same(actual: unknown, expected: unknown, what: string): void {
 function isSame(a: unknown, b: unknown): boolean {
   if (ArrayBuffer.isView(a) && ArrayBuffer.isView(b)) {
     if (a.constructor !== b.constructor || a.byteLength !== b.byteLength) return false
-    const left = new Uint8Array(a.buffer, a.byteOffset, a.byteLength)
-    const right = new Uint8Array(b.buffer, b.byteOffset, b.byteLength)
-    return left.every((byte, i) => byte === right[i])
+    const bytes = (view: ArrayBufferView) => Buffer.from(view.buffer, view.byteOffset, view.byteLength)
+    return bytes(a).equals(bytes(b))
   }
   return a === b || (typeof a === 'object' && JSON.stringify(a) === JSON.stringify(b))
 }

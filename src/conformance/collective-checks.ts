@@ -1,3 +1,5 @@
+import type { Communicator } from '../comm/communicator.js'
+import { createOperation } from '../comm/operation.js'
 import {
   addFloats,
   countsOf,
@@ -13,8 +15,7 @@ import {
   treePrefix,
   types,
 } from './collective-oracles.js'
-import type { Communicator } from './communicator.js'
-import { createOperation } from './operation.js'
+import type { WorldCase } from './world-case.js'
 
 /** One collective on one communicator, compared with an oracle that every rank computes for itself. */
 export interface CollectiveCheck {
@@ -49,7 +50,7 @@ const joinTexts = createOperation<Text>(
   { name: 'joinTexts' },
 )
 
-export const collectiveChecks: readonly CollectiveCheck[] = [
+export const collectives: readonly CollectiveCheck[] = [
   { name: 'barrier', check: (comm) => comm.barrier() },
   {
     name: 'bcast',
@@ -305,3 +306,37 @@ export const collectiveChecks: readonly CollectiveCheck[] = [
     },
   },
 ]
+
+const lengths = [0, 1, 5]
+
+/**
+ * The collectives as cases. Each runs on the world, on its ranks reversed, dealt like cards (no two neighbors on one
+ * process) and on its odd and even halves, with blocks of 0, 1 and more elements.
+ */
+export const collectiveChecks: readonly WorldCase[] = [
+  ...collectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
+  {
+    name: 'all collectives at once, started without awaiting',
+    check: onLayouts(async (comm, slot, length) => {
+      await Promise.all(collectives.map(({ check }, i) => check(comm, slot + i, length)))
+    }, collectives.length),
+  },
+]
+
+function onLayouts(check: CollectiveCheck['check'], firstSlot: number): WorldCase['check'] {
+  return async (world, { seed, rounds }) => {
+    const { rank, size } = world
+    const stride = Math.max(1, Math.floor(Math.sqrt(size)))
+    const layouts = [
+      world,
+      await world.split(0, -rank),
+      await world.split(0, (rank % stride) * size + rank),
+      await world.split(rank % 2, rank),
+    ]
+    let slot = (seed % 1000) + firstSlot
+    for (let round = 0; round < rounds; round++) {
+      for (const comm of layouts) for (const length of lengths) await check(comm, slot++, length)
+    }
+    for (const comm of layouts.slice(1)) await comm.free()
+  }
+}

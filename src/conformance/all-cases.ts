@@ -1,0 +1,21 @@
+import { collectiveChecks } from './collective-checks.js'
+import { communicatorChecks } from './communicator-checks.js'
+import { endingChecks } from './ending-checks.js'
+import { flowChecks } from './flow-checks.js'
+import { matchingChecks } from './matching-checks.js'
+import { messageChecks } from './message-checks.js'
+import { neighborChecks } from './neighbor-checks.js'
+import type { WorldCase } from './world-case.js'
+import { worldChecks } from './world-checks.js'
+
+/** What is asked of a world on any fabric. A case is known by its name. */
+export const allCases: readonly WorldCase[] = [
+  ...worldChecks,
+  ...messageChecks,
+  ...matchingChecks,
+  ...flowChecks,
+  ...collectiveChecks,
+  ...communicatorChecks,
+  ...neighborChecks,
+  ...endingChecks,
+]

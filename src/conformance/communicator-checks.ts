@@ -1,0 +1,165 @@
+import type { Communicator } from '../comm/communicator.js'
+import { waitall } from '../comm/request.js'
+import { ranksOf } from './collective-oracles.js'
+import { type Draw, drawn, refused, same, shuffled } from './expect.js'
+import type { WorldCase } from './world-case.js'
+
+export const communicatorChecks: readonly WorldCase[] = [
+  {
+    name: 'split groups by color and orders by key, whatever they are, also of what was split before',
+    async check(world, { seed, rounds }) {
+      for (let round = 0; round < rounds; round++) await splitTwice(world, drawn(seed, round))
+    },
+  },
+  {
+    name: 'groups, create, dup, splitType and compare agree with each other',
+    async check(world, { seed }) {
+      const { rank, size } = world
+      const pick = drawn(seed, 5)
+      const order = shuffled(ranksOf(world), pick)
+      const members = order.slice(0, 1 + pick(size))
+      const everyone = await world.group()
+      const created = await world.create(everyone.incl(members))
+      same(created?.rank ?? null, members.includes(rank) ? members.indexOf(rank) : null, 'rank in a group')
+      const ranks = await everyone.translate(ranksOf(world), everyone)
+      same(ranks, ranksOf(world), 'translate into the same group')
+      if (created !== null) {
+        same([...(await created.allgather(Int32Array.of(rank)))], members, 'members of a group')
+        const alike = size === members.length && order.every((r, n) => r === n)
+        const comparison = size !== members.length ? 'unequal' : alike ? 'congruent' : 'similar'
+        same(await world.compare(created), comparison, 'compare with a created one')
+        await created.free()
+      }
+      const twin = await world.dup()
+      same([await world.compare(twin), await world.compare(world)], ['congruent', 'ident'], 'compare')
+      const near = await world.splitType('node')
+      const nodes = await world.allgather(Int32Array.of(world.location.node))
+      same(near.size, nodes.filter((node) => node === world.location.node).length, 'ranks of a node')
+      await Promise.all([twin.free(), near.free()])
+    },
+  },
+  {
+    name: 'a storm of splits, duplicates and frees with messages in all of them leaves nothing behind',
+    async check(world, { seed, rounds }) {
+      const { contexts } = world.seat().state.runtime
+      await world.barrier()
+      const before = [...contexts].length
+      for (let round = 0; round < 4 * rounds; round++) await storm(world, drawn(seed, round, 9))
+      await world.barrier()
+      same([...contexts].length <= before, true, 'no context left behind')
+    },
+  },
+  {
+    name: 'a collective that one rank aborts fails everywhere, and only its communicator is lost',
+    async check(world) {
+      const comm = await world.dup()
+      const last = comm.rank === comm.size - 1
+      const stop = new AbortController()
+      if (comm.size > 1) {
+        // Rank 0 never calls it: the others wait until the last one gives up.
+        const waiting = comm.rank === 0 ? comm.recv(0, 1) : comm.barrier(last ? { signal: stop.signal } : {})
+        setImmediate(() => stop.abort())
+        await refused(waiting, 'a collective that was aborted', last ? 'ERR_ABORTED' : 'ERR_REVOKED')
+      } else {
+        await refused(comm.barrier({ signal: AbortSignal.abort() }), 'an aborted barrier', 'ERR_ABORTED')
+      }
+      await refused(
+        Promise.resolve().then(() => comm.barrier()),
+        'what is revoked',
+        'ERR_REVOKED',
+        'ERR_ABORTED',
+      )
+      same(await world.allreduce(Int32Array.of(1), 'sum'), Int32Array.of(world.size), 'another communicator')
+    },
+  },
+  {
+    name: 'collectives that do not match are found out, and only their communicator is lost',
+    async check(world) {
+      if (world.size === 1) return
+      const comm = await world.dup()
+      const call = comm.rank === 0 ? comm.barrier() : comm.allreduce(Int32Array.of(1), 'sum')
+      await refused(call, 'collectives that differ', 'ERR_COLLECTIVE_MISMATCH')
+      same(await world.allreduce(Int32Array.of(1), 'sum'), Int32Array.of(world.size), 'another communicator')
+    },
+  },
+]
+
+interface Row {
+  readonly color: number | null
+  readonly key: number
+}
+
+function drawRows(ranks: number, pick: Draw): readonly Row[] {
+  const colors = [1, 2, ranks + 1, 2 ** 31][pick(4)]!
+  const keys = [1, 3, 2 ** 32][pick(3)]!
+  return Array.from({ length: ranks }, () => ({
+    color: pick(8) === 0 ? null : pick(colors),
+    key: (pick(keys) - Math.floor(keys / 2)) | 0,
+  }))
+}
+
+/** Ranks of the group that one belongs to, in their new order: straight from MPI's words. */
+function groupOf(rows: readonly Row[], rank: number): readonly number[] {
+  return [...rows.keys()]
+    .filter((other) => rows[other]!.color === rows[rank]!.color)
+    .sort((a, b) => rows[a]!.key - rows[b]!.key || a - b)
+}
+
+async function splitTwice(world: Communicator, pick: Draw): Promise<void> {
+  const rows = drawRows(world.size, pick)
+  const { color, key } = rows[world.rank]!
+  const part = await world.split(color, key)
+  // All ranks draw the same, members or not.
+  const inner = drawRows(world.size, pick)
+  same(part === null, color === null, 'who is a member')
+  if (part === null) return
+  const members = groupOf(rows, world.rank)
+  await sameMembers(part, members, world)
+  const innerRows = inner.slice(0, part.size)
+  const again = await part.split(innerRows[part.rank]!.color, innerRows[part.rank]!.key)
+  await part.free()
+  same(again === null, innerRows[part.rank]!.color === null, 'who is a member of the second split')
+  if (again === null) return
+  const expected = groupOf(innerRows, part.rank).map((rank) => members[rank]!)
+  await sameMembers(again, expected, world)
+  await again.free()
+}
+
+/** @param members their ranks in the world */
+async function sameMembers(
+  comm: Communicator,
+  members: readonly number[],
+  world: Communicator,
+): Promise<void> {
+  same(comm.size, members.length, 'size of a split')
+  same(comm.rank, members.indexOf(world.rank), 'rank in a split')
+  same([...(await comm.allgather(Int32Array.of(world.rank)))], [...members], 'members of a split')
+  const [group, whole] = [await comm.group(), await world.group()]
+  same(await group.translate(ranksOf(comm), whole), [...members], 'members of its group')
+}
+
+/** Makes several communicators, exchanges messages in all of them at once, and frees them in any order. */
+async function storm(world: Communicator, pick: Draw): Promise<void> {
+  const made: Communicator[] = []
+  for (let n = 0; n < 4; n++) {
+    const of = [world, ...made][pick(n + 1)]!
+    if (pick(3) === 0) {
+      made.push(await of.dup())
+      continue
+    }
+    const rows = Array.from({ length: world.size }, () => ({ color: pick(2), key: pick(5) }))
+    const { color, key } = rows[of.rank]!
+    made.push(await of.split(color, key))
+  }
+  const exchanges = made.map(async (comm, n) => {
+    const [to, from] = [(comm.rank + 1) % comm.size, (comm.rank + comm.size - 1) % comm.size]
+    const sending = comm.isend(Int32Array.of(n, comm.rank), to, 1)
+    same((await comm.recv()).data, Int32Array.of(n, from), `message in communicator ${n}`)
+    await waitall([sending])
+  })
+  await Promise.all(exchanges)
+  // One order for all, as for every collective.
+  const frees = shuffled([...made.keys()], pick).map((n) => made[n]!)
+  if (pick(2) === 0) await Promise.all(frees.map((comm) => comm.free()))
+  else for (const comm of frees) await comm.free()
+}

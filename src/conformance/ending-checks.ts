@@ -1,0 +1,34 @@
+import { RankweaveError } from '../errors.js'
+import type { WorldCase } from './world-case.js'
+
+/** How worlds end before their time: each of these ends the world it runs in. */
+export const endingChecks: readonly WorldCase[] = [
+  {
+    name: 'abort ends the world, whatever its ranks are waiting for',
+    fails: 'ERR_WORLD_ABORTED',
+    async check(world) {
+      await world.barrier()
+      if (world.rank === world.size - 1) world.abort('enough')
+      // Rank 0 never calls the barrier.
+      if (world.rank % 2 === 0) await world.recv(world.rank, 1)
+      else await world.barrier()
+    },
+  },
+  {
+    name: 'an error that a rank throws ends the world, with its code',
+    fails: 'ERR_TOPOLOGY',
+    async check(world) {
+      await world.barrier()
+      if (world.rank === world.size - 1) throw new RankweaveError('ERR_TOPOLOGY', 'on purpose')
+      await world.recv(world.rank, 1)
+    },
+  },
+  {
+    name: 'ranks that wait for each other for ever are told so',
+    fails: 'ERR_DEADLOCK',
+    async check(world) {
+      await world.barrier()
+      await world.recv((world.rank + 1) % world.size, 1)
+    },
+  },
+]

@@ -1,0 +1,144 @@
+import type { Communicator } from '../comm/communicator.js'
+import { waitall } from '../comm/request.js'
+import { ANY_SOURCE, ANY_TAG, type Message } from '../comm/types.js'
+import { elements, types } from './collective-oracles.js'
+import { type Draw, drawn, same, shuffled } from './expect.js'
+import { flowSettings } from './message-checks.js'
+import type { WorldCase } from './world-case.js'
+
+/** Messages of one draw. */
+const messagesPerRank = 40
+const tags = 4
+
+export const matchingChecks: readonly WorldCase[] = [
+  {
+    name: 'matching keeps the order of every sender, with wildcards, under random interleavings',
+    settings: flowSettings,
+    async check(world, { seed, rounds }) {
+      for (let round = 0; round < rounds; round++) {
+        const plan = draw(world.size, seed + round)
+        await Promise.all([send(world, plan, seed + round), ...receive(world, plan, seed + round)])
+        await world.barrier()
+        same(await world.iprobe(), null, `round ${round}: nothing is left`)
+      }
+    },
+  },
+]
+
+interface Planned {
+  readonly from: number
+  readonly to: number
+  readonly tag: number
+  readonly slot: number
+  readonly length: number
+}
+
+/** What everybody sends to everybody: all ranks draw the same. */
+function draw(ranks: number, seed: number): readonly Planned[] {
+  const pick = drawn(seed, ranks)
+  return Array.from({ length: messagesPerRank * ranks }, (_, slot) => ({
+    from: pick(ranks),
+    to: pick(ranks),
+    tag: pick(tags),
+    slot,
+    length: [0, 1, pick(4), pick(60), pick(600)][pick(5)]!,
+  }))
+}
+
+const contentOf = ({ from, to, slot, length }: Planned) =>
+  elements(types[slot % types.length]!, slot, from, to, length)
+
+/** My messages in order, by any kind of send; some are waited for before the next, some are not. */
+async function send(world: Communicator, plan: readonly Planned[], seed: number): Promise<void> {
+  const pick = drawn(seed, world.rank, 1)
+  const pending = []
+  for (const message of plan) {
+    if (message.from !== world.rank) continue
+    const start = pick(3) === 0 ? 'issend' : 'isend'
+    const request = world[start](contentOf(message), message.to, message.tag)
+    if (pick(4) === 0) await request.wait()
+    else pending.push(request)
+    await pause(pick)
+  }
+  await waitall(pending)
+}
+
+/**
+ * Receives what was drawn, by patterns that cannot take each other's messages: either all by one pattern, or each tag
+ * by one of its own. All go on at the same time.
+ */
+function receive(world: Communicator, plan: readonly Planned[], seed: number): Promise<void>[] {
+  const pick = drawn(seed, world.rank, 2)
+  const mine = plan.filter(({ to }) => to === world.rank)
+  const bySource = () =>
+    Array.from({ length: world.size }, (_, source) => ({
+      source,
+      tag: ANY_TAG,
+      messages: mine.filter(({ from }) => from === source),
+    }))
+  const byTag = () =>
+    Array.from({ length: tags }, (_, tag) => tag).flatMap((tag) => {
+      const tagged = mine.filter((message) => message.tag === tag)
+      if (pick(2) === 0) return [{ source: ANY_SOURCE, tag, messages: tagged }]
+      return Array.from({ length: world.size }, (_, source) => ({
+        source,
+        tag,
+        messages: tagged.filter(({ from }) => from === source),
+      }))
+    })
+  const classes = [() => [{ source: ANY_SOURCE, tag: ANY_TAG, messages: mine }], bySource, byTag, byTag]
+  return shuffled(classes[pick(classes.length)]!(), pick).map((each, n) =>
+    receiveClass(world, each, drawn(seed, world.rank, 3, n)),
+  )
+}
+
+/** Receives of one pattern, and all messages that it matches. */
+interface PatternClass {
+  readonly source: number
+  readonly tag: number
+  readonly messages: readonly Planned[]
+}
+
+async function receiveClass(
+  world: Communicator,
+  { source, tag, messages }: PatternClass,
+  pick: Draw,
+): Promise<void> {
+  // What comes next from each sender, among the messages of this class.
+  const next = new Map<number, Planned[]>()
+  for (const message of messages) next.set(message.from, [...(next.get(message.from) ?? []), message])
+  const check = (got: Message) => {
+    const expected = next.get(got.source)?.shift()
+    if (expected === undefined) throw new Error(`got a message too many from rank ${got.source}`)
+    const what = `message ${expected.slot} from rank ${expected.from}, by (${source}, ${tag})`
+    same([got.tag, got.count], [expected.tag, expected.length], what)
+    same(got.data, contentOf(expected), what)
+  }
+  const posted = []
+  for (let left = messages.length; left > 0; left--) {
+    await pause(pick)
+    // A receive that waits would get what those before it are to get.
+    const how = posted.length > 0 ? 0 : pick(5)
+    if (how === 0) {
+      posted.push(world.irecv(source, tag))
+      if (pick(6) > 0) continue
+      for (const request of posted.splice(0)) check(await request.wait())
+    } else if (how === 1) check(await world.recv(source, tag))
+    else if (how === 2) check(await (await world.mprobe(source, tag)).recv())
+    else if (how === 3) {
+      const status = await world.probe(source, tag)
+      check(await world.recv(status.source, status.tag))
+    } else {
+      const matched = await world.improbe(source, tag)
+      check(matched === null ? await world.recv(source, tag) : await matched.recv())
+    }
+  }
+  for (const request of posted) check(await request.wait())
+}
+
+/** Lets others run, now and then: frames, other ranks, or only microtasks. */
+async function pause(pick: Draw): Promise<void> {
+  const kind = pick(10)
+  if (kind === 0) await new Promise((resolve) => setImmediate(resolve))
+  else if (kind < 3) await undefined
+}

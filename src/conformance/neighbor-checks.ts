@@ -1,0 +1,119 @@
+import type { Communicator } from '../comm/communicator.js'
+import { PROC_NULL } from '../comm/types.js'
+import type { Strategy } from '../neighborhood/strategy.js'
+import { formatStrategy } from '../neighborhood/strategy-text.js'
+import type { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
+import { dimsCreate } from '../topology/dims-create.js'
+import { mooreTopology } from '../topology/moore.js'
+import { elements, joined, ranksOf } from './collective-oracles.js'
+import { type Draw, drawn, same, shuffled } from './expect.js'
+import type { WorldCase } from './world-case.js'
+
+/** Every strategy there is; a new kind must have its entry here. */
+const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy, { readonly kind: K }>[] } = {
+  direct: [{ kind: 'direct' }],
+  'common-neighbor': [
+    { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 },
+    { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 1, dedupe: false, elide: false },
+    { kind: 'common-neighbor', k: 4, mode: 'aware', theta: 0 },
+  ],
+}
+
+const everyStrategy: readonly Strategy[] = Object.values(strategies).flat()
+
+/** Neighborhood collectives by one strategy, on all kinds of graphs. */
+export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy, n) => ({
+  name: `neighbor collectives by ${formatStrategy(strategy)}`,
+  async check(world, { seed, rounds }) {
+    for (let round = 0; round < rounds; round++) {
+      const pick = drawn(seed, n, round)
+      const keys = shuffled(ranksOf(world), pick)
+      // Ranks in any order over the processes.
+      const comm = await world.split(0, keys[world.rank])
+      for (const density of [0, 2, 60]) await onMultigraph(comm, strategy, density, pick)
+      await onGrid(comm, strategy)
+      await onMoore(comm, strategy)
+      await comm.free()
+    }
+  },
+}))
+
+/** Self loops, parallel edges and isolated ranks included; `density` edges of a hundred possible ones. */
+async function onMultigraph(
+  comm: Communicator,
+  strategy: Strategy,
+  density: number,
+  pick: Draw,
+): Promise<void> {
+  const { rank, size } = comm
+  const edges: [number, number][] = []
+  for (let from = 0; from < size; from++) {
+    for (let to = 0; to < size; to++) {
+      while (pick(100) < density) edges.push([from, to])
+    }
+  }
+  shuffled(edges, pick)
+  const sources = edges.filter(([, to]) => to === rank).map(([from]) => from)
+  const destinations = edges.filter(([from]) => from === rank).map(([, to]) => to)
+  const graph = await comm.createDistGraphAdjacent({ sources, destinations, strategy })
+  same([...graph.sources], sources, 'sources')
+  same([...graph.destinations], destinations, 'destinations')
+  const twin = await graph.dup()
+  // Two at once, each in its own context.
+  await Promise.all([exchange(graph, 1), exchange(twin, 2)])
+  await Promise.all([graph.free(), twin.free()])
+}
+
+async function onGrid(comm: Communicator, strategy: Strategy): Promise<void> {
+  const dims = dimsCreate(comm.size, 2)
+  const grid = await comm.createCart([...dims], { periods: [true, false], strategy })
+  if (grid === null) throw new Error('expected a place in a grid of all ranks, got null')
+  const into = new Int32Array(grid.sources.length).fill(-1)
+  const got = await grid.neighborAllgather(Int32Array.of(grid.rank), { into })
+  // Beyond a border there is nobody, and nothing is written.
+  same(
+    [...got],
+    [...grid.sources].map((src) => (src === PROC_NULL ? -1 : src)),
+    'neighbors on a grid',
+  )
+  await grid.free()
+}
+
+async function onMoore(comm: Communicator, strategy: Strategy): Promise<void> {
+  const topology = mooreTopology({ dims: [...dimsCreate(comm.size, 2)], radius: 1, periodic: true })
+  const graph = await comm.createTopology(topology, { strategy })
+  await exchange(graph, 3)
+  await graph.free()
+}
+
+/** All neighborhood collectives of a graph. */
+async function exchange(graph: TopologyCommunicator, slot: number): Promise<void> {
+  const { rank, sources } = graph
+  for (const length of [0, 1, 40]) {
+    const even = (src: number) => elements(Float64Array, slot, src, length, length)
+    const got = await graph.neighborAllgather(even(rank))
+    same(got, joined(Float64Array, [...sources].map(even)), `neighborAllgather of ${length}`)
+
+    const uneven = (src: number) => elements(Int16Array, slot, src, length, (src % 3) * length)
+    const blocks = [...sources].map(uneven)
+    const varied = await graph.neighborAllgatherv(uneven(rank))
+    same(varied.data, joined(Int16Array, blocks), `neighborAllgatherv of ${length}`)
+    same(
+      [...varied.counts],
+      blocks.map((block) => block.length),
+      'counts of neighborAllgatherv',
+    )
+
+    const again = (src: number, start: number) => elements(Uint32Array, slot + start, src, length, length)
+    const send = new Uint32Array(length)
+    const recv = new Uint32Array(length * sources.length)
+    const request = graph.neighborAllgatherInit(send, recv)
+    for (let start = 0; start < 3; start++) {
+      send.set(again(rank, start) as Uint32Array)
+      await request.start()
+      const expected = [...sources].map((src) => again(src, start))
+      same(recv, joined(Uint32Array, expected), `start ${start} of a persistent neighborAllgather`)
+    }
+    request.free()
+  }
+}

@@ -1,0 +1,6 @@
+// What the workers of a world on threads load to run conformance cases.
+import { installNeighborhood } from '../neighborhood/install.js'
+
+installNeighborhood()
+
+export { checkCases as default } from './world-conformance.js'

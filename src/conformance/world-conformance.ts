@@ -1,0 +1,156 @@
+import type { Communicator } from '../comm/communicator.js'
+import { type Main, run } from '../comm/run.js'
+import { type ErrorCode, isRankweaveError, shown } from '../errors.js'
+import type { ConformanceCase } from '../fabric/conformance.js'
+import { type ExpectedFabric, expectedFabric } from '../fabric/conformance-identity.js'
+import type { FabricFactory } from '../fabric/fabric.js'
+import { ownModule } from '../own-files.js'
+import { allCases } from './all-cases.js'
+import type { CaseContext, WorldCase, WorldSetting } from './world-case.js'
+
+export interface ConformanceOptions {
+  /** Ranks of every world. */
+  readonly ranks: number
+  /** What the fabric must turn out to be. Default: what the factory says of itself. */
+  readonly expected?: Partial<ExpectedFabric>
+  /** Everything random follows from it. Default 1. */
+  readonly seed?: number
+  /** How often random cases are drawn anew. Default 1. */
+  readonly rounds?: number
+  /** Messages of 256 MiB; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
+  readonly large?: boolean
+  /** Cases share worlds where they can, for fabrics that take long to start one. Default false: each has its own. */
+  readonly sharedWorlds?: boolean
+}
+
+/** What one world is started for: goes to its processes as it is. */
+export interface ConformanceArgs {
+  readonly names: readonly string[]
+  readonly context: CaseContext
+}
+
+const largestBytes = 256 * 2 ** 20
+const usualLargestBytes = 8 * 2 ** 20
+
+/**
+ * What a world promises its ranks, as cases to run on any fabric, under any test runner or none: messages and their
+ * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares what it gets
+ * with an oracle that knows nothing of processes, so passing on two layouts means the same bits on both.
+ *
+ * A case starts worlds by `run`. Where every process calls `run` for itself (MPI), run the same cases with the same
+ * options, in the same order, in every process.
+ */
+export function collectiveConformance(
+  factory: FabricFactory,
+  options: ConformanceOptions,
+): readonly ConformanceCase[] {
+  const context = contextOf(factory, options)
+  const named = (cases: readonly WorldCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => ({
+    name,
+    run: () => runWorld(factory, { names: cases.map((each) => each.name), context }, setting, fails),
+  })
+  const shared = new Map<string, { setting: WorldSetting; cases: WorldCase[] }>()
+  const own: ConformanceCase[] = []
+  for (const each of allCases) {
+    for (const setting of each.settings ?? [{}]) {
+      const suffix = settingText(setting)
+      if (options.sharedWorlds !== true || each.fails !== undefined) {
+        own.push(named([each], each.name + suffix, setting, each.fails))
+        continue
+      }
+      const group = shared.get(suffix) ?? { setting, cases: [] }
+      group.cases.push(each)
+      shared.set(suffix, group)
+    }
+  }
+  const together = [...shared].map(([suffix, { setting, cases }]) =>
+    named(cases, `${cases.length} cases on one world${suffix}`, setting),
+  )
+  return [...together, ...own]
+}
+
+/**
+ * All cases that can share a world, on a world that runs already: for a program of `rankweave run`, or any other way
+ * to start one. Collective. Messages flow as the world was started; the cases for other limits run as well, under
+ * those.
+ *
+ * @returns the names of the cases, all of which hold
+ * @throws Error of the first case that does not hold, with its name
+ */
+export async function checkWorld(
+  world: Communicator,
+  expected: ExpectedFabric,
+  options: Omit<ConformanceOptions, 'ranks' | 'expected' | 'sharedWorlds'> = {},
+): Promise<readonly string[]> {
+  const names = allCases.filter(({ fails }) => fails === undefined).map(({ name }) => name)
+  const context = contextOf(expected, { ...options, ranks: world.size, expected })
+  await checkCases(world, { names, context })
+  return names
+}
+
+/** The named cases on a world, one after the other, each on a communicator of its own. */
+export async function checkCases(world: Communicator, { names, context }: ConformanceArgs): Promise<void> {
+  for (const name of names) {
+    const found = allCases.find((each) => each.name === name)
+    if (found === undefined) throw new Error(`there is no case '${name}'`)
+    if (found.fails !== undefined) {
+      await found.check(world, context)
+      continue
+    }
+    const comm = await world.dup()
+    try {
+      await found.check(comm, context)
+    } catch (error) {
+      throw told(error, `${name} (seed ${context.seed}, rank ${world.rank})`)
+    }
+    await comm.free()
+  }
+}
+
+function contextOf(
+  factory: Pick<FabricFactory, 'kind' | 'processes' | 'ranksPerProcess'>,
+  { ranks, expected, seed = 1, rounds = 1, large = false }: ConformanceOptions,
+): CaseContext {
+  const { ranksPerProcess } = factory
+  return {
+    expected: {
+      ...expectedFabric(factory, expected),
+      ranks,
+      ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    },
+    seed,
+    rounds,
+    largeBytes: large ? largestBytes : usualLargestBytes,
+  }
+}
+
+async function runWorld(
+  factory: FabricFactory,
+  args: ConformanceArgs,
+  setting: WorldSetting,
+  fails: ErrorCode | undefined,
+): Promise<void> {
+  // Functions do not cross threads; elsewhere the one that is loaded will do.
+  const main: Main<void, ConformanceArgs> | URL =
+    factory.kind === 'threads' ? ownModule('conformance/program') : checkCases
+  const world = run(main, { ranks: args.context.expected.ranks, fabric: factory, args, ...setting })
+  if (fails === undefined) {
+    await world
+    return
+  }
+  const error: unknown = await world.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  )
+  if (!isRankweaveError(error, fails)) throw told(error, `expected the world to fail with ${fails}, got`)
+}
+
+function settingText(setting: WorldSetting): string {
+  const said = Object.entries(setting).map(([name, value]) => `${name} ${value}`)
+  return said.length === 0 ? '' : ` (${said.join(', ')})`
+}
+
+function told(error: unknown, what: string): Error {
+  const said = isRankweaveError(error) ? `${error.code}: ${error.message}` : shown(error)
+  return new Error(`${what}: ${said}`, { cause: error })
+}

@@ -1,0 +1,19 @@
+import { collectiveConformance } from 'rankweave/conformance'
+import { describe, it } from 'vitest'
+import { local } from '../../src/fabric/local.js'
+
+const ranks = [1, 2, 3, 4, 7, 8, 16]
+const fabrics = [
+  local({ processes: 1 }),
+  local({ processes: 2, seed: 1, scribble: true }),
+  local({ processes: 5, nodes: 2, seed: 2, scribble: true, maxPayloadBytes: 1024 }),
+]
+
+describe.each(fabrics)('a world on $processes processes', (fabric) => {
+  const { processes } = fabric
+  const expected = { kind: 'local', processes, places: 'one thread' } as const
+  describe.each(ranks)('%i ranks', (count) => {
+    const options = { ranks: count, expected, seed: count }
+    for (const { name, run } of collectiveConformance(fabric, options)) it(name, run)
+  })
+})
