@@ -1,4 +1,5 @@
 import { RankweaveError } from '../errors.js'
+import { copyBytes } from './copy-bytes.js'
 import type { BulkTransfer } from './fabric.js'
 
 /** Kinds of records in a ring; all but `frame` stay inside the fabric. */
@@ -22,6 +23,8 @@ export interface BulkLine {
   /** Copies a piece later, outside the call that asked for it. */
   schedule(): void
   lost(peer: number): RankweaveError | undefined
+  /** A transfer has settled: somebody may be waiting for its promise. */
+  settled(): void
 }
 
 interface Transfer {
@@ -101,10 +104,11 @@ export class ThreadsBulk implements BulkTransfer {
       transfer.reject(this.#unequal(src, transferId, transfer.buffer.byteLength, sizeBytes))
       return
     }
-    if (payload.byteLength > 0) transfer.buffer.set(payload, transfer.movedBytes)
+    copyBytes(transfer.buffer, transfer.movedBytes, payload)
     transfer.movedBytes += payload.byteLength
     if (transfer.movedBytes < transfer.buffer.byteLength) return
     this.#incoming.delete(key)
+    this.#line.settled()
     transfer.resolve()
   }
 
@@ -193,6 +197,7 @@ export class ThreadsBulk implements BulkTransfer {
     this.#movingCount -= done
     for (const transfer of moving.splice(0, done)) {
       this.#outgoing.delete(keyOf(transfer.peer, transfer.transferId))
+      this.#line.settled()
       transfer.resolve()
     }
   }

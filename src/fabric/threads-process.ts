@@ -63,7 +63,8 @@ export class ThreadsProcess implements Fabric {
   #sink: FrameSink | undefined
   #delivering = false
   #closed = false
-  #deliveredFrames = 0
+  /** Frames delivered and bulk transfers settled: what somebody may have waited for. */
+  #events = 0
   /** Something came or left since the last turn. */
   #active = false
   #activeAt = 0
@@ -102,6 +103,9 @@ export class ThreadsProcess implements Fabric {
           this.#closed
             ? new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
             : this.#lost[peer],
+        settled: () => {
+          this.#events++
+        },
       },
       nodes.length,
     )
@@ -328,11 +332,11 @@ export class ThreadsProcess implements Fabric {
 
   // -- receiving -----------------------------------------------------------------------------------------------
 
-  /** Takes what is there, and moves on what waits for room; true if a frame was delivered. */
+  /** Takes what is there, and moves on what waits for room; true if somebody may have waited for what came. */
   #look(): boolean {
     const sink = this.#sink
     if (sink === undefined) return false
-    const before = this.#deliveredFrames
+    const before = this.#events
     const { processes } = this
     this.#delivering = true
     try {
@@ -353,7 +357,7 @@ export class ThreadsProcess implements Fabric {
       this.#delivering = false
     }
     if (this.#overflowing > 0 || this.bulk.moving) this.#flush()
-    return this.#deliveredFrames !== before
+    return this.#events !== before
   }
 
   /** Frames to oneself that were sent before, not those sent in answer. */
@@ -374,7 +378,7 @@ export class ThreadsProcess implements Fabric {
       this.bulk.record(src, kind, header, payload)
       return
     }
-    this.#deliveredFrames++
+    this.#events++
     this.counters.framesReceived++
     this.counters.bytesReceived += header.length * 4 + payload.byteLength
     this.#sink!.frame(src, header, payload)

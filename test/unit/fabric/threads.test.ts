@@ -84,6 +84,19 @@ describe('spin', () => {
       expect(receiver!.glance(3)).toBe(false)
     }))
 
+  it('returns once a bulk transfer has settled: what follows from it is a microtask', () =>
+    inPair(async (a, b) => {
+      const [sender] = a.hosted
+      const [receiver] = b.hosted
+      const from = new Uint8Array(200_000).fill(9)
+      const into = new Uint8Array(from.length)
+      const transfers = [sender!.bulk.send(1, 5, from), receiver!.bulk.receive(0, 5, into)]
+      expect(sender!.spin()).toBe(true)
+      expect(receiver!.spin()).toBe(true)
+      expect(into).toEqual(from)
+      await Promise.all(transfers)
+    }))
+
   it('leaves the event loop its turn however much comes', () =>
     inPair(async (a, b) => {
       const [sender] = a.hosted
