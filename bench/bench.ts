@@ -23,6 +23,8 @@ export interface BenchOptions {
   readonly quick?: boolean
   /** Only the suites whose names begin so. */
   readonly only?: string
+  /** Only messages of these sizes in bytes, separated by commas. */
+  readonly sizes?: string
   /** File for an SVG image of the figures. */
   readonly plot?: string
 }

@@ -1,4 +1,4 @@
-// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--plot FILE]: one question in figures, one line each.
+// npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--plot FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
 import type { Bench, Figure } from './bench.js'
 import { environment } from './bench.js'
@@ -30,6 +30,7 @@ function parseWords() {
         json: { type: 'boolean', default: false },
         quick: { type: 'boolean', default: false },
         only: { type: 'string' },
+        sizes: { type: 'string' },
         plot: { type: 'string' },
       },
     })
@@ -40,7 +41,7 @@ function parseWords() {
 
 function fail(what: string): never {
   console.error(
-    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--plot FILE]: ${what}. NAME is one of`,
+    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--plot FILE]: ${what}. NAME is one of`,
   )
   for (const { name, question } of benches) console.error(`  ${name.padEnd(8)} ${question}`)
   process.exit(2)

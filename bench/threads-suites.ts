@@ -25,10 +25,10 @@ export function messageSizes(quick: boolean): number[] {
 }
 
 /** Everything that is asked, in the order of the report. */
-export function threadsSuites(shop: Workshop, quick: boolean): readonly Suite[] {
+export function threadsSuites(shop: Workshop, quick: boolean, sizes: readonly number[]): readonly Suite[] {
   return [
-    pingPong(shop, quick),
-    stream(shop, quick),
+    pingPong(shop, sizes),
+    stream(shop, sizes),
     ...[2, 16, 64, 256].map((ranks) => collectives(shop, ranks, quick)),
     idle(shop),
     crowd(shop),
@@ -37,8 +37,8 @@ export function threadsSuites(shop: Workshop, quick: boolean): readonly Suite[] 
   ]
 }
 
-function pingPong(shop: Workshop, quick: boolean): Suite {
-  const sizes = messageSizes(quick).map((sizeBytes) => ({
+function pingPong(shop: Workshop, messages: readonly number[]): Suite {
+  const sizes = messages.map((sizeBytes) => ({
     sizeBytes,
     warmUp: clamp(2 ** 26 / sizeBytes, 3, 20_000),
     iterations: clamp(2 ** 23 / sizeBytes, 1, 1000),
@@ -70,8 +70,8 @@ function pingPong(shop: Workshop, quick: boolean): Suite {
   }
 }
 
-function stream(shop: Workshop, quick: boolean): Suite {
-  const sizes = messageSizes(quick).map((sizeBytes) => {
+function stream(shop: Workshop, messages: readonly number[]): Suite {
+  const sizes = messages.map((sizeBytes) => {
     const window = clamp(2 ** 24 / sizeBytes, 2, 64)
     return {
       sizeBytes,
@@ -115,7 +115,7 @@ function stream(shop: Workshop, quick: boolean): Suite {
       ours('alloc'),
       shop.peerOf('two copies', 'stream', 2, words, 60, twoCopies),
     ],
-    cases: [...bandwidth('ordinary'), ...bandwidth('alloc'), rate],
+    cases: [...bandwidth('ordinary'), ...bandwidth('alloc'), ...(messages.includes(8) ? [rate] : [])],
   }
 }
 

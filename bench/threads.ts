@@ -3,7 +3,7 @@ import type { Bench, Figure } from './bench.js'
 import { plotSizes } from './threads-plot.js'
 import { Workshop } from './threads-sides.js'
 import { compete, figureOf } from './threads-suite.js'
-import { threadsSuites } from './threads-suites.js'
+import { messageSizes, threadsSuites } from './threads-suites.js'
 
 const fullRuns = 9
 const quickRuns = 3
@@ -12,7 +12,7 @@ const quickRuns = 3
 export const threadsBench: Bench = {
   name: 'threads',
   question: 'How do ranks on threads compare with C on Open MPI?',
-  async *measure({ quick = false, only, plot } = {}) {
+  async *measure({ quick = false, only, sizes, plot } = {}) {
     const shop = new Workshop()
     const figures: Figure[] = []
     try {
@@ -20,9 +20,11 @@ export const threadsBench: Bench = {
       const said = 'missing' in peer ? `no peer: ${peer.missing}` : peer.version
       const runs = quick ? quickRuns : fullRuns
       console.error(`${said}; ${runs} runs in turn${quick ? ' (quick: figures are rough)' : ''}`)
-      const suites = threadsSuites(shop, quick).filter(
-        ({ name }) => only === undefined || name.startsWith(only),
-      )
+      const suites = threadsSuites(
+        shop,
+        quick,
+        sizes === undefined ? messageSizes(quick) : wholeSizes(sizes),
+      ).filter(({ name }) => only === undefined || name.startsWith(only))
       for (const suite of suites) {
         const tallies = await compete(suite, suite.runs ?? runs)
         for (const entry of suite.cases) {
@@ -40,4 +42,12 @@ export const threadsBench: Bench = {
     }
     if (plot !== undefined) writeFileSync(plot, plotSizes(figures))
   },
+}
+
+function wholeSizes(text: string): number[] {
+  const sizes = text.split(',').map(Number)
+  for (const size of sizes) {
+    if (!Number.isInteger(size) || size < 1) throw new Error(`--sizes: expected bytes from 1, got '${text}'`)
+  }
+  return sizes
 }
