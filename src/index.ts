@@ -120,10 +120,12 @@ export {
 export { cartNeighborSlots, cartShift } from './topology/cart-shape.js'
 export { cartSub, cartTopology } from './topology/cartesian.js'
 export { checkTopology } from './topology/check-topology.js'
+export { type CsvOptions, parseCsv } from './topology/csv.js'
 export { dimsCreate } from './topology/dims-create.js'
 export { formatEdgeList, parseEdgeList } from './topology/edge-list.js'
 export { type ErdosRenyi, erdosRenyiTopology } from './topology/erdos-renyi.js'
 export { formatMatrixMarket } from './topology/format-matrix-market.js'
+export { type TopologyFormat, topologyFormats, topologyText } from './topology/format-topology.js'
 export type { FriendGroups, Matching } from './topology/friend-groups.js'
 export {
   type GraphOptions,
@@ -131,6 +133,7 @@ export {
   topologyFromGraph,
   topologyToGraph,
 } from './topology/graphology.js'
+export { parseGraphologyJson } from './topology/graphology-json.js'
 export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/hyperedges.js'
 export { topologyLimits } from './topology/limits.js'
 export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './topology/machine.js'
@@ -141,6 +144,7 @@ export type { MessageCounts } from './topology/matching-protocol.js'
 export { parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
 export { matrixLimits } from './topology/matrix-market-entries.js'
 export { topologyFromMatrixMarket } from './topology/matrix-market-topology.js'
+export { type MetisGraph, parseMetis } from './topology/metis.js'
 export { type Moore, mooreTopology } from './topology/moore.js'
 export {
   distinctIn,
@@ -151,6 +155,7 @@ export {
   pairEdges,
   transposeTopology,
 } from './topology/neighbors.js'
+export { type PowerLaw, powerLawTopology } from './topology/power-law.js'
 export {
   type CartShape,
   type EdgeArrays,
@@ -159,6 +164,9 @@ export {
   topologyFromEdges,
   topologyFromLists,
 } from './topology/process-topology.js'
+export { type RandomGeometric, randomGeometricTopology } from './topology/random-geometric.js'
+export { graph500Quarters, type Rmat, rmatTopology } from './topology/rmat.js'
+export { type SmallWorld, smallWorldTopology } from './topology/small-world.js'
 export {
   compressTriplets,
   type SparseMatrix,
@@ -166,6 +174,8 @@ export {
   type Triplets,
 } from './topology/sparse-matrix.js'
 export { topologyFromMatrix } from './topology/sparse-topology.js'
-export { buildTopology, formatTopologySpec, parseTopologySpec, type TopologySpec } from './topology/spec.js'
+export { buildTopology } from './topology/spec.js'
+export { formatTopologySpec, parseTopologySpec, type TopologySpec } from './topology/spec-text.js'
+export { type Stencil, type StencilShape, stencilOffsets, stencilTopology } from './topology/stencil.js'
 export { topologyHash } from './topology/topology-hash.js'
 export { type TopologyStatistics, topologyStatistics } from './topology/topology-statistics.js'

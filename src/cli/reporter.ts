@@ -1,3 +1,4 @@
+import type { OnRead } from '../topology/byte-source.js'
 import type { Streams } from './streams.js'
 
 /** How a command speaks: its result once on standard output, everything said on the way on standard error. */
@@ -41,6 +42,17 @@ function printable(text: string): string {
 /** Follows planning: friend groups as they are found. */
 export function groupProgress(report: Reporter): (step: number, groups: number) => void {
   return (step, groups) => report.progress(() => `planning: ${figure(groups)} groups, step ${step + 1}`)
+}
+
+/** Follows the reading of a file. */
+export function readProgress(report: Reporter, what: string): OnRead {
+  const megabytes = (bytes: number) => `${figure(Math.round(bytes / 1e5) / 10)} MB`
+  return (read, size) =>
+    report.progress(() =>
+      size === null
+        ? `reading ${what}: ${megabytes(read)}`
+        : `reading ${what}: ${Math.floor((100 * read) / Math.max(1, size))} % of ${megabytes(size)}`,
+    )
 }
 
 /** Labels and values in two columns; a null value leaves the row out. */

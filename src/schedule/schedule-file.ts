@@ -1,13 +1,10 @@
-import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
-import { isRankweaveError, RankweaveError } from '../errors.js'
+import { open } from 'node:fs/promises'
+import { isRankweaveError } from '../errors.js'
+import { fileError, writeWholeFile } from '../topology/whole-file.js'
 import { formatSchedule } from './format.js'
 import type { Schedule } from './ir.js'
 import { parseScheduleStream } from './reader.js'
-
-/** Characters to gather before they are written. */
-const chunkLength = 1 << 20
 
 /**
  * Writes a schedule as JSON Lines. The file appears whole or not at all: it is written beside itself and renamed. A file
@@ -16,42 +13,11 @@ const chunkLength = 1 << 20
  * @throws ERR_FILE, also when the path is taken by what is no file: a directory, a device
  */
 export async function writeScheduleFile(path: string, schedule: Schedule): Promise<void> {
-  let part: FileHandle | undefined
-  let partPath = ''
-  try {
-    const target = await fileToReplace(path)
-    partPath = `${target.path}.${randomUUID()}.part`
-    part = await open(partPath, 'wx', target.mode)
-    let chunk = ''
-    for (const line of formatSchedule(schedule)) {
-      chunk += `${line}\n`
-      if (chunk.length < chunkLength) continue
-      await part.writeFile(chunk)
-      chunk = ''
-    }
-    await part.writeFile(chunk)
-    await part.close()
-    await rename(partPath, target.path)
-  } catch (cause) {
-    if (part !== undefined) {
-      await part.close().catch(() => {})
-      await rm(partPath, { force: true })
-    }
-    throw fileError('write', path, cause)
-  }
+  await writeWholeFile(path, linesToWrite(schedule))
 }
 
-/** Where a rename puts a file in the place of what the path leads to: renaming onto a link or a device would destroy it. */
-async function fileToReplace(path: string): Promise<{ readonly path: string; readonly mode: number }> {
-  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return null
-    throw cause
-  })
-  if (found === null) return { path, mode: 0o666 }
-  if (!found.isFile()) {
-    throw new Error(`expected a file or nothing there, got a ${found.isDirectory() ? 'directory' : 'device'}`)
-  }
-  return { path: await realpath(path), mode: found.mode & 0o777 }
+function* linesToWrite(schedule: Schedule): Generator<string> {
+  for (const line of formatSchedule(schedule)) yield `${line}\n`
 }
 
 /**
@@ -86,12 +52,4 @@ async function* linesOf(input: AsyncIterable<string>): AsyncGenerator<string, vo
     }
   }
   yield pieces.join('')
-}
-
-function fileError(action: string, path: string, cause: unknown): RankweaveError {
-  const reason = cause instanceof Error ? cause.message : String(cause)
-  return new RankweaveError('ERR_FILE', `cannot ${action} '${path}': ${reason}`, {
-    details: { file: path },
-    cause,
-  })
 }

@@ -1,9 +1,9 @@
 import { RankweaveError } from '../errors.js'
-import { turnRows } from './compressed-rows.js'
 import { IntList } from './int-list.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
-import { mulberry32 } from './random.js'
+import { checkProbability, checkSeed, mulberry32 } from './random.js'
+import { unweightedTopology } from './unweighted-topology.js'
 
 /** One draw for every ordered pair: 2^16 ranks take about half a minute. */
 const maxRanks = 2 ** 16
@@ -25,10 +25,8 @@ export interface ErdosRenyi {
  * @see Ghazimirsaeed 2019 §7.6.2
  */
 export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): ProcessTopology {
-  if (!(density >= 0 && density <= 1))
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a density from 0 to 1, got ${density}`)
-  if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a whole number as seed, got ${seed}`)
+  checkProbability('a density', density)
+  checkSeed(seed)
   checkTopologySize('random graph', ranks, Math.floor(ranks * (ranks - 1) * density))
   if (ranks > maxRanks)
     throw new RankweaveError('ERR_TOPOLOGY', `random graph: expected at most ${maxRanks} ranks, got ${ranks}`)
@@ -40,17 +38,5 @@ export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): Pr
     for (let j = 0; j < ranks; j++) if (j !== i && next() < threshold) destinations.push(j)
     start[i + 1] = destinations.length
   }
-  const out = { start, rank: destinations.toArray() }
-  const into = turnRows(ranks, out)
-  return {
-    ranks,
-    outStart: out.start,
-    outRank: out.rank,
-    outWeight: null,
-    inStart: into.start,
-    inRank: into.rank,
-    inWeight: null,
-    pairing: 'occurrence',
-    cart: null,
-  }
+  return unweightedTopology({ start, rank: destinations.toArray() })
 }

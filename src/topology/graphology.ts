@@ -1,10 +1,9 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
-import { RankweaveError } from '../errors.js'
-import { startsOf } from './compressed-rows.js'
+import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 import { checkTopologySize } from './limits.js'
 import { pairEdges } from './neighbors.js'
-import { type ProcessTopology, topologyFromEdges, topologyFromLists } from './process-topology.js'
+import type { ProcessTopology } from './process-topology.js'
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */
 export interface TopologyEdgeAttributes {
@@ -48,19 +47,7 @@ export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = 
     if (undirected && source !== target)
       edges.push({ ...forth, source: forth.destination, destination: forth.source })
   })
-  const weighted = edges.filter((edge) => edge.weight !== null).length
-  if (weighted !== 0 && weighted !== edges.length)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `expected the attribute '${weight}' on every edge or on none, got it on ${weighted} of ${edges.length}`,
-    )
-  return edges.length > 0 && edges.every((edge) => edge.outSlot !== null && edge.inSlot !== null)
-    ? fromSlots(graph.order, edges, weighted > 0)
-    : topologyFromEdges(graph.order, {
-        sources: edges.map((edge) => edge.source),
-        destinations: edges.map((edge) => edge.destination),
-        weights: weighted > 0 ? edges.map((edge) => edge.weight!) : null,
-      })
+  return topologyFromGraphEdges(graph.order, edges, weight)
 }
 
 /**
@@ -88,55 +75,4 @@ export function topologyToGraph(
       graph.addDirectedEdge(String(p), String(q), attributes)
     }
   return graph
-}
-
-interface GraphEdge {
-  readonly source: number
-  readonly destination: number
-  readonly weight: number | null
-  readonly inWeight: number | null
-  readonly outSlot: number | null
-  readonly inSlot: number | null
-}
-
-type Attributes = Readonly<Record<string, unknown>>
-
-function weightsOf(edge: string, attributes: Attributes, name: string | null) {
-  const value = name === null ? undefined : attributes[name]
-  if (value === undefined || value === null) return { weight: null, inWeight: null }
-  if (typeof value !== 'number' || Number.isNaN(value))
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `attribute '${name}' of edge '${edge}': expected a number, got ${String(value)}`,
-    )
-  const { inWeight } = attributes
-  return { weight: value, inWeight: typeof inWeight === 'number' ? inWeight : value }
-}
-
-function slotsOf({ outSlot, inSlot }: Attributes) {
-  return {
-    outSlot: typeof outSlot === 'number' ? outSlot : null,
-    inSlot: typeof inSlot === 'number' ? inSlot : null,
-  }
-}
-
-/** Both sides ordered by slot; slots may have gaps, where edges were deleted from the graph. */
-function fromSlots(ranks: number, edges: readonly GraphEdge[], weighted: boolean): ProcessTopology {
-  const out = edges.toSorted((a, b) => a.source - b.source || a.outSlot! - b.outSlot!)
-  const into = edges.toSorted((a, b) => a.destination - b.destination || a.inSlot! - b.inSlot!)
-  return topologyFromLists({
-    ranks,
-    outStart: startsOf(
-      ranks,
-      out.map((edge) => edge.source),
-    ),
-    outRank: out.map((edge) => edge.destination),
-    outWeight: weighted ? out.map((edge) => edge.weight!) : null,
-    inStart: startsOf(
-      ranks,
-      into.map((edge) => edge.destination),
-    ),
-    inRank: into.map((edge) => edge.source),
-    inWeight: weighted ? into.map((edge) => edge.inWeight!) : null,
-  })
 }

@@ -1,5 +1,6 @@
 import { IntList } from './int-list.js'
 import { topologyLimits } from './limits.js'
+import { NumberList } from './number-list.js'
 import { type ProcessTopology, topologyFromEdges } from './process-topology.js'
 import type { TextReader } from './text-reader.js'
 
@@ -8,7 +9,7 @@ export class GrowingEdges {
   readonly #reader: TextReader
   readonly #sources = new IntList()
   readonly #destinations = new IntList()
-  #weights: Float64Array | null = null
+  #weights: NumberList | null = null
   #largest = -1
 
   constructor(reader: TextReader) {
@@ -17,6 +18,11 @@ export class GrowingEdges {
 
   get count(): number {
     return this.#sources.length
+  }
+
+  /** Ranks 0 to the largest that was named. */
+  get ranksNamed(): number {
+    return this.#largest + 1
   }
 
   /** Takes notice of a rank, which need not have edges. */
@@ -42,13 +48,8 @@ export class GrowingEdges {
     this.#sources.push(source)
     this.#destinations.push(destination)
     if (weight === null) return
-    this.#weights ??= new Float64Array(64)
-    if (e === this.#weights.length) {
-      const larger = new Float64Array(2 * e)
-      larger.set(this.#weights)
-      this.#weights = larger
-    }
-    this.#weights[e] = weight
+    this.#weights ??= new NumberList()
+    this.#weights.push(weight)
   }
 
   /** @param ranks how many there are; null: as many as were named, at least one */
@@ -58,7 +59,7 @@ export class GrowingEdges {
     return topologyFromEdges(ranks ?? this.#largest + 1, {
       sources: this.#sources.toArray(),
       destinations: this.#destinations.toArray(),
-      weights: this.#weights === null ? null : this.#weights.subarray(0, this.count),
+      weights: this.#weights === null ? null : this.#weights.toArray(),
     })
   }
 }

@@ -12,6 +12,15 @@ export class IntList {
     this.#items[this.length++] = value
   }
 
+  /** The item at a place below `length`. */
+  get(at: number): number {
+    return this.#items[at]
+  }
+
+  set(at: number, value: number): void {
+    this.#items[at] = value
+  }
+
   append(values: Int32Array): void {
     if (this.length + values.length > this.#items.length) this.#grow(this.length + values.length)
     this.#items.set(values, this.length)

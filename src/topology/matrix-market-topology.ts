@@ -4,6 +4,7 @@ import { distinctEdges } from './distinct-edges.js'
 import { checkTopologySize } from './limits.js'
 import { readEntries } from './matrix-market-entries.js'
 import type { ProcessTopology } from './process-topology.js'
+import { unweightedTopology } from './unweighted-topology.js'
 
 /**
  * The topology of a Matrix Market file cut among ranks, as `topologyFromMatrix` makes it, without the matrix: memory is
@@ -29,18 +30,7 @@ export function topologyFromMatrixMarket(
   })
   const into = edges.toRows()
   checkTopologySize('topology of a matrix', ranks, into.rank.length)
-  const out = turnRows(ranks, into)
-  return {
-    ranks,
-    outStart: out.start,
-    outRank: out.rank,
-    outWeight: null,
-    inStart: into.start,
-    inRank: into.rank,
-    inWeight: null,
-    pairing: 'occurrence',
-    cart: null,
-  }
+  return unweightedTopology(turnRows(ranks, into), into)
 }
 
 /** Which block of `blockBounds` an element is in. */

@@ -4,6 +4,7 @@ import { IntList } from './int-list.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
 import type { SparsePattern } from './sparse-matrix.js'
+import { unweightedTopology } from './unweighted-topology.js'
 
 /**
  * Who needs what in C = A x B when the rows of A and C and the rows of B are cut into consecutive blocks, one per rank
@@ -39,18 +40,7 @@ export function topologyFromMatrix(
     inStart[i + 1] = inRank.length
   }
   const into = { start: inStart, rank: inRank.toArray() }
-  const out = turnRows(ranks, into)
-  return {
-    ranks,
-    outStart: out.start,
-    outRank: out.rank,
-    outWeight: null,
-    inStart,
-    inRank: into.rank,
-    inWeight: null,
-    pairing: 'occurrence',
-    cart: null,
-  }
+  return unweightedTopology(turnRows(ranks, into), into)
 }
 
 function ownerOf(bounds: Int32Array): Int32Array {

@@ -7,6 +7,7 @@ const chunkBytes = 1 << 18
 const longestWord = 1 << 10
 
 const newline = 10
+const quote = 34
 const plus = 43
 const minus = 45
 const dot = 46
@@ -249,6 +250,58 @@ export class TextReader {
     if (digits > 15 || power > 22 || power < -22) return Number(bytes.toString('latin1', from, at))
     const magnitude = power < 0 ? value / powersOfTen[-power] : value * powersOfTen[power]
     return sign === minus ? -magnitude : magnitude
+  }
+
+  /** Whether a quoted field follows. */
+  atQuote(): boolean {
+    return this.#bytes[this.#begin()] === quote && this.#at < this.#end
+  }
+
+  /** Whether the field is empty. */
+  atFieldEnd(): boolean {
+    return this.#kind[this.#bytes[this.#begin()]] !== inWord
+  }
+
+  /** What the next field begins with, quotes left out; the reader stays where it is. */
+  peekField(): string {
+    const from = this.#begin()
+    return this.#bytes.toString('utf8', this.atQuote() ? from + 1 : from, Math.min(this.#end, from + 40))
+  }
+
+  /** The next field, up to a delimiter or the end of the line, or a quoted one; cut after a kilobyte. */
+  field(): string {
+    if (this.atQuote()) return this.#quoted()
+    const words: string[] = []
+    let length = 0
+    while (!this.atFieldEnd()) {
+      const word = this.word()
+      if (length <= longestWord) words.push(word)
+      length += word.length
+    }
+    return words.join(' ')
+  }
+
+  /** A quoted field may contain anything, line ends and delimiters too; a quote in it is doubled (RFC 4180). */
+  #quoted(): string {
+    const text: number[] = []
+    const opened = `${this.line}:${this.here() - this.#lineBegin + 1}`
+    this.#at++
+    for (;;) {
+      if (this.#at === this.#end && !this.#fill())
+        this.fail(`a closing quote for the one at ${opened}`, 'the end of the text')
+      const byte = this.#bytes[this.#at++]
+      if (byte === newline) {
+        this.#line++
+        this.#lineBegin = this.#base + this.#at
+      } else if (byte === quote) {
+        if (this.#at === this.#end) this.#fill()
+        if (this.#bytes[this.#at] !== quote || this.#at === this.#end) break
+        this.#at++
+      }
+      if (text.length < longestWord) text.push(byte)
+    }
+    if (!this.atFieldEnd()) this.fail('a delimiter or the end of the line after a quote', this.shown())
+    return Buffer.from(text).toString()
   }
 
   /** What stands here, for a message. */

@@ -4,12 +4,15 @@ import { isRankweaveError } from '../../src/errors.js'
 import { formatEdgeList, parseEdgeList } from '../../src/topology/edge-list.js'
 import { clusterOf, formatMachine, parseMachine } from '../../src/topology/machine.js'
 import { outNeighbors } from '../../src/topology/neighbors.js'
-import { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../../src/topology/spec.js'
+import { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../../src/topology/spec-text.js'
+import { stencilShapes } from '../../src/topology/stencil.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'
 import { cases } from '../support/soak.js'
 
 const dims = fc.array(fc.integer({ min: 1, max: 10_000 }), { minLength: 1, maxLength: 5 })
 const ranks = fc.integer({ min: 1 })
+const fraction = fc.double({ min: 0, max: 1, noNaN: true }).map((d) => d + 0)
+const positive = fc.double({ min: 1e-300, max: 1e300, noNaN: true })
 const file = fc.oneof(
   fc.string({ minLength: 1, unit: 'binary' }),
   fc
@@ -22,7 +25,7 @@ const specs: fc.Arbitrary<TopologySpec> = fc.oneof(
   fc.record({
     kind: fc.constant('er' as const),
     ranks,
-    density: fc.double({ min: 0, max: 1, noNaN: true }).map((d) => d + 0),
+    density: fraction,
     seed: fc.nat(),
   }),
   dims.chain((extents) =>
@@ -32,8 +35,59 @@ const specs: fc.Arbitrary<TopologySpec> = fc.oneof(
       periods: fc.array(fc.boolean(), { minLength: extents.length, maxLength: extents.length }),
     }),
   ),
+  dims.chain((extents) =>
+    fc.record({
+      kind: fc.constant('stencil' as const),
+      dims: fc.constant(extents),
+      periods: fc.array(fc.boolean(), { minLength: extents.length, maxLength: extents.length }),
+      neighbors: fc.oneof(
+        fc.record({ shape: fc.constantFrom(...stencilShapes), radius: ranks }),
+        fc.record({
+          offsets: fc.array(
+            fc.array(fc.integer({ min: -99, max: 99 }), {
+              minLength: extents.length,
+              maxLength: extents.length,
+            }),
+            { minLength: 1, maxLength: 5 },
+          ),
+        }),
+      ),
+    }),
+  ),
+  fc.record({
+    kind: fc.constant('rgg' as const),
+    ranks,
+    radius: positive,
+    dimensions: fc.integer({ min: 1, max: 3 }),
+    periodic: fc.boolean(),
+    seed: fc.nat(),
+  }),
+  fc.record({
+    kind: fc.constant('ws' as const),
+    ranks,
+    degree: ranks,
+    rewiring: fraction,
+    seed: fc.nat(),
+  }),
+  fc.record({
+    kind: fc.constant('powerlaw' as const),
+    ranks,
+    degree: positive,
+    gamma: positive,
+    seed: fc.nat(),
+  }),
+  fc.record({
+    kind: fc.constant('rmat' as const),
+    ranks,
+    degree: positive,
+    quarters: fc.tuple(fraction, fraction, fraction, fraction),
+    seed: fc.nat(),
+  }),
   fc.record({ kind: fc.constant('mtx' as const), file, ranks }),
-  fc.record({ kind: fc.constant('edges' as const), file }),
+  fc.record({
+    kind: fc.constantFrom('metis' as const, 'csv' as const, 'graphology' as const, 'edges' as const),
+    file,
+  }),
 )
 
 describe('text forms round-trip', () => {
@@ -80,7 +134,15 @@ describe('broken text is refused with a code, or understood', () => {
       'topology',
       parseTopologySpec,
       'ERR_SPEC',
-      ['moore:8x8:r=1:open', 'er:64:d=0.2:seed=1', 'cart:8x8:periods=1,0', 'mtx:a:b:ranks=8'],
+      [
+        'moore:8x8:r=1:open',
+        'er:64:d=0.2:seed=1',
+        'cart:8x8:periods=1,0',
+        'mtx:a:b:ranks=8',
+        'stencil:4x4:offsets=0,1/1,-1:periodic',
+        'rgg:64:r=0.1:dim=3:seed=1',
+        'rmat:8:d=2:p=0.5,0.5,0,0',
+      ],
     ],
     ['machine', parseMachine, 'ERR_MACHINE', ['cluster:nodes=3,cores=4', 'cluster:cores=2x4+16+8']],
     ['edge list', parseEdgeList, 'ERR_TOPOLOGY', ['ranks 4\n0 1 2.5 # x\n3 0 1\n', '0 1\n1 0\n']],

@@ -7,7 +7,7 @@ import { formatMachine, nodeOf } from '../../topology/machine.js'
 import { buildTopology } from '../../topology/spec.js'
 import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../options.js'
-import { change, figure, groupProgress, type Reporter, seconds, table } from '../reporter.js'
+import { change, figure, groupProgress, type Reporter, readProgress, seconds, table } from '../reporter.js'
 import { machineHelp, specHelp } from '../spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
 import { noteViolations } from '../violations.js'
@@ -45,7 +45,7 @@ export const planCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { strategy, machine } = chooseStrategy(options)
         report.note(`building ${spec}`)
-        const topology = buildTopology(spec)
+        const topology = buildTopology(spec, { onRead: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
         report.note(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         const planned = plan(topology, strategy, {

@@ -11,7 +11,7 @@ import { topologyFromMatrix } from '../../topology/sparse-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { type AddCommand, exitCodes, WorldFailure } from '../command.js'
 import { parseOptions, whole } from '../options.js'
-import { groupProgress, type Reporter } from '../reporter.js'
+import { groupProgress, type Reporter, readProgress } from '../reporter.js'
 import { machineHelp } from '../spec-help.js'
 import { type SpmmOutcome, spmmText, tolerance } from '../spmm-report.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
@@ -66,10 +66,15 @@ export const spmmCommand: AddCommand = (program, act) => {
         const started = performance.now()
 
         report.note(fileA === undefined ? 'generating A' : `reading ${fileA}`)
-        const a = fileA === undefined ? stencilMatrix(sample) : readMatrixMarket(fileA)
+        const a =
+          fileA === undefined
+            ? stencilMatrix(sample)
+            : readMatrixMarket(fileA, { onRead: readProgress(report, fileA) })
         if (fileB !== undefined) report.note(`reading ${fileB}`)
         const b =
-          fileB === undefined ? randomDense(a.cols, options.width, 1) : toDense(readMatrixMarket(fileB))
+          fileB === undefined
+            ? randomDense(a.cols, options.width, 1)
+            : toDense(readMatrixMarket(fileB, { onRead: readProgress(report, fileB) }))
 
         report.note(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })

@@ -1,14 +1,17 @@
 import { Option } from 'commander'
 import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/format-topology.js'
 import { countHyperedges } from '../../topology/hyperedges.js'
 import { formatMachine, nodeOf, parseMachine } from '../../topology/machine.js'
 import { defaultTheta } from '../../topology/matching-options.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions, wholeList } from '../options.js'
-import { figure, type Reporter, table } from '../reporter.js'
+import { writeWholeFile } from '../../topology/whole-file.js'
+import { type AddCommand, type ExitCode, exitCodes } from '../command.js'
+import { oneOf, parseOptions, wholeList } from '../options.js'
+import { figure, type Reporter, readProgress, table } from '../reporter.js'
 import { machineHelp, specHelp } from '../spec-help.js'
 
 const help = `${specHelp}
@@ -22,9 +25,15 @@ them would take too long.
 Examples:
   rankweave topology moore:64x64:r=2
   rankweave topology moore:64x64:r=4 --k 2,4,8 --machine cluster:nodes=103,cores=40
-  rankweave topology mtx:A.mtx:ranks=64 --json`
+  rankweave topology mtx:A.mtx:ranks=64 --json
+  rankweave topology rgg:100000:r=0.01 --format metis -o mesh.graph`
 
-const schema = z.object({ machine: z.string().transform(parseMachine).optional(), k: wholeList(2, 2 ** 20) })
+const schema = z.object({
+  machine: z.string().transform(parseMachine).optional(),
+  k: wholeList(2, 2 ** 20),
+  format: oneOf(...topologyFormats).optional(),
+  output: z.string().optional(),
+})
 
 /** `rankweave topology`: a topology in figures. */
 export const topologyCommand: AddCommand = (program, act) => {
@@ -34,13 +43,19 @@ export const topologyCommand: AddCommand = (program, act) => {
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
     .option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32')
     .addOption(new Option('--k <list>', 'friends per hyperedge').default('2,4'))
+    .option('--format <format>', `write the topology instead: ${topologyFormats.join(', ')}`)
+    .option('-o, --output <file>', 'the file to write')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
-        const { machine, k: ks } = parseOptions(schema, raw)
+        const { machine, k: ks, format, output } = parseOptions(schema, raw)
+        if ((format === undefined) !== (output === undefined))
+          throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
         report.note(`building ${spec}`)
-        const topology = buildTopology(spec)
+        const topology = buildTopology(spec, { onRead: readProgress(report, spec) })
+        if (format !== undefined && output !== undefined)
+          return await convert(report, spec, topology, format, output)
         const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
         const hyperedges = Object.fromEntries(
           ks.map((k) => [String(k), meanHyperedges(report, topology, k, nodes)]),
@@ -71,6 +86,23 @@ export const topologyCommand: AddCommand = (program, act) => {
         return exitCodes.ok
       }),
     )
+}
+
+async function convert(
+  report: Reporter,
+  spec: string,
+  topology: ProcessTopology,
+  format: TopologyFormat,
+  file: string,
+): Promise<ExitCode> {
+  report.note(`writing ${file}`)
+  await writeWholeFile(file, topologyText(topology, format))
+  const object = { topology: spec, ranks: topology.ranks, edges: topology.outRank.length, format, file }
+  report.result(
+    object,
+    `${spec}: ${figure(object.ranks)} ranks, ${figure(object.edges)} edges: wrote ${file} as ${format}`,
+  )
+  return exitCodes.ok
 }
 
 /** Null, with the reason on standard error, when there are too many to count. */

@@ -1,0 +1,108 @@
+/** From the document to a value: names of members and places in lists. */
+export type JsonPath = readonly (string | number)[]
+
+/** Where a text stops being JSON, and what could stand there instead. */
+export interface JsonFault {
+  readonly at: number
+  readonly expected: string
+}
+
+const blanks = /[ \t\n\r]*/y
+/** Printable ASCII but quote and backslash, or anything above: control characters must be escaped in JSON. */
+const plain = '[ !#-\\[\\]-\\uffff]*'
+const escaped = '\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})'
+const literal = new RegExp(
+  `"${plain}(?:${escaped}${plain})*"|-?(?:0|[1-9]\\d*)(?:\\.\\d+)?(?:[eE][+-]?\\d+)?|true|false|null`,
+  'y',
+)
+
+/**
+ * Walks through a JSON text, for messages: `JSON.parse` says neither where a text is broken nor where a value stood.
+ *
+ * @param onValue is told the path of every value, and where it begins; true stops the walk
+ * @returns where the text is broken, or null
+ */
+export function walkJson(
+  text: string,
+  onValue: (path: JsonPath, at: number) => boolean = () => false,
+): JsonFault | null {
+  /** Of every open list or object the place of the value that is being read: an index or a name. */
+  const path: (string | number)[] = []
+  let at = 0
+  const match = (pattern: RegExp): string | null => {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found !== null) at = pattern.lastIndex
+    return found === null ? null : found[0]
+  }
+  const next = (): string => {
+    match(blanks)
+    return text[at] ?? ''
+  }
+  /** Reads `"name":` inside an object. */
+  const name = (): JsonFault | null => {
+    next()
+    const begin = at
+    const word = match(literal)
+    if (word === null || word[0] !== '"') return { at: begin, expected: 'a name in quotes' }
+    path[path.length - 1] = JSON.parse(word) as string
+    if (next() !== ':') return { at, expected: "':'" }
+    at++
+    return null
+  }
+  for (;;) {
+    const opened = next()
+    if (onValue(path, at)) return null
+    if (opened === '{' || opened === '[') {
+      at++
+      if (next() !== (opened === '{' ? '}' : ']')) {
+        path.push(opened === '{' ? '' : 0)
+        const fault = opened === '{' ? name() : null
+        if (fault !== null) return fault
+        continue
+      }
+      at++
+    } else if (match(literal) === null) return { at, expected: 'a value' }
+    // A value has ended: go on to the next one, or end what it stands in, and so on.
+    for (;;) {
+      const separator = next()
+      if (path.length === 0) return separator === '' ? null : { at, expected: 'the end of the text' }
+      const place = path[path.length - 1]
+      const close = typeof place === 'number' ? ']' : '}'
+      if (separator === ',') {
+        at++
+        if (typeof place === 'number') path[path.length - 1] = place + 1
+        else {
+          const fault = name()
+          if (fault !== null) return fault
+        }
+        break
+      }
+      if (separator !== close) return { at, expected: `',' or '${close}'` }
+      at++
+      path.pop()
+    }
+  }
+}
+
+/** Where the value at the path begins, or the innermost one on the way to it that is there. */
+export function placeInJson(text: string, path: JsonPath): number {
+  let place = 0
+  walkJson(text, (here, at) => {
+    if (here.length > path.length || !here.every((step, i) => step === path[i])) return false
+    place = at
+    return here.length === path.length
+  })
+  return place
+}
+
+/** Line and column, 1-based, of a place in a text. */
+export function lineAndColumn(text: string, at: number): { readonly line: number; readonly column: number } {
+  let line = 1
+  let begin = 0
+  for (let end = text.indexOf('\n'); end >= 0 && end < at; end = text.indexOf('\n', begin)) {
+    line++
+    begin = end + 1
+  }
+  return { line, column: at - begin + 1 }
+}

@@ -1,0 +1,59 @@
+import { randomUUID } from 'node:crypto'
+import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { RankweaveError } from '../errors.js'
+
+/** Characters to gather before they are written. */
+const chunkLength = 1 << 20
+
+/**
+ * Writes a file in pieces. It appears whole or not at all: it is written beside itself and renamed. A file that was there
+ * keeps its permissions, a link to it stays a link.
+ *
+ * @throws ERR_FILE, also when the path is taken by what is no file: a directory, a device; what making the pieces throws
+ */
+export async function writeWholeFile(path: string, pieces: Iterable<string>): Promise<void> {
+  let part: FileHandle | undefined
+  let partPath = ''
+  try {
+    const target = await fileToReplace(path)
+    partPath = `${target.path}.${randomUUID()}.part`
+    part = await open(partPath, 'wx', target.mode)
+    let chunk = ''
+    for (const piece of pieces) {
+      chunk += piece
+      if (chunk.length < chunkLength) continue
+      await part.writeFile(chunk)
+      chunk = ''
+    }
+    await part.writeFile(chunk)
+    await part.close()
+    await rename(partPath, target.path)
+  } catch (cause) {
+    if (part !== undefined) {
+      await part.close().catch(() => {})
+      await rm(partPath, { force: true })
+    }
+    throw cause instanceof RankweaveError ? cause : fileError('write', path, cause)
+  }
+}
+
+/** Where a rename puts a file in the place of what the path leads to: renaming onto a link or a device would destroy it. */
+async function fileToReplace(path: string): Promise<{ readonly path: string; readonly mode: number }> {
+  const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return null
+    throw cause
+  })
+  if (found === null) return { path, mode: 0o666 }
+  if (!found.isFile()) {
+    throw new Error(`expected a file or nothing there, got a ${found.isDirectory() ? 'directory' : 'device'}`)
+  }
+  return { path: await realpath(path), mode: found.mode & 0o777 }
+}
+
+export function fileError(action: string, path: string, cause: unknown): RankweaveError {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  return new RankweaveError('ERR_FILE', `cannot ${action} '${path}': ${reason}`, {
+    details: { file: path },
+    cause,
+  })
+}
