@@ -49,6 +49,7 @@ const names: readonly CollectiveName[] = [
   'neighborAllgather',
   'neighborAllgatherv',
   'neighborAllgatherInit',
+  'planLines',
 ]
 const codeOfName = new Map(names.map((name, code) => [name, code]))
 

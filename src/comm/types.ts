@@ -83,6 +83,7 @@ export type CollectiveName =
   | 'create'
   | 'free'
   | 'topology'
+  | 'planLines'
   | 'neighborAllgather'
   | 'neighborAllgatherv'
   | 'neighborAllgatherInit'

@@ -14,8 +14,12 @@ import { fingerprint } from './agreement.js'
 import { requireNumbers, requireOptions } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, type TopologyOptions } from './create.js'
+import { planHostedRanks } from './distributed-plan.js'
 import { type AdjacentEdges, type DistributedEdges, gatherAdjacent, gatherEdges } from './gather-lists.js'
 import { knownTopology } from './known-topology.js'
+import { nodesOf, placementOf } from './neighborhood.js'
+import { keepOwnLists } from './own-lists.js'
+import type { CommonNeighbor } from './strategy.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 export interface CartOptions extends TopologyOptions {
@@ -122,12 +126,45 @@ export function createDistGraphAdjacent(
   }
   checkLength(where, 'source weight', sourceWeights, sources.length)
   checkLength(where, 'destination weight', destinationWeights, destinations.length)
+  const { strategy } = options
+  const agreed = ['adjacent', isWeighted ? 'weighted' : 'unweighted']
+  const contribution = { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges
+  if (strategy?.kind === 'common-neighbor' && strategy.engine === 'distributed') {
+    return createApart(comm, options, strategy, contribution, agreed)
+  }
   const made = createWith(comm, options, {
     ranks: comm.size,
-    contribution: { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges,
+    contribution,
     gather: (state, exchange, hosted) => gatherAdjacent(state, exchange, hosted, isWeighted),
     build: (lists) => knownTopology(topologyFromLists(lists)),
-    agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted'],
+    agreed,
+    handle: graphHandle,
+  })
+  return made as Promise<TopologyCommunicator>
+}
+
+/** Every process keeps the lists of its ranks; these match themselves. */
+function createApart(
+  comm: Communicator,
+  options: AdjacentOptions,
+  strategy: CommonNeighbor,
+  contribution: AdjacentEdges,
+  agreed: readonly string[],
+): Promise<TopologyCommunicator> {
+  const made = createWith(comm, options, {
+    ranks: comm.size,
+    contribution,
+    gather: (state, exchange, hosted) => keepOwnLists(state, exchange, placementOf(state), hosted),
+    build: ({ topology, error }) => {
+      if (error !== null) throw error
+      return topology
+    },
+    planHosted: (state, exchange, topology) => {
+      const processOf = placementOf(state)
+      const nodeOf = nodesOf(state, options.machine, processOf)
+      return planHostedRanks(state, exchange, topology, strategy, { nodeOf, processOf })
+    },
+    agreed,
     handle: graphHandle,
   })
   return made as Promise<TopologyCommunicator>

@@ -6,13 +6,14 @@ import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/rank-table
 import type { WaitOptions } from '../comm/types.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../topology/machine.js'
-import { checkFriendOptions, refused } from '../topology/matching-options.js'
+import { prepareEngine } from '../topology/matching-exact.js'
+import { checkEngine, checkFriendOptions, refused } from '../topology/matching-options.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { agreementOf } from './agreement.js'
 import { requireOptions } from './arguments.js'
 import type { Neighborhood } from './neighborhood.js'
 import { sharedNeighborhood } from './shared-neighborhood.js'
-import type { Strategy } from './strategy.js'
+import type { Plan, Strategy } from './strategy.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -35,6 +36,8 @@ export interface Creation<C, G, H> {
   gather(state: CommState, exchange: Exchange, hosted: readonly C[]): G | Promise<G>
   /** The same on every process; null for no ranks at all. May throw, then every rank gets the error. */
   build(gathered: G): ProcessTopology | null
+  /** Plans for the hosted ranks, when each process knows only their lists. Called when `build` has not thrown. */
+  planHosted?(state: CommState, exchange: Exchange, topology: ProcessTopology): Promise<Plan>
   /** What else all ranks must agree on. */
   readonly agreed: readonly (string | number)[]
   handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
@@ -57,6 +60,7 @@ export function createWith<C, G, H>(
   const call: CollectiveCall<C, H | null> = {
     signature: { name: 'topology', extra: agreementOf(strategy, machine, creation.agreed) },
     run: async (hosted, exchange) => {
+      if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
       const gathered = await creation.gather(state, exchange, hosted)
       let topology: ProcessTopology | null
       try {
@@ -66,9 +70,10 @@ export function createWith<C, G, H>(
         return refuseAll(hosted.length, error)
       }
       if (topology === null) return hosted.map(() => null)
+      const plan = await creation.planHosted?.(state, exchange, topology)
       const made = await contextOver(state, exchange, firstRanks(state.wholeTable, topology.ranks))
       if (made === null) return hosted.map(() => null)
-      const neighborhood = sharedNeighborhood(made, () => ({ topology, strategy, machine }))
+      const neighborhood = sharedNeighborhood(made, () => ({ topology, strategy, machine, plan }))
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
         index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,
@@ -88,10 +93,11 @@ function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: 
     throw refused(`expected a strategy, got ${shown(strategy)}`)
   }
   if (strategy.kind === 'common-neighbor') {
-    const { k, mode, theta = 0 } = strategy
+    const { k, mode, theta = 0, engine, labelSeed } = strategy
     if (mode !== 'aware' && mode !== 'agnostic')
       throw refused(`expected mode aware or agnostic, got ${shown(mode)}`)
     checkFriendOptions(ranks, k, theta, null)
+    checkEngine(engine, labelSeed, k)
   } else if (strategy.kind !== 'direct') {
     const { kind } = strategy as { kind: unknown }
     throw refused(`expected strategy direct or common-neighbor, got ${shown(kind)}`)

@@ -1,6 +1,6 @@
 import type { CommState } from '../comm/comm-state.js'
 import { RankweaveError } from '../errors.js'
-import { lowerProcess, type ProcessProgram } from '../schedule/lower.js'
+import { lowerProcess, lowerSlice, type ProcessProgram } from '../schedule/lower.js'
 import { verify } from '../schedule/verify.js'
 import { cartNeighborSlots, procNull } from '../topology/cart-shape.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../topology/machine.js'
@@ -16,6 +16,8 @@ export interface NeighborhoodOptions {
   readonly strategy: Strategy
   /** Where the ranks live, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine | undefined
+  /** The plan for this process's ranks, when no process has the whole topology. */
+  readonly plan?: Plan | undefined
 }
 
 /**
@@ -42,15 +44,13 @@ export class Neighborhood {
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
 
-  constructor(state: CommState, { topology, strategy, machine }: NeighborhoodOptions) {
+  constructor(state: CommState, { topology, strategy, machine, plan }: NeighborhoodOptions) {
     this.topology = topology
     this.strategy = strategy
     this.#placement = placementOf(state)
     this.#processIndex = state.processIndex
-    this.nodeOf =
-      machine === undefined
-        ? this.#placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes[index]])
-        : nodesOfMachine(machine, topology.ranks)
+    this.nodeOf = nodesOf(state, machine, this.#placement)
+    this.#plan = plan
   }
 
   /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
@@ -67,7 +67,9 @@ export class Neighborhood {
   /** This process's program; its slots are places in the receive buffer as MPI lays it out. */
   get program(): ProcessProgram {
     if (this.#program === undefined) {
-      const program = lowerProcess(this.plan.schedule, this.#placement, this.#processIndex)
+      const { schedule, ranks } = this.plan
+      const lowered = ranks === undefined ? lowerProcess : lowerSlice
+      const program = lowered(schedule, this.#placement, this.#processIndex)
       this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
     }
     return this.#program
@@ -100,7 +102,14 @@ function equal(a: Int32Array, b: Int32Array): boolean {
   return a.length === b.length && a.every((value, i) => value === b[i])
 }
 
-function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
+/** Node of every rank: that of the machine, or of the process that hosts it. */
+export function nodesOf(state: CommState, machine: Machine | undefined, placement: Int32Array): Int32Array {
+  if (machine !== undefined) return nodesOfMachine(machine, state.size)
+  return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes[index]])
+}
+
+/** Process index of every rank. */
+export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
   const placement = new Int32Array(size)
   for (let run = 0; run < runProcess.length; run++) {
     placement.fill(runProcess[run], runStart[run], runStart[run + 1])

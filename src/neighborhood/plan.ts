@@ -1,6 +1,6 @@
 import { RankweaveError } from '../errors.js'
 import { opKind, type Schedule } from '../schedule/ir.js'
-import type { FriendGroups } from '../topology/friend-groups.js'
+import type { Matching } from '../topology/friend-groups.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../topology/machine.js'
 import { matchFriends } from '../topology/matching.js'
 import { distinctOut } from '../topology/neighbors.js'
@@ -37,7 +37,7 @@ function scheduleOf(
   topology: ProcessTopology,
   strategy: Strategy,
   options: PlanOptions,
-): { readonly schedule: Schedule; readonly groups: FriendGroups | null } {
+): { readonly schedule: Schedule; readonly groups: Matching | null } {
   switch (strategy.kind) {
     case 'direct':
       return { schedule: directSchedule(topology), groups: null }

@@ -1,11 +1,10 @@
 import { RankweaveError } from '../errors.js'
-import type { Strategy } from './strategy.js'
-
-type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
+import { type MatchingEngine, matchingEngines } from '../topology/matching-options.js'
+import type { CommonNeighbor, Strategy } from './strategy.js'
 
 /**
  * A strategy from its line of text: `direct`, or `common-neighbor:k=4,mode=aware` with any of `theta=6`,
- * `dedupe=false`, `elide=false` behind it. Defaults: k=2, mode=agnostic.
+ * `dedupe=false`, `elide=false`, `engine=improved`, `labels=7` (a seed) behind it. Defaults: k=2, mode=agnostic.
  *
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */
@@ -42,8 +41,13 @@ function parseOption(text: string, name: string, value: string): Partial<CommonN
     case 'elide':
       if (value === 'true' || value === 'false') return { [name]: value === 'true' }
       return fail(text, `${name}=true or ${name}=false`, `${name}=${value}`)
+    case 'engine':
+      if (matchingEngines.includes(value as MatchingEngine)) return { engine: value as MatchingEngine }
+      return fail(text, `engine=${matchingEngines.join(', engine=')}`, `engine=${value}`)
+    case 'labels':
+      return { labelSeed: parseWhole(text, name, value, 0) }
     default:
-      return fail(text, 'k, mode, theta, dedupe or elide', name)
+      return fail(text, 'k, mode, theta, dedupe, elide, engine or labels', name)
   }
 }
 
@@ -61,7 +65,8 @@ function fail(text: string, expected: string, got: string): never {
 export function formatStrategy(strategy: Strategy): string {
   if (strategy.kind === 'direct') return 'direct'
   const { kind, ...options } = strategy
-  const order = ['k', 'mode', 'theta', 'dedupe', 'elide'] as const
+  const order = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labelSeed'] as const
   const given = order.filter((name) => options[name] !== undefined)
-  return `${kind}:${given.map((name) => `${name}=${options[name]}`).join(',')}`
+  const words = given.map((name) => `${name === 'labelSeed' ? 'labels' : name}=${options[name]}`)
+  return `${kind}:${words.join(',')}`
 }

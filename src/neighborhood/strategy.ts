@@ -1,5 +1,6 @@
 import type { Schedule } from '../schedule/ir.js'
-import type { FriendGroups } from '../topology/friend-groups.js'
+import type { Matching } from '../topology/friend-groups.js'
+import type { MatchingEngine } from '../topology/matching-options.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule. `direct`: one message per distinct edge.
@@ -19,14 +20,25 @@ export type Strategy =
       readonly dedupe?: boolean
       /** No direct message to a rank that an exchange reaches anyway. Default true. */
       readonly elide?: boolean
+      /**
+       * Who matches friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` keeps every rank's lists in its
+       * own process: the ranks match themselves, by messages to their neighbors, and find the plan of `greedy`.
+       */
+      readonly engine?: MatchingEngine
+      /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
+      readonly labelSeed?: number
     }
+
+export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
 
 /** A schedule and how it came about. */
 export interface Plan {
   readonly schedule: Schedule
   /** The friend groups behind a common-neighbor plan. */
-  readonly groups: FriendGroups | null
+  readonly groups: Matching | null
   readonly planMs: number
+  /** The ranks it is for, where no process has the whole topology: those of this process. Absent: all. */
+  readonly ranks?: Int32Array
 }
 
 /** What a plan costs, counted from the schedule. */

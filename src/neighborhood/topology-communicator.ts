@@ -9,6 +9,7 @@ import type { BlockWishes } from './block-layout.js'
 import type { NeighborTraffic } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
 import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './persistent.js'
+import { planLines } from './plan-lines.js'
 import type { Plan } from './strategy.js'
 
 /**
@@ -27,7 +28,10 @@ export class TopologyCommunicator extends Communicator {
     this.neighborhood = neighborhood
   }
 
-  /** Who sends to whom; shared with all ranks of the process. */
+  /**
+   * Who sends to whom; shared with all ranks of the process. With the engine `distributed` of `createDistGraphAdjacent`
+   * only the lists of this process's ranks are there, those of the others are empty.
+   */
   get topology(): ProcessTopology {
     return this.neighborhood.topology
   }
@@ -56,10 +60,23 @@ export class TopologyCommunicator extends Communicator {
     return outWeight?.slice(outStart[this.rank], outStart[this.rank + 1]) ?? null
   }
 
-  /** The verified plan that neighborhood collectives run; made now if none has run yet. */
+  /**
+   * The verified plan that neighborhood collectives run; made now if none has run yet. Where no process has the whole
+   * topology, the plan of this process's ranks: its `ranks` names them.
+   */
   async plan(): Promise<Plan> {
     this.seat()
     return this.neighborhood.plan
+  }
+
+  /**
+   * The plan as the lines of a schedule file, at one rank; null at the others. Collective. The same lines whether one
+   * process planned for all ranks or they matched themselves.
+   *
+   * @throws ERR_RANK before anything is sent
+   */
+  planLines(root = 0, options?: WaitOptions): Promise<string[] | null> {
+    return attempt(() => planLines(this.seat(), this.neighborhood, root, options))
   }
 
   /** What neighborhood collectives of this communicator have sent from this process so far. Live. */

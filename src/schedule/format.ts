@@ -11,7 +11,8 @@ export function* formatSchedule(schedule: Schedule): Generator<string, void, und
   for (let rank = 0; rank < schedule.topology.ranks; rank++) yield rankLine(schedule, rank)
 }
 
-function rankLine(schedule: Schedule, rank: number): string {
+/** The line of one rank. */
+export function rankLine(schedule: Schedule, rank: number): string {
   const { outStart, outRank, inStart, inRank } = schedule.topology
   const phases: string[] = []
   for (let phase = 0; phase < schedule.phases; phase++) phases.push(phaseText(schedule, rank, phase))

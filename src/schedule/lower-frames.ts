@@ -1,7 +1,7 @@
 import { RankweaveError } from '../errors.js'
 import { GrowingInt32Array } from './growing-array.js'
 import { type CollectiveSpecification, opKind, type Schedule, specificationOf } from './ir.js'
-import { messageRounds } from './rounds.js'
+import { type MessageRounds, messageRounds } from './rounds.js'
 import { blockCount } from './verify-structure.js'
 import { operationsOfRank } from './walk.js'
 
@@ -29,7 +29,11 @@ export interface Frames {
 }
 
 /** @throws ERR_PLACEMENT, ERR_SCHEDULE */
-export function loweringContext(schedule: Schedule, placement: Int32Array): LoweringContext {
+export function loweringContext(
+  schedule: Schedule,
+  placement: Int32Array,
+  { rounds, ofOperation }: MessageRounds = messageRounds(schedule),
+): LoweringContext {
   const { ranks } = schedule.topology
   if (placement.length !== ranks) {
     throw new RankweaveError(
@@ -59,7 +63,6 @@ export function loweringContext(schedule: Schedule, placement: Int32Array): Lowe
   const next = processStart.slice()
   const rankByProcess = new Int32Array(ranks)
   for (let rank = 0; rank < ranks; rank++) rankByProcess[next[placement[rank]]++] = rank
-  const { rounds, ofOperation } = messageRounds(schedule)
   return {
     schedule,
     placement,

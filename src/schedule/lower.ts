@@ -7,6 +7,7 @@ import {
   type LoweringContext,
   loweringContext,
 } from './lower-frames.js'
+import { roundsByPhase } from './rounds.js'
 import { operationsOfRank } from './walk.js'
 
 /**
@@ -112,6 +113,17 @@ export function lower(
  */
 export function lowerProcess(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
   return programOf(loweringContext(schedule, placement), process)
+}
+
+/**
+ * {@link lowerProcess} for a process that knows the operations of its own ranks only, those of all others being empty. Every
+ * message must be received in the phase in which it is sent: the rounds are then the phases, and no partner is needed to
+ * find them.
+ *
+ * @throws ERR_PLACEMENT, ERR_SCHEDULE
+ */
+export function lowerSlice(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
+  return programOf(loweringContext(schedule, placement, roundsByPhase(schedule)), process)
 }
 
 function programOf(context: LoweringContext, process: number): ProcessProgram {

@@ -27,6 +27,15 @@ export function messageRounds(schedule: Schedule): MessageRounds {
   return rounds
 }
 
+/** Every message in the round of its phase: for schedules that send and receive it in the same one. */
+export function roundsByPhase(schedule: Schedule): MessageRounds {
+  const { opKind: kinds, phases } = schedule
+  const ofOperation = rowOfOperations(schedule).map((row, op) =>
+    kinds[op] === opKind.copy ? -1 : row % phases,
+  )
+  return { rounds: phases, ofOperation }
+}
+
 /** Schedules are immutable, and every process of an address space asks for the same one. */
 const known = new WeakMap<Schedule, MessageRounds>()
 

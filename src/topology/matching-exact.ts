@@ -22,7 +22,7 @@ let solver: Solver | null = null
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
-export async function prepareEngine(engine: MatchingEngine): Promise<void> {
+export async function prepareEngine(engine: MatchingEngine = 'greedy'): Promise<void> {
   if (engine !== 'exact' || solver !== null) return
   try {
     // Its types describe the CommonJS build.

@@ -64,10 +64,12 @@ export function checkFriendOptions(ranks: number, k: number, theta: number, node
     throw refused(`expected a node for each of ${ranks} ranks, got ${nodeOf.length}`)
 }
 
-/** @throws ERR_STRATEGY an engine that is none, a seed that is no unsigned 32-bit integer */
-export function checkEngine(engine: unknown, labelSeed: unknown): void {
+/** @throws ERR_STRATEGY an engine that is none or not for this k, a seed that is no unsigned 32-bit integer */
+export function checkEngine(engine: unknown, labelSeed: unknown, k: number): void {
   if (engine !== undefined && !matchingEngines.includes(engine as MatchingEngine))
     throw refused(`expected engine ${matchingEngines.join(', ')}, got ${shown(engine)}`)
+  if (engine === 'distributed' && k > largestGroup)
+    throw refused(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
   if (labelSeed === undefined) return
   if (!Number.isInteger(labelSeed) || (labelSeed as number) < 0 || (labelSeed as number) >= 2 ** 32)
     throw refused(`expected labelSeed, a whole number below 2^32, got ${shown(labelSeed)}`)
@@ -77,14 +79,12 @@ export function checkEngine(engine: unknown, labelSeed: unknown): void {
 export function matchSettings(ranks: number, options: MatchOptions): MatchSettings {
   const { k, mode, engine = 'greedy', labelSeed } = options
   if (mode !== 'aware' && mode !== 'agnostic') throw refused(`expected mode aware or agnostic, got ${mode}`)
-  checkEngine(engine, labelSeed)
+  checkEngine(engine, labelSeed, k)
   const theta = options.theta ?? defaultTheta(k, mode)
   const nodeOf = mode === 'aware' ? (options.nodeOf ?? null) : null
   checkFriendOptions(ranks, k, theta, nodeOf)
   if (mode === 'aware' && nodeOf === null)
     throw refused('aware mode needs the node of every rank: give a machine')
-  if (engine === 'distributed' && k > largestGroup)
-    throw refused(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
   return { k, mode, theta, nodeOf, engine, labelSeed: labelSeed ?? null }
 }
 

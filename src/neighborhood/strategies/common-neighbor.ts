@@ -21,12 +21,14 @@ export interface CombiningOptions {
  *
  * An exchange is left out where its receiver has no part (fewer common neighbors than members): nobody would read it.
  *
+ * @param ranks whose operations are wanted, ascending; of their groups everything must be known. Default: all.
  * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
  */
 export function commonNeighborSchedule(
   topology: ProcessTopology,
   groups: FriendGroups,
   options: CombiningOptions = {},
+  ranks: Iterable<number> = Array(topology.ranks).keys(),
 ): Schedule {
   const { dedupe = true, elide = true } = options
   const { k, theta, mode } = groups
@@ -35,10 +37,10 @@ export function commonNeighborSchedule(
     topology,
     strategy: 'common-neighbor',
     parameters: { k, theta, mode, dedupe, elide },
-    phases: groups.count > 0 ? 2 : 1,
+    phases: groups.steps > 0 ? 2 : 1,
   })
   const programs = new CombiningPrograms(builder, topology, groups, { dedupe, elide })
-  for (let rank = 0; rank < topology.ranks; rank++) programs.emit(rank)
+  for (const rank of ranks) programs.emit(rank)
   return builder.build()
 }
 
@@ -98,7 +100,7 @@ class CombiningPrograms {
     this.#receiveDirect(rank)
     this.#sendCombined(rank)
     this.#receiveCombined(rank)
-    this.#slots.copyRest(this.#groups.count > 0 ? 1 : 0)
+    this.#slots.copyRest(this.#groups.steps > 0 ? 1 : 0)
   }
 
   #sendExchanges(rank: number): void {
@@ -177,13 +179,11 @@ class CombiningPrograms {
   }
 
   #receiveCombined(rank: number): void {
-    const { k, members, commonStart } = this.#groups
+    const { k, members, holder } = this.#groups
     const { start, position } = this.#served
     for (let s = start[rank]; s < start[rank + 1]; s++) {
       const group = this.#groupOfCommon[position[s]]
-      const first = commonStart[group]
-      const holder = partOf(commonStart[group + 1] - first, k, position[s] - first)
-      this.#builder.receive(rank, 1, members[group * k + holder], scheduleTag.combined)
+      this.#builder.receive(rank, 1, members[group * k + holder[position[s]]], scheduleTag.combined)
       for (let i = 0; i < k; i++) {
         const member = members[group * k + i]
         this.#builder.add(member, this.#slots.placeOf(member))
@@ -205,12 +205,4 @@ class CombiningPrograms {
     if (this.#options.dedupe) return scheduleTag.exchange
     return scheduleTag.exchange + tagsPerStep * this.#groups.step[group]
   }
-}
-
-/** Which of k parts of m common neighbors holds the c-th: the inverse of {@link partBounds}. */
-function partOf(m: number, k: number, c: number): number {
-  const base = Math.floor(m / k)
-  const extra = m % k
-  const inLarger = extra * (base + 1)
-  return c < inLarger ? Math.floor(c / (base + 1)) : extra + Math.floor((c - inLarger) / base)
 }

@@ -97,7 +97,7 @@ test.each([
   ['', /expected direct or common-neighbor, got ''/],
   ['indirect', /got 'indirect'/],
   ['direct:k=2', /direct without options, got ':k=2'/],
-  ['common-neighbor:', /k, mode, theta, dedupe or elide, got ''/],
+  ['common-neighbor:', /k, mode, theta, dedupe, elide, engine or labels, got ''/],
   ['common-neighbor:k=1', /k, a whole number >= 2, got '1'/],
   ['common-neighbor:k=2x', /got '2x'/],
   ['common-neighbor:k=4=5', /got '4=5'/],
@@ -106,6 +106,11 @@ test.each([
   ['common-neighbor:theta=-1', /theta, a whole number >= 0, got '-1'/],
   ['common-neighbor:mode=both', /mode=aware or mode=agnostic, got 'mode=both'/],
   ['common-neighbor:dedupe=yes', /dedupe=true or dedupe=false, got 'dedupe=yes'/],
+  [
+    'common-neighbor:engine=best',
+    /engine=greedy, engine=distributed, engine=improved, engine=exact, got 'engine=best'/,
+  ],
+  ['common-neighbor:labels=x', /labels, a whole number >= 0, got 'x'/],
   ['common-neighbor:k=2,k=3', /k once, got 'k=3'/],
   ['common-neighbor:speed=9', /got 'speed'/],
 ])("refuses '%s'", (text, message) => {

@@ -1,0 +1,79 @@
+import type { CollectiveCall } from '../comm/collective-engine.js'
+import type { Seat } from '../comm/communicator.js'
+import { gatherBytes } from '../comm/exchange-patterns.js'
+import type { WaitOptions } from '../comm/types.js'
+import { RankweaveError, shown } from '../errors.js'
+import { formatSchedule, rankLine } from '../schedule/format.js'
+import { headerOf } from '../schedule/header.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { type Neighborhood, placementOf } from './neighborhood.js'
+
+/** The lines of a plan's file at the root, null at the others, wherever the plan was made. */
+export function planLines(
+  { state, localIndex }: Seat,
+  neighborhood: Neighborhood,
+  root: number,
+  options?: WaitOptions,
+): Promise<string[] | null> {
+  const { size } = state
+  if (!Number.isInteger(root) || root < 0 || root >= size) {
+    throw new RankweaveError(
+      'ERR_RANK',
+      `planLines: expected a root from 0 to ${size - 1}, got ${shown(root)}`,
+    )
+  }
+  const call: CollectiveCall<null, string[] | null> = {
+    signature: { name: 'planLines', root },
+    run: async (hosted, exchange) => {
+      const { schedule, ranks } = neighborhood.plan
+      const { localRanks } = state
+      const isRootHere = localRanks.includes(root)
+      let lines: string[] | null = null
+      if (ranks === undefined) {
+        if (isRootHere) lines = [...formatSchedule(schedule)]
+      } else {
+        const own = Array.from(ranks, (rank) => rankLine(schedule, rank)).join('\n')
+        const parts = await gatherBytes(exchange, placementOf(state)[root], new TextEncoder().encode(own))
+        if (parts !== null) {
+          const ofRanks = linesOf(parts)
+          const topology = topologyOf(ofRanks)
+          lines = [JSON.stringify(headerOf({ ...schedule, topology })), ...ofRanks]
+        }
+      }
+      return hosted.map((_, i) => (localRanks[i] === root ? lines : null))
+    },
+  }
+  return state.collectives.call(localIndex, call, null, options)
+}
+
+/** The lines of all ranks, by rank. */
+function linesOf(parts: readonly Uint8Array[]): string[] {
+  const lines: string[] = []
+  for (const part of parts) {
+    for (const line of new TextDecoder().decode(part).split('\n')) {
+      if (line !== '') lines[Number(/\d+/.exec(line)![0])] = line
+    }
+  }
+  return lines
+}
+
+/** Who sends to whom, as far as a header shows it. */
+function topologyOf(lines: readonly string[]): ProcessTopology {
+  const parsed = lines.map((line) => JSON.parse(line) as { readonly out: number[]; readonly in: number[] })
+  const start = (side: 'out' | 'in') => {
+    const starts = new Int32Array(parsed.length + 1)
+    for (const [rank, lists] of parsed.entries()) starts[rank + 1] = starts[rank] + lists[side].length
+    return starts
+  }
+  return {
+    ranks: parsed.length,
+    outStart: start('out'),
+    outRank: Int32Array.from(parsed.flatMap((lists) => lists.out)),
+    outWeight: null,
+    inStart: start('in'),
+    inRank: Int32Array.from(parsed.flatMap((lists) => lists.in)),
+    inWeight: null,
+    pairing: 'occurrence',
+    cart: null,
+  }
+}
