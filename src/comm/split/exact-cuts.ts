@@ -1,16 +1,24 @@
 import type { Exchange } from '../collective-engine.js'
 import { allgatherBytes } from '../exchange-patterns.js'
-import { evenBounds } from '../tables/slice-bounds.js'
+import { evenBounds, type SliceBounds } from '../tables/slice-bounds.js'
 import { alltoallWords } from './exchange-group.js'
-import type { FindCuts } from './parallel-sort.js'
+import type { Rows } from './rows.js'
 import { evenTargets, Owner, Seeker, verdictWords } from './splitters.js'
 import { steps } from './steps.js'
 import { bytesOf, wordsOf } from './words.js'
 
 const stepsPerRound = 128
 
+/** Where a column cuts its lists. */
+export interface Cuts {
+  /** First row of every slice in my list, then its length: `sorters + 1` of them. */
+  readonly cuts: Int32Array
+  /** Where the slices begin in the whole table. */
+  readonly bounds: SliceBounds
+}
+
 /** Slices that differ by one row at most, by the search for exact splitters: two exchanges per round. */
-export const exactCuts: FindCuts = async (column, rows, total) => {
+export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)
   const seeker = new Seeker(rows, targets)
   const owner = new Owner(targets[column.me]!)

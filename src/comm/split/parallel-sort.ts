@@ -11,32 +11,41 @@ import { localRows } from './local-rows.js'
 import type { SplitMeter } from './meter.js'
 import { Owners } from './owners.js'
 import { partsOf } from './parts.js'
-import { mergeRuns, type Rows, rowsBetween } from './rows.js'
+import { type Rows, rowsBetween } from './rows.js'
 import type { Slice } from './runs.js'
+import { sortRuns } from './sort-runs.js'
 import { type SorterLayout, sorterLayout } from './sorter-layout.js'
 import { tableOf } from './split-table.js'
 import { steps } from './steps.js'
 import { bytesOf, wordsOf } from './words.js'
 
-/** Where a column cuts its lists. */
-export interface Cuts {
-  /** First row of every slice in my list, then its length: `sorters + 1` of them. */
-  readonly cuts: Int32Array
-  /** Where the slices begin in the whole table. */
+/** A sorter's part of the sorted table. */
+export interface SortedSlice {
+  readonly rows: Rows
+  /** Where the slices of all sorters begin in the whole table. */
   readonly bounds: SliceBounds
 }
 
-/** How a column finds its cuts; `total` rows are in all lists together, at least one. */
-export type FindCuts = (column: Exchange, rows: Rows, total: number) => Promise<Cuts>
+/** How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices. */
+export type SortColumn = (
+  column: Exchange,
+  lists: Rows,
+  total: number,
+  meter: SplitMeter,
+) => Promise<SortedSlice>
 
 /**
  * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column cut
  * theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
  * processes of its column where their ranks came out. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
  */
-export const splitByParallelSort: SplitAlgorithm = (call) => splitBySorting(call, exactCuts)
+export const splitByParallelSort: SplitAlgorithm = (call) =>
+  splitBySorting(call, async (column, rows, total, meter) => {
+    const { cuts, bounds } = await exactCuts(column, rows, total)
+    return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }
+  })
 
-export async function splitBySorting(call: SplitCall, findCuts: FindCuts): Promise<readonly SplitPart[]> {
+export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise<readonly SplitPart[]> {
   const { parent, exchange, request, plan, meter } = call
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
   const owners = new Owners(parent)
@@ -64,7 +73,7 @@ export async function splitBySorting(call: SplitCall, findCuts: FindCuts): Promi
   }
 
   const column = within(exchange, layout.members)
-  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, owners, findCuts)
+  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, owners, sort)
   if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, steps.shadow, ofShadow)
   meter.enter('table')
   return partsOf(call, outcome, await tableOf(call, layout, outcome, column, slice))
@@ -76,7 +85,7 @@ async function sortInColumn(
   column: Exchange,
   collected: Collected,
   owners: Owners,
-  findCuts: FindCuts,
+  sort: SortColumn,
 ): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome; slice: Slice | null }> {
   const { meter } = call
   meter.enter('splitters')
@@ -85,11 +94,9 @@ async function sortInColumn(
     meter.hold(null, collected.rows.words)
     return { outcome: nobody, ofShadow: nobody, slice: null }
   }
-  const { cuts, bounds } = await findCuts(column, collected.rows, total)
-  meter.enter('exchange')
-  const merged = await exchangeAndMerge(column, collected.rows, cuts, meter)
+  const { rows, bounds } = await sort(column, collected.rows, total, meter)
   meter.enter('ranks')
-  const slice = sliceOf(bounds.start(column.me), merged, owners)
+  const slice = sliceOf(bounds.start(column.me), rows, owners)
   meter.hold(slice.worldRanks)
   meter.hold(slice.processes)
   const told = await tellColumn(call, layout, column, slice, bounds, owners, counters)
@@ -113,31 +120,40 @@ async function agree(
 }
 
 /** My slice of every sorter's list, merged in the order of the sorters. */
-async function exchangeAndMerge(
+export async function exchangeAndMerge(
   column: Exchange,
   rows: Rows,
   cuts: Int32Array,
   meter: SplitMeter,
 ): Promise<Rows> {
   const { width } = rows
+  meter.enter('exchange')
   const blocks = Array.from({ length: column.count }, (_, k) =>
     bytesOf(rowsBetween(rows, cuts[k]!, cuts[k + 1]!)),
   )
   const received = (await alltoallBytes(column, blocks, steps.exchange)).map(wordsOf)
+  for (const run of received) if (run !== received[column.me]) meter.hold(run)
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
-  const words = new Int32Array(bounds[bounds.length - 1]!)
-  received.forEach((run, k) => {
-    words.set(run, bounds[k])
-  })
-  meter.hold(words)
-  meter.hold(words, rows.words)
+  const length = bounds[bounds.length - 1]!
+  // My own list has been sent: its memory takes the slice, so that no more than twice the slice is ever held.
+  received[column.me] = received[column.me]!.slice()
+  const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
+  if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)
+  for (let k = 0; k < received.length; k++) {
+    words.set(received[k]!, bounds[k])
+    if (k !== column.me) meter.hold(null, received[k]!)
+    received[k] = nothing
+  }
   meter.enter('merge')
-  const spare = new Int32Array(column.count > 1 ? words.length : 0)
-  const merged = column.count > 1 ? mergeRuns(width, words, bounds, spare) : words
-  meter.hold(null, words)
-  return { words: merged, width }
+  const spare = new Int32Array(column.count > 1 ? length : 0)
+  meter.hold(spare)
+  const sorted = sortRuns(width, words, bounds, spare)
+  meter.hold(null, spare)
+  return { words: sorted, width }
 }
+
+const nothing = new Int32Array(0)
 
 function sliceOf(base: number, rows: Rows, owners: Owners): Slice {
   const count = rows.words.length / rows.width

@@ -1,4 +1,3 @@
-import type { CommTable } from '../rank-table.js'
 import { rankTable, stridedTable } from '../rank-table.js'
 import { DistributedTable } from '../tables/distributed-table.js'
 import { processOf } from '../world-layout.js'
@@ -51,28 +50,20 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
     }
   }
   const id = { leader: first, counter: leaderCounter }
-  let own: CommTable
-  if (isRegular) own = stridedTable(size, first, stride)
-  else if (table.kind === 'replicated') own = rankTable(table.worldRanks.slice(start, start + size))
-  else if (gathered.about.pushed.length > 0) own = rankTable(joined(size, gathered.items))
-  else if (table.kind === 'distributed') {
-    own = new DistributedTable(
-      table.slices,
-      start,
-      size,
-      ranks,
-      hosted.map((index) => parent.worldRank(index)),
-    )
-    const leader = processOf(parent.runtime.layout, first)
-    const processes = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes[process]!)
-    return {
-      id,
-      hosted,
-      table: own,
-      processes: Int32Array.from([leader, ...processes.filter((p) => p !== leader)]),
-    }
-  } else throw new Error('a communicator without a table')
-  return { id, hosted, table: own }
+  if (isRegular) return { id, hosted, table: stridedTable(size, first, stride) }
+  if (table.kind === 'replicated') {
+    return { id, hosted, table: rankTable(table.worldRanks.slice(start, start + size)) }
+  }
+  // One process may keep the rows of a communicator and another ask for them; both number its processes alike.
+  const leader = processOf(parent.runtime.layout, first)
+  const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes[process]!)
+  const processes = Int32Array.from([leader, ...members.filter((process) => process !== leader)])
+  if (gathered.about.pushed.length > 0) {
+    return { id, hosted, table: rankTable(joined(size, gathered.items)), processes }
+  }
+  if (table.kind === 'none') throw new Error('a communicator without a table')
+  const worldRanks = hosted.map((index) => parent.worldRank(index))
+  return { id, hosted, table: new DistributedTable(table.slices, start, size, ranks, worldRanks), processes }
 }
 
 function joined(size: number, items: readonly Item[]): Int32Array {

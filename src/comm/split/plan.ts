@@ -69,7 +69,8 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   const algorithm = options.algorithm ?? (wantsParallel ? 'parallel-sort' : 'conventional')
   const sorts = algorithm === 'parallel-sort' || algorithm === 'sample-sort'
   const table = options.table ?? (sorts || algorithm === 'minimal' ? 'distributed' : 'replicated')
-  const sorters = Math.min(options.sorters ?? processes, processes)
+  // Where every process keeps its own share, all of them sort.
+  const sorters = algorithm === 'minimal' ? processes : Math.min(options.sorters ?? processes, processes)
   const tableGroup = Math.min(options.tableGroup ?? sorters, processes)
   const selfHostRows = options.selfHostRows ?? Math.max(leastSelfHostRows, Math.ceil(ranks / tableGroup))
   const plan = { algorithm, table, sorters, tableGroup, selfHostRows, cacheRows }

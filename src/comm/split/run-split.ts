@@ -6,13 +6,17 @@ import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
 import { splitConventionally } from './conventional.js'
 import { splitByMerging } from './merging.js'
 import { SplitMeter } from './meter.js'
+import { splitMinimally } from './minimal.js'
 import { splitByParallelSort } from './parallel-sort.js'
 import type { SplitAlgorithmName, SplitPlan } from './plan.js'
+import { splitBySampleSort } from './sample-sort.js'
 
-const algorithms: Readonly<Partial<Record<SplitAlgorithmName, SplitAlgorithm>>> = {
+const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
   conventional: splitConventionally,
   merging: splitByMerging,
   'parallel-sort': splitByParallelSort,
+  'sample-sort': splitBySampleSort,
+  minimal: splitMinimally,
 }
 
 export interface SplitOutcome {
@@ -29,7 +33,7 @@ export async function runSplit(
 ): Promise<SplitOutcome> {
   const meter = new SplitMeter()
   const seq = (exchange as SlotExchange).header[collectiveWord.seq]!
-  const parts = await algorithms[plan.algorithm]!({
+  const parts = await algorithms[plan.algorithm]({
     parent,
     exchange: meter.counting(exchange),
     seq,

@@ -9,6 +9,7 @@ export const steps = {
   replicate: 2_600,
   shadow: 2_700,
   samples: 2_800,
+  quicksort: 5_000_000,
   /** Every round of the splitter search takes 128 steps. */
   splitters: 10_000,
 } as const

@@ -201,9 +201,12 @@ export class DistributedTable implements RankTable {
     this.localWorldRanks = localWorldRanks
   }
 
-  /** Of this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. */
+  /**
+   * Of this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. Which ranks
+   * are hosted here every communicator knows, whatever its table.
+   */
   get sizeBytes(): number {
-    return this.localRanks.byteLength + this.localWorldRanks.byteLength
+    return this.localWorldRanks.byteLength
   }
 
   lookup(rank: number): number | Promise<number> {

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/rows.js'
+import { sortRuns } from '../../src/comm/split/sort-runs.js'
+import { sortedRows } from '../../src/comm/split/sorted-rows.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/splitters.js'
+import { cases } from '../support/soak.js'
+
+const entry = fc.tuple(
+  fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(0, 2 ** 31 - 1)),
+  fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1), fc.integer()),
+)
+
+/** Sorted lists whose ranks ascend from list to list, or are dealt to them in turn. */
+const lists = fc
+  .tuple(fc.array(fc.array(entry, { maxLength: 40 }), { minLength: 1, maxLength: 12 }), fc.boolean())
+  .map(([all, isDealt]) => {
+    let ascending = 0
+    return all.map((entries, list): Rows => {
+      const words = entries.flatMap(([color, key], i) => [
+        color,
+        key,
+        isDealt ? i * all.length + list : ascending++,
+      ])
+      return sortedRows({ width: 3, words: Int32Array.from(words) })
+    })
+  })
+
+function concatenated(all: readonly Rows[]): { words: Int32Array; bounds: number[] } {
+  const bounds = [0]
+  for (const { words } of all) bounds.push(bounds[bounds.length - 1] + words.length)
+  const words = new Int32Array(bounds[bounds.length - 1])
+  all.forEach((rows, k) => {
+    words.set(rows.words, bounds[k])
+  })
+  return { words, bounds }
+}
+
+describe('exact splitters', () => {
+  it('cut all lists so that slices are full, within the bound on rounds and on what each leaves over', () => {
+    fc.assert(
+      fc.property(lists, (all) => {
+        const p = all.length
+        const whole = concatenated(all)
+        const total = whole.words.length / 3
+        const targets = evenTargets(total, p)
+        const seekers = all.map((rows) => new Seeker(rows, targets))
+        const owners = all.map((_, k) => new Owner(targets[k]))
+        while (!seekers[0].isDone) {
+          const answers = seekers.map((seeker) => seeker.answers())
+          const verdicts = new Int32Array(p * verdictWords)
+          owners.forEach((owner, k) => {
+            verdicts.set(owner.decide(answers.map((of) => of[k])), k * verdictWords)
+          })
+          for (const seeker of seekers) seeker.hear(verdicts)
+        }
+        const sorted = sortedRows({ width: 3, words: whole.words })
+        for (let k = 0; k < p; k++) {
+          const pieces = seekers.map(({ cuts }, i) => rowsBetween(all[i], cuts[k], cuts[k + 1]))
+          const slice = sortedRows({
+            width: 3,
+            words: Int32Array.from(pieces.flatMap((piece) => [...piece])),
+          })
+          expect([...slice.words]).toEqual([...rowsBetween(sorted, targets[k], targets[k + 1])])
+          expect(owners[k].worstRemainder).toBeLessThanOrEqual(3 / 4)
+          expect(owners[k].rounds).toBeLessThanOrEqual(Math.log(Math.max(1, total)) / Math.log(4 / 3) + 1)
+        }
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+})
+
+describe('sorting runs', () => {
+  it('gives the order of color, key and rank, merged or by radix', () => {
+    fc.assert(
+      fc.property(lists, (all) => {
+        const { words, bounds } = concatenated(all)
+        const expected = sortedRows({ width: 3, words })
+        for (let at = 3; at < words.length; at += 3) {
+          expect(compareRows(expected.words, at - 3, expected.words, at)).toBeLessThan(0)
+        }
+        const sorted = sortRuns(3, words.slice(), bounds, new Int32Array(words.length))
+        expect([...sorted]).toEqual([...expected.words])
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+})
