@@ -3,6 +3,7 @@ import type { Communicator } from '../../../src/comm/communicator.js'
 import { run } from '../../../src/comm/run.js'
 import type { SplitOptions } from '../../../src/comm/split/plan.js'
 import { local } from '../../../src/fabric/local.js'
+import storm from '../../support/split-storm.js'
 
 const spread: SplitOptions = { table: 'distributed', selfHostRows: 0 }
 const fabric = (seed = 1) => local({ processes: 4, seed })
@@ -137,9 +138,16 @@ describe('a communicator with a distributed table', () => {
         'ranks',
         'table',
       ])
-      expect({ processes, ranksHere, bytes: table.bytes }).toEqual({ processes: 4, ranksHere: 6, bytes: 48 })
+      expect({ processes, ranksHere, bytes: table.bytes }).toEqual({ processes: 4, ranksHere: 6, bytes: 24 })
       // A slice of 6 rows and the addresses of 4 hosts.
       expect(table.sharedBytes).toBe(40)
     })
+  })
+})
+
+describe('storms of nested splits', () => {
+  it.each([1, 2])('leave no communicator and no table behind, seed %d', async (seed) => {
+    const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 40, seed } })
+    expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0 })))
   })
 })

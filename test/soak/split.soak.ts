@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { run } from '../../src/comm/run.js'
+import type { Calm, Storm } from '../support/split-storm.js'
+
+const program = new URL('../support/split-storm.ts', import.meta.url)
+
+it('10,000 nested cycles of split, dup and free on threads leave nothing behind', async () => {
+  const calm = await run<Calm, Storm>(program, {
+    ranks: 12,
+    fabric: 'threads',
+    processes: 2,
+    args: { cycles: 10_000, seed: 1 },
+  })
+  expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0 })))
+})
