@@ -1,0 +1,76 @@
+// What a world split costs in memory and time, in a process of its own: `memory RANKS PROCESSES` on logical processes,
+// `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors and keys here.
+
+import type { CommDescription } from '../src/comm/describe.js'
+import { run } from '../src/comm/run.js'
+import { sortedByValue } from '../src/comm/split/radix.js'
+import { splitConventional } from '../src/comm/split/sort-table.js'
+
+const [what, first, second] = process.argv.slice(2)
+const ranks = Number(first)
+const count = Number(second)
+
+function randomWords(length: number): Int32Array {
+  let state = 12345
+  return Int32Array.from({ length }, () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return state
+  })
+}
+
+function timed(work: () => void): number {
+  const begin = performance.now()
+  work()
+  return (performance.now() - begin) / 1000
+}
+
+if (what === 'memory') {
+  const keys = randomWords(ranks)
+  const described = await run<CommDescription | undefined, undefined>(
+    async (world) => {
+      const part = await world.split(0, keys[world.rank], { table: 'distributed' })
+      return world.rank % (ranks / count) === 0 ? part.describe() : undefined
+    },
+    { ranks, processes: count },
+  )
+  const all = described.filter((each) => each !== undefined)
+  const peak = Math.max(...all.map(({ split }) => split!.peakBytes))
+  const kept = Math.max(...all.map(({ table }) => table.bytes + table.sharedBytes))
+  console.log(JSON.stringify({ peak, kept, processes: all.length }))
+} else if (what === 'kernel') {
+  const key = randomWords(ranks)
+  const color = Int32Array.from({ length: ranks }, (_, rank) => rank % 1000)
+  const samples = Array.from({ length: count }, () => {
+    const words = new Int32Array(3 * ranks)
+    const took = timed(() => {
+      const all = Int32Array.from({ length: ranks }, (_, rank) => rank)
+      const order = sortedByValue(sortedByValue(all, key), color)
+      for (let i = 0, at = 0; i < ranks; i++, at += 3) {
+        const rank = order[i]
+        words[at] = color[rank]
+        words[at + 1] = key[rank]
+        words[at + 2] = rank
+      }
+    })
+    for (let at = 3; at < words.length; at += 3) {
+      const rises =
+        words[at] > words[at - 3] || (words[at] === words[at - 3] && words[at + 1] >= words[at - 2])
+      if (!rises) throw new Error('not sorted')
+    }
+    return took
+  })
+  console.log(JSON.stringify({ samples }))
+} else {
+  const key = randomWords(ranks)
+  const color = new Int32Array(ranks)
+  let bytes = 0
+  const samples = Array.from({ length: count }, () =>
+    timed(() => {
+      const { start, members } = splitConventional({ color, key })
+      bytes = start.byteLength + members.byteLength
+    }),
+  )
+  console.log(JSON.stringify({ samples, bytesPerRank: bytes / ranks }))
+}
