@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { bundle } from '../scripts/build.mjs'
@@ -56,17 +56,17 @@ export class Workshop {
   #compilePeers(): Workshop['peer'] {
     let version: string
     try {
-      const said = execFileSync('mpirun', ['--version'], {
+      const said = execFileSync(mpirun, ['--version'], {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       version = /Open MPI\)? v?(\S+)/.exec(said)?.[1] ?? ''
-      if (version === '') return { missing: `mpirun is not Open MPI's: ${said.split('\n')[0]}` }
+      if (version === '') return { missing: `${mpirun} is not Open MPI's: ${said.split('\n')[0]}` }
       cpSync(peerSources, `${this.#folder}peers`, { recursive: true })
       const programs = readdirSync(peerSources).filter((name) => name.endsWith('.c'))
       for (const name of programs) {
         const output = `${this.#folder}peers/${name.slice(0, -2)}`
-        execFileSync('mpicc', ['-O3', '-o', output, `${peerSources}${name}`], {
+        execFileSync(mpicc, ['-O3', '-o', output, `${peerSources}${name}`], {
           stdio: ['ignore', 'pipe', 'pipe'],
         })
       }
@@ -133,10 +133,10 @@ export class Workshop {
     const args = ['--allow-run-as-root', ...flags, binary, limitSeconds, ...words].map(String)
     return {
       name,
-      how: `mpicc -O3 ${program}.c; mpirun ${flags.join(' ')}`,
+      how: `${mpicc} -O3 ${program}.c; ${mpirun} ${flags.join(' ')}`,
       run: () => {
         if ('missing' in this.peer) throw new Error(this.peer.missing)
-        return bounded('mpirun', args, limitSeconds)
+        return bounded(mpirun, args, limitSeconds)
       },
     }
   }
@@ -150,6 +150,14 @@ export class Workshop {
     if (this.#folder !== '') rmSync(this.#folder, { recursive: true, force: true })
   }
 }
+
+/** Open MPI's command under the name by which Debian tells it from MPICH's, where that is there. */
+function openMpi(command: string): string {
+  const folders = (process.env['PATH'] ?? '').split(':')
+  return folders.some((folder) => existsSync(`${folder}/${command}.openmpi`)) ? `${command}.openmpi` : command
+}
+const mpicc = openMpi('mpicc')
+const mpirun = openMpi('mpirun')
 
 /** What Open MPI would choose here, said explicitly: its own matching over memory that the processes share. */
 const sharedMemory = ['--mca', 'pml', 'ob1', '--mca', 'btl', 'self,vader']
