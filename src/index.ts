@@ -7,6 +7,7 @@ installNeighborhood()
 export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
 export { type StridedShape, StridedView, strided } from './comm/datatype.js'
 export { worldReport } from './comm/deadlock.js'
+export type { CommDescription, SplitReport } from './comm/describe.js'
 export { Group, type RankRange } from './comm/group.js'
 export { createOperation, type Operation, type OperationName } from './comm/operation.js'
 export {
@@ -21,6 +22,9 @@ export {
   waitsome,
 } from './comm/request.js'
 export { type Main, type RunOptions, run } from './comm/run.js'
+export type { PhaseCost, PhaseCosts } from './comm/split/meter.js'
+export type { SplitAlgorithmName, SplitOptions } from './comm/split/plan.js'
+export type { LookupStatistics } from './comm/tables/distributed-table.js'
 export {
   ANY_SOURCE,
   ANY_TAG,
