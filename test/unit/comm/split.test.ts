@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { run } from '../../../src/comm/run.js'
 import type { SplitOptions } from '../../../src/comm/split/plan.js'
+import { collectiveChecks } from '../../../src/conformance/collective-checks.js'
+import type { ExpectedWorld } from '../../../src/conformance/world-case.js'
 import { local } from '../../../src/fabric/local.js'
 import storm from '../../support/split-storm.js'
 
@@ -142,6 +144,19 @@ describe('a communicator with a distributed table', () => {
       // A slice of 6 rows and the addresses of 4 hosts.
       expect(table.sharedBytes).toBe(40)
     })
+  })
+})
+
+describe('every collective as the first on a communicator whose table is spread', () => {
+  it.each(collectiveChecks.map(({ name, check }) => ({ name, check })))('$name', async ({ check }) => {
+    await run(
+      async (world) => {
+        const part = await world.split(0, shuffled(world.rank), spread)
+        await check(part, { seed: 1, rounds: 1, largeBytes: 0, expected: { ranks: 11 } as ExpectedWorld })
+        await part.free()
+      },
+      { ranks: 11, fabric: fabric(5) },
+    )
   })
 })
 
