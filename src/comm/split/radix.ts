@@ -1,6 +1,8 @@
 const digitBits = 11
 const digits = 1 << digitBits
 const digitMask = digits - 1
+/** So few are ordered faster by comparing than by clearing a histogram. */
+const fewRanks = 256
 /** 3 digits of 11 bits hold 32. */
 const passes = 3
 
@@ -21,6 +23,7 @@ export function sortedByValue(ranks: Int32Array, value: Int32Array): Int32Array 
     last = current
   }
   if (isAscending) return ranks
+  if (count <= fewRanks) return ranks.slice().sort((a, b) => value[a]! - value[b]!)
   const histogram = countDigits(values)
   let sorted = ranks
   let spareValues = new Int32Array(count)
