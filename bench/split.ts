@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { paperTotals, sorterCounts } from './split-paper.js'
 import { splitPlot } from './split-plot.js'
+import { Workshop } from './threads-sides.js'
+import { compete, figureOf } from './threads-suite.js'
 
 /** Seconds that a message on the critical path is charged with, since memory has no latency to speak of. */
 const alpha = 1e-6
@@ -39,6 +41,7 @@ export const splitBench: Bench = {
       if (wanted('memory')) yield* memoryFigures()
       if (wanted('million')) yield* millionFigures(runs)
       if (wanted('kernel')) yield* kernelFigures(peer, runs)
+      if (wanted('threads64')) yield* threadsFigures(runs)
       for (const millions of options.quick === true ? [8] : [8, 16, 32, 64, 128]) {
         if (wanted(`table${millions}M`)) yield* tableFigures(millions, peer, options.quick === true, rows)
       }
@@ -167,5 +170,33 @@ function* kernelFigures(peer: Peer, runs: number): Generator<Figure> {
     runs: few,
     targetOf: 'ratio',
     peerHow: `std::sort, ${peerFlags}`,
+  }
+}
+
+/** 64 ranks on 2 threads against MPI_Comm_split of 64 processes; both free what they made. */
+async function* threadsFigures(runs: number): AsyncGenerator<Figure> {
+  const ranks = 64
+  const shop = new Workshop()
+  try {
+    const args = { warmUp: 200, iterations: 50, batches: 31 }
+    const suite = {
+      name: 'threads64',
+      contestants: [
+        shop.ours('ours', { program: 'split', ranks, args }, 120),
+        shop.peerOf('comm_split', 'comm_split', ranks, [3, 11], 120),
+      ],
+      cases: [],
+    }
+    const entry = {
+      case: `split and free of ${ranks} ranks on 2 threads, vs ${ranks} oversubscribed processes`,
+      unit: 'us',
+      ours: 'ours',
+      key: 'split',
+      peers: ['comm_split'],
+      target: { of: 'ratio', is: 'at most', value: 1 / 20 },
+    } as const
+    yield figureOf(entry, await compete(suite, runs))
+  } finally {
+    shop.close()
   }
 }

@@ -60,7 +60,7 @@ export class Workshop {
         encoding: 'utf8',
         stdio: ['ignore', 'pipe', 'pipe'],
       })
-      version = /Open MPI\)? v?(\S+)/.exec(said)?.[1] ?? ''
+      version = /Open(?: MPI|RTE)\)? v?(\S+)/.exec(said)?.[1] ?? ''
       if (version === '') return { missing: `${mpirun} is not Open MPI's: ${said.split('\n')[0]}` }
       cpSync(peerSources, `${this.#folder}peers`, { recursive: true })
       const programs = readdirSync(peerSources).filter((name) => name.endsWith('.c'))
