@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { RankweaveError } from '../errors.js'
 import type { Strategy } from '../neighborhood/strategy.js'
 import { type Machine, parseMachine } from '../topology/machine.js'
+import { matchingEngines } from '../topology/matching-options.js'
 import { oneOf, whole } from './options.js'
 
 /** Friends per group when nobody says otherwise: pays already where ranks share few neighbors. */
@@ -27,6 +28,15 @@ export function addStrategyOptions(command: Command): Command {
     )
     .addOption(new Option('--no-dedupe', 'repeat the exchange of mates who meet in several steps'))
     .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
+    .addOption(
+      new Option('--engine <name>', `who matches friends: ${matchingEngines.join(', ')}`).default('greedy'),
+    )
+    .addOption(
+      new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
+        undefined,
+        'by the ranks themselves',
+      ),
+    )
     .addOption(new Option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32'))
 }
 
@@ -37,6 +47,8 @@ export const strategySchema = {
   theta: whole(0, 2 ** 31 - 1).optional(),
   dedupe: z.boolean(),
   elide: z.boolean(),
+  engine: oneOf(...matchingEngines),
+  labels: whole(0, 2 ** 32 - 1).optional(),
   machine: z.string().transform(parseMachine).optional(),
 }
 
@@ -55,7 +67,7 @@ export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchem
   if (mode === 'aware' && machine === null) {
     throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which says who shares a node')
   }
-  const { k, theta, dedupe, elide } = options
+  const { k, theta, dedupe, elide, engine, labels } = options
   const strategy: Strategy = {
     kind: 'common-neighbor',
     k,
@@ -63,6 +75,8 @@ export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchem
     dedupe,
     elide,
     ...(theta === undefined ? {} : { theta }),
+    ...(engine === 'greedy' ? {} : { engine }),
+    ...(labels === undefined ? {} : { labelSeed: labels }),
   }
   return { strategy, machine }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import { plan, planStatistics } from '../../neighborhood/plan.js'
-import type { PlanStatistics } from '../../neighborhood/strategy.js'
+import type { Plan, PlanStatistics } from '../../neighborhood/strategy.js'
 import { writeScheduleFile } from '../../schedule/schedule-file.js'
 import { verify } from '../../schedule/verify.js'
 import { formatMachine, nodeOf } from '../../topology/machine.js'
+import { prepareEngine } from '../../topology/matching-exact.js'
 import { buildTopology } from '../../topology/spec.js'
 import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../options.js'
@@ -48,6 +49,7 @@ export const planCommand: AddCommand = (program, act) => {
         const topology = buildTopology(spec, { onRead: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
         report.note(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
+        await prepareEngine(options.engine)
         const planned = plan(topology, strategy, {
           ...(nodes === null ? {} : { nodeOf: nodes }),
           onGroup: groupProgress(report),
@@ -73,6 +75,7 @@ export const planCommand: AddCommand = (program, act) => {
             interNode: direct.messages.interNode,
             volumeBlocks: direct.volumeBlocks,
           },
+          matching: matchingOf(planned),
           planMs,
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
@@ -81,6 +84,13 @@ export const planCommand: AddCommand = (program, act) => {
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
+}
+
+/** How the groups were found; null without groups. */
+function matchingOf({ groups }: Plan) {
+  if (groups === null) return null
+  const { engine, weight, messages, waves, timeMs } = groups
+  return { engine, weight, messages, waves, timeMs }
 }
 
 function text(
