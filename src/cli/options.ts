@@ -26,6 +26,14 @@ export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   })
 }
 
+/** Seconds in decimal digits, a fraction allowed. */
+export function seconds(max: number) {
+  return z.unknown().transform((text, context): number => {
+    const value = typeof text === 'string' && /^\d{1,16}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+    return value <= max ? value : refuse(context, `seconds from 0 to ${max}`, text)
+  })
+}
+
 /** One word of a list. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
   return z.unknown().transform((text, context): T => {

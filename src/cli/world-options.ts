@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
+import { longestReportSeconds, type ReportOptions } from '../comm/report-triggers.js'
 import { maxWorldRanks } from '../comm/world-layout.js'
 import { RankweaveError } from '../errors.js'
 import type { FabricFactory } from '../fabric/fabric.js'
@@ -7,7 +8,7 @@ import { local } from '../fabric/local.js'
 import { mpi } from '../fabric/mpi.js'
 import { threads } from '../fabric/threads.js'
 import { ownModule } from '../own-files.js'
-import { oneOf, whole } from './options.js'
+import { oneOf, seconds, whole } from './options.js'
 
 /** The options that shape a world, for `run` and `spmm`. */
 export function addWorldOptions(command: Command): Command {
@@ -24,6 +25,7 @@ export function addWorldOptions(command: Command): Command {
       ),
     )
     .option('--mpi-lib <path>', 'file of the MPI library (default: the one that belongs to the launcher)')
+    .option('--report-after <seconds>', 'if it still runs then, print on standard error who waits for what')
 }
 
 /** Logical processes are objects in this one: more of them than this say nothing new and cost memory. */
@@ -35,6 +37,15 @@ export const worldSchema = {
   nodes: whole(1, maxProcesses).optional(),
   fabric: oneOf('local', 'threads', 'mpi'),
   mpiLib: z.string().optional(),
+  reportAfter: seconds(longestReportSeconds).optional(),
+}
+
+/** SIGUSR2, where the platform has it, asks for the report at any time. */
+export function reportOf({ reportAfter }: WorldOptions): ReportOptions {
+  return {
+    ...(reportAfter === undefined ? {} : { afterSeconds: reportAfter }),
+    ...(process.platform === 'win32' ? {} : { onSignal: 'SIGUSR2' }),
+  }
 }
 
 export type WorldOptions = z.infer<z.ZodObject<typeof worldSchema>>

@@ -176,6 +176,11 @@ export class CollectiveEngine implements ExchangeOwner {
     return slots
   }
 
+  /** For diagnosis. */
+  get lanes(): Iterable<Lane> {
+    return this.#lanes.values()
+  }
+
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error

@@ -1,7 +1,7 @@
 import { createRequire, register } from 'node:module'
 import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { RankweaveError } from '../errors.js'
+import { isRankweaveError, RankweaveError } from '../errors.js'
 import { ownModule } from '../own-files.js'
 import type { Main } from './world.js'
 
@@ -18,6 +18,7 @@ export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promis
   try {
     module = (await import(url)) as { readonly default?: unknown }
   } catch (cause) {
+    if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
     throw programError(name, `${name} failed to load: ${describe(cause)}`, cause)
   }
   const main = module.default

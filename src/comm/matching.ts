@@ -17,7 +17,7 @@ import {
 import { Lookups } from './lookups.js'
 import { Mailbox } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
-import { freedError, type Pending } from './pending.js'
+import { freedError } from './pending.js'
 import { MatchedMessage } from './request.js'
 import { Transfers } from './transfer.js'
 import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
@@ -270,10 +270,14 @@ export class Matching {
 
   /** One line per operation that its rank waits for, by world rank. */
   describeWaits(): string[] {
-    return this.#pending()
-      .filter((operation) => operation.awaited)
+    return this.awaited()
       .sort((a, b) => a.owner.worldRank - b.owner.worldRank)
       .map((operation) => operation.line)
+  }
+
+  /** Operations that somebody awaits. */
+  awaited(): (Send | Receive<unknown>)[] {
+    return this.#pending().filter((operation) => operation.awaited)
   }
 
   // -- sending -----------------------------------------------------------------------------------------------
@@ -480,8 +484,8 @@ export class Matching {
   }
 
   /** Every operation that has not settled. */
-  #pending(): Pending<unknown>[] {
-    const pending: Pending<unknown>[] = [
+  #pending(): (Send | Receive<unknown>)[] {
+    const pending: (Send | Receive<unknown>)[] = [
       ...this.#transfers.sends,
       ...this.#transfers.receives,
       ...this.#unreceived.receives,

@@ -3,11 +3,14 @@ import type { FabricFactory } from '../fabric/fabric.js'
 import { local } from '../fabric/local.js'
 import { type MpiFactory, mpi } from '../fabric/mpi.js'
 import { type ThreadsFactory, threads } from '../fabric/threads.js'
+import { realClock } from './clock.js'
+import { describeRunning } from './diagnosis-text.js'
 import { EventLoopWatch } from './event-loop.js'
 import { loadDefault } from './load-program.js'
 import { runMpi } from './mpi-run.js'
+import { checkReport, type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { runThreads } from './threads-run.js'
-import { hostSession, type Main, type WorldOptions } from './world.js'
+import { hostSession, type Main, type RunningWorld, type WorldOptions } from './world.js'
 import { maxWorldRanks } from './world-layout.js'
 
 export type { Main } from './world.js'
@@ -35,6 +38,8 @@ export interface RunOptions<A = unknown> {
   readonly creditBytes?: number
   /** False: ranks that can never go on are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean
+  /** When to tell who waits for what while the world runs. Default: never; `worldReport` tells it for this thread's worlds. */
+  readonly report?: ReportOptions
 }
 
 /**
@@ -72,7 +77,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
   // Before anything else runs: what the caller starts next to this world may wake it up.
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
-  const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock } = options
+  const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
   const world: WorldOptions<A> = {
     ranks,
     ...(factory.ranksPerProcess === undefined ? {} : { ranksPerProcess: factory.ranksPerProcess }),
@@ -81,14 +86,28 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
     ...(creditBytes === undefined ? {} : { creditBytes }),
     ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
   }
-  if (isThreads(factory)) return runThreads<T>(program(main, factory), factory, world, signal)
+  const told = {
+    ...(signal === undefined ? {} : { signal }),
+    ...(report === undefined ? {} : { report }),
+  }
+  if (isThreads(factory)) return runThreads<T>(program(main, factory), factory, world, told)
   const here = main instanceof URL ? await loadDefault<T, A>(main.href) : main
-  if (isMpi(factory)) return runMpi(factory, here, { ...world, ...(signal === undefined ? {} : { signal }) })
-  return hostSession(await factory.open(), here, {
+  let running: RunningWorld | undefined
+  const hosted = {
     ...world,
     ...(signal === undefined ? {} : { signal }),
-    ...(factory.kind === 'local' ? { eventLoop } : {}),
-  })
+    onStart: (started: RunningWorld) => {
+      running = started
+    },
+  }
+  const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
+  try {
+    if (isMpi(factory)) return await runMpi(factory, here, hosted)
+    const session = await factory.open()
+    return await hostSession(session, here, { ...hosted, ...(factory.kind === 'local' ? { eventLoop } : {}) })
+  } finally {
+    triggers.stop()
+  }
 }
 
 function isThreads(factory: FabricFactory): factory is ThreadsFactory {
@@ -123,6 +142,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   requireInteger('ranks', options.ranks, 1, maxWorldRanks, 'ERR_WORLD')
   requireInteger('eagerLimitBytes', options.eagerLimitBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
   requireInteger('creditBytes', options.creditBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
+  checkReport(options.report)
   const { fabric = 'local', processes, signal } = options
   if (signal !== undefined && !(signal instanceof AbortSignal)) {
     throw new RankweaveError('ERR_ARGUMENT', `run: expected an AbortSignal as signal, got ${typeof signal}`)

@@ -1,33 +1,45 @@
-import { parentPort, workerData } from 'node:worker_threads'
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { RankweaveError } from '../errors.js'
 import { openThreads } from '../fabric/threads.js'
 import { decodeError, encodeError } from './error-record.js'
-import { loadDefault } from './load-program.js'
+import { loadDefault, programError } from './load-program.js'
+import { countOf, rangesText, union } from './ranges.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
-import { hostSession, type Main } from './world.js'
+import { hostSession, type Main, type RunningWorld } from './world.js'
 import { worldLayout } from './world-layout.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
   const port = parentPort!
+  let running: RunningWorld | undefined
   const { program, connection, world } = workerData as ProcessData
   const say = (message: FromProcess) => port.postMessage(message)
-  let main: Main<unknown, unknown>
-  try {
-    main = await loadDefault(program)
-  } catch (error) {
-    say({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
-    return
-  }
   const interrupt = new AbortController()
   const session = openThreads(connection)
   const started = new Promise<void>((resolve) => {
     port.on('message', (message: ToProcess) => {
-      if (message.kind === 'start') resolve()
-      else if (message.kind === 'abort') interrupt.abort(decodeError(message.reason))
-      else session.lose(message.process, message.reason)
+      switch (message.kind) {
+        case 'start':
+          resolve()
+          break
+        case 'abort':
+          interrupt.abort(decodeError(message.reason))
+          break
+        case 'lost':
+          session.lose(message.process, message.reason)
+          break
+        case 'diagnose':
+          say({ kind: 'state', question: message.question, state: running?.states()[0] ?? null })
+      }
     })
   })
+  let main: Main<unknown, unknown>
+  try {
+    main = await load(program, port)
+  } catch (error) {
+    say({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
+    return
+  }
   const firstRank = worldLayout(world.ranks, connection.nodes, world.ranksPerProcess).firstRank[
     connection.process
   ]!
@@ -35,14 +47,54 @@ export async function hostProcess(): Promise<void> {
   await started
   // From here on the session keeps this thread alive, and what the user's code keeps must be told from it.
   port.unref()
+  process.on('beforeExit', () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  })
   try {
-    const results = await hostSession(session, main, { ...world, signal: interrupt.signal })
+    const results = await hostSession(session, main, {
+      ...world,
+      signal: interrupt.signal,
+      onFailed: (error) => say({ kind: 'failing', error: encodeError(error, maxErrorBytes) }),
+      mayRunEmpty: true,
+      onStart: (world) => {
+        running = world
+      },
+    })
     await flushed()
     returned(results, firstRank, say)
   } catch (error) {
     await flushed()
     say({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
   }
+}
+
+/** Loads the program, unless it waits while nothing is left that could wake it. */
+async function load(program: string, port: MessagePort): Promise<Main<unknown, unknown>> {
+  let onEmpty: (() => void) | undefined
+  const empty = new Promise<never>((_, reject) => {
+    const error = programError(program, `${program} failed to load: it waits, and nothing is left to wake it`)
+    // One turn later: who loads a program of its own may have asked to hear of this too.
+    onEmpty = () => setImmediate(reject, error)
+    process.once('beforeExit', onEmpty)
+  })
+  // The parent alone shall not keep this thread alive now.
+  port.unref()
+  try {
+    return await Promise.race([loadDefault<unknown, unknown>(program), empty])
+  } finally {
+    port.ref()
+    process.off('beforeExit', onEmpty!)
+  }
+}
+
+/** No rank here waits for a message, and nothing else is left either. */
+function emptyLoop(world: RunningWorld): RankweaveError {
+  const ranks = union(world.states().map((state) => state.running))
+  return new RankweaveError(
+    'ERR_DEADLOCK',
+    `${rangesText(ranks)} cannot go on: nothing is left in this process to wake them, no message, no timer, no file, no socket`,
+    { details: { blocked: countOf(ranks) } },
+  )
 }
 
 /** Resolves when the parent has everything that was written here. */

@@ -1,14 +1,26 @@
-import { execArgv } from 'node:process'
-import { type TransferListItem, Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads.js'
-import { connectThreads } from '../fabric/threads-connect.js'
-import { workerFile } from '../own-files.js'
+import { type Clock, realClock } from './clock.js'
+import { describeWorld } from './diagnosis-text.js'
 import { decodeError, encodeError } from './error-record.js'
+import { type ReportOptions, ReportTriggers } from './report-triggers.js'
+import { StateQuestions } from './state-questions.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
+import { startWorkers } from './threads-start.js'
 import { type WorldLayout, worldLayout } from './world-layout.js'
 
 type WorldData = ProcessData['world']
+
+export interface ThreadsRunOptions {
+  readonly signal?: AbortSignal
+  readonly report?: ReportOptions
+  /** Default: the real one. */
+  readonly clock?: Clock
+}
+
+/** How long a world that has failed waits for processes that do not hear of it, since they run without awaiting anything. */
+const graceMs = 5000
 
 /**
  * Runs a world whose processes are worker threads, each of which loads the program for itself.
@@ -19,7 +31,7 @@ export function runThreads<T>(
   program: URL,
   factory: ThreadsFactory,
   world: WorldData,
-  signal: AbortSignal | undefined,
+  options: ThreadsRunOptions = {},
 ): Promise<T[]> {
   const layout = worldLayout(world.ranks, factory.options.nodes, world.ranksPerProcess)
   try {
@@ -29,9 +41,10 @@ export function runThreads<T>(
       cause,
     })
   }
+  const { signal } = options
   if (signal?.aborted === true) return Promise.reject(abortedWorld(signal))
   return new Promise((resolve, reject) => {
-    new ThreadsWorld(program, factory, world, layout, signal, {
+    new ThreadsWorld(startWorkers(program, factory, world), layout, options, {
       returned: (results) => resolve(results as T[]),
       failed: reject,
     })
@@ -54,7 +67,10 @@ class ThreadsWorld {
   readonly #workers: readonly Worker[]
   readonly #layout: WorldLayout
   readonly #signal: AbortSignal | undefined
+  readonly #clock: Clock
   readonly #settle: Settle
+  readonly #questions: StateQuestions
+  readonly #triggers: ReportTriggers
   readonly #outcomes: (Outcome | undefined)[]
   /** What a worker died of, if it said so. */
   readonly #uncaught: unknown[] = []
@@ -62,25 +78,31 @@ class ThreadsWorld {
   #left: number
   /** The first thing that went wrong, or what process 0, which decides, says it was. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
+  #endGrace: (() => void) | undefined
+  /** Processes that know that the world has failed. */
+  readonly #aware = new Set<number>()
+  /** Processes that did not hear of it within the grace period. */
+  #deaf: readonly number[] = []
   #ended = false
 
   constructor(
-    program: URL,
-    factory: ThreadsFactory,
-    world: WorldData,
+    workers: readonly Worker[],
     layout: WorldLayout,
-    signal: AbortSignal | undefined,
+    { signal, report, clock = realClock }: ThreadsRunOptions,
     settle: Settle,
   ) {
     this.#layout = layout
     this.#signal = signal
+    this.#clock = clock
     this.#settle = settle
     this.#loading = layout.processes
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
-    this.#workers = connectThreads(factory.options).map((connection) =>
-      startWorker({ kind: 'rankweave process', program: program.href, connection, world }, factory),
+    this.#workers = workers
+    this.#questions = new StateQuestions(clock, (process, question) =>
+      workers[process]!.postMessage({ kind: 'diagnose', question } satisfies ToProcess),
     )
+    this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     this.#workers.forEach((worker, process) => {
       worker.on('message', (message: FromProcess) => this.#heard(process, message))
       worker.on('messageerror', (error) => this.#ended || this.#fail(process, error))
@@ -94,35 +116,50 @@ class ThreadsWorld {
 
   #heard(process: number, message: FromProcess): void {
     if (this.#ended) return
-    if (message.kind === 'loaded') {
-      if (--this.#loading === 0) this.#tellAll({ kind: 'start' })
-    } else if (message.kind === 'returned') {
-      this.#done(process, message)
-    } else {
-      this.#fail(process, decodeError(message.error))
+    switch (message.kind) {
+      case 'loaded':
+        if (--this.#loading === 0) this.#tellAll({ kind: 'start' })
+        break
+      case 'state':
+        this.#questions.answered(process, message.question, message.state ?? undefined)
+        break
+      case 'failing':
+        this.#aware.add(process)
+        this.#note(process, decodeError(message.error))
+        this.#startGrace()
+        break
+      case 'returned':
+        this.#done(process, message)
+        break
+      case 'failed':
+        this.#fail(process, decodeError(message.error))
     }
   }
 
   #fail(process: number, error: unknown): void {
+    this.#note(process, error)
+    // A program that one worker cannot load will not run.
+    if (this.#loading > 0) {
+      this.#end()
+      return
+    }
+    this.#startGrace()
+    this.#done(process, { kind: 'failed' })
+  }
+
+  #note(process: number, error: unknown): void {
     const first = this.#failure
     if (first === undefined || (process === 0 && !first.lost)) this.#failure = { error, process, lost: false }
-    // A program that one worker cannot load will not run.
-    if (this.#loading > 0) this.#end()
-    else this.#done(process, { kind: 'failed' })
   }
 
   #exited(process: number, code: number): void {
+    this.#questions.gone(process)
     if (this.#ended || this.#outcomes[process] !== undefined) return
     const cause = this.#uncaught[process]
     const reason = cause === undefined ? `its worker ended with code ${code}` : describe(cause)
-    const first = this.#layout.firstRank[process]!
-    const end = this.#layout.firstRank[process + 1]!
-    const ranks = end === first ? 'without ranks' : `with ranks ${first} to ${end - 1}`
+    const message = `${this.#named(process)} is lost: ${reason}`
     this.#failure ??= {
-      error: new RankweaveError('ERR_PEER_LOST', `process ${process} ${ranks} is lost: ${reason}`, {
-        details: { process },
-        cause,
-      }),
+      error: new RankweaveError('ERR_PEER_LOST', message, { details: { process }, cause }),
       process,
       lost: true,
     }
@@ -147,17 +184,41 @@ class ThreadsWorld {
       this.#end()
     } else {
       this.#tellAll({ kind: 'abort', reason: encodeError(this.#signal!.reason, maxErrorBytes) })
+      this.#startGrace()
     }
+  }
+
+  /** The world has failed. Whoever runs without awaiting anything cannot hear of it, and is not waited for without end. */
+  #startGrace(): void {
+    this.#endGrace ??= this.#clock.later(graceMs, () => {
+      this.#deaf = this.#outcomes.flatMap((outcome, process) =>
+        outcome === undefined && !this.#aware.has(process) ? [process] : [],
+      )
+      if (this.#signal?.aborted === true) {
+        this.#failure ??= { error: abortedWorld(this.#signal), process: 0, lost: false }
+      }
+      this.#end()
+    })
   }
 
   #tellAll(message: ToProcess): void {
     for (const worker of this.#workers) worker.postMessage(message)
   }
 
+  async #describe(): Promise<string> {
+    const asked = this.#outcomes.flatMap((outcome, process) => (outcome === undefined ? [process] : []))
+    const states = await this.#questions.ask(asked)
+    const lost = this.#outcomes.flatMap((outcome, process) => (outcome?.kind === 'lost' ? [process] : []))
+    return describeWorld(this.#layout, states, { loading: this.#loading > 0, lost })
+  }
+
   /** Nothing stays behind: what a program left running in its worker ends with the world. */
   #end(): void {
     if (this.#ended) return
     this.#ended = true
+    this.#endGrace?.()
+    this.#triggers.stop()
+    this.#questions.stop()
     this.#signal?.removeEventListener('abort', this.#onAbort)
     Promise.all(this.#workers.map((worker) => worker.terminate())).then(
       () => this.#report(),
@@ -170,7 +231,7 @@ class ThreadsWorld {
       const { error } = this.#failure
       const bySignal =
         this.#signal?.aborted === true && error instanceof RankweaveError && error.code === 'ERR_ABORTED'
-      this.#settle.failed(bySignal ? abortedWorld(this.#signal) : error)
+      this.#settle.failed(this.#withDeaf(bySignal ? abortedWorld(this.#signal) : error))
       return
     }
     const results: unknown[] = []
@@ -180,19 +241,20 @@ class ThreadsWorld {
     }
     this.#settle.returned(results)
   }
-}
 
-function startWorker(workerData: ProcessData, { workers }: ThreadsFactory): Worker {
-  const { process, ports } = workerData.connection
-  const options = {
-    workerData,
-    transferList: ports.filter((port) => port !== null) as TransferListItem[],
-    name: `rankweave process ${process}`,
-    // Concerns the text this program was started with, and is refused for files.
-    execArgv: execArgv.filter((flag) => !flag.startsWith('--input-type')),
-    ...(workers.resourceLimits === undefined ? {} : { resourceLimits: workers.resourceLimits }),
+  /** The error, which is a copy of ours, says also who had to be terminated. */
+  #withDeaf(error: unknown): unknown {
+    if (this.#deaf.length === 0 || !(error instanceof Error)) return error
+    const who = this.#deaf.map((process) => this.#named(process)).join(', ')
+    error.message += `; terminated ${graceMs / 1000} s later because it ran on without awaiting anything: ${who}`
+    return error
   }
-  return new Worker(workerFile, options)
+
+  #named(process: number): string {
+    const first = this.#layout.firstRank[process]!
+    const end = this.#layout.firstRank[process + 1]!
+    return `process ${process} ${end === first ? 'without ranks' : `with ranks ${first} to ${end - 1}`}`
+  }
 }
 
 function abortedWorld(signal: AbortSignal): RankweaveError {

@@ -54,6 +54,11 @@ export class WaitTracker {
     if (this.#depth[index] === 0) this.#fallAsleep()
   }
 
+  /** In a wait, whether it has ended or not. */
+  isBlocked(index: number): boolean {
+    return this.#depth[index]! > 0
+  }
+
   hasEnded(index: number): boolean {
     return this.#ended[index] === 1
   }

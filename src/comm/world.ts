@@ -2,6 +2,7 @@ import { RankweaveError, shown } from '../errors.js'
 import type { FabricSession } from '../fabric/fabric.js'
 import { Communicator } from './communicator.js'
 import { DeadlockWatch } from './deadlock.js'
+import { type ProcessState, stateOf } from './diagnosis.js'
 import { Ending } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { stridedTable } from './rank-table.js'
@@ -27,6 +28,21 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly onFailed?: (error: unknown) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
   readonly eventLoop?: EventLoopWatch
+  /** @internal Is given the world once it runs. */
+  readonly onStart?: (world: RunningWorld) => void
+  /** @internal While a rank runs code of its own, nothing of ours keeps the event loop alive: the host hears when it is empty. */
+  readonly mayRunEmpty?: boolean
+}
+
+/** A world as its host sees it. */
+export interface RunningWorld {
+  readonly layout: WorldLayout
+  /** Whether all its processes are hosted here. */
+  readonly whole: boolean
+  /** Of the processes hosted here that are not lost. */
+  states(): ProcessState[]
+  /** Ends the world with an error, unless it has ended. */
+  fail(error: RankweaveError): void
 }
 
 /**
@@ -70,6 +86,7 @@ class World<T, A> {
   #loss: RankweaveError | undefined
   #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
   #strays: 'none' | 'held' | 'released' = 'none'
+  #staying = false
   #closed = false
 
   constructor(session: FabricSession, options: WorldOptions<A>) {
@@ -93,10 +110,9 @@ class World<T, A> {
       this.#hosts.map((host) => host.runtime),
       { fail: (error) => this.#fail(error), close: (outcome) => void this.#close(outcome) },
     )
-    const alive = this.#hosts.map((host) => host.runtime)
     this.#watch = new DeadlockWatch(
       session,
-      () => (this.#loss === undefined ? alive : alive.filter((_, n) => !this.#hosts[n]!.lost)),
+      () => this.#alive(),
       options.eventLoop ?? new EventLoopWatch(),
       options.detectDeadlock === false ? undefined : (error) => this.#ending.fail(error),
     )
@@ -105,6 +121,12 @@ class World<T, A> {
   /** True when other sessions host processes of this world. */
   get #partial(): boolean {
     return this.#session.hosted.length < this.#session.processes
+  }
+
+  /** Of the processes hosted here that are not lost. */
+  #alive(): readonly Runtime[] {
+    const alive = this.#loss === undefined ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
+    return alive.map(({ runtime }) => runtime)
   }
 
   run(main: Main<T, A>): Promise<T[]> {
@@ -118,12 +140,24 @@ class World<T, A> {
       const { signal } = this.#options
       if (signal?.aborted === true) this.#onSignal()
       else signal?.addEventListener('abort', this.#onSignal)
-      // Other sessions may need this one after its ranks have returned.
-      if (this.#partial) this.#session.hosted[0]!.ref()
+      this.#options.onStart?.({
+        layout: this.#layout,
+        whole: !this.#partial,
+        states: () => this.#alive().map(stateOf),
+        fail: (error) => this.#ending.fail(error),
+      })
+      if (this.#options.mayRunEmpty !== true) this.#stay()
       this.#start(main)
       this.#watch.arm()
       if (this.#unreturned === 0) this.#allReturned()
     })
+  }
+
+  /** Other sessions may need this one after its ranks have returned or failed. */
+  #stay(): void {
+    if (this.#staying || !this.#partial) return
+    this.#staying = true
+    this.#session.hosted[0]!.ref()
   }
 
   #start(main: Main<T, A>): void {
@@ -176,6 +210,7 @@ class World<T, A> {
   }
 
   #allReturned(): void {
+    this.#stay()
     if (this.#loss === undefined) this.#ending.done()
     else this.#ending.fail(this.#loss)
   }
@@ -212,6 +247,7 @@ class World<T, A> {
 
   #fail(error: unknown): void {
     this.#options.onFailed?.(error)
+    this.#stay()
     const said = shown(error)
     const ended =
       error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'
@@ -234,7 +270,7 @@ class World<T, A> {
 
   async #close({ failed, error }: { readonly failed: boolean; readonly error: unknown }): Promise<void> {
     this.#watch.stop()
-    if (this.#partial) this.#session.hosted[0]!.unref()
+    if (this.#staying) this.#session.hosted[0]!.unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
     if (!failed) {
       // What ranks left pending when they returned can no longer complete.

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
 export interface ThreadsOptions {
@@ -12,7 +12,10 @@ export interface ThreadsOptions {
   readonly nodes?: readonly string[]
   /** Of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many processes. */
   readonly ringBytes?: number
-  /** Memory that each worker may use; past it the worker ends, and its process is lost. Default: Node's. */
+  /**
+   * What each worker may use, such as `{ maxOldGenerationSizeMb: 512 }`; past it the worker ends, and its process is lost,
+   * not the whole program. Default: Node's limits.
+   */
   readonly resourceLimits?: ResourceLimits
 }
 
@@ -96,6 +99,7 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
   if (nodes !== undefined && nodes.length !== processes) {
     throw new RankweaveError('ERR_WORLD', `threads: ${nodes.length} node labels for ${processes} processes`)
   }
+  checkLimits(options.resourceLimits)
   const size = options.ringBytes ?? defaultRingBytes(processes)
   if (!Number.isSafeInteger(size) || size < 4096 || size > 2 ** 28 || (size & (size - 1)) !== 0) {
     throw new RankweaveError(
@@ -107,6 +111,22 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
     processes,
     nodes: nodes ?? new Array<string>(processes).fill(hostname()),
     ringBytes: size,
+  }
+}
+
+const limitNames = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb']
+
+/** Node takes what it does not understand for no limit. */
+function checkLimits(limits: ResourceLimits | undefined): void {
+  if (limits === undefined) return
+  const entries = typeof limits === 'object' && limits !== null ? Object.entries(limits) : [['', limits]]
+  for (const [name, value] of entries) {
+    const positive = typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY
+    if (limitNames.includes(name) && (positive || value === undefined)) continue
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `threads: resourceLimits take ${limitNames.join(', ')} as positive numbers, got ${name} ${shown(value)}`,
+    )
   }
 }
 

@@ -4,6 +4,8 @@ import { type Communicator, RankweaveError } from 'rankweave'
 export type Part =
   | { readonly kind: 'throw' | 'uncaught' | 'exit' | 'memory' | 'abort' | 'stray'; readonly rank: number }
   | { readonly kind: 'wait for the signal'; readonly channel: string }
+  | { readonly kind: 'throw while another is stuck'; readonly word: Int32Array }
+  | { readonly kind: 'never settles'; readonly rank: number }
   | {
       readonly kind: 'deadlock' | 'function result' | 'linger' | 'print' | 'values' | 'thread'
     }
@@ -19,6 +21,19 @@ export default async function main(world: Communicator, part: Part): Promise<unk
     case 'abort':
       if (world.rank === part.rank) world.abort(new Error('enough'))
       await world.recv(world.rank, 3)
+      return
+    case 'throw while another is stuck':
+      if (world.rank === 2) {
+        Atomics.store(part.word, 0, 1)
+        Atomics.wait(part.word, 0, 1)
+      }
+      while (world.rank === 0 && Atomics.load(part.word, 0) === 0) await new Promise((go) => setImmediate(go))
+      if (world.rank === 0) throw new RankweaveError('ERR_TOPOLOGY', 'on purpose', { details: { rank: 0 } })
+      await world.recv(world.rank, 3)
+      return
+    case 'never settles':
+      if (world.rank === part.rank) await new Promise(() => {})
+      await world.recv(part.rank, 3)
       return
     case 'uncaught':
       await world.barrier()

@@ -4,10 +4,9 @@ import { installNeighborhood } from '../../neighborhood/install.js'
 import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../options.js'
 import { plainValue } from '../plain-value.js'
-import { loadProgram } from '../program/load-program.js'
 import { runProgram } from '../program/run-program.js'
 import { counted, type Reporter, seconds } from '../reporter.js'
-import { addWorldOptions, fabricOf, worldSchema } from '../world-options.js'
+import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../world-options.js'
 
 const help = `
 PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per rank:
@@ -51,14 +50,14 @@ export const runCommand: AddCommand = (program, act) => {
         const fabric = fabricOf(options)
         const { processes } = fabric
         installNeighborhood()
-        const main = await loadProgram(file)
         const started = performance.now()
-        const results = await runProgram(main, {
+        const results = await runProgram({
           file,
           ranks,
           fabric,
           args,
           tagOutput: options.tagOutput,
+          report: reportOf(options),
         })
         const took = (performance.now() - started) / 1000
         report.note(

@@ -15,7 +15,7 @@ import { groupProgress, type Reporter, readProgress } from '../reporter.js'
 import { machineHelp } from '../spec-help.js'
 import { type SpmmOutcome, spmmText, tolerance } from '../spmm-report.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
-import { addWorldOptions, fabricOf, ownProgram, worldSchema } from '../world-options.js'
+import { addWorldOptions, fabricOf, ownProgram, reportOf, worldSchema } from '../world-options.js'
 
 const help = `${machineHelp}
 
@@ -96,10 +96,11 @@ export const spmmCommand: AddCommand = (program, act) => {
         checkProblem(problem)
 
         report.note('multiplying')
+        const where = { ranks, fabric, report: reportOf(options) }
         const world =
           fabric.kind === 'threads'
-            ? run<SpmmShare, typeof problem>(ownProgram('spmm-program'), { ranks, fabric, args: problem })
-            : run((communicator) => spmm(communicator, problem), { ranks, fabric })
+            ? run<SpmmShare, typeof problem>(ownProgram('spmm-program'), { ...where, args: problem })
+            : run((communicator) => spmm(communicator, problem), where)
         // Input was checked above: what fails now is the world.
         const shares = await world.catch((cause: unknown) => {
           throw new WorldFailure('the world failed', { cause })

@@ -12,18 +12,27 @@ export type Program = (world: Communicator, args: readonly string[]) => unknown
 const extensions = ['.ts', '.mts', '.js', '.mjs']
 
 /**
+ * URL of a program's file.
+ *
+ * @throws ERR_PROGRAM when the file is missing or of another kind
+ */
+export function checkProgramFile(file: string): string {
+  const path = resolve(file)
+  if (!extensions.includes(extname(path))) {
+    throw programError(file, `expected a ${extensions.join(', ')} file, got '${file}'`)
+  }
+  if (!existsSync(path)) throw programError(file, `there is no file '${file}'`)
+  return pathToFileURL(path).href
+}
+
+/**
  * Loads a program's default export. TypeScript is compiled on the way; `import 'rankweave'` means the library that
  * this command belongs to, so that a program works from any folder and never meets a second copy.
  *
  * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default function
  */
 export async function loadProgram(file: string): Promise<Program> {
-  const path = resolve(file)
-  if (!extensions.includes(extname(path))) {
-    throw programError(file, `expected a ${extensions.join(', ')} file, got '${file}'`)
-  }
-  if (!existsSync(path)) throw programError(file, `there is no file '${file}'`)
-  const url = pathToFileURL(path).href
+  const url = checkProgramFile(file)
   try {
     return await asGuest((ending) =>
       Promise.race([loadDefault<unknown, readonly string[]>(url, file), aborted(ending)]),

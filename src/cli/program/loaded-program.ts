@@ -1,5 +1,7 @@
+import { workerData } from 'node:worker_threads'
 import type { Communicator } from '../../comm/communicator.js'
-import { loadProgram, type Program } from './load-program.js'
+import type { ProcessData } from '../../comm/threads-protocol.js'
+import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 
 /** What a user's program and its output need in a thread of their own. */
@@ -9,7 +11,10 @@ export interface LoadedProgramArgs {
   readonly tagOutput: boolean
 }
 
-let loaded: Promise<Program> | undefined
+// As this module is loaded: a program that cannot be loaded starts no world.
+const { file } = (workerData as ProcessData).world.args as LoadedProgramArgs
+const program = await loadProgram(file)
+
 let output: RankOutput | undefined
 let running = 0
 
@@ -17,8 +22,6 @@ let running = 0
 export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
   running++
   try {
-    loaded ??= loadProgram(options.file)
-    const program = await loaded
     output ??= captureRankOutput({ tag: options.tagOutput })
     return await output.asRank(world.rank, () => program(world, options.args))
   } finally {

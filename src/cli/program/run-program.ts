@@ -1,3 +1,4 @@
+import type { ReportOptions } from '../../comm/report-triggers.js'
 import { run } from '../../comm/run.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
@@ -5,54 +6,41 @@ import { WorldFailure } from '../command.js'
 import { leaveMpi } from '../mpi-streams.js'
 import { ownProgram } from '../world-options.js'
 import { asGuest } from './guest.js'
-import type { Program } from './load-program.js'
+import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { captureRankOutput } from './rank-output.js'
 
 export interface ProgramOptions {
-  /** Where `main` is from: every thread loads it for itself. */
+  /** With the program: every thread loads it for itself. */
   readonly file: string
   readonly ranks: number
   readonly fabric: FabricFactory
   readonly args: readonly string[]
   readonly tagOutput: boolean
+  readonly report: ReportOptions
 }
 
 /**
- * Runs a program's world. Besides what fails it by itself, an interrupt ends it, and what else ends a guest.
+ * Loads a program and runs its world. Besides what fails it by itself, an interrupt ends it, and what else ends a guest.
  *
- * @throws WorldFailure with the first such error as its cause
+ * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
-export async function runProgram(main: Program, options: ProgramOptions): Promise<readonly unknown[]> {
-  const { file, ranks, fabric, args, tagOutput } = options
-  const output = captureRankOutput({ tag: tagOutput && fabric.kind !== 'threads' })
+export async function runProgram(options: ProgramOptions): Promise<readonly unknown[]> {
+  const { file, ranks, fabric, args, tagOutput, report } = options
+  const world = { ranks, fabric, report }
+  if (fabric.kind === 'threads') {
+    checkProgramFile(file)
+    const inThread: LoadedProgramArgs = { file, args, tagOutput }
+    return asWorld((signal) =>
+      run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), { ...world, args: inThread, signal }),
+    )
+  }
+  const main = await loadProgram(file)
+  const output = captureRankOutput({ tag: tagOutput })
+  const asRank: Program = (communicator, programArgs) =>
+    output.asRank(communicator.rank, () => main(communicator, programArgs))
   try {
-    return await asGuest(async (signal, end) => {
-      const onInterrupt = () => end(new RankweaveError('ERR_ABORTED', 'the world was interrupted'))
-      process.once('SIGINT', onInterrupt)
-      // What a launcher sends to end a job.
-      if (fabric.kind === 'mpi') process.once('SIGTERM', onInterrupt)
-      try {
-        if (fabric.kind === 'threads') {
-          const inThread: LoadedProgramArgs = { file, args, tagOutput }
-          return await run<unknown, LoadedProgramArgs>(ownProgram('loaded-program'), {
-            ranks,
-            fabric,
-            args: inThread,
-            signal,
-          })
-        }
-        const asRank: Program = (world, programArgs) =>
-          output.asRank(world.rank, () => main(world, programArgs))
-        return await run(asRank, { ranks, fabric, args, signal })
-      } finally {
-        process.off('SIGINT', onInterrupt)
-        process.off('SIGTERM', onInterrupt)
-      }
-    })
-  } catch (cause) {
-    if (isRankweaveError(cause, ...mpiCodes)) throw cause
-    throw new WorldFailure('the world failed', { cause })
+    return await asWorld((signal) => run(asRank, { ...world, args, signal }))
   } finally {
     output.restore()
     if (fabric.kind === 'mpi') await leaveMpi()
@@ -60,4 +48,26 @@ export async function runProgram(main: Program, options: ProgramOptions): Promis
 }
 
 /** There was no world yet. */
-const mpiCodes = ['ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
+const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
+
+/** Signals that end the world, and by it the command. */
+const interrupts = ['SIGINT', 'SIGTERM'] as const
+
+async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  try {
+    return await asGuest(async (signal, end) => {
+      // Once: who asks again gets what the platform does by itself.
+      const onInterrupt = (name: string) =>
+        end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
+      for (const name of interrupts) process.once(name, onInterrupt)
+      try {
+        return await start(signal)
+      } finally {
+        for (const name of interrupts) process.off(name, onInterrupt)
+      }
+    })
+  } catch (cause) {
+    if (isRankweaveError(cause, ...notStarted)) throw cause
+    throw new WorldFailure('the world failed', { cause })
+  }
+}

@@ -1,0 +1,24 @@
+import type { Clock } from '../../src/comm/clock.js'
+
+/** Time that passes when a test says so. */
+export class ManualClock implements Clock {
+  readonly #pending = new Set<{ readonly delayMs: number; readonly run: () => void }>()
+
+  later(delayMs: number, run: () => void): () => void {
+    const entry = { delayMs, run }
+    this.#pending.add(entry)
+    return () => this.#pending.delete(entry)
+  }
+
+  /** Delays that are waited for. */
+  get delays(): readonly number[] {
+    return [...this.#pending].map(({ delayMs }) => delayMs)
+  }
+
+  /** Lets everything come due that is pending now. */
+  pass(): void {
+    const due = [...this.#pending]
+    this.#pending.clear()
+    for (const { run } of due) run()
+  }
+}

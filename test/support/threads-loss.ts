@@ -1,0 +1,115 @@
+import { workerData } from 'node:worker_threads'
+import { type Communicator, isRankweaveError } from 'rankweave'
+
+/** When the last rank's process ends; ranks 0 and 1 are on processes of their own, and go on. */
+export type Moment =
+  | 'load'
+  | 'send of bulk'
+  | 'receive of bulk'
+  | 'stream of messages'
+  | 'barrier'
+  | 'alltoall'
+  | 'split'
+  | 'after its ranks have returned'
+
+export interface Loss {
+  readonly moment: Moment
+  /** By rank: 1 for having seen ERR_PEER_LOST, and 2 for having gone on with those that are left. */
+  readonly seen: Int32Array
+  /** Where the bulk transfer arrives, in sight of its sender. */
+  readonly into: Uint8Array
+}
+
+const { connection, world: given } = workerData as {
+  readonly connection: { readonly process: number; readonly nodes: readonly string[] }
+  readonly world: { readonly args: Loss }
+}
+const last = connection.nodes.length - 1
+
+if (given.args.moment === 'load' && connection.process === last) process.exit(5)
+
+/** Operations that involve the lost process fail; all others do what they always do. */
+export default async function main(world: Communicator, { moment, seen, into }: Loss): Promise<void> {
+  const pair = await world.split(world.rank < last ? 0 : null)
+  // From here on nobody is in an earlier collective any more.
+  if (pair === null) {
+    for (let rank = 0; rank < last; rank++) await world.recv(rank, 2)
+    await die(world, moment, into)
+    return
+  }
+  await world.send(0, last, 2)
+  await involve(world, moment, into).then(
+    () => {},
+    (error: unknown) => {
+      if (!isRankweaveError(error, 'ERR_PEER_LOST')) throw error
+      seen[world.rank] = 1
+    },
+  )
+  const sum = await pair.allreduce(Int32Array.of(world.rank + 1), 'sum')
+  const big = new Float64Array(200_000).fill(world.rank)
+  const { data } = await pair.sendrecv(big, 1 - pair.rank, 1 - pair.rank)
+  const half = await pair.dup()
+  await half!.barrier()
+  if (sum[0] === 3 && (data as Float64Array)[199_999] === 1 - pair.rank) seen[world.rank] += 2
+}
+
+/** What ranks 0 and 1 do with the last one. */
+async function involve(world: Communicator, moment: Moment, into: Uint8Array): Promise<void> {
+  switch (moment) {
+    case 'send of bulk':
+      for (;;) await world.recv(last, 1, world.rank === 0 ? { into } : {})
+    case 'receive of bulk':
+      for (;;) await world.send(new Uint8Array(into.length).fill(1), last, world.rank)
+    case 'stream of messages':
+      for (;;) await world.recv(last, 1)
+    case 'alltoall':
+      await world.alltoall(new Int32Array(world.size * 100_000))
+      return
+    case 'split':
+      await world.split(0)
+      return
+    case 'barrier':
+      await world.barrier()
+      return
+    default:
+      await world.recv(last, 1)
+  }
+}
+
+/** Ends the process of the last rank in the middle of `moment`. */
+async function die(world: Communicator, moment: Moment, into: Uint8Array): Promise<void> {
+  const turn = () => new Promise((resolve) => setImmediate(resolve))
+  switch (moment) {
+    case 'send of bulk':
+      // A transfer that is quick may be over before it is seen: then the next one.
+      for (;;) {
+        let sent = false
+        void world
+          .isend(new Uint8Array(into.length).fill(1), 0, 1)
+          .wait()
+          .then(() => {
+            sent = true
+          })
+        while (!sent) {
+          if (into[0] === 1) process.exit(5)
+          await turn()
+        }
+        into[0] = 0
+      }
+    case 'receive of bulk':
+      world.irecv(0, 0, { into })
+      while (into[0] !== 1) await turn()
+      break
+    case 'stream of messages':
+      for (let n = 0; n < 100; n++) for (const rank of [0, 1]) void world.isend(Float64Array.of(n), rank, 1)
+      break
+    case 'alltoall':
+      world.alltoall(new Int32Array(world.size * 100_000)).catch(() => {})
+      await turn()
+      break
+    case 'after its ranks have returned':
+      setTimeout(() => process.exit(5))
+      return
+  }
+  process.exit(5)
+}
