@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { onlyObject } from './run-cli.js'
+import { type Answer, onlyObject } from './run-cli.js'
 import { command, spawnCli } from './spawn-cli.js'
 
 /** Programs in a folder that knows nothing of this package. */
@@ -69,6 +69,18 @@ const programs: Readonly<Record<string, string>> = {
     }`,
   'exits.mjs':
     'export default async (world) => { await world.barrier(); if (world.rank === 1) process.exit(0) }',
+  'uncaught.mjs': `
+    export default async (world) => {
+      await world.barrier()
+      if (world.rank === 3) setImmediate(() => { throw new RangeError('nobody catches this') })
+      await world.recv(3)
+    }`,
+  'returns-function.mjs': 'export default () => () => 1',
+  'plain.cjs': 'module.exports = () => 1',
+  'one-thread.mjs': `
+    import { workerData } from 'node:worker_threads'
+    if (workerData.connection.process === 1) throw new Error('not in this one')
+    export default (world) => world.barrier()`,
   'never.mjs': 'export default () => new Promise(() => {})',
   'no-default.ts': 'export const main = () => {}',
   'not-a-function.ts': 'export default 42',
@@ -204,13 +216,62 @@ describe("exit code 3: the program's world failed", () => {
     expect(answer.stderr).toContain(`${code}: `)
   })
 
-  it('an interrupt ends the world', async () => {
-    const answer = await spawnCli(['run', 'waits.ts', '-n', '2'], {
+  it.each([
+    ['SIGINT', 'local'],
+    ['SIGTERM', 'local'],
+    ['SIGINT', 'threads'],
+    ['SIGTERM', 'threads'],
+  ] as const)('%s on %s ends the world, and is said once', async (signal, fabric) => {
+    const answer = await spawnCli(['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--processes', '2'], {
       cwd: folder,
-      onOutput: (_, kill) => kill(),
+      onOutput: (_, kill) => kill(signal),
     })
     expect(answer).toMatchObject({ exitCode: 3, stdout: 'waiting\n' })
-    expect(answer.stderr).toContain('ERR_ABORTED: ')
+    expect(answer.stderr.match(/interrupted/g)).toHaveLength(1)
+    expect(answer.stderr).toMatch(new RegExp(`^ERR_ABORTED: .*${signal}$`, 'm'))
+  })
+
+  it.each([
+    ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: nobody catches this'],
+    ['exits.mjs', 'ERR_PEER_LOST', 'ended with code 0'],
+    ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
+    ['returns-function.mjs', 'ERR_CLONE', 'what rank 0 returned'],
+  ])('on threads, %s: %s', async (program, code, message) => {
+    const answer = await run(program, '-n', '4', '--fabric', 'threads', '--processes', '2', '--json')
+    expect(answer.exitCode).toBe(3)
+    expect(onlyObject(answer)).toEqual({
+      error: { code, message: expect.stringContaining(message), details: expect.any(Object) },
+    })
+    expect(answer.stderr.match(new RegExp(`^${code}: `, 'gm'))).toHaveLength(1)
+  })
+})
+
+describe('who waits for what', () => {
+  it.skipIf(process.platform === 'win32')('is said on SIGUSR2 (no such signal on Windows)', async () => {
+    const answer = await spawnCli(['run', 'waits.ts', '-n', '2'], {
+      cwd: folder,
+      onOutput: (_, kill) => kill('SIGUSR2'),
+      onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
+    })
+    expect(answer).toMatchObject({ exitCode: 3, stdout: 'waiting\n' })
+    expect(answer.stderr).toMatch(/^who waits for what, 2 ranks on 1 process\n {2}\d wait, \d run/)
+  })
+
+  it.each(['local', 'threads'])('is said --report-after some seconds, on %s', async (fabric) => {
+    const argv = ['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--report-after', '0.01', '--json']
+    const answer = await spawnCli(argv, {
+      cwd: folder,
+      onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
+    })
+    expect(answer.exitCode).toBe(3)
+    expect(answer.stderr).toContain('who waits for what, 2 ranks on 1 process\n')
+    expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_ABORTED' } })
+  })
+
+  it('only in seconds', async () => {
+    const answer = await run('waits.ts', '-n', '2', '--report-after', 'soon')
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toContain('--report-after: expected seconds from 0 to 2147483, got "soon"')
   })
 })
 
@@ -223,11 +284,47 @@ describe('exit code 2: there is no program to run', () => {
     ['exits-early.mjs', 'process.exit(0)'],
     ['never-loads.mjs', 'nothing is left'],
     ['stray-load.mjs', 'from a timer'],
+    ['missing.ts', "there is no file 'missing.ts'"],
+    ['plain.cjs', 'expected a .ts, .mts, .js, .mjs file'],
   ])('%s: %s', async (program, message) => {
-    const answer = await run(program, '-n', '2', '--json')
+    expectNoProgram(await run(program, '-n', '2', '--json'), program, message)
+  })
+
+  it.each([
+    ['no-default.ts', 'no default export'],
+    ['exits-early.mjs', 'process.exit(0)'],
+    ['never-loads.mjs', 'nothing is left'],
+    ['missing.ts', "there is no file 'missing.ts'"],
+  ])('on threads, %s: %s', async (program, message) => {
+    const answer = await run(program, '-n', '2', '--fabric', 'threads', '--processes', '2', '--json')
+    expectNoProgram(answer, program, message)
+  })
+
+  it('a program that only one thread cannot load', async () => {
+    const answer = await run('one-thread.mjs', '-n', '4', '--fabric', 'threads', '--processes', '3')
     expect(answer.exitCode).toBe(2)
-    expect(onlyObject(answer)).toMatchObject({
-      error: { code: 'ERR_PROGRAM', message: expect.stringContaining(message), details: { file: program } },
-    })
+    expect(answer.stderr).toBe('ERR_PROGRAM: one-thread.mjs failed to load: Error: not in this one\n')
+  })
+
+  it.each([
+    ['0', 'threads', 'a whole number from 1 to 4096'],
+    ['65', 'threads', 'processes must be an integer in 1..64'],
+  ])('%s processes of %s', async (processes, fabric, message) => {
+    const answer = await run('plain.mjs', '-n', '4', '--fabric', fabric, '--processes', processes)
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toContain(message)
+  })
+
+  it('more processes than ranks is a world in which some have none', async () => {
+    const answer = await run('plain.mjs', '-n', '2', '--fabric', 'threads', '--processes', '3', '--json')
+    expect(onlyObject(answer)).toMatchObject({ ranks: 2, processes: 3, results: [0, 0] })
   })
 })
+
+function expectNoProgram(answer: Answer, file: string, message: string): void {
+  expect(answer.exitCode).toBe(2)
+  expect(onlyObject(answer)).toMatchObject({
+    error: { code: 'ERR_PROGRAM', message: expect.stringContaining(message), details: { file } },
+  })
+  expect(answer.stderr.match(/ERR_PROGRAM/g)).toHaveLength(1)
+}
