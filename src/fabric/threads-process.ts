@@ -26,6 +26,10 @@ const batchRecords = 1024
  * other's way instead.
  */
 const patience = { spinMs: 0.05, turnMs: 0.02, lookOnMs: 1 } as const
+/** A look takes nanoseconds; when this has passed between two, somebody else had the core. */
+const displacedMs = 0.5
+/** For how long the machine counts as crowded then. */
+const crowdedMs = 20
 const patienceInCrowd = { spinMs: 0.005, turnMs: 0, lookOnMs: 0.1 } as const
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
@@ -69,7 +73,8 @@ export class ThreadsProcess implements Fabric {
   #active = false
   #activeAt = 0
   #asleep = false
-  readonly #patience: typeof patience | typeof patienceInCrowd
+  #patience: typeof patience | typeof patienceInCrowd
+  #crowdedUntil: number
   /** A spin was in vain, and nothing has come since: nobody here can go on without a frame, as far as we know. */
   #waiting = false
   /** Spins that found something since the last turn of the event loop. */
@@ -78,7 +83,8 @@ export class ThreadsProcess implements Fabric {
   /** @internal */
   constructor(connection: ThreadsConnection) {
     const { process, nodes, maxPayloadBytes, bells, ports } = connection
-    this.#patience = nodes.length > availableParallelism() ? patienceInCrowd : patience
+    this.#crowdedUntil = nodes.length > availableParallelism() ? Number.POSITIVE_INFINITY : 0
+    this.#patience = this.#crowdedUntil > 0 ? patienceInCrowd : patience
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
@@ -176,11 +182,18 @@ export class ThreadsProcess implements Fabric {
 
   #lookFor(milliseconds: number): boolean {
     // What comes at once should not have to wait for the clock to be read.
-    for (let until = 0; !this.#closed; ) {
+    for (let until = 0, before = 0; !this.#closed; ) {
       if (this.#lookOften(looksPerClock)) return true
       const now = performance.now()
       if (until === 0) until = now + milliseconds
-      else if (now >= until) break
+      else {
+        if (now - before > displacedMs) {
+          this.#crowdedUntil = now + crowdedMs
+          this.#patience = patienceInCrowd
+        }
+        if (now >= until) break
+      }
+      before = now
     }
     return false
   }
@@ -424,6 +437,7 @@ export class ThreadsProcess implements Fabric {
 
   #goOn(): void {
     const now = performance.now()
+    if (now >= this.#crowdedUntil) this.#patience = patience
     if (this.#active) {
       this.#active = false
       this.#activeAt = now
