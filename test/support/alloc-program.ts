@@ -31,6 +31,8 @@ export default async function main(world: Communicator): Promise<AllocReport> {
   const previous = (rank + size - 1) % size
   const { process } = world.counters
   const before = { ...process }
+  // Other ranks of this process start after all have noted where they started, and none goes on before all are done.
+  await world.barrier()
 
   // A ring: the data may be changed as soon as the send has resolved.
   for (let slot = 0; slot < 3; slot++) {
@@ -45,6 +47,7 @@ export default async function main(world: Communicator): Promise<AllocReport> {
     await sending.wait()
     memory.fill(-1)
   }
+  await world.barrier()
   const frameBytes = process.frameBytesSent - before.frameBytesSent
   const copiedBytes = process.bytesCopied - before.bytesCopied
   await world.barrier()

