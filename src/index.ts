@@ -10,6 +10,7 @@ export { worldReport } from './comm/deadlock.js'
 export type { CommDescription, SplitReport } from './comm/describe.js'
 export { Group, type RankRange } from './comm/group.js'
 export { createOperation, type Operation, type OperationName } from './comm/operation.js'
+export type { ReportOptions } from './comm/report-triggers.js'
 export {
   type Completed,
   MatchedMessage,
