@@ -1,7 +1,7 @@
 import type { RankweaveError } from '../errors.js'
 import { CollectiveEngine } from './collective-engine.js'
 import type { SplitReport } from './describe.js'
-import { headerWord } from './frames.js'
+import { frameKind, headerWord } from './frames.js'
 import { Matching } from './matching.js'
 import {
   type CommTable,
@@ -12,6 +12,7 @@ import {
   unplacedProcesses,
 } from './rank-table.js'
 import type { Runtime } from './runtime.js'
+import { SharedTables } from './shared-tables.js'
 
 /** A communicator's name: world rank of its rank 0, and a counter of that rank's process. */
 export interface ContextId {
@@ -47,6 +48,7 @@ export class CommState {
   #table: CommTable
   #processes: ProcessTable
   #placing: Promise<LocalRankTable> | undefined
+  #tables: SharedTables | undefined
   #isReleased = false
   #failed: RankweaveError | undefined
 
@@ -70,6 +72,7 @@ export class CommState {
       table.kind === 'distributed' ? table.localRanks : ranksOf(this.processes, this.processIndex)
     this.matching = new Matching(this)
     this.collectives = new CollectiveEngine(this)
+    this.#shareRanks()
   }
 
   get table(): CommTable {
@@ -101,6 +104,7 @@ export class CommState {
       this.#processes = processTable(placed, this.runtime.layout, this.#processes.processes)
       this.releaseTable()
       this.#table = placed
+      this.#shareRanks()
       return placed
     })
     return this.#placing
@@ -137,8 +141,26 @@ export class CommState {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    if (header[headerWord.kind]! < firstCollectiveKind) this.matching.frame(src, header, payload)
+    const kind = header[headerWord.kind]!
+    if (kind < firstCollectiveKind) this.matching.frame(src, header, payload)
+    else if (kind === frameKind.askTable || kind === frameKind.table) this.tables.frame(src, header, payload)
     else this.collectives.frame(src, header, payload)
+  }
+
+  get tables(): SharedTables {
+    this.#tables ??= new SharedTables(this)
+    return this.#tables
+  }
+
+  /** A rank table that is spelled out, and where its ranks are, need not be in every process of a machine. */
+  #shareRanks(): void {
+    const table = this.#table
+    if (table.kind !== 'replicated') return
+    const record = { worldRanks: table.worldRanks, processes: this.#processes }
+    this.tables.share('ranks', record, (shared) => {
+      table.adopt(shared.worldRanks)
+      this.#processes = shared.processes
+    })
   }
 
   /** Fails every pending and later operation on this communicator, in this process only. */

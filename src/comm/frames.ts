@@ -15,6 +15,9 @@ export const frameKind = {
   // collectives (comm/exchange)
   collective: 16,
   revoke: 17,
+  // large tables (comm/shared-tables)
+  askTable: 18,
+  table: 19,
   // service frames: of the process, outside any communicator
   credit: 32,
   worldEnd: 33,

@@ -42,22 +42,31 @@ export class StridedTable implements RankTable {
 /** Every world rank spelled out. */
 export class ReplicatedTable implements RankTable {
   readonly kind = 'replicated'
-  readonly worldRanks: Int32Array
+  #worldRanks: Int32Array
 
   constructor(worldRanks: Int32Array) {
-    this.worldRanks = worldRanks
+    this.#worldRanks = worldRanks
+  }
+
+  get worldRanks(): Int32Array {
+    return this.#worldRanks
+  }
+
+  /** Puts an equal array in the place of this one. */
+  adopt(worldRanks: Int32Array): void {
+    this.#worldRanks = worldRanks
   }
 
   get size(): number {
-    return this.worldRanks.length
+    return this.#worldRanks.length
   }
 
   get sizeBytes(): number {
-    return this.worldRanks.byteLength
+    return this.#worldRanks.byteLength
   }
 
   lookup(rank: number): number {
-    return this.worldRanks[rank]!
+    return this.#worldRanks[rank]!
   }
 }
 

@@ -26,7 +26,6 @@ export interface NeighborhoodOptions {
  * a function of topology, strategy and nodes alone.
  */
 export class Neighborhood {
-  readonly topology: ProcessTopology
   readonly strategy: Strategy
   /** Node of every rank. */
   readonly nodeOf: Int32Array
@@ -40,17 +39,29 @@ export class Neighborhood {
   /** Process index of every rank. */
   readonly #placement: Int32Array
   readonly #processIndex: number
+  readonly #state: CommState
+  #topology: ProcessTopology
   #plan: Plan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
 
   constructor(state: CommState, { topology, strategy, machine, plan }: NeighborhoodOptions) {
-    this.topology = topology
+    this.#topology = topology
+    this.#state = state
     this.strategy = strategy
     this.#placement = placementOf(state)
     this.#processIndex = state.processIndex
     this.nodeOf = nodesOf(state, machine, this.#placement)
     this.#plan = plan
+    // With a plan of its own ranks a process has their part of the topology only.
+    if (plan !== undefined) return
+    state.tables.share('topology', topology, (shared) => {
+      this.#topology = shared
+    })
+  }
+
+  get topology(): ProcessTopology {
+    return this.#topology
   }
 
   /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
@@ -60,7 +71,17 @@ export class Neighborhood {
   }
 
   get plan(): Plan {
-    this.#plan ??= verifiedPlan(this)
+    if (this.#plan === undefined) {
+      const known = knownPlan(this)
+      this.#plan = known.held.deref()!
+      const { schedule, ...others } = this.#plan
+      const { topology, ...tables } = schedule
+      this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
+        this.#plan = { ...shared, schedule: { ...shared.schedule, topology: this.#topology } }
+        // Shared memory goes with the communicators that use it, not with the topology.
+        known.held = new WeakRef(this.#plan)
+      })
+    }
     return this.#plan
   }
 
@@ -82,20 +103,29 @@ export class Neighborhood {
   }
 }
 
-/** Plans of a topology, for processes of one address space that were given the same object. */
-const plansOf = new WeakMap<ProcessTopology, { strategy: string; nodeOf: Int32Array; plan: Plan }[]>()
+/** A plan that was made, and what for. */
+interface KnownPlan {
+  readonly strategy: string
+  readonly nodeOf: Int32Array
+  held: { deref(): Plan | undefined }
+}
 
-function verifiedPlan({ topology, strategy, nodeOf }: Neighborhood): Plan {
-  const plans = plansOf.get(topology) ?? []
+/** Plans of a topology, for processes of one address space that were given the same object. */
+const plansOf = new WeakMap<ProcessTopology, KnownPlan[]>()
+
+/** The plan of this topology, made and verified now unless it is known. */
+function knownPlan({ topology, strategy, nodeOf }: Neighborhood): KnownPlan {
+  const plans = (plansOf.get(topology) ?? []).filter(({ held }) => held.deref() !== undefined)
   plansOf.set(topology, plans)
   const text = formatStrategy(strategy)
   const known = plans.find((made) => made.strategy === text && equal(made.nodeOf, nodeOf))
-  if (known !== undefined) return known.plan
+  if (known !== undefined) return known
   const made = plan(topology, strategy, { nodeOf })
   const { ok, violations } = verify(made.schedule)
   if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-  plans.push({ strategy: text, nodeOf, plan: made })
-  return made
+  const kept: KnownPlan = { strategy: text, nodeOf, held: { deref: () => made } }
+  plans.push(kept)
+  return kept
 }
 
 function equal(a: Int32Array, b: Int32Array): boolean {
