@@ -148,7 +148,10 @@ describe('the packed package', () => {
        }`,
     )
     const expected = new Array(6).fill(true)
-    expect(JSON.parse(inFolder(process.execPath, ['threads.mjs']))).toEqual(expected)
+    // Flags of the engine are refused when they are given to a worker.
+    for (const flags of [[], ['--max-old-space-size=512', '--expose-gc']]) {
+      expect(JSON.parse(inFolder(process.execPath, [...flags, 'threads.mjs']))).toEqual(expected)
+    }
     const answer = JSON.parse(
       bin('run', 'threads.mjs', '-n', '6', '--fabric', 'threads', '--processes', '2', '--json'),
     )
