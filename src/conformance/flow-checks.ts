@@ -48,6 +48,19 @@ export const flowChecks: readonly WorldCase[] = [
       sameFill(into, from, 3)
       await world.sendrecv(source, rank, rank, { into })
       sameFill(into, rank, 3)
+      // Memory that a fabric may reach directly, into such memory and into ordinary one, and back.
+      const direct = filled(world.alloc(bytes + 3), rank).subarray(3)
+      const intoDirect = world.alloc(bytes + 5).subarray(5)
+      for (const [data, buffer] of [
+        [direct, into.fill(0)],
+        [direct, intoDirect],
+        [source, intoDirect.fill(0)],
+      ] as const) {
+        const sending = world.isend(data, to, 2)
+        await world.recv(from, 2, { into: buffer })
+        await sending.wait()
+        sameFill(buffer, from, 3)
+      }
     },
   },
   {
