@@ -114,6 +114,7 @@ export {
 } from './schedule/violations.js'
 export { countMessages, forEachOperation } from './schedule/walk.js'
 // topology
+export { adjacencySvg, type PictureOptions } from './topology/adjacency-picture.js'
 export { blockBounds } from './topology/blocks.js'
 export {
   type ByteSource,
@@ -125,6 +126,17 @@ export {
 export { cartNeighborSlots, cartShift } from './topology/cart-shape.js'
 export { cartSub, cartTopology } from './topology/cartesian.js'
 export { checkTopology } from './topology/check-topology.js'
+export {
+  type CombiningForecast,
+  type Forecast,
+  type ForecastOptions,
+  forecastCombining,
+} from './topology/combining-forecast.js'
+export {
+  type CommonNeighborOptions,
+  type CommonNeighbors,
+  commonNeighbors,
+} from './topology/common-neighbors.js'
 export { type CsvOptions, parseCsv } from './topology/csv.js'
 export { dimsCreate } from './topology/dims-create.js'
 export { formatEdgeList, parseEdgeList } from './topology/edge-list.js'
@@ -184,3 +196,10 @@ export { formatTopologySpec, parseTopologySpec, type TopologySpec } from './topo
 export { type Stencil, type StencilShape, stencilOffsets, stencilTopology } from './topology/stencil.js'
 export { topologyHash } from './topology/topology-hash.js'
 export { type TopologyStatistics, topologyStatistics } from './topology/topology-statistics.js'
+export {
+  findTranslations,
+  type TranslationFinding,
+  type TranslationOptions,
+  type Translations,
+  translationSpec,
+} from './topology/translation.js'

@@ -1,5 +1,6 @@
 import { type ErrorCode, RankweaveError } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
+import { DecimalReader } from './decimal-reader.js'
 
 /** Bytes that are read at once. */
 const chunkBytes = 1 << 18
@@ -8,9 +9,6 @@ const longestWord = 1 << 10
 
 const newline = 10
 const quote = 34
-const plus = 43
-const minus = 45
-const dot = 46
 const zero = 48
 
 /** What a byte does to a word. */
@@ -40,6 +38,7 @@ export class TextReader {
   readonly #options: TextReaderOptions
   readonly #comment: number
   readonly #kind = new Uint8Array(256)
+  readonly #decimal = new DecimalReader()
   /** One byte more than is ever filled: after the last one stands a line end, so that loops need no other bound. */
   readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
   #at = 0
@@ -201,7 +200,7 @@ export class TextReader {
   /** The next word as a number in decimal notation: finite, unless `Infinity` is allowed. */
   number(what: string, { infinite = false }: { readonly infinite?: boolean } = {}): number {
     const from = this.#begin()
-    const value = this.#decimal(from)
+    const value = this.#decimalAt(from)
     if (Number.isFinite(value)) return value
     this.#at = from
     const word = this.word()
@@ -210,46 +209,13 @@ export class TextReader {
     return this.fail(Number.isNaN(value) ? what : `${what} that a double can hold`, this.shown())
   }
 
-  /**
-   * The word as a number, NaN if it is none. With at most 15 digits and a small exponent, digits and power of ten are
-   * exact doubles, so one multiplication or division rounds as the standard wants it (Clinger 1990).
-   */
-  #decimal(from: number): number {
-    const bytes = this.#bytes
-    let at = from
-    const sign = bytes[at]
-    if (sign === minus || sign === plus) at++
-    let value = 0
-    let digits = 0
-    let power = 0
-    for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
-      value = value * 10 + digit
-      digits++
-    }
-    if (bytes[at] === dot) {
-      at++
-      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
-        value = value * 10 + digit
-        digits++
-        power--
-      }
-    }
-    if (bytes[at] === 101 || bytes[at] === 69) {
-      at++
-      const down = bytes[at] === minus
-      if (down || bytes[at] === plus) at++
-      const first = at
-      let exponent = 0
-      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero)
-        exponent = exponent * 10 + digit
-      if (at === first) return Number.NaN
-      power += down ? -exponent : exponent
-    }
-    if (digits === 0 || this.#kind[bytes[at]] === inWord || at - from > longestWord) return Number.NaN
-    this.#at = at
-    if (digits > 15 || power > 22 || power < -22) return Number(bytes.toString('latin1', from, at))
-    const magnitude = power < 0 ? value / powersOfTen[-power] : value * powersOfTen[power]
-    return sign === minus ? -magnitude : magnitude
+  /** The word as a number, NaN if it is none. */
+  #decimalAt(from: number): number {
+    const value = this.#decimal.read(this.#bytes, from)
+    const { end } = this.#decimal
+    if (this.#kind[this.#bytes[end]] === inWord || end - from > longestWord) return Number.NaN
+    this.#at = end
+    return value
   }
 
   /** Whether a quoted field follows. */
@@ -362,5 +328,3 @@ export class TextReader {
 }
 
 const byteOrderMark = Uint8Array.of(0xef, 0xbb, 0xbf)
-
-const powersOfTen = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))

@@ -1,3 +1,4 @@
+import { turnRows } from './compressed-rows.js'
 import { distinctOut } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
 
@@ -5,27 +6,76 @@ export interface TopologyStatistics {
   readonly ranks: number
   /** All edges, parallel ones and self loops included. */
   readonly edges: number
+  readonly selfLoops: number
+  /** Edges beyond the first from one rank to another. */
+  readonly parallelEdges: number
   /** Number of destinations per rank, counted like `edges`. */
-  readonly degree: { readonly min: number; readonly mean: number; readonly max: number }
+  readonly degree: Degrees
+  /** Number of sources per rank, counted like `edges`. */
+  readonly inDegree: Degrees
   /** Share of the ordered pairs of different ranks that have an edge, 0 to 1; 0 for a single rank. */
   readonly density: number
+  /** Share of those edges whose reverse is there too: 1 for a symmetric topology, and for one without edges. */
+  readonly reciprocity: number
 }
 
-/** Size and degrees of a topology. */
+export interface Degrees {
+  readonly min: number
+  readonly mean: number
+  readonly max: number
+}
+
+/** Size, degrees and symmetry of a topology. */
 export function topologyStatistics(topology: ProcessTopology): TopologyStatistics {
-  const { ranks, outStart, outRank } = topology
-  let min = outRank.length
-  let max = 0
-  for (let r = 0; r < ranks; r++) {
-    const degree = outStart[r + 1] - outStart[r]
-    min = Math.min(min, degree)
-    max = Math.max(max, degree)
-  }
+  const { ranks, outStart, outRank, inStart } = topology
+  const distinct = distinctOut(topology)
+  const edges = outRank.length
+  let selfLoops = 0
+  for (let p = 0; p < ranks; p++)
+    for (let e = outStart[p]; e < outStart[p + 1]; e++) if (outRank[e] === p) selfLoops++
+  const different = distinct.rank.length
   const pairs = ranks * (ranks - 1)
   return {
     ranks,
-    edges: outRank.length,
-    degree: { min, mean: outRank.length / ranks, max },
-    density: pairs === 0 ? 0 : distinctOut(topology).rank.length / pairs,
+    edges,
+    selfLoops,
+    parallelEdges: edges - different - ranksWithSelfLoop(topology),
+    degree: degreesOf(outStart),
+    inDegree: degreesOf(inStart),
+    density: pairs === 0 ? 0 : different / pairs,
+    reciprocity: different === 0 ? 1 : countMutual(distinct) / different,
   }
+}
+
+function ranksWithSelfLoop({ ranks, outStart, outRank }: ProcessTopology): number {
+  let count = 0
+  for (let p = 0; p < ranks; p++) if (outRank.subarray(outStart[p], outStart[p + 1]).includes(p)) count++
+  return count
+}
+
+function degreesOf(start: Int32Array): Degrees {
+  const ranks = start.length - 1
+  let min = start[ranks]
+  let max = 0
+  for (let p = 0; p < ranks; p++) {
+    const degree = start[p + 1] - start[p]
+    min = Math.min(min, degree)
+    max = Math.max(max, degree)
+  }
+  return { min, mean: start[ranks] / ranks, max }
+}
+
+/** Edges whose reverse is there too. */
+function countMutual(out: ReturnType<typeof distinctOut>): number {
+  const ranks = out.start.length - 1
+  const into = turnRows(ranks, out)
+  let mutual = 0
+  for (let p = 0; p < ranks; p++) {
+    let i = into.start[p]
+    for (let e = out.start[p]; e < out.start[p + 1]; e++) {
+      while (i < into.start[p + 1] && into.rank[i] < out.rank[e]) i++
+      if (i < into.start[p + 1] && into.rank[i] === out.rank[e]) mutual++
+    }
+  }
+  return mutual
 }

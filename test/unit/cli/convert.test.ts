@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
@@ -32,4 +32,13 @@ it('leaves no file when the format cannot hold the topology', async () => {
   expect(answer.exitCode).toBe(2)
   expect(answer.stderr).toMatch(/ERR_TOPOLOGY: METIS graphs are symmetric: edge from \d to \d/)
   expect(readdirSync(folder)).toEqual(before)
+})
+
+it('draws the adjacency matrix', async () => {
+  const file = join(folder, 'picture.svg')
+  const object = onlyObject(await cli('topology', 'er:64:d=0.3', '--svg', file, '--json'))
+  expect(object).toMatchObject({ svg: file })
+  expect(readFileSync(file, 'utf8')).toMatch(
+    /^<svg [\s\S]*er:64:d=0.3[\s\S]*friend groups of 2[\s\S]*<\/svg>\n$/,
+  )
 })

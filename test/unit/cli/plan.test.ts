@@ -37,6 +37,25 @@ describe('topology', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/edges +64/)
     expect(stdout).toMatch(/degree +4 to 4, mean 4/)
+    expect(stdout).toMatch(/symmetry +every edge goes both ways/)
+    expect(stdout).toMatch(/grid +4 x 4, 4 offsets, Cartesian, wraps/)
+    expect(stdout).toMatch(/best k +none/)
+  })
+
+  it('says what combining would save, and which k saves most', async () => {
+    const machine = ['--machine', 'cluster:nodes=103,cores=40']
+    const object = onlyObject(await cli('topology', 'moore:64x64:r=4', ...machine, '--k', '2,4', '--json'))
+    expect(object).toMatchObject({
+      selfLoops: 0,
+      reciprocity: 1,
+      grid: {
+        dims: [64, 64],
+        periods: [true, true],
+        stencil: { shape: 'box', radius: 4 },
+        spec: 'stencil:64x64:box:r=4:periodic',
+      },
+      messages: { direct: 327_680, combined: { '4': 137_064 }, bestK: 4 },
+    })
   })
 })
 

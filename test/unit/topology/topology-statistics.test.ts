@@ -8,8 +8,12 @@ test('degrees count every edge, density only pairs of different ranks', () => {
   expect(topologyStatistics(topology)).toEqual({
     ranks: 4,
     edges: 4,
+    selfLoops: 1,
+    parallelEdges: 1,
     degree: { min: 0, mean: 1, max: 3 },
+    inDegree: { min: 0, mean: 1, max: 2 },
     density: 2 / 12,
+    reciprocity: 0,
   })
 })
 
@@ -18,7 +22,17 @@ test('a complete graph has density 1, a single rank 0', () => {
   expect(topologyStatistics(buildTopology('cart:1:periodic'))).toEqual({
     ranks: 1,
     edges: 2,
+    selfLoops: 2,
+    parallelEdges: 1,
     degree: { min: 2, mean: 2, max: 2 },
+    inDegree: { min: 2, mean: 2, max: 2 },
     density: 0,
+    reciprocity: 1,
   })
+})
+
+test('reciprocity is the share of edges that go both ways', () => {
+  const topology = topologyFromEdges(4, { sources: [0, 1, 1, 3, 2], destinations: [1, 0, 2, 1, 2] })
+  expect(topologyStatistics(topology).reciprocity).toBe(2 / 4)
+  expect(topologyStatistics(buildTopology('rgg:100:r=0.2')).reciprocity).toBe(1)
 })

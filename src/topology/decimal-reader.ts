@@ -1,0 +1,56 @@
+const plus = 43
+const minus = 45
+const dot = 46
+const zero = 48
+const lowerE = 101
+const upperE = 69
+
+/** Reads numbers in decimal notation from bytes that end with one that belongs to no number. */
+export class DecimalReader {
+  /** Behind the number that was read last. */
+  end = 0
+
+  /**
+   * The number that begins at a byte, NaN if none does. With at most 15 digits and a small exponent, digits and power of ten
+   * are exact doubles, so one multiplication or division rounds as the standard wants it (Clinger 1990, How to Read
+   * Floating Point Numbers Accurately); others are left to JavaScript.
+   */
+  read(bytes: Buffer, from: number): number {
+    let at = from
+    const sign = bytes[at]
+    if (sign === minus || sign === plus) at++
+    let value = 0
+    let digits = 0
+    let power = 0
+    for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
+      value = value * 10 + digit
+      digits++
+    }
+    if (bytes[at] === dot) {
+      at++
+      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero) {
+        value = value * 10 + digit
+        digits++
+        power--
+      }
+    }
+    if (bytes[at] === lowerE || bytes[at] === upperE) {
+      at++
+      const down = bytes[at] === minus
+      if (down || bytes[at] === plus) at++
+      const first = at
+      let exponent = 0
+      for (let digit = bytes[at] - zero; digit >= 0 && digit <= 9; digit = bytes[++at] - zero)
+        exponent = exponent * 10 + digit
+      if (at === first) digits = 0
+      power += down ? -exponent : exponent
+    }
+    this.end = at
+    if (digits === 0) return Number.NaN
+    if (digits > 15 || power > 22 || power < -22) return Number(bytes.toString('latin1', from, at))
+    const magnitude = power < 0 ? value / powersOfTen[-power] : value * powersOfTen[power]
+    return sign === minus ? -magnitude : magnitude
+  }
+}
+
+const powersOfTen = Float64Array.from({ length: 23 }, (_, power) => Number(`1e${power}`))
