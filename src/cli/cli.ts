@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, RankweaveError } from '../errors.js'
 import { manifestFile } from '../own-files.js'
 import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
+import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
 import { splitCommand } from './commands/split.js'
@@ -44,6 +45,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     topologyCommand,
     planCommand,
     verifyCommand,
+    mpiInfoCommand,
   ]
   for (const command of add) {
     command(program, (action) => async (...args) => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { isRankweaveError } from '../errors.js'
 import type { Reporter } from './reporter.js'
 
 /** What the shell sees. */
@@ -9,6 +10,15 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 /** A program's world failed; `cause` says why. */
 export class WorldFailure extends Error {
   override readonly name = 'WorldFailure'
+}
+
+/** There was no world yet. */
+const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
+
+/** What to throw when `run` has. */
+export function worldFailure(cause: unknown): unknown {
+  if (isRankweaveError(cause, ...notStarted)) return cause
+  return new WorldFailure('the world failed', { cause })
 }
 
 /** What a subcommand does: answers through the reporter, or throws what was wrong with its input. */

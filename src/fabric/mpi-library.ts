@@ -56,6 +56,17 @@ export type MpiType = 'int' | 'address' | 'handle'
 type Koffi = typeof import('koffi')
 
 /**
+ * What MPI libraries do to a process that Node's threads do not survive, off unless the user has said otherwise: they
+ * overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to remember which memory is registered
+ * with a network), and they catch SIGSEGV only to hang.
+ */
+const safeDefaults: Readonly<Record<string, string>> = {
+  UCX_MEM_EVENTS: 'n',
+  UCX_ERROR_SIGNALS: '',
+  OMPI_MCA_memory: '^patcher',
+}
+
+/**
  * Loads koffi and the MPI library.
  *
  * @param names what to try, in order
@@ -63,6 +74,7 @@ type Koffi = typeof import('koffi')
  */
 export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   const koffi = await loadKoffi()
+  for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
   const failures: string[] = []
   for (const path of names) {
     let library: ReturnType<Koffi['load']>

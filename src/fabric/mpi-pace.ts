@@ -2,8 +2,11 @@ import { performance } from 'node:perf_hooks'
 import { clearTimeout, setTimeout } from 'node:timers'
 import { Task } from './own-handles.js'
 
-/** How long to go on looking at every turn of the event loop after something came. */
-const lookOnMs = 0.2
+/**
+ * How long to go on looking at every turn of the event loop after something came. Longer than the first delays of a peer
+ * that has gone to sleep: two processes that answer each other wake up together and stay awake.
+ */
+const lookOnMs = 4
 /** Then by a timer: first after this long, each time a half longer, up to the longest. */
 const firstDelayMs = 1
 const longestDelayMs = 5

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, it } from 'vitest'
 
@@ -138,4 +139,19 @@ export function program(name: string, ...args: readonly string[]): readonly stri
 /** Arguments of `node` for the command, as it was built. */
 export function rankweave(...args: readonly string[]): readonly string[] {
   return [`${root}dist/cli/main.js`, ...args]
+}
+
+/** Processes of a job that run now, told by a word among their arguments. */
+export function processesOf(marker: string): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .filter((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+        return line[0] === process.execPath && line.includes(marker)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
 }

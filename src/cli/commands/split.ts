@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { run } from '../../comm/run.js'
 import type { PhaseCosts } from '../../comm/split/meter.js'
 import { type SplitOptions, splitAlgorithms } from '../../comm/split/plan.js'
-import { type AddCommand, exitCodes, WorldFailure } from '../command.js'
+import { type AddCommand, exitCodes, worldFailure } from '../command.js'
+import { leaveMpi } from '../mpi-streams.js'
 import { oneOf, parseOptions, whole } from '../options.js'
 import main, { type SplitProblem, type SplitShare } from '../program/split-program.js'
 import { counted, figure, type Reporter, seconds, table } from '../reporter.js'
@@ -65,9 +66,13 @@ export const splitCommand: AddCommand = (program, act) => {
                 args: problem,
               })
             : run(main, { ranks, fabric, args: problem })
-        const shares = await world.catch((cause: unknown) => {
-          throw new WorldFailure('the world failed', { cause })
-        })
+        const shares = await world
+          .catch((cause: unknown) => {
+            throw worldFailure(cause)
+          })
+          .finally(leaveMpi)
+        // Process 0 has all shares, and answers.
+        if (shares.length < ranks) return exitCodes.ok
         const outcome = outcomeOf(
           shares.filter((share) => share !== undefined),
           ranks,

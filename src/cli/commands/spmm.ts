@@ -9,7 +9,8 @@ import { nodeOf } from '../../topology/machine.js'
 import { readMatrixMarket } from '../../topology/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/sparse-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { type AddCommand, exitCodes, WorldFailure } from '../command.js'
+import { type AddCommand, exitCodes, worldFailure } from '../command.js'
+import { leaveMpi } from '../mpi-streams.js'
 import { parseOptions, whole } from '../options.js'
 import { groupProgress, type Reporter, readProgress } from '../reporter.js'
 import { machineHelp } from '../spec-help.js'
@@ -102,9 +103,13 @@ export const spmmCommand: AddCommand = (program, act) => {
             ? run<SpmmShare, typeof problem>(ownProgram('spmm-program'), { ...where, args: problem })
             : run((communicator) => spmm(communicator, problem), where)
         // Input was checked above: what fails now is the world.
-        const shares = await world.catch((cause: unknown) => {
-          throw new WorldFailure('the world failed', { cause })
-        })
+        const shares = await world
+          .catch((cause: unknown) => {
+            throw worldFailure(cause)
+          })
+          .finally(leaveMpi)
+        // Process 0 has all shares, and checks and answers.
+        if (shares.length < ranks) return exitCodes.ok
         report.note('checking against a serial product')
         const expected = serialProduct(a, b.values, b.cols)
         const error = Math.max(

@@ -1,8 +1,8 @@
 import type { ReportOptions } from '../../comm/report-triggers.js'
 import { run } from '../../comm/run.js'
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
-import { WorldFailure } from '../command.js'
+import { worldFailure } from '../command.js'
 import { leaveMpi } from '../mpi-streams.js'
 import { ownProgram } from '../world-options.js'
 import { asGuest } from './guest.js'
@@ -47,9 +47,6 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
   }
 }
 
-/** There was no world yet. */
-const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
-
 /** Signals that end the world, and by it the command. */
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
@@ -67,7 +64,6 @@ async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T
       }
     })
   } catch (cause) {
-    if (isRankweaveError(cause, ...notStarted)) throw cause
-    throw new WorldFailure('the world failed', { cause })
+    throw worldFailure(cause)
   }
 }

@@ -1,0 +1,71 @@
+import { run } from 'rankweave'
+import { expect, it } from 'vitest'
+import { seededRandom } from '../../src/fabric/random.js'
+import { describeMpi, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
+import programs, { matrices, plain } from '../support/mpi-programs.js'
+
+const kills = 20
+
+describeMpi('soak: kill -9', (mpi) => {
+  it(`of one process at random moments, ${kills} times: the job ends, and nothing is left`, async () => {
+    const random = seededRandom(1)
+    for (let n = 0; n < kills; n++) {
+      const marker = `kill-${process.pid}-${mpi.name}-${n}`
+      const args = rankweave(
+        'run',
+        'test/support/mpi-ends.ts',
+        '-n',
+        '4',
+        '--fabric',
+        'mpi',
+        '--',
+        'traffic',
+        marker,
+      )
+      const job = startJob(mpi, 4, args)
+      // Some before MPI is there, some while it starts, some amid messages.
+      if (n % 2 === 0) await job.said('ready')
+      const pids = await someProcesses(marker)
+      await new Promise((resolve) => setTimeout(resolve, random() * 500))
+      process.kill(pids[Math.floor(random() * pids.length)]!, 'SIGKILL')
+      expect((await job.ended).code, `run ${n}`).not.toBe(0)
+      expect(processesOf(marker), `run ${n}`).toEqual([])
+    }
+  })
+})
+
+async function someProcesses(marker: string): Promise<number[]> {
+  for (;;) {
+    const pids = processesOf(marker)
+    if (pids.length > 0) return pids
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+describeMpi('soak: what MPI itself does', (mpi) => {
+  it.each([2, 3, 5])('600 more random splits, grids and graphs on %i processes', async (processes) => {
+    const { code, stdout, stderr } = await runJob(mpi, processes, program('mpi-against.ts', '1000', '600'))
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '600 cases agree\n', stderr: '' })
+  })
+})
+
+describeMpi('soak: programs on mpi', (mpi) => {
+  it.each([1, 4])('the examples and all matrices on %i processes: the bits of local', async (processes) => {
+    const ranks = 16
+    const expected = await run(programs, { ranks })
+    const args = rankweave(
+      'run',
+      'test/support/mpi-programs.ts',
+      '-n',
+      `${ranks}`,
+      '--fabric',
+      'mpi',
+      '--json',
+    )
+    const { code, stdout, stderr } = await runJob(mpi, processes, args)
+    expect(code, stderr).toBe(0)
+    const { results } = JSON.parse(stdout) as { results: typeof expected }
+    expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
+    for (const { differing } of results) expect(Object.values(differing)).toEqual(matrices.map(() => 0))
+  })
+})

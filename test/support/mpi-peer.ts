@@ -1,0 +1,170 @@
+import type { MpiSession } from 'rankweave'
+
+/** Numbers of one rank after one operation, as MPI or as we have them; null where the rank is no member. */
+export type Outcome = readonly number[] | null
+
+/** MPI's own calls, blocking, on ints; every process is one rank of MPI_COMM_WORLD. */
+export class MpiPeer {
+  readonly #job: MpiSession['job']
+  /** Memory that outlives the calls. */
+  readonly #kept = new Set<Int32Array>()
+
+  constructor(job: MpiSession['job']) {
+    this.#job = job
+  }
+
+  split(color: number | null, key: number): Outcome {
+    const { abi } = this.#job.library
+    const made = this.#room(2)
+    this.#call('MPI_Comm_split', ['handle', 'int', 'int', 'address'])(
+      abi.commWorld,
+      color ?? abi.undefined,
+      key,
+      this.#at(made),
+    )
+    return this.#members(made)
+  }
+
+  cart(dims: readonly number[], periods: readonly boolean[]): Outcome {
+    const { abi } = this.#job.library
+    const made = this.#room(2)
+    const wraps = periods.map(Number)
+    this.#call('MPI_Cart_create', ['handle', 'int', 'address', 'address', 'int', 'address'])(
+      abi.commWorld,
+      dims.length,
+      this.#ints(dims),
+      this.#ints(wraps),
+      0,
+      this.#at(made),
+    )
+    const comm = this.#handle(made)
+    if (comm === abi.commNull) return null
+    const place = this.#room(1 + dims.length + 2 * dims.length)
+    this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
+    const coords = this.#call('MPI_Cart_coords', ['handle', 'int', 'int', 'address'])
+    coords(comm, place[0]!, dims.length, this.#at(place) + 4)
+    const shift = this.#call('MPI_Cart_shift', ['handle', 'int', 'int', 'address', 'address'])
+    for (let d = 0; d < dims.length; d++) {
+      const at = this.#at(place) + 4 * (1 + dims.length + 2 * d)
+      shift(comm, d, 1, at, at + 4)
+    }
+    const ranks = [...place].map((value, n) => (n > dims.length && value === abi.procNull ? -1 : value))
+    const data = this.#neighborAllgather(comm, place[0]!, 2 * dims.length)
+    this.#free(made)
+    return [...ranks, ...data]
+  }
+
+  graph(sources: readonly number[], destinations: readonly number[], rank: number): Outcome {
+    const { abi } = this.#job.library
+    const made = this.#room(2)
+    this.#call('MPI_Dist_graph_create_adjacent', [
+      'handle',
+      'int',
+      'address',
+      'address',
+      'int',
+      'address',
+      'address',
+      'handle',
+      'int',
+      'address',
+    ])(
+      abi.commWorld,
+      sources.length,
+      this.#ints(sources),
+      abi.unweighted,
+      destinations.length,
+      this.#ints(destinations),
+      abi.unweighted,
+      abi.infoNull,
+      0,
+      this.#at(made),
+    )
+    const comm = this.#handle(made)
+    const data = this.#neighborAllgather(comm, rank, sources.length)
+    this.#free(made)
+    return data
+  }
+
+  /** Every rank contributes `contribution(rank)`. */
+  #neighborAllgather(comm: number, rank: number, blocks: number): number[] {
+    const { abi } = this.#job.library
+    const mine = this.#ints(contribution(rank))
+    const into = this.#room(blocksOf * blocks)
+    const call = ['address', 'int', 'handle', 'address', 'int', 'handle', 'handle'] as const
+    this.#call('MPI_Neighbor_allgather', call)(
+      mine,
+      blocksOf,
+      abi.int,
+      this.#at(into),
+      blocksOf,
+      abi.int,
+      comm,
+    )
+    return [...into]
+  }
+
+  /** Own rank, then the world ranks of all members in order. */
+  #members(made: Int32Array): Outcome {
+    const { abi } = this.#job.library
+    const comm = this.#handle(made)
+    if (comm === abi.commNull) return null
+    const place = this.#room(2)
+    this.#call('MPI_Comm_rank', ['handle', 'address'])(comm, this.#at(place))
+    this.#call('MPI_Comm_size', ['handle', 'address'])(comm, this.#at(place) + 4)
+    const all = this.#room(place[1]!)
+    const call = ['address', 'int', 'handle', 'address', 'int', 'handle', 'handle'] as const
+    this.#call('MPI_Allgather', call)(
+      this.#ints([this.#job.process]),
+      1,
+      abi.int,
+      this.#at(all),
+      1,
+      abi.int,
+      comm,
+    )
+    this.#free(made)
+    return [place[0]!, ...all]
+  }
+
+  #free(made: Int32Array): void {
+    this.#call('MPI_Comm_free', ['address'])(this.#at(made))
+    this.#kept.clear()
+  }
+
+  #call(name: string, types: readonly ('int' | 'address' | 'handle')[]) {
+    let call = this.#calls.get(name)
+    call ??= this.#job.library.func(name, ...types)
+    this.#calls.set(name, call)
+    return call
+  }
+  readonly #calls = new Map<string, (...args: number[]) => number>()
+
+  #handle(words: Int32Array): number {
+    if (this.#job.library.abi.handleBytes === 4) return words[0]!
+    return (words[0]! >>> 0) + words[1]! * 2 ** 32
+  }
+
+  /** Zeroed ints in memory that does not move. */
+  #room(count: number): Int32Array {
+    const words = new Int32Array(new ArrayBuffer(Math.max(64, count * 4)), 0, count)
+    this.#kept.add(words)
+    return words
+  }
+
+  #ints(values: readonly number[]): number {
+    const words = this.#room(values.length)
+    words.set(values)
+    return this.#at(words)
+  }
+
+  #at(words: Int32Array): number {
+    return this.#job.library.addressOf(words)
+  }
+}
+
+/** Elements per block. */
+export const blocksOf = 2
+
+/** What a rank contributes: no two alike, and none 0. */
+export const contribution = (rank: number): number[] => [rank * 100 + 7, rank * 100 + 8]

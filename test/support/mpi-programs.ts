@@ -1,0 +1,55 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import {
+  blockBounds,
+  type Communicator,
+  readMatrixMarket,
+  serialProduct,
+  spmm,
+  topologyFromMatrix,
+} from 'rankweave'
+import haloExchange from '../../examples/halo-exchange.js'
+import splitGrid from '../../examples/split-grid.js'
+import spmmExample from '../../examples/spmm.js'
+
+// Real matrices are not part of the repository.
+const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
+
+export const matrices = existsSync(data) ? readdirSync(data).filter((name) => name.endsWith('.mtx')) : []
+
+/** All examples and real matrices on one world; of a matrix, how many elements of my rows differ from a serial product. */
+export default async function main(world: Communicator) {
+  const halo = await haloExchange(world)
+  const grid = await splitGrid(world)
+  const product = await spmmExample(world)
+  const differing: Record<string, number> = {}
+  for (const name of matrices) differing[name] = await differences(world, `${data}${name}`)
+  return { halo, grid, product, differing }
+}
+
+const columns = 2
+
+async function differences(world: Communicator, file: string): Promise<number> {
+  const a = readMatrixMarket(file)
+  const values = Float64Array.from({ length: a.cols * columns }, (_, i) => Math.cos(i))
+  const share = await spmm(world, {
+    a,
+    b: { rows: a.cols, cols: columns, values },
+    topology: topologyFromMatrix(a, { ranks: world.size }),
+    strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
+    columnsAtOnce: 1,
+    compare: false,
+  })
+  const rows = blockBounds(a.rows, world.size)
+  const expected = serialProduct(a, values, columns).subarray(
+    rows[world.rank]! * columns,
+    rows[world.rank + 1]! * columns,
+  )
+  if (expected.length !== share.product.length) return Number.POSITIVE_INFINITY
+  return expected.reduce((count, value, i) => count + (value === share.product[i] ? 0 : 1), 0)
+}
+
+/** Typed arrays as the command prints them. */
+export function plain(_: string, value: unknown): unknown {
+  return ArrayBuffer.isView(value) ? [...(value as Float64Array)] : value
+}

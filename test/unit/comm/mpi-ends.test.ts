@@ -1,0 +1,65 @@
+import { run } from 'rankweave'
+import { expect, it } from 'vitest'
+import { describeMpi, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
+import programs, { matrices, plain } from '../../support/mpi-programs.js'
+
+const ends = (how: string) =>
+  rankweave('run', 'test/support/mpi-ends.ts', '-n', '4', '--fabric', 'mpi', '--', how)
+
+const times = (text: string, part: string) => text.split(part).length - 1
+
+describeMpi('how a job ends', (mpi) => {
+  it.each([
+    { how: 'throw', said: 'Error: thrown on purpose', code: 3 },
+    { how: 'uncaught', said: 'nobody catches this', code: 3 },
+    { how: 'deadlock', said: 'ERR_DEADLOCK: deadlock: 4 ranks wait', code: 3 },
+    { how: 'function', said: 'ERR_CLONE: what rank 3 returned', code: 3 },
+  ])('$how: the reason once, and the exit code', async ({ how, said, code }) => {
+    const ended = await runJob(mpi, 2, ends(how))
+    expect(times(ended.stderr, said), ended.stderr).toBe(1)
+    expect(ended.code).toBe(code)
+  })
+
+  it('a signal for one process, and kill -9', async () => {
+    const marker = `job-${process.pid}-${mpi.name}`
+    const start = async (): Promise<readonly [Job, number[]]> => {
+      const job = startJob(mpi, 2, [...ends('traffic'), marker])
+      await job.said('ready')
+      return [job, processesOf(marker)]
+    }
+    const [interrupted, [first]] = await start()
+    process.kill(first!, 'SIGTERM')
+    const ended = await interrupted.ended
+    expect(times(ended.stderr, 'the world was interrupted by SIGTERM'), ended.stderr).toBe(1)
+    expect(ended.code).not.toBe(0)
+    const [killed, pids] = await start()
+    expect(pids).toHaveLength(2)
+    process.kill(pids[1]!, 'SIGKILL')
+    expect((await killed.ended).code).not.toBe(0)
+    expect(processesOf(marker)).toEqual([])
+  })
+})
+
+describeMpi('programs on mpi', (mpi) => {
+  it.each([1, 2, 4])(
+    'the examples and all matrices on %i processes: the bits of local',
+    async (processes) => {
+      const ranks = 12
+      const expected = await run(programs, { ranks })
+      const args = rankweave(
+        'run',
+        'test/support/mpi-programs.ts',
+        '-n',
+        `${ranks}`,
+        '--fabric',
+        'mpi',
+        '--json',
+      )
+      const { code, stdout, stderr } = await runJob(mpi, processes, args)
+      expect(code, stderr).toBe(0)
+      const { results } = JSON.parse(stdout) as { results: typeof expected }
+      expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
+      for (const { differing } of results) expect(Object.values(differing)).toEqual(matrices.map(() => 0))
+    },
+  )
+})
