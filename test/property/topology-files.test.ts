@@ -22,9 +22,10 @@ const textOf = (topology: ProcessTopology, format: (typeof topologyFormats)[numb
 /** Symmetric and simple: what every format can hold. */
 const simpleGraphs = multigraphs.map(({ ranks, edges }) => {
   const pairs = new Map<number, readonly [number, number, number]>()
-  for (const [p, q, weight] of edges)
-    if (p !== q)
-      pairs.set(Math.min(p, q) * ranks + Math.max(p, q), [p, q, 1 + (Math.abs(Math.trunc(weight)) % 1000)])
+  for (const [p, q, weight] of edges) {
+    const whole = Number.isFinite(weight) ? 1 + (Math.abs(Math.trunc(weight)) % 1000) : 1
+    if (p !== q) pairs.set(Math.min(p, q) * ranks + Math.max(p, q), [p, q, whole])
+  }
   const both = [...pairs.values()].flatMap(([p, q, w]) => [[p, q, w] as const, [q, p, w] as const])
   return { ranks, edges: both }
 })
