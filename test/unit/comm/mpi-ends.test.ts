@@ -41,9 +41,9 @@ describeMpi('how a job ends', (mpi) => {
 })
 
 describeMpi('programs on mpi', (mpi) => {
-  it.each([1, 2, 4])(
+  it.for([1, 2, 4])(
     'the examples and all matrices on %i processes: the bits of local',
-    async (processes) => {
+    async (processes, context) => {
       const ranks = 12
       const expected = await run(programs, { ranks })
       const args = rankweave(
@@ -60,6 +60,7 @@ describeMpi('programs on mpi', (mpi) => {
       const { results } = JSON.parse(stdout) as { results: typeof expected }
       expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
       for (const { differing } of results) expect(Object.values(differing)).toEqual(matrices.map(() => 0))
+      if (matrices.length === 0) context.skip('the examples agree; there are no matrices in ../shared/data')
     },
   )
 })
