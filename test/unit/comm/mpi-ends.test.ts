@@ -1,6 +1,6 @@
 import { run } from 'rankweave'
 import { expect, it } from 'vitest'
-import { describeMpi, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
+import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
 import programs, { matrices, plain } from '../../support/mpi-programs.js'
 
 const ends = (how: string) =>
@@ -36,7 +36,7 @@ describeMpi('how a job ends', (mpi) => {
     expect(pids).toHaveLength(2)
     process.kill(pids[1]!, 'SIGKILL')
     expect((await killed.ended).code).not.toBe(0)
-    expect(processesOf(marker)).toEqual([])
+    await gone(marker)
   })
 })
 
