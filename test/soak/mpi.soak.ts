@@ -1,8 +1,6 @@
-import { run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/fabric/random.js'
 import { describeMpi, gone, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
-import programs, { matrices, plain } from '../support/mpi-programs.js'
 
 const kills = 20
 
@@ -46,26 +44,5 @@ describeMpi('soak: what MPI itself does', (mpi) => {
   it.each([2, 3, 5])('600 more random splits, grids and graphs on %i processes', async (processes) => {
     const { code, stdout, stderr } = await runJob(mpi, processes, program('mpi-against.ts', '1000', '600'))
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '600 cases agree\n', stderr: '' })
-  })
-})
-
-describeMpi('soak: programs on mpi', (mpi) => {
-  it.each([1, 4])('the examples and all matrices on %i processes: the bits of local', async (processes) => {
-    const ranks = 16
-    const expected = await run(programs, { ranks })
-    const args = rankweave(
-      'run',
-      'test/support/mpi-programs.ts',
-      '-n',
-      `${ranks}`,
-      '--fabric',
-      'mpi',
-      '--json',
-    )
-    const { code, stdout, stderr } = await runJob(mpi, processes, args)
-    expect(code, stderr).toBe(0)
-    const { results } = JSON.parse(stdout) as { results: typeof expected }
-    expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
-    for (const { differing } of results) expect(Object.values(differing)).toEqual(matrices.map(() => 0))
   })
 })
