@@ -20,6 +20,8 @@ export const matchingChecks: readonly WorldCase[] = [
         await Promise.all([send(world, plan, seed + round), ...receive(world, plan, seed + round)])
         await world.barrier()
         same(await world.iprobe(), null, `round ${round}: nothing is left`)
+        // Nobody sends for the next round before everybody has looked.
+        await world.barrier()
       }
     },
   },

@@ -17,3 +17,11 @@ describe.each(fabrics)('a world on $processes processes', (fabric) => {
     for (const { name, run } of collectiveConformance(fabric, options)) it(name, run)
   })
 })
+
+// Ranks that run ahead into the next round must not disturb what others still check.
+describe('several rounds on one world', () => {
+  const fabric = local({ processes: 3, seed: 3, scribble: true, faults: { delay: 2 } })
+  const expected = { kind: 'local', processes: 3, places: 'one thread' } as const
+  const options = { ranks: 5, expected, seed: 3, rounds: 3, sharedWorlds: true }
+  for (const { name, run } of collectiveConformance(fabric, options)) it(name, run)
+})
