@@ -21,6 +21,11 @@ export interface ThreadsRunOptions {
 
 /** How long a world that has failed waits for processes that do not hear of it, since they run without awaiting anything. */
 const graceMs = 5000
+/**
+ * How long a world that ends before it has begun waits for workers that still load. A worker that is terminated while
+ * Node's loader reads a file leaves that file open for good.
+ */
+const loadingGraceMs = 1000
 
 /**
  * Runs a world whose processes are worker threads, each of which loads the program for itself.
@@ -74,11 +79,14 @@ class ThreadsWorld {
   readonly #outcomes: (Outcome | undefined)[]
   /** What a worker died of, if it said so. */
   readonly #uncaught: unknown[] = []
-  #loading: number
+  /** Processes that have not loaded the program yet, nor failed to. */
+  readonly #loading: Set<number>
   #left: number
   /** The first thing that went wrong, or what process 0, which decides, says it was. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
   #endGrace: (() => void) | undefined
+  /** Once the world has ended: called when nobody loads any more. */
+  #onLoaded: (() => void) | undefined
   /** Processes that know that the world has failed. */
   readonly #aware = new Set<number>()
   /** Processes that did not hear of it within the grace period. */
@@ -95,7 +103,7 @@ class ThreadsWorld {
     this.#signal = signal
     this.#clock = clock
     this.#settle = settle
-    this.#loading = layout.processes
+    this.#loading = new Set(workers.keys())
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
     this.#workers = workers
@@ -104,12 +112,18 @@ class ThreadsWorld {
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     this.#workers.forEach((worker, process) => {
-      worker.on('message', (message: FromProcess) => this.#heard(process, message))
+      worker.on('message', (message: FromProcess) => {
+        this.#heard(process, message)
+        if (message.kind === 'loaded' || message.kind === 'failed') this.#doneLoading(process)
+      })
       worker.on('messageerror', (error) => this.#ended || this.#fail(process, error))
       worker.on('error', (error) => {
         this.#uncaught[process] = error
       })
-      worker.on('exit', (code) => this.#exited(process, code))
+      worker.on('exit', (code) => {
+        this.#exited(process, code)
+        this.#doneLoading(process)
+      })
     })
     signal?.addEventListener('abort', this.#onAbort)
   }
@@ -118,7 +132,8 @@ class ThreadsWorld {
     if (this.#ended) return
     switch (message.kind) {
       case 'loaded':
-        if (--this.#loading === 0) this.#tellAll({ kind: 'start' })
+        this.#loading.delete(process)
+        if (this.#loading.size === 0) this.#tellAll({ kind: 'start' })
         break
       case 'state':
         this.#questions.answered(process, message.question, message.state ?? undefined)
@@ -139,7 +154,7 @@ class ThreadsWorld {
   #fail(process: number, error: unknown): void {
     this.#note(process, error)
     // A program that one worker cannot load will not run.
-    if (this.#loading > 0) {
+    if (this.#loading.size > 0) {
       this.#end()
       return
     }
@@ -163,7 +178,7 @@ class ThreadsWorld {
       process,
       lost: true,
     }
-    if (this.#loading > 0) {
+    if (this.#loading.size > 0) {
       this.#end()
       return
     }
@@ -179,7 +194,7 @@ class ThreadsWorld {
 
   readonly #onAbort = (): void => {
     if (this.#ended) return
-    if (this.#loading > 0) {
+    if (this.#loading.size > 0) {
       this.#failure ??= { error: abortedWorld(this.#signal!), process: 0, lost: false }
       this.#end()
     } else {
@@ -209,7 +224,7 @@ class ThreadsWorld {
     const asked = this.#outcomes.flatMap((outcome, process) => (outcome === undefined ? [process] : []))
     const states = await this.#questions.ask(asked)
     const lost = this.#outcomes.flatMap((outcome, process) => (outcome?.kind === 'lost' ? [process] : []))
-    return describeWorld(this.#layout, states, { loading: this.#loading > 0, lost })
+    return describeWorld(this.#layout, states, { loading: this.#loading.size > 0, lost })
   }
 
   /** Nothing stays behind: what a program left running in its worker ends with the world. */
@@ -220,10 +235,28 @@ class ThreadsWorld {
     this.#triggers.stop()
     this.#questions.stop()
     this.#signal?.removeEventListener('abort', this.#onAbort)
-    Promise.all(this.#workers.map((worker) => worker.terminate())).then(
-      () => this.#report(),
-      (error) => this.#settle.failed(error),
-    )
+    this.#loaded()
+      .then(() => Promise.all(this.#workers.map((worker) => worker.terminate())))
+      .then(
+        () => this.#report(),
+        (error) => this.#settle.failed(error),
+      )
+  }
+
+  /** Resolves when no worker loads any more, or one takes too long. */
+  #loaded(): Promise<void> {
+    if (this.#loading.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const stopClock = this.#clock.later(loadingGraceMs, resolve)
+      this.#onLoaded = () => {
+        stopClock()
+        resolve()
+      }
+    })
+  }
+
+  #doneLoading(process: number): void {
+    if (this.#loading.delete(process) && this.#loading.size === 0) this.#onLoaded?.()
   }
 
   #report(): void {

@@ -17,6 +17,7 @@ const ends = {
   exited: 'ERR_PEER_LOST',
   stuck: 'ERR_DEADLOCK',
   'signal at once': 'ERR_ABORTED',
+  'signal while loading': 'ERR_ABORTED',
   'no program': 'ERR_PROGRAM',
 }
 const names = Object.keys(ends)
@@ -34,12 +35,13 @@ async function oneWorld(n) {
   const world = run(end === 'no program' ? noProgram : program, {
     ranks: 3,
     fabric: threads({ ranksPerProcess }),
-    args: { end: end === 'signal at once' ? 'signal' : end },
+    args: { end: end.startsWith('signal') ? 'signal' : end },
     signal: abort.signal,
     detectDeadlock: end === 'stuck',
   })
   if (end === 'signal at once') abort.abort('enough')
   if (end === 'signal') setTimeout(() => abort.abort('enough'), 100)
+  if (end === 'signal while loading') setTimeout(() => abort.abort('enough'), (n * 7) % 80)
   const got = await world.then(
     () => undefined,
     (error) => error.code ?? error.name,

@@ -24,6 +24,6 @@ export async function heldAround(worlds: number): Promise<{ readonly before: Hel
 }
 
 /** What must be the same after as before, whatever happened in between. */
-export function counted({ resources, threads, workers, ports, shared }: Held) {
-  return { resources, threads, workers, ports, shared }
+export function counted({ resources, threads, files, workers, ports, shared }: Held) {
+  return { resources, threads, files, workers, ports, shared }
 }
