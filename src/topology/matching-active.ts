@@ -20,19 +20,32 @@ export class ActiveNeighbors implements OpenSets {
   common(members: Int32Array): Int32Array {
     const common = this.rank.slice(this.start[members[0]], this.end[members[0]])
     let length = common.length
-    for (let i = 1; i < members.length; i++) {
-      const end = this.end[members[i]]
-      let e = this.start[members[i]]
-      let kept = 0
-      for (let c = 0; c < length; c++) {
-        const q = common[c]
-        while (e < end && this.rank[e] < q) e++
-        if (e === end) break
-        if (this.rank[e] === q) common[kept++] = q
-      }
-      length = kept
-    }
+    for (let i = 1; i < members.length; i++) length = this.#keepShared(common, length, members[i])
     return common.slice(0, length)
+  }
+
+  /** Keeps those of the first `length` ranks, which ascend, that p has too. Returns how many these are. */
+  #keepShared(ranks: Int32Array, length: number, p: number): number {
+    let kept = 0
+    if (this.dense !== null) {
+      const { bits, words } = this.dense
+      const row = p * words
+      for (let i = 0; i < length; i++) {
+        const q = ranks[i]
+        ranks[kept] = q
+        kept += (bits[row + (q >> 5)] >>> (q & 31)) & 1
+      }
+      return kept
+    }
+    const end = this.end[p]
+    let e = this.start[p]
+    for (let i = 0; i < length; i++) {
+      const q = ranks[i]
+      while (e < end && this.rank[e] < q) e++
+      if (e === end) break
+      if (this.rank[e] === q) ranks[kept++] = q
+    }
+    return kept
   }
 
   /** Takes `served`, which p has all and which ascends, out of p's neighbors. */

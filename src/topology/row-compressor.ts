@@ -7,7 +7,9 @@ const steps = 5
  * section 7-4, with the work that depends on the columns alone done once.
  */
 export class RowCompressor {
-  #words = 0
+  /** Words in which columns are kept; the arrays below have an entry for each, or `steps`. */
+  #count = 0
+  #word = new Int32Array(0)
   #mask = new Int32Array(0)
   /** Which bits of a word move by 1, 2, 4, 8, 16 places. */
   #moves = new Int32Array(0)
@@ -16,15 +18,18 @@ export class RowCompressor {
   /** The columns to keep are those of a row: `words` words of `bits` from word `at`. */
   prepare(bits: Int32Array, at: number, words: number): void {
     if (this.#mask.length < words) {
+      this.#word = new Int32Array(words)
       this.#mask = new Int32Array(words)
       this.#kept = new Int32Array(words)
       this.#moves = new Int32Array(words * steps)
     }
-    this.#words = words
+    let count = 0
     for (let w = 0; w < words; w++) {
       let mask = bits[at + w]
-      this.#mask[w] = mask
-      this.#kept[w] = ones(mask)
+      if (mask === 0) continue
+      this.#word[count] = w
+      this.#mask[count] = mask
+      this.#kept[count] = ones(mask)
       let gaps = ~mask << 1
       for (let step = 0; step < steps; step++) {
         let parity = gaps ^ (gaps << 1)
@@ -33,15 +38,18 @@ export class RowCompressor {
         parity ^= parity << 8
         parity ^= parity << 16
         const moves = parity & mask
-        this.#moves[w * steps + step] = moves
+        this.#moves[count * steps + step] = moves
         mask = (mask ^ moves) | (moves >>> (1 << step))
         gaps &= ~parity
       }
+      count++
     }
+    this.#count = count
   }
 
   /** Writes the kept columns of a row to word `to` of another array. Returns the ones among them. */
   compress(bits: Int32Array, at: number, into: Int32Array, to: number): number {
+    const places = this.#word
     const mask = this.#mask
     const moves = this.#moves
     const kept = this.#kept
@@ -49,8 +57,8 @@ export class RowCompressor {
     let word = 0
     let filled = 0
     let out = to
-    for (let w = 0, m = 0; w < this.#words; w++, m += steps) {
-      let x = bits[at + w] & mask[w]
+    for (let i = 0, m = 0; i < this.#count; i++, m += steps) {
+      let x = bits[at + places[i]] & mask[i]
       let moved = x & moves[m]
       x = (x ^ moved) | (moved >>> 1)
       moved = x & moves[m + 1]
@@ -62,13 +70,13 @@ export class RowCompressor {
       moved = x & moves[m + 4]
       x = (x ^ moved) | (moved >>> 16)
       word |= x << filled
-      filled += kept[w]
+      filled += kept[i]
       if (filled < 32) continue
       into[out++] = word
       size += ones(word)
       filled -= 32
       // What did not fit; a shift by 32 would be one by 0.
-      word = filled === 0 ? 0 : x >>> (kept[w] - filled)
+      word = filled === 0 ? 0 : x >>> (kept[i] - filled)
     }
     if (filled > 0) {
       into[out] = word
