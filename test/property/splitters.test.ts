@@ -4,6 +4,7 @@ import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/rows.j
 import { sortRuns } from '../../src/comm/split/sort-runs.js'
 import { sortedRows } from '../../src/comm/split/sorted-rows.js'
 import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/splitters.js'
+import { seededRandom } from '../../src/fabric/random.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(
@@ -67,6 +68,46 @@ describe('exact splitters', () => {
         }
       }),
       { numRuns: cases(500) },
+    )
+  })
+})
+
+/** Keys of every kind of spread: even, all in one place but a few, the same throughout. */
+const spreadOfKeys = fc.constantFrom<(draw: () => number) => number>(
+  (draw) => Math.floor((draw() - 0.5) * 2 ** 32),
+  (draw) => (draw() < 0.01 ? 2 ** 31 - 1 : Math.floor(draw() * 50)),
+  (draw) => Math.floor(2 ** 31 * draw() ** 40),
+  () => -(2 ** 31),
+)
+
+describe('sorting many rows', () => {
+  it('gives the order of color, key and rank, however keys are spread', () => {
+    const manyRows = fc.record({
+      rows: fc.integer({ min: 60, max: 3000 }),
+      runs: fc.integer({ min: 3, max: 20 }),
+      colors: fc.constantFrom(1, 1, 3, 5000),
+      width: fc.constantFrom(3 as const, 4 as const),
+      key: spreadOfKeys,
+      seed: fc.nat(),
+    })
+    fc.assert(
+      fc.property(manyRows, ({ rows, runs, colors, width, key, seed }) => {
+        const draw = seededRandom(seed)
+        const all = Array.from({ length: runs }, (_, run): Rows => {
+          const words: number[] = []
+          for (let rank = run; rank < rows; rank += runs) {
+            words.push(Math.floor(draw() * colors), key(draw), rank)
+            if (width === 4) words.push(rank * 7)
+          }
+          return sortedRows({ width, words: Int32Array.from(words) })
+        })
+        const { words, bounds } = concatenated(all)
+        const expected = sortedRows({ width, words })
+        expect([...sortRuns(width, words.slice(), bounds, new Int32Array(words.length))]).toEqual([
+          ...expected.words,
+        ])
+      }),
+      { numRuns: cases(100) },
     )
   })
 })

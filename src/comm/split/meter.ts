@@ -10,6 +10,8 @@ export interface PhaseCost {
 /** Phases in the order in which they first began. */
 export type PhaseCosts = Readonly<Record<string, PhaseCost>>
 
+type Held = Pick<ArrayBufferView, 'byteLength'>
+
 /** Clock, message counter and memory account of one split in one process. */
 export class SplitMeter {
   /** Largest sum of array bytes that the split held at one time. */
@@ -42,7 +44,7 @@ export class SplitMeter {
   }
 
   /** Says that an array is held from now on, and which no longer are. */
-  hold(held: ArrayBufferView | null, ...dropped: readonly ArrayBufferView[]): void {
+  hold(held: Held | null, ...dropped: readonly Held[]): void {
     this.#held += held?.byteLength ?? 0
     this.peakBytes = Math.max(this.peakBytes, this.#held)
     for (const { byteLength } of dropped) this.#held -= byteLength

@@ -5,6 +5,7 @@ import { sliceService } from '../tables/slice-service.js'
 import type { SplitAlgorithm, SplitCall, SplitPart } from './algorithm.js'
 import { type Collected, collect } from './collect.js'
 import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, tellColumn } from './column-outcome.js'
+import { scratchBytes } from './distribute.js'
 import { exactCuts } from './exact-cuts.js'
 import { within } from './exchange-group.js'
 import { localRows } from './local-rows.js'
@@ -148,8 +149,10 @@ export async function exchangeAndMerge(
   meter.enter('merge')
   const spare = new Int32Array(column.count > 1 ? length : 0)
   meter.hold(spare)
+  const scratch = { byteLength: scratchBytes(length / width) }
+  meter.hold(scratch)
   const sorted = sortRuns(width, words, bounds, spare)
-  meter.hold(null, spare)
+  meter.hold(null, spare, scratch)
   return { words: sorted, width }
 }
 

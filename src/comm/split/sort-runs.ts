@@ -1,12 +1,14 @@
+import { distributeRuns } from './distribute.js'
 import { mergeRows, type RowWidth, rowWord } from './rows.js'
 
 /**
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
  * `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Two ways, whichever moves rows less often: merging neighbors takes ceil(lg runs) passes, each of which waits for
- * branches nobody can predict; radix sort takes one cheaper pass per byte in which colors or keys differ. The latter is
- * stable, so it needs runs whose ranks ascend from run to run: then equal rows of several runs are in order already.
+ * Three ways, whichever moves rows less often. Many runs of evenly spread keys are dealt out once. Else merging neighbors
+ * takes ceil(lg runs) passes, each of which waits for branches nobody can predict; radix sort takes one cheaper pass per
+ * byte in which colors or keys differ. The latter is stable, so it needs runs whose ranks ascend from run to run: then
+ * equal rows of several runs are in order already.
  */
 export function sortRuns(
   width: RowWidth,
@@ -16,15 +18,17 @@ export function sortRuns(
 ): Int32Array {
   const edges = bounds.filter((bound, k) => k === 0 || bound > bounds[k - 1]!)
   const stages = Math.ceil(Math.log2(Math.max(1, edges.length - 1)))
-  if (stages < leastStages) return mergeStages(width, words, edges, spare)
+  if (stages < leastStages || words.length < leastRows * width) return mergeStages(width, words, edges, spare)
+  if (distributeRuns(width, words, edges, spare)) return spare
   const varying = varyingBits(width, words, edges)
   const passes = varying === null ? [] : bytesOfRows(varying)
   if (varying === null || passes.length > stages) return mergeStages(width, words, edges, spare)
   return radixPasses(width, words, spare, passes)
 }
 
-/** Below this many stages merging wins, whatever the keys. */
+/** Below this many stages, or rows, merging wins, whatever the keys. */
 const leastStages = 2
+const leastRows = 64
 
 /** Neighbors in pairs, stage by stage; an odd run is carried. */
 function mergeStages(
