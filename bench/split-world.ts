@@ -1,6 +1,10 @@
 // What a world split costs in memory and time, in a process of its own: `memory RANKS PROCESSES` on logical processes,
-// `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors and keys here.
+// `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors and keys here,
+// `mains RANKS WEIGH` the split called by as many awaiting mains, timed or (1) weighed.
 
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import type { Communicator } from '../src/comm/communicator.js'
 import type { CommDescription } from '../src/comm/describe.js'
 import { run } from '../src/comm/run.js'
 import { sortedByValue } from '../src/comm/split/radix.js'
@@ -62,6 +66,32 @@ if (what === 'memory') {
     return took
   })
   console.log(JSON.stringify({ samples }))
+} else if (what === 'mains') {
+  setFlagsFromString('--expose-gc')
+  const collectGarbage = runInNewContext('gc') as () => void
+  const bytesInUse = () => {
+    collectGarbage()
+    const { heapUsed, external } = process.memoryUsage()
+    return heapUsed + external
+  }
+  const colors = 1000
+  const before = count === 1 ? bytesInUse() : 0
+  let bytesPerRank: number | null = null
+  const begin = performance.now()
+  await run<void, undefined>(
+    async (world: Communicator) => {
+      const part = await world.split(world.rank % colors, -world.rank)
+      await world.barrier()
+      // All others wait in the next barrier, with their communicators.
+      if (count === 1 && world.rank === 0) bytesPerRank = (bytesInUse() - before) / ranks
+      await world.barrier()
+      if (part.size !== ranks / colors || part.rank !== part.size - 1 - Math.floor(world.rank / colors)) {
+        throw new Error(`rank ${world.rank} became ${part.rank} of ${part.size}`)
+      }
+    },
+    { ranks },
+  )
+  console.log(JSON.stringify({ seconds: (performance.now() - begin) / 1000, bytesPerRank }))
 } else {
   const key = randomWords(ranks)
   const color = new Int32Array(ranks)

@@ -1,162 +1,134 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { paperSeconds } from '../src/cli/bench/paper-table.js'
+import { compileSplitPeer, type SplitPeer } from '../src/cli/bench/split-peer.js'
+import { splitPlot } from '../src/cli/bench/split-plot.js'
+import { million, type SplitTable } from '../src/cli/bench/split-table.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
-import { paperTotals, sorterCounts } from './split-paper.js'
-import { splitPlot } from './split-plot.js'
 import { Workshop } from './threads-sides.js'
 import { compete, figureOf } from './threads-suite.js'
-
-/** Seconds that a message on the critical path is charged with, since memory has no latency to speak of. */
-const alpha = 1e-6
-const million = 2 ** 20
-const peerFlags = 'g++ -O3 -march=native'
-
-/** One row of Table 2.1 as measured here, in seconds. */
-export interface SorterRow {
-  readonly n: number
-  readonly p: number
-  readonly rounds: number
-  readonly messages: number
-  readonly collect: number
-  readonly splitters: number
-  readonly exchange: number
-  readonly merge: number
-  readonly total: number
-}
 
 /** Split by parallel sort by the method of the paper, with C++ beside it; what splits keep; how fast entries sort. */
 export const splitBench: Bench = {
   name: 'split',
-  question: 'What does splitting cost, against Table 2.1 of Sack 2011 and the same in C++?',
+  question: 'What does splitting cost, against Table 2.1 of Sack 2011, C++ and MPI_Comm_split?',
   async *measure(options: BenchOptions = {}) {
-    const folder = mkdtempSync(join(tmpdir(), 'rankweave-bench-split-'))
+    const quick = options.quick === true
     const wanted = (suite: string) => options.only === undefined || suite.startsWith(options.only)
+    const peer = compileSplitPeer()
+    const rows: SplitTable['rows'][number][] = []
+    const runs = quick ? 3 : 9
     try {
-      const peer = compilePeer(folder)
-      const rows: SorterRow[] = []
-      const runs = options.quick === true ? 3 : 9
       if (wanted('memory')) yield* memoryFigures()
       if (wanted('million')) yield* millionFigures(runs)
+      if (wanted('mains')) yield* mainsFigures(Math.min(runs, 5))
       if (wanted('kernel')) yield* kernelFigures(peer, runs)
       if (wanted('threads64')) yield* threadsFigures(runs)
-      for (const millions of options.quick === true ? [8] : [8, 16, 32, 64, 128]) {
-        if (wanted(`table${millions}M`)) yield* tableFigures(millions, peer, options.quick === true, rows)
+      for (const millions of quick ? [8] : [8, 16, 32, 64, 128]) {
+        if (wanted(`table${millions}M`)) yield* tableFigures(millions, quick ? 3 : 5, rows)
       }
       if (options.plot !== undefined && rows.length > 0) writeFileSync(options.plot, splitPlot(rows))
     } finally {
-      rmSync(folder, { recursive: true, force: true })
+      peer.close()
     }
   },
 }
 
-type Peer = (mode: 'conventional' | 'merging' | 'sort', entries: number, runs: number) => number[] | null
-
-/** Null where there is no compiler: then what is a ratio counts as missed. */
-function compilePeer(folder: string): Peer {
-  const source = fileURLToPath(new URL('peers/split.cpp', import.meta.url))
-  const program = join(folder, 'split')
-  try {
-    execFileSync('g++', ['-O3', '-march=native', '-o', program, source], { stdio: 'ignore' })
-  } catch {
-    return () => null
-  }
-  return (mode, entries, runs) =>
-    JSON.parse(execFileSync(program, [mode, entries, runs].map(String), { encoding: 'utf8' })) as number[]
-}
-
-function child(name: string, ...words: readonly (string | number)[]): unknown[] {
-  const file = fileURLToPath(new URL(name, import.meta.url))
+/** A TypeScript program in a process of its own, so that nothing else is on the heap; its last line is JSON. */
+function child<T>(path: string, ...words: readonly (string | number)[]): T {
+  const file = fileURLToPath(new URL(path, import.meta.url))
   const args = ['--import', 'tsx', file, ...words.map(String)]
   const out = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
-  return out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line))
+  return JSON.parse(out.trim().split('\n').at(-1)!) as T
 }
 
-function* tableFigures(millions: number, peer: Peer, quick: boolean, rows: SorterRow[]): Generator<Figure> {
-  const n = millions * million
-  const runs = quick || millions > 32 ? 3 : 5
-  const lines = child('split-child.ts', n, runs, 64)
-  const { merging } = lines.pop() as { merging: number }
-  const measured = lines as SorterRow[]
-  rows.push(...measured)
-  const charged = ({ total, messages }: SorterRow) => total + alpha * messages
-  for (const [i, p] of sorterCounts.entries()) {
-    const row = measured.find((each) => each.p === p)!
-    const { n: _, p: __, total: ___, ...phases } = row
-    const of = `${millions}M entries, ${p} sorters`
-    yield ownFigure(of, 's', [charged(row)], null, {
-      ...phases,
-      alpha,
-      paper: paperTotals[millions][i],
-      runs,
-    })
+/** What `rankweave bench split` measures. */
+function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][number][]): Generator<Figure> {
+  const words = ['bench', 'split', '--entries', millions, '--runs', runs, '--json']
+  const table = child<SplitTable>('../src/cli/main.ts', ...words)
+  const { alpha, rows, baselines, verdicts, peer } = table
+  all.push(...rows)
+  for (const row of rows) {
+    const { entries: _, sorters, total, ...details } = row
+    const charged = total + alpha * row.messages
+    const paper = paperSeconds(millions, sorters, 'total')
+    const figure = ownFigure(`${millions}M entries, ${sorters} sorters`, 's', [charged], null)
+    yield { ...figure, ...details, alpha, paper, runs }
   }
-  const most = measured.find(({ p }) => p === 64)!
-  const conventional = peer('conventional', n, millions > 32 ? 1 : 3)
-  const merged = peer('merging', n, runs)
-  const beside = (what: string, theirs: number | null, target: number | null, how: string): Figure => {
-    const ours = charged(most)
-    const ratio = theirs === null ? null : ours / theirs
-    return {
-      case: `${millions}M entries, 64 sorters, against ${what}`,
-      unit: 's',
-      ours,
-      peer: theirs,
-      ratio,
+  const of = (sorters: number) => rows.find((row) => row.sorters === sorters)!
+  const scaling = (what: string, ours: number, expected: string): Figure => ({
+    ...ownFigure(`${millions}M entries: ${what}`, '', [ours], null),
+    expected,
+    runs,
+  })
+  yield scaling('collect, 2 sorters / 64 sorters', of(2).collect / of(64).collect, 'as n / p: 32')
+  yield scaling('merge, 2 sorters / 4 sorters', of(2).merge / of(4).merge, 'about 1')
+  const exponent = Math.log2(of(64).splitters / of(8).splitters) / 3
+  yield scaling('splitters, exponent of p from 8 to 64', exponent, '1 to 1.3')
+  yield scaling('rounds, 64 sorters', of(64).rounds, 'about 27 at 2^25')
+  const [{ conventional, merging }] = baselines
+  yield scaling('our conventional split / our merging', conventional / merging, '4 and more in C++')
+  for (const { faster, times, target, met, sorters } of verdicts) {
+    yield {
+      case: `${millions}M entries, ${sorters} sorters, against ${faster}`,
+      unit: 'times as fast',
+      ours: times,
+      peer: null,
+      ratio: null,
       target,
-      met: target === null ? null : ratio !== null && ratio <= target,
+      targetIs: 'at least',
+      met,
       runs,
-      targetOf: 'ratio',
       alpha,
-      peerHow: how,
+      peerHow: peer,
     }
   }
-  const middle = (samples: number[] | null) => (samples === null ? null : median(samples))
-  yield beside(
-    'a conventional split in C++',
-    middle(conventional),
-    millions === 128 ? 1 / 60 : null,
-    peerFlags,
-  )
-  yield beside('merging per stage in C++', middle(merged), 1 / 4, peerFlags)
-  yield beside('our own merging per stage', merging, 1 / 10, 'the same kernel')
 }
 
 function* memoryFigures(): Generator<Figure> {
-  const ranks = 2 ** 19
   const processes = 64
-  const [{ peak, kept }] = child('split-world.ts', 'memory', ranks, processes) as [
-    { peak: number; kept: number },
-  ]
-  const of = `world split, ${ranks} ranks on ${processes} processes, p = P' = ${processes}`
-  const share = Math.ceil(ranks / processes)
-  yield ownFigure(`${of}: peak`, 'bytes per process', [peak], 24 * share + 2 ** 20, {
-    conventional: 24 * ranks,
-  })
-  yield ownFigure(`${of}: kept`, 'bytes per process', [kept], 8 * share + 4 * processes, {
-    conventional: 4 * ranks,
-  })
+  for (const ranks of [2 ** 19, 2 ** 22]) {
+    const { peak, kept } = child<{ peak: number; kept: number }>('split-world.ts', 'memory', ranks, processes)
+    const of = `world split, ${ranks} ranks on ${processes} processes, p = P' = ${processes}`
+    const share = Math.ceil(ranks / processes)
+    yield ownFigure(`${of}: peak`, 'bytes per process', [peak], 24 * share + 2 ** 20, {
+      conventional: 24 * ranks,
+    })
+    yield ownFigure(`${of}: kept`, 'bytes per process', [kept], 8 * share + 4 * processes, {
+      conventional: 4 * ranks,
+    })
+  }
 }
 
 function* millionFigures(runs: number): Generator<Figure> {
   const ranks = 1_000_000
-  const [{ samples, bytesPerRank }] = child('split-world.ts', 'million', ranks, runs) as [
-    { samples: number[]; bytesPerRank: number },
-  ]
+  const { samples, bytesPerRank } = child<{ samples: number[]; bytesPerRank: number }>(
+    ...(['split-world.ts', 'million', ranks, runs] as const),
+  )
   yield ownFigure(`split of ${ranks} ranks, all colors and keys here`, 's', samples, 0.5)
   yield ownFigure(`split of ${ranks} ranks: kept`, 'bytes per rank', [bytesPerRank], 24)
 }
 
-function* kernelFigures(peer: Peer, runs: number): Generator<Figure> {
+/** The same called by as many awaiting mains, in one process. */
+function* mainsFigures(runs: number): Generator<Figure> {
+  const ranks = 1_000_000
+  const seconds: number[] = []
+  const bytes: number[] = []
+  for (let run = 0; run < runs; run++) {
+    seconds.push(child<{ seconds: number }>('split-world.ts', 'mains', ranks, 0).seconds)
+  }
+  bytes.push(child<{ bytesPerRank: number }>('split-world.ts', 'mains', ranks, 1).bytesPerRank)
+  const what = `${ranks} awaiting mains split into 1000`
+  yield ownFigure(`${what}: from the start of the world to its end`, 's', seconds, 6)
+  yield ownFigure(`${what}: heap while all wait with their new communicators`, 'bytes per rank', bytes, 1024)
+}
+
+function* kernelFigures(peer: SplitPeer, runs: number): Generator<Figure> {
   const entries = 16 * million
   const few = Math.min(runs, 5)
-  const [{ samples }] = child('split-world.ts', 'kernel', entries, few) as [{ samples: number[] }]
-  const theirs = peer('sort', entries, few)
+  const { samples } = child<{ samples: number[] }>('split-world.ts', 'kernel', entries, few)
+  const theirs = peer.seconds('sort', entries, few)
   const ours = median(samples)
   const other = theirs === null ? null : median(theirs)
   yield {
@@ -169,7 +141,7 @@ function* kernelFigures(peer: Peer, runs: number): Generator<Figure> {
     met: other !== null && ours <= other,
     runs: few,
     targetOf: 'ratio',
-    peerHow: `std::sort, ${peerFlags}`,
+    peerHow: `std::sort, ${peer.how}`,
   }
 }
 

@@ -3,7 +3,7 @@
 // Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
 // in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { argv } from 'node:process'
@@ -22,6 +22,9 @@ const entriesByUrl = [
   'cli/program/spmm-program',
   'cli/program/split-program',
 ]
+
+/** What is neither imported nor loaded, by path below src. */
+const files = ['cli/bench/split-peer.cpp']
 
 /** Modules that users import or run, as paths below src without extension. */
 function entries() {
@@ -45,6 +48,7 @@ export function bundle(folder) {
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })
+  for (const path of files) cpSync(join(root, 'src', path), join(folder, path))
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {

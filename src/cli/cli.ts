@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, RankweaveError } from '../errors.js'
 import { manifestFile } from '../own-files.js'
 import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
+import { benchCommand } from './commands/bench.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
@@ -46,6 +47,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     planCommand,
     verifyCommand,
     mpiInfoCommand,
+    benchCommand,
   ]
   for (const command of add) {
     command(program, (action) => async (...args) => {

@@ -8,7 +8,13 @@ import { hashIntegers } from './exchange-signature.js'
 import { compareTables, Group } from './group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
 import type { SplitRequest } from './split/algorithm.js'
-import { agreedWords, checkSplitOptions, planSplit, type SplitOptions } from './split/plan.js'
+import {
+  agreedWords,
+  checkSplitOptions,
+  planSplit,
+  type SplitOptions,
+  sameSplitOptions,
+} from './split/plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 import { bytesOf, wordsOf } from './split/words.js'
 import type { CollectiveName, Comparison, WaitOptions } from './types.js'
@@ -59,22 +65,40 @@ function callSplit(
   options: SplitOptions | undefined,
 ): Promise<Communicator | null> {
   const { state, localIndex } = comm.seat()
-  const { size } = state
+  const call = plannedCall(state, name, options)
+  return state.collectives.call(localIndex, call, contribution, options)
+}
+
+type SplitCallOf = CollectiveCall<ColorAndKey, Communicator | null>
+
+interface PlannedCall {
+  readonly name: CollectiveName
+  readonly options: SplitOptions | undefined
+  readonly call: SplitCallOf
+}
+
+/** The last one of every communicator: ranks that ask for the same share one plan, however many they are. */
+const plannedCalls = new WeakMap<CommState, PlannedCall>()
+
+function plannedCall(state: CommState, name: CollectiveName, options: SplitOptions | undefined): SplitCallOf {
+  const last = plannedCalls.get(state)
+  if (last !== undefined && last.name === name && sameSplitOptions(last.options, options)) return last.call
   const { count } = state.processes
   checkSplitOptions(options, count)
-  // Made here only where it may refuse: a million ranks need no plan each.
-  const plan = options === undefined ? undefined : planSplit(size, count, options)
+  const plan = planSplit(state.size, count, options)
   const agreed = agreedWords(options)
-  const call: CollectiveCall<ColorAndKey, Communicator | null> = {
+  const call: SplitCallOf = {
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,
     run: async (rows, exchange) => {
       const color = Int32Array.from(rows, (row) => row.color)
       const key = Int32Array.from(rows, (row) => row.key)
-      return handlesOf(state, await runSplit(state, exchange, { color, key }, plan ?? planSplit(size, count)))
+      return handlesOf(state, await runSplit(state, exchange, { color, key }, plan))
     },
   }
-  return state.collectives.call(localIndex, call, contribution, options)
+  // A copy: the caller's object may change.
+  plannedCalls.set(state, { name, options: options === undefined ? undefined : { ...options }, call })
+  return call
 }
 
 function checkKey(key: number): number {
@@ -250,7 +274,9 @@ export async function worldRanks(comm: Communicator, ranks: ArrayLike<number>): 
     const said = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
     throw new RankweaveError('ERR_RANK', said)
   })
-  return Int32Array.from(await Promise.all(found))
+  // Most tables are here: a promise is made only where one has to be waited for.
+  const isHere = (each: number | Promise<number>) => typeof each === 'number'
+  return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
 }
 
 /** The context counter of the world, which no `drawCounter` gives. */

@@ -12,7 +12,7 @@ import { addWorldOptions, fabricOf, ownProgram, worldSchema } from '../world-opt
 
 const help = `
 Rank r gets color r modulo --colors and a random key, or what line r + 1 of --file says: a color (or -) and a key.
-Every rank checks its new rank, its communicator's size, and the address of another member.
+Every rank checks its new rank and its communicator's size, and the address of another member is looked up for it.
 
 Examples:
   rankweave split -n 1000000                                       a million ranks in one process

@@ -31,7 +31,8 @@ interface Here {
   keptBytes: number
   sharedBytes: number
   verified: boolean
-  seen: Set<number>
+  /** By communicator: the others whom its ranks here want to find, which the first of them does for all. */
+  readonly wanted: Map<number, number[]>
 }
 
 /** Every rank's place by the definition: size and rank of its communicator, -1 for none. */
@@ -67,8 +68,10 @@ export default async function main(
   all.endedMs = Math.max(all.endedMs, nowMs())
   await world.barrier()
   const places = placesOf(input, world.size)
-  if (!(await isRight(part, world.rank, places))) all.verified = false
-  if (part !== null) note(all, part, places.group[world.rank]!)
+  if (!isRight(part, world.rank, places)) all.verified = false
+  const isSpeaker = part !== null && note(all, part, places.group[world.rank]!)
+  await world.barrier()
+  if (isSpeaker && !(await findsOthers(part, all, places, places.group[world.rank]!))) all.verified = false
   await world.barrier()
   if (!isFirst) return undefined
   const { beganMs, endedMs, leads, largest, verified } = all
@@ -84,7 +87,7 @@ function fresh(): Here {
     keptBytes: 0,
     sharedBytes: 0,
     verified: true,
-    seen: new Set(),
+    wanted: new Map(),
   }
 }
 
@@ -93,24 +96,35 @@ function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** Counts a communicator once per process. */
-function note(all: Here, part: Communicator, group: number): void {
+/** Counts a communicator once per process, and whom each of its ranks wants to find; true for the first of them. */
+function note(all: Here, part: Communicator, group: number): boolean {
   if (part.rank === 0) all.leads++
-  if (all.seen.has(group)) return
-  all.seen.add(group)
+  const other = (part.rank * 7919 + 1) % part.size
+  const wanted = all.wanted.get(group)
+  if (wanted !== undefined) {
+    wanted.push(other)
+    return false
+  }
+  all.wanted.set(group, [other])
   const description = part.describe()
   all.keptBytes += description.table.bytes
   all.sharedBytes = Math.max(all.sharedBytes, description.table.sharedBytes)
   if (all.largest === null || description.size > all.largest.size) all.largest = description
+  return true
 }
 
-/** Size and rank by the definition, and the world rank of one other member by a look-up. */
-async function isRight(part: Communicator | null, rank: number, places: Expected): Promise<boolean> {
+/** Size and rank by the definition. */
+function isRight(part: Communicator | null, rank: number, places: Expected): boolean {
   if (part === null) return places.rank[rank] === -1
-  if (part.size !== places.size[rank] || part.rank !== places.rank[rank]) return false
-  const other = (part.rank * 7919 + 1) % part.size
-  const [found] = await part.worldRanks([other])
-  return found === places.groups[places.start[places.group[rank]!]! + other]
+  return part.size === places.size[rank] && part.rank === places.rank[rank]
+}
+
+/** Whether look-ups lead to the members of the definition. */
+async function findsOthers(part: Communicator, all: Here, places: Expected, group: number): Promise<boolean> {
+  const wanted = all.wanted.get(group)!
+  const found = await part.worldRanks(wanted)
+  const start = places.start[group]!
+  return wanted.every((other, i) => found[i] === places.groups[start + other])
 }
 
 function placesOf(input: SplitInput, ranks: number): Expected {

@@ -50,6 +50,21 @@ export function agreedWords(options: SplitOptions | undefined): number[] | undef
   ]
 }
 
+/** Whether two callers ask for the same split; signals are each caller's own. */
+export function sameSplitOptions(a: SplitOptions | undefined, b: SplitOptions | undefined): boolean {
+  if (a === b) return true
+  if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
+  return (
+    a.algorithm === b.algorithm &&
+    a.table === b.table &&
+    a.sorters === b.sorters &&
+    a.tableGroup === b.tableGroup &&
+    a.selfHostRows === b.selfHostRows &&
+    a.cacheRows === b.cacheRows &&
+    a.maxTableBytes === b.maxTableBytes
+  )
+}
+
 const defaultCacheRows = 1024
 const leastSelfHostRows = 64
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cli, onlyObject } from './run-cli.js'
 
-const commands = ['run', 'spmm', 'topology', 'plan', 'verify']
+const commands = ['run', 'split', 'spmm', 'topology', 'plan', 'verify', 'bench']
 
 describe('help', () => {
   it('lists every command and says what exit codes mean', async () => {
@@ -33,6 +33,9 @@ describe('help', () => {
 describe('bad input ends with exit code 2 and a code', () => {
   it.each([
     ['ERR_USAGE', 'unknown', []],
+    ['ERR_USAGE', 'bench', ['plan']],
+    ['ERR_USAGE', 'bench', ['split', '--sorters', '3']],
+    ['ERR_USAGE', 'bench', ['split', '--entries', '200']],
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--bogus']],
     ['ERR_USAGE', 'plan', []],
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', 'moore:4x4:r=1']],

@@ -1,5 +1,5 @@
-import type { SorterRow } from './split.js'
-import { paperTotals, sorterCounts } from './split-paper.js'
+import type { SorterRow } from './paper-method.js'
+import { paperTable, sorterCounts } from './paper-table.js'
 
 const area = { width: 640, height: 440, left: 64, right: 20, top: 40, bottom: 56 }
 const colors = ['#c2410c', '#7c3aed', '#1d4ed8', '#047857', '#be185d']
@@ -7,8 +7,8 @@ const million = 2 ** 20
 
 /** Total seconds by number of sorters, one line per number of entries, the paper's dashed; both axes logarithmic. */
 export function splitPlot(rows: readonly SorterRow[]): string {
-  const sizes = [...new Set(rows.map(({ n }) => n))].sort((a, b) => a - b)
-  const papers = sizes.map((n) => paperTotals[n / million] ?? [])
+  const sizes = [...new Set(rows.map(({ entries }) => entries))].sort((a, b) => a - b)
+  const papers = sizes.map((n) => paperTable[n / million]?.total ?? [])
   const values = [...rows.map(({ total }) => total), ...papers.flat()].map(Math.log10)
   const from = Math.floor(Math.min(...values))
   const to = Math.ceil(Math.max(...values))
@@ -35,18 +35,18 @@ export function splitPlot(rows: readonly SorterRow[]): string {
     ),
   )
   for (const [i, n] of sizes.entries()) {
-    const color = colors[i % colors.length]
-    const ours = rows.filter((row) => row.n === n).sort((a, b) => a.p - b.p)
+    const color = colors[i % colors.length]!
+    const ours = rows.filter((row) => row.entries === n).sort((a, b) => a.sorters - b.sorters)
     parts.push(
       curve(
-        ours.map(({ p, total }) => [x(p), y(total)]),
+        ours.map(({ sorters, total }) => [x(sorters), y(total)]),
         color,
         '',
       ),
     )
     parts.push(
       curve(
-        papers[i].map((total, k) => [x(sorterCounts[k]), y(total)]),
+        papers[i]!.map((total, k) => [x(sorterCounts[k]!), y(total)]),
         color,
         'stroke-dasharray="5 4"',
       ),
@@ -70,7 +70,7 @@ ${parts.join('\n')}
 }
 
 function curve(points: readonly (readonly number[])[], color: string, more: string): string {
-  const path = points.map(([a, b]) => `${a.toFixed(1)},${b.toFixed(1)}`).join(' ')
+  const path = points.map(([a, b]) => `${a!.toFixed(1)},${b!.toFixed(1)}`).join(' ')
   return `<polyline points="${path}" fill="none" stroke="${color}" stroke-width="2" ${more}/>`
 }
 
