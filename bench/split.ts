@@ -6,8 +6,8 @@ import { compileSplitPeer, type SplitPeer } from '../src/cli/bench/split-peer.js
 import { splitPlot } from '../src/cli/bench/split-plot.js'
 import { million, type SplitTable } from '../src/cli/bench/split-table.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
-import { Workshop } from './threads-sides.js'
-import { compete, figureOf } from './threads-suite.js'
+import { compete, figureOf } from './contest.js'
+import { Workshop } from './workshop.js'
 
 /** Split by parallel sort by the method of the paper, with C++ beside it; what splits keep; how fast entries sort. */
 export const splitBench: Bench = {
@@ -154,8 +154,8 @@ async function* threadsFigures(runs: number): AsyncGenerator<Figure> {
     const suite = {
       name: 'threads64',
       contestants: [
-        shop.ours('ours', { program: 'split', ranks, args }, 120),
-        shop.peerOf('comm_split', 'comm_split', ranks, [3, 11], 120),
+        shop.onThreads('ours', { program: 'split', ranks, args }, 120),
+        shop.inC('comm_split', 'Open MPI', 'comm_split', ranks, [3, 11], 120),
       ],
       cases: [],
     }

@@ -1,35 +1,25 @@
 import { buildTopology } from '../src/topology/spec.js'
+import {
+  type Case,
+  type Contestant,
+  oursAtMost,
+  ratioAtLeast,
+  ratioAtMost,
+  type Suite,
+  type Target,
+  timesFaster,
+} from './contest.js'
+import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
 import type { CollectiveCase } from './programs/collectives.js'
 import type { MemoryKind } from './programs/memory.js'
-import { type Contestant, twoCopies, type Workshop } from './threads-sides.js'
-import type { Case, Suite, Target } from './threads-suite.js'
-
-const mebibyte = 2 ** 20
-
-const ratioAtMost = (value: number): Target => ({ of: 'ratio', is: 'at most', value })
-const ratioAtLeast = (value: number): Target => ({ of: 'ratio', is: 'at least', value })
-const oursAtMost = (value: number): Target => ({ of: 'ours', is: 'at most', value })
-/** As a ratio of times. */
-const timesFaster = (times: number): Target => ratioAtMost(1 / times)
-
-const bytesText = (bytes: number) =>
-  bytes >= mebibyte ? `${bytes / mebibyte} MiB` : bytes >= 1024 ? `${bytes / 1024} KiB` : `${bytes} B`
-const clamp = (value: number, min: number, max: number) => Math.floor(Math.max(min, Math.min(max, value)))
-/** Bytes per microsecond are MB/s. */
-const gigabytesPerSecond = (sizeBytes: number) => (us: number) => sizeBytes / us / 1000
-
-/** 8 B to 16 MiB: every power of two, or of eight around the sizes that have a target. */
-export function messageSizes(quick: boolean): number[] {
-  if (quick) return [8, 64, 512, 4096, 2 ** 15, 2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24]
-  return Array.from({ length: 22 }, (_, i) => 2 ** (i + 3))
-}
+import { twoCopies, type Workshop } from './workshop.js'
 
 /** Everything that is asked, in the order of the report. */
-export function threadsSuites(shop: Workshop, quick: boolean, sizes: readonly number[]): readonly Suite[] {
+export function threadsSuites(shop: Workshop, sizes: readonly number[]): readonly Suite[] {
   return [
     pingPong(shop, sizes),
     stream(shop, sizes),
-    ...[2, 16, 64, 256].map((ranks) => collectives(shop, ranks, quick)),
+    ...[2, 16, 64, 256].map((ranks) => collectives(shop, ranks)),
     idle(shop),
     crowd(shop),
     start(shop),
@@ -38,15 +28,9 @@ export function threadsSuites(shop: Workshop, quick: boolean, sizes: readonly nu
 }
 
 function pingPong(shop: Workshop, messages: readonly number[]): Suite {
-  const sizes = messages.map((sizeBytes) => ({
-    sizeBytes,
-    warmUp: clamp(2 ** 26 / sizeBytes, 3, 20_000),
-    iterations: clamp(2 ** 23 / sizeBytes, 1, 1000),
-    batches: sizeBytes >= 2 ** 22 ? 11 : sizeBytes >= 2 ** 16 ? 21 : 41,
-  }))
-  const words = sizes.map((s) => `${s.sizeBytes}:${s.iterations}:${s.batches}`)
+  const { sizes, words } = pingPongPlan(messages)
   const ours = (memory: MemoryKind) =>
-    shop.ours(memory, { program: 'pingpong', ranks: 2, args: { memory, sizes } }, 60)
+    shop.onThreads(memory, { program: 'pingpong', ranks: 2, args: { memory, sizes } }, 60)
   const peers = ['one copy', 'two copies']
   const figures = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes }) => ({
@@ -62,58 +46,41 @@ function pingPong(shop: Workshop, messages: readonly number[]): Suite {
     name: 'pingpong',
     contestants: [
       ours('ordinary'),
-      shop.peerOf('one copy', 'pingpong', 2, words, 60),
+      shop.inC('one copy', 'Open MPI', 'pingpong', 2, words, 60),
       ours('alloc'),
-      shop.peerOf('two copies', 'pingpong', 2, words, 60, twoCopies),
+      shop.inC('two copies', 'Open MPI', 'pingpong', 2, words, 60, twoCopies),
     ],
     cases: [...figures('ordinary'), ...figures('alloc')],
   }
 }
 
 function stream(shop: Workshop, messages: readonly number[]): Suite {
-  const sizes = messages.map((sizeBytes) => {
-    const window = clamp(2 ** 24 / sizeBytes, 2, 64)
-    return {
-      sizeBytes,
-      window,
-      warmUp: clamp(2 ** 26 / sizeBytes / window, 2, 1000),
-      iterations: clamp(2 ** 24 / sizeBytes / window, 1, 50),
-      batches: sizeBytes >= 2 ** 20 ? 11 : 21,
-    }
-  })
-  const words = sizes.map((s) => `${s.sizeBytes}:${s.window}:${s.iterations}:${s.batches}`)
+  const { sizes, words } = streamPlan(messages)
   const ours = (memory: MemoryKind) =>
-    shop.ours(memory, { program: 'stream', ranks: 2, args: { memory, sizes } }, 60)
+    shop.onThreads(memory, { program: 'stream', ranks: 2, args: { memory, sizes } }, 60)
   const peers = ['one copy', 'two copies']
   const bandwidth = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes, window }) => ({
+      ...bandwidthOf(sizeBytes),
       case: `bandwidth, ${bytesText(sizeBytes)}${memory === 'alloc' ? ', alloc' : ''}`,
-      unit: 'GB/s',
       ours: memory,
-      key: String(sizeBytes),
       peers,
-      convert: gigabytesPerSecond(sizeBytes),
-      largerIsBetter: true,
-      ...(sizeBytes === mebibyte ? { target: ratioAtLeast(memory === 'alloc' ? 1.5 : 1) } : {}),
+      ...(sizeBytes === 2 ** 20 ? { target: ratioAtLeast(memory === 'alloc' ? 1.5 : 1) } : {}),
       details: { plot: 'bandwidth', sizeBytes, window, memory },
     }))
   const rate: Case = {
-    case: 'message rate, 8 B',
-    unit: 'M/s',
+    ...messageRate,
     ours: 'ordinary',
-    key: '8',
     peers,
-    convert: (us) => 1 / us,
-    largerIsBetter: true,
     details: { sizeBytes: 8, window: 64 },
   }
   return {
     name: 'stream',
     contestants: [
       ours('ordinary'),
-      shop.peerOf('one copy', 'stream', 2, words, 60),
+      shop.inC('one copy', 'Open MPI', 'stream', 2, words, 60),
       ours('alloc'),
-      shop.peerOf('two copies', 'stream', 2, words, 60, twoCopies),
+      shop.inC('two copies', 'Open MPI', 'stream', 2, words, 60, twoCopies),
     ],
     cases: [...bandwidth('ordinary'), ...bandwidth('alloc'), ...(messages.includes(8) ? [rate] : [])],
   }
@@ -124,7 +91,7 @@ const effort: Readonly<Record<number, { ours: [number, number, number]; peer: [n
   2: { ours: [20_000, 1000, 31], peer: [1000, 31] },
   16: { ours: [5000, 300, 31], peer: [20, 11] },
   64: { ours: [2000, 100, 31], peer: [4, 7] },
-  256: { ours: [500, 30, 21], peer: [1, 3] },
+  256: { ours: [500, 30, 21], peer: [1, 9] },
 }
 
 const moores: Readonly<Record<number, string>> = {
@@ -134,7 +101,7 @@ const moores: Readonly<Record<number, string>> = {
   256: 'moore:16x16:r=2',
 }
 
-function collectives(shop: Workshop, ranks: number, quick: boolean): Suite {
+function collectives(shop: Workshop, ranks: number): Suite {
   const [warmUp, iterations, batches] = effort[ranks].ours
   const [peerIterations, peerBatches] = effort[ranks].peer
   const graphs = {
@@ -181,14 +148,14 @@ function collectives(shop: Workshop, ranks: number, quick: boolean): Suite {
   const sparse = `neighbor allgather 4 B, random ${ranks === 2 ? 'd=1' : 'd=0.2'}`
   const limit = ranks === 256 ? 300 : 120
   const contestants: Contestant[] = [
-    shop.ours('ours', { program: 'collectives', ranks, args }, 120),
-    shop.peerOf('spread', 'collectives', ranks, spread, limit),
-    shop.peerOf('packed', 'packed', 2, packed, 60),
+    shop.onThreads('ours', { program: 'collectives', ranks, args }, 120),
+    // 256 processes take a minute to start.
+    { ...shop.inC('spread', 'Open MPI', 'collectives', ranks, spread, limit), every: ranks === 256 ? 3 : 1 },
+    shop.inC('packed', 'Open MPI', 'packed', 2, packed, 60),
   ]
   return {
     name: `collectives${ranks}`,
     contestants,
-    ...(quick && ranks === 256 ? { runs: 1 } : {}),
     cases: [
       vs('barrier', 'barrier', 'spread', ten),
       vs('allreduce 8 B', 'allreduce', 'spread', ten),
@@ -208,8 +175,8 @@ function idle(shop: Workshop): Suite {
   return {
     name: 'idle',
     contestants: [
-      shop.ours('ours', { program: 'idle', ranks, args: { waitMs } }, 60),
-      shop.peerOf('spread', 'idle', ranks, [waitMs], 60),
+      shop.onThreads('ours', { program: 'idle', ranks, args: { waitMs } }, 60),
+      shop.inC('spread', 'Open MPI', 'idle', ranks, [waitMs], 60),
     ],
     cases: [
       {
@@ -229,7 +196,7 @@ function crowd(shop: Workshop): Suite {
   const ranks = 1_000_000
   const processes = 2
   const world = (name: string, weigh: boolean) =>
-    shop.ours(name, { program: 'crowd', ranks, processes, args: { weigh, processes } }, 90)
+    shop.onThreads(name, { program: 'crowd', ranks, processes, args: { weigh, processes } }, 90)
   const what = `${ranks} ranks on ${processes} processes`
   return {
     name: 'crowd',
@@ -266,8 +233,8 @@ function start(shop: Workshop): Suite {
   return {
     name: 'start',
     contestants: counts.flatMap((ranks) => [
-      shop.ours(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
-      shop.peerOf(`peer ${ranks}`, 'nothing', ranks, [], 60),
+      shop.onThreads(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
+      shop.inC(`peer ${ranks}`, 'Open MPI', 'nothing', ranks, [], 60),
     ]),
     cases: counts.flatMap((ranks): Case[] => [
       {
@@ -292,7 +259,7 @@ function loss(shop: Workshop): Suite {
   const what = 'a worker ends, 64 ranks'
   return {
     name: 'loss',
-    contestants: [shop.ours('ours', { program: 'loss', ranks: 64 }, 60)],
+    contestants: [shop.onThreads('ours', { program: 'loss', ranks: 64 }, 60)],
     cases: [
       { case: `${what}: until a waiting rank has ERR_PEER_LOST`, unit: 'ms', ours: 'ours', key: 'known' },
       { case: `${what}: until run() has rejected`, unit: 'ms', ours: 'ours', key: 'ended' },

@@ -1,5 +1,5 @@
 // Collectives over all ranks, one after the other.
-import { buildTopology, type Communicator, type TopologyCommunicator } from 'rankweave'
+import { buildTopology, type Communicator, type Strategy, type TopologyCommunicator } from 'rankweave'
 import { type Effort, expectEqual, timed } from './timing.js'
 
 export interface CollectiveCase extends Effort {
@@ -7,14 +7,15 @@ export interface CollectiveCase extends Effort {
   readonly kind: 'barrier' | 'allreduce' | 'neighbor' | 'persistent'
   /** Of `neighbor` and `persistent`. */
   readonly topology?: string
+  /** Of `neighbor` and `persistent`; default: the library's. */
+  readonly strategy?: Strategy
 }
 
 /** Microseconds by key. */
 export default async function main(world: Communicator, cases: readonly CollectiveCase[]) {
   const figures: Record<string, number> = {}
-  for (const { key, kind, topology, ...effort } of cases) {
-    const operations = await prepare(world, kind, topology)
-    figures[key] = await timed(world, operations, effort)
+  for (const one of cases) {
+    figures[one.key] = await timed(world, await prepare(world, one), one)
   }
   return figures
 }
@@ -22,14 +23,17 @@ export default async function main(world: Communicator, cases: readonly Collecti
 type Operations = (iterations: number) => Promise<void>
 
 /** The operation in a loop, once its result has been checked. */
-async function prepare(world: Communicator, kind: CollectiveCase['kind'], spec = ''): Promise<Operations> {
+async function prepare(
+  world: Communicator,
+  { kind, topology = '', strategy }: CollectiveCase,
+): Promise<Operations> {
   if (kind === 'barrier') {
     return async (iterations) => {
       for (let i = 0; i < iterations; i++) await world.barrier()
     }
   }
   if (kind === 'allreduce') return prepareAllreduce(world)
-  const comm = await world.createTopology(buildTopology(spec))
+  const comm = await world.createTopology(buildTopology(topology), strategy === undefined ? {} : { strategy })
   return prepareNeighbor(comm, kind === 'persistent')
 }
 

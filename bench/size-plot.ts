@@ -1,25 +1,34 @@
 import type { Figure } from './bench.js'
 
-interface Point {
-  readonly sizeBytes: number
-  readonly value: number
-}
-
 interface Series {
   readonly name: string
   readonly color: string
-  readonly points: readonly Point[]
+  readonly points: readonly { readonly sizeBytes: number; readonly value: number }[]
+}
+
+/** One line of the picture: which figures, and whose. */
+export interface Line {
+  readonly name: string
+  readonly color: string
+  /** Details that a figure must have. */
+  readonly of: Readonly<Record<string, string>>
+  readonly side: 'ours' | 'peer'
 }
 
 const panel = { width: 560, height: 380, left: 70, right: 16, top: 44, bottom: 56 }
 
 /** Latency and bandwidth by message size, both axes logarithmic, as an SVG image. */
-export function plotSizes(figures: readonly Figure[]): string {
+export function plotSizes(figures: readonly Figure[], lines: readonly Line[]): string {
   const panels = [
     { kind: 'latency', title: 'Ping-pong, half round trip', unit: 'us' },
     { kind: 'bandwidth', title: 'Bandwidth, one way', unit: 'GB/s' },
   ].map(({ kind, title, unit }, i) => {
-    const drawn = drawPanel(title, unit, seriesOf(figures.filter(({ plot }) => plot === kind)))
+    const shown = figures.filter(({ plot }) => plot === kind)
+    const drawn = drawPanel(
+      title,
+      unit,
+      lines.map((line) => seriesOf(shown, line)).filter(({ points }) => points.length > 0),
+    )
     return `<g transform="translate(${i * panel.width} 0)">${drawn}</g>`
   })
   const size = `width="${panels.length * panel.width}" height="${panel.height}"`
@@ -30,18 +39,13 @@ ${panels.join('\n')}
 `
 }
 
-function seriesOf(figures: readonly Figure[]): Series[] {
-  const points = (memory: string, value: (figure: Figure) => number | null): Point[] =>
-    figures.flatMap((figure) => {
-      const measured = figure['memory'] === memory ? value(figure) : null
-      return measured === null ? [] : [{ sizeBytes: Number(figure['sizeBytes']), value: measured }]
-    })
-  const series = [
-    { name: 'Rankweave, ordinary arrays', color: '#c2410c', points: points('ordinary', ({ ours }) => ours) },
-    { name: 'Rankweave, world.alloc()', color: '#7c3aed', points: points('alloc', ({ ours }) => ours) },
-    { name: 'C on Open MPI', color: '#1d4ed8', points: points('ordinary', ({ peer }) => peer) },
-  ]
-  return series.filter((one) => one.points.length > 0)
+function seriesOf(figures: readonly Figure[], { name, color, of, side }: Line): Series {
+  const points = figures.flatMap((figure) => {
+    const value = figure[side]
+    if (value === null || Object.entries(of).some(([detail, word]) => figure[detail] !== word)) return []
+    return [{ sizeBytes: Number(figure['sizeBytes']), value }]
+  })
+  return { name, color, points }
 }
 
 function drawPanel(title: string, unit: string, series: readonly Series[]): string {

@@ -1,6 +1,16 @@
 import { cpus } from 'node:os'
-import { type Figure, median } from './bench.js'
-import type { Contestant, Figures } from './threads-sides.js'
+import { type BenchOptions, type Figure, median } from './bench.js'
+import type { Figures } from './bounded.js'
+
+/** One way to answer: a run of ours or of a peer. */
+export interface Contestant {
+  readonly name: string
+  /** What was run, for the report. */
+  readonly how: string
+  /** Takes part in one of so many rounds only, where a run costs a lot. */
+  readonly every?: number
+  run(): Promise<Figures>
+}
 
 /** What was promised: of the ratio ours / peer, or of our own figure. */
 export interface Target {
@@ -8,6 +18,12 @@ export interface Target {
   readonly is: 'at most' | 'at least'
   readonly value: number
 }
+
+export const ratioAtMost = (value: number): Target => ({ of: 'ratio', is: 'at most', value })
+export const ratioAtLeast = (value: number): Target => ({ of: 'ratio', is: 'at least', value })
+export const oursAtMost = (value: number): Target => ({ of: 'ours', is: 'at most', value })
+/** As a ratio of times. */
+export const timesFaster = (times: number): Target => ratioAtMost(1 / times)
 
 /** One line of the report, out of the figures of a suite. */
 export interface Case {
@@ -31,8 +47,6 @@ export interface Suite {
   readonly name: string
   readonly contestants: readonly Contestant[]
   readonly cases: readonly Case[]
-  /** Where runs cost a lot: how many instead. */
-  readonly runs?: number
 }
 
 interface Tally {
@@ -58,7 +72,7 @@ export async function compete({ contestants }: Suite, runs: number): Promise<Rea
   for (let run = 0; run < runs; run++) {
     for (let turn = 0; turn < tallies.length; turn++) {
       const tally = tallies[(run + turn) % tallies.length]
-      if (tally.failures >= 2) continue
+      if (tally.failures >= 2 || run % (tally.contestant.every ?? 1) !== 0) continue
       tally.disturbance.push(await busyCores())
       try {
         tally.figures.push(await tally.contestant.run())
@@ -130,3 +144,18 @@ async function busyCores(): Promise<number> {
 function busyMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
 }
+
+/** Suite after suite, figure after figure, as they are measured. */
+export async function* figuresOf(
+  suites: readonly Suite[],
+  { quick = false, only = '' }: BenchOptions,
+): AsyncGenerator<Figure> {
+  for (const suite of suites) {
+    if (!suite.name.startsWith(only)) continue
+    const tallies = await compete(suite, quick ? quickRuns : fullRuns)
+    for (const entry of suite.cases) yield { ...figureOf(entry, tallies), quick }
+  }
+}
+
+const fullRuns = 9
+const quickRuns = 3

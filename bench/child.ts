@@ -1,0 +1,52 @@
+// One process of a world. Argument: what to run, as JSON. The process that calls `run`, or is the first of an MPI job,
+// prints the figures of rank 0 as one JSON object.
+import { isRankweaveError, type Main, mpi, run } from '../src/index.js'
+
+const { program, ranks, fabric, processes, args } = JSON.parse(process.argv[2]) as {
+  readonly program: string
+  readonly ranks: number
+  readonly fabric: 'threads' | 'mpi'
+  readonly processes: number
+  readonly args: unknown
+}
+const url = new URL(`programs/${program}.js`, import.meta.url)
+
+if (fabric === 'mpi') await onMpi()
+else print(program === 'loss' ? await loss() : await onThreads())
+
+function print(figures: object): void {
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+}
+
+async function onThreads(): Promise<object> {
+  const rssBefore = process.memoryUsage.rss()
+  const begin = performance.now()
+  const [first] = await run<object | null, unknown>(url, { ranks, processes, fabric, args })
+  const seconds = (performance.now() - begin) / 1000
+  const peakRss = process.resourceUsage().maxRSS * 1024 - rssBefore
+  return { seconds, rssBytesPerRank: peakRss / ranks, ...first }
+}
+
+async function onMpi(): Promise<void> {
+  const factory = mpi()
+  const session = await factory.open()
+  const { default: main } = (await import(url.href)) as { readonly default: Main<object, unknown> }
+  const [first] = await run(main, { ranks, fabric: factory, args })
+  if (session.job.process === 0) print(first)
+  await session.close()
+}
+
+/** Milliseconds from when a worker ended until a rank that waited for it knew, and until the world had ended. */
+async function loss(): Promise<object> {
+  const clock = new SharedArrayBuffer(16)
+  const at = new Float64Array(clock)
+  try {
+    await run(url, { ranks, processes, fabric: 'threads', args: { clock } })
+  } catch (error) {
+    if (!isRankweaveError(error) || error.code !== 'ERR_PEER_LOST') throw error
+    const endedAt = performance.timeOrigin + performance.now()
+    if (at[1] === 0) throw new Error('nobody was told of the loss')
+    return { known: at[1] - at[0], ended: endedAt - at[0] }
+  }
+  throw new Error('expected the world to fail with ERR_PEER_LOST')
+}

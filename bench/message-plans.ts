@@ -1,0 +1,65 @@
+const mebibyte = 2 ** 20
+
+/** 8 B to 16 MiB: every power of two, or of eight around the sizes that have a target. */
+export function messageSizes(quick: boolean): number[] {
+  if (quick) return [8, 64, 512, 4096, 2 ** 15, 2 ** 18, 2 ** 20, 2 ** 22, 2 ** 24]
+  return Array.from({ length: 22 }, (_, i) => 2 ** (i + 3))
+}
+
+/** The sizes of `--sizes`. */
+export function wholeSizes(text: string): number[] {
+  const sizes = text.split(',').map(Number)
+  for (const size of sizes) {
+    if (!Number.isInteger(size) || size < 1) throw new Error(`--sizes: expected bytes from 1, got '${text}'`)
+  }
+  return sizes
+}
+
+/** How often to play ping-pong, by size: for our programs, and as words for peers/pingpong.c. */
+export function pingPongPlan(messages: readonly number[]) {
+  const sizes = messages.map((sizeBytes) => ({
+    sizeBytes,
+    warmUp: clamp(2 ** 26 / sizeBytes, 3, 20_000),
+    iterations: clamp(2 ** 23 / sizeBytes, 1, 1000),
+    batches: sizeBytes >= 2 ** 22 ? 11 : sizeBytes >= 2 ** 16 ? 21 : 41,
+  }))
+  return { sizes, words: sizes.map((s) => `${s.sizeBytes}:${s.iterations}:${s.batches}`) }
+}
+
+/** The same for a window of messages one way and peers/stream.c. */
+export function streamPlan(messages: readonly number[]) {
+  const sizes = messages.map((sizeBytes) => {
+    const window = clamp(2 ** 24 / sizeBytes, 2, 64)
+    return {
+      sizeBytes,
+      window,
+      warmUp: clamp(2 ** 26 / sizeBytes / window, 2, 1000),
+      iterations: clamp(2 ** 24 / sizeBytes / window, 1, 50),
+      batches: sizeBytes >= mebibyte ? 11 : 21,
+    }
+  })
+  return { sizes, words: sizes.map((s) => `${s.sizeBytes}:${s.window}:${s.iterations}:${s.batches}`) }
+}
+
+/** What of it is reported. */
+export const bandwidthOf = (sizeBytes: number) =>
+  ({
+    unit: 'GB/s',
+    key: String(sizeBytes),
+    // Bytes per microsecond are MB/s.
+    convert: (us: number) => sizeBytes / us / 1000,
+    largerIsBetter: true,
+  }) as const
+
+export const messageRate = {
+  case: 'message rate, 8 B',
+  unit: 'M/s',
+  key: '8',
+  convert: (us: number) => 1 / us,
+  largerIsBetter: true,
+} as const
+
+export const bytesText = (bytes: number) =>
+  bytes >= mebibyte ? `${bytes / mebibyte} MiB` : bytes >= 1024 ? `${bytes / 1024} KiB` : `${bytes} B`
+
+const clamp = (value: number, min: number, max: number) => Math.floor(Math.max(min, Math.min(max, value)))

@@ -1,0 +1,220 @@
+import type { Strategy } from '../src/neighborhood/strategy.js'
+import { buildTopology } from '../src/topology/spec.js'
+import {
+  type Case,
+  type Contestant,
+  oursAtMost,
+  ratioAtLeast,
+  ratioAtMost,
+  type Suite,
+  type Target,
+  timesFaster,
+} from './contest.js'
+import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
+import type { MpiName } from './peer-mpi.js'
+import type { CollectiveCase } from './programs/collectives.js'
+import { twoCopies, type Workshop } from './workshop.js'
+
+/** Everything that is asked of one MPI, in the order of the report. Names begin with the library's. */
+export function mpiSuites(shop: Workshop, mpi: MpiName, messages: readonly number[]): readonly Suite[] {
+  const prefix = mpi === 'Open MPI' ? 'openmpi' : 'mpich'
+  return [
+    pingPong(shop, mpi, messages),
+    stream(shop, mpi, messages),
+    neighbors(shop, mpi, 16),
+    neighbors(shop, mpi, 64),
+    idle(shop, mpi),
+  ].map((suite) => ({
+    ...suite,
+    name: `${prefix}-${suite.name}`,
+    cases: suite.cases.map((entry) => ({ ...entry, details: { mpi, ...entry.details } })),
+  }))
+}
+
+/** Two processes: ours, C in every way that the library has, and MPI calls from JavaScript. */
+function pairOf(shop: Workshop, mpi: MpiName, program: 'pingpong' | 'stream', plan: Plan) {
+  const { sizes, words } = plan
+  const args = { memory: 'ordinary', sizes }
+  const inC = [shop.inC('C', mpi, program, 2, words, 60)]
+  // MPICH chooses by size, and has no such switch.
+  if (mpi === 'Open MPI') inC.push(shop.inC('C, two copies', mpi, program, 2, words, 60, twoCopies))
+  return {
+    contestants: [
+      shop.onMpi('ours', mpi, { program, ranks: 2, args }, 60),
+      ...inC,
+      shop.inBareKoffi('koffi', mpi, [program, ...words], 60),
+    ],
+    against: [
+      { against: 'C', peers: inC.map(({ name }) => name) },
+      { against: 'bare koffi', peers: ['koffi'] },
+    ] as const,
+  }
+}
+
+interface Plan {
+  readonly sizes: readonly object[]
+  readonly words: readonly string[]
+}
+
+function pingPong(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suite {
+  const { contestants, against } = pairOf(shop, mpi, 'pingpong', pingPongPlan(messages))
+  const targets = { C: ratioAtMost(5), 'bare koffi': ratioAtMost(2.5) }
+  return {
+    name: 'pingpong',
+    contestants,
+    cases: against.flatMap(({ against: whom, peers }) =>
+      messages.map((sizeBytes) => ({
+        case: `${mpi}: ping-pong, half round trip, ${bytesText(sizeBytes)}, vs ${whom}`,
+        unit: 'us',
+        ours: 'ours',
+        key: String(sizeBytes),
+        peers,
+        ...(sizeBytes === 8 ? { target: targets[whom] } : {}),
+        details: { plot: 'latency', sizeBytes, against: whom },
+      })),
+    ),
+  }
+}
+
+function stream(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suite {
+  const plan = streamPlan(messages)
+  const { contestants, against } = pairOf(shop, mpi, 'stream', plan)
+  return {
+    name: 'stream',
+    contestants,
+    cases: against.flatMap(({ against: whom, peers }): Case[] => {
+      const bandwidths = plan.sizes.map(({ sizeBytes, window }) => ({
+        ...bandwidthOf(sizeBytes),
+        case: `${mpi}: bandwidth, ${bytesText(sizeBytes)}, vs ${whom}`,
+        ours: 'ours',
+        peers,
+        ...(sizeBytes === 2 ** 20 && whom === 'C' ? { target: ratioAtLeast(0.9) } : {}),
+        details: { plot: 'bandwidth', sizeBytes, window, against: whom },
+      }))
+      if (!messages.includes(8)) return bandwidths
+      const rate = { ...messageRate, case: `${mpi}: ${messageRate.case}, vs ${whom}` }
+      return [...bandwidths, { ...rate, ours: 'ours', peers, details: { sizeBytes: 8, against: whom } }]
+    }),
+  }
+}
+
+/** How often, by ranks: ours on as many processes, ours on two, and the peer's. */
+const effort = {
+  16: { spread: [30, 20, 11], lowered: [2000, 100, 31], peer: [20, 11] },
+  64: { spread: [10, 5, 7], lowered: [1000, 100, 31], peer: [4, 7] },
+} as const
+
+/** By key: the graph, and the size of groups that saves most messages in it. */
+const graphs = {
+  16: {
+    moore2: { topology: 'moore:4x4:r=2', k: 2 },
+    moore4: { topology: 'moore:4x4:r=4', k: 2 },
+    sparse: { topology: 'er:16:d=0.2:seed=1', k: 2 },
+  },
+  64: {
+    moore2: { topology: 'moore:8x8:r=2', k: 2 },
+    moore4: { topology: 'moore:8x8:r=4', k: 4 },
+    sparse: { topology: 'er:64:d=0.2:seed=1', k: 2 },
+  },
+} as const
+const titles = { moore2: 'Moore 2-D r=2', moore4: 'Moore 2-D r=4', sparse: 'random d=0.2' } as const
+type Graph = keyof typeof titles
+const kinds = Object.keys(titles) as Graph[]
+const strategies = ['direct', 'common-neighbor'] as const
+type StrategyName = (typeof strategies)[number]
+
+function strategyOf(ranks: 16 | 64, graph: Graph, name: StrategyName): Strategy {
+  if (name === 'direct') return { kind: 'direct' }
+  return { kind: 'common-neighbor', k: graphs[ranks][graph].k, mode: 'agnostic' }
+}
+
+function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
+  const { spread, lowered, peer } = effort[ranks]
+  const casesOf = ([warmUp, iterations, batches]: readonly [number, number, number]): CollectiveCase[] =>
+    kinds.flatMap((graph) =>
+      strategies.map((name) => ({
+        key: keyOf(graph, name),
+        kind: 'neighbor',
+        topology: graphs[ranks][graph].topology,
+        strategy: strategyOf(ranks, graph, name),
+        ...{ warmUp, iterations, batches },
+      })),
+    )
+  const words = kinds.map((graph) => {
+    const file = shop.graphFile(`${graph}-${ranks}`, buildTopology(graphs[ranks][graph].topology))
+    return `${graph}:neighbor:${peer.join(':')}:${file}`
+  })
+  const ours = (name: string, processes: number, plan: readonly [number, number, number]): Contestant =>
+    shop.onMpi(name, mpi, { program: 'collectives', ranks, processes, args: casesOf(plan) }, 180)
+  const vs = (graph: Graph, strategy: StrategyName, side: 'spread' | 'lowered', target?: Target): Case => {
+    const where =
+      side === 'spread'
+        ? `${ranks} oversubscribed processes`
+        : `${ranks} ranks on 2 processes, vs ${ranks} oversubscribed processes`
+    return {
+      case: `${mpi}: neighbor allgather 4 B, ${titles[graph]}, ${strategy}, ${where}, vs C`,
+      unit: 'us',
+      ours: side,
+      key: keyOf(graph, strategy),
+      peers: ['C'],
+      peerKey: graph,
+      ...(target === undefined ? {} : { target }),
+      details: { ranks, topology: graphs[ranks][graph].topology, strategy, k: graphs[ranks][graph].k },
+    }
+  }
+  return {
+    name: `neighbors${ranks}`,
+    contestants: [
+      ours('spread', ranks, spread),
+      shop.inC('C', mpi, 'collectives', ranks, words, 180),
+      ours('lowered', 2, lowered),
+    ],
+    cases: [
+      ...kinds.flatMap((graph) => strategies.map((strategy) => vs(graph, strategy, 'spread'))),
+      ...kinds.map((graph) => ({
+        case: `${mpi}: neighbor allgather 4 B, ${titles[graph]}, ${ranks} oversubscribed processes, common-neighbor vs direct`,
+        unit: 'us',
+        ours: 'spread',
+        key: keyOf(graph, 'common-neighbor'),
+        peers: ['spread'],
+        peerKey: keyOf(graph, 'direct'),
+        ...(ranks === 64 && graph === 'sparse' ? { target: timesFaster(1.3) } : {}),
+        details: { ranks, ...graphs[ranks][graph] },
+      })),
+      ...kinds.map((graph) =>
+        vs(graph, 'direct', 'lowered', ranks === 64 && graph === 'moore4' ? timesFaster(20) : undefined),
+      ),
+    ],
+  }
+}
+
+const keyOf = (graph: Graph, strategy: StrategyName) => `${graph} ${strategy}`
+
+function idle(shop: Workshop, mpi: MpiName): Suite {
+  const ranks = 4
+  const waitMs = 3000
+  const figure = { ours: 'ours', peers: ['C'], details: { waitMs } }
+  return {
+    name: 'idle',
+    contestants: [
+      shop.onMpi('ours', mpi, { program: 'idle', ranks, args: { waitMs } }, 60),
+      shop.inC('C', mpi, 'idle', ranks, [waitMs], 60),
+    ],
+    cases: [
+      {
+        ...figure,
+        case: `${mpi}: idle world, ${ranks} processes waiting in recv, the busiest`,
+        unit: '% of a core',
+        key: 'idleWorst',
+        target: oursAtMost(3),
+      },
+      {
+        ...figure,
+        case: `${mpi}: first message after that, the slowest of ${ranks - 1}`,
+        unit: 'ms',
+        key: 'firstMs',
+        target: oursAtMost(10),
+      },
+    ],
+  }
+}

@@ -1,0 +1,176 @@
+import { execFileSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
+import { bundle } from '../scripts/build.mjs'
+import type { ProcessTopology } from '../src/topology/process-topology.js'
+import { bounded } from './bounded.js'
+import type { Contestant } from './contest.js'
+import { findMpi, type MpiName, type PeerMpi, type Placing } from './peer-mpi.js'
+
+const programSources = fileURLToPath(new URL('programs/', import.meta.url))
+const peerSources = fileURLToPath(new URL('peers/', import.meta.url))
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+/** A program of `programs/` and on what it runs. */
+export interface OurWorld {
+  readonly program: string
+  readonly ranks: number
+  readonly processes?: number
+  readonly args?: unknown
+}
+
+/**
+ * What is compiled for one benchmark, gone after it. Ours is compiled as it is published: a loader that compiles on the
+ * way would be measured too. Inside node_modules, from where the compiled library finds what it depends on.
+ */
+export class Workshop {
+  #folder = ''
+  /** Every MPI that was asked for, or why it is not there. */
+  readonly #mpis = new Map<MpiName, PeerMpi | { readonly missing: string }>()
+
+  constructor(mpis: readonly MpiName[] = ['Open MPI']) {
+    process.on('exit', this.#close)
+    const cache = `${root}node_modules/.cache/`
+    mkdirSync(cache, { recursive: true })
+    this.#folder = `${mkdtempSync(`${cache}bench-`)}/`
+    this.#compileOurs()
+    cpSync(peerSources, `${this.#folder}peers`, { recursive: true })
+    for (const name of mpis) this.#mpis.set(name, this.#compilePeers(findMpi(name)))
+  }
+
+  #compileOurs(): void {
+    bundle(`${this.#folder}src`)
+    const programs = readdirSync(programSources).map((name) => `programs/${name}`)
+    buildSync({
+      entryPoints: ['child.ts', 'bare-koffi.ts', ...programs].map((name) => `${root}bench/${name}`),
+      outbase: root,
+      outdir: this.#folder,
+      format: 'esm',
+      target: 'node20',
+    })
+    // With a name and exports, so that `import 'rankweave'` finds it.
+    const manifest = { name: 'rankweave', type: 'module', exports: './src/index.js' }
+    writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
+  }
+
+  #compilePeers(mpi: PeerMpi | { readonly missing: string }): PeerMpi | { readonly missing: string } {
+    if ('missing' in mpi) return mpi
+    const folder = this.#peersOf(mpi)
+    mkdirSync(folder)
+    try {
+      for (const name of readdirSync(peerSources).filter((name) => name.endsWith('.c'))) {
+        execFileSync(mpi.mpicc, ['-O3', '-o', `${folder}${name.slice(0, -2)}`, `${peerSources}${name}`], {
+          stdio: ['ignore', 'pipe', 'pipe'],
+        })
+      }
+      return mpi
+    } catch (error) {
+      const { stderr } = error as { stderr?: Buffer | string }
+      return { missing: `the peers did not compile: ${String(stderr ?? error).slice(0, 500)}` }
+    }
+  }
+
+  #peersOf({ name }: PeerMpi): string {
+    return `${this.#folder}peers/${name.replace(' ', '')}/`
+  }
+
+  /** Version of the peer, or null; and what to tell of it. */
+  versionOf(name: MpiName): { readonly version: string | null; readonly said: string } {
+    const mpi = this.#mpis.get(name)!
+    if ('missing' in mpi) return { version: null, said: `no ${name}: ${mpi.missing}` }
+    return { version: mpi.version, said: mpi.version }
+  }
+
+  /** The file of a topology, as peers/graph.h reads it. */
+  graphFile(name: string, { ranks, inStart, inRank, outStart, outRank }: ProcessTopology): string {
+    const lines = [String(ranks)]
+    for (let rank = 0; rank < ranks; rank++) {
+      const sources = inRank.slice(inStart[rank], inStart[rank + 1])
+      const destinations = outRank.slice(outStart[rank], outStart[rank + 1])
+      lines.push(`${sources.length} ${destinations.length}`, sources.join(' '), destinations.join(' '))
+    }
+    const file = `${this.#folder}${name}.graph`
+    writeFileSync(file, `${lines.join('\n')}\n`)
+    return file
+  }
+
+  /** A world on `threads`, in a process of its own. */
+  onThreads(name: string, world: OurWorld, limitSeconds: number): Contestant {
+    const processes = world.processes ?? 2
+    const argument = JSON.stringify({ ...world, fabric: 'threads', processes })
+    return {
+      name,
+      how: `node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
+      run: () => bounded(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+    }
+  }
+
+  /** A world on `mpi`. */
+  onMpi(name: string, mpi: MpiName, world: OurWorld, limitSeconds: number): Contestant {
+    const processes = world.processes ?? world.ranks
+    const argument = JSON.stringify({ ...world, fabric: 'mpi', processes })
+    // Node has threads of its own, which would share the core with the program.
+    return this.#job(name, mpi, { processes, bound: false }, limitSeconds, [], () => ({
+      said: `node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
+      words: [process.execPath, `${this.#folder}bench/child.js`, argument],
+    }))
+  }
+
+  /** Blocking MPI calls from JavaScript, through koffi and nothing else. */
+  inBareKoffi(name: string, mpi: MpiName, words: readonly string[], limitSeconds: number): Contestant {
+    return this.#job(name, mpi, { processes: 2, bound: true }, limitSeconds, [], () => ({
+      said: `node ${process.version}, bare koffi`,
+      words: [process.execPath, `${this.#folder}bench/bare-koffi.js`, ...words],
+    }))
+  }
+
+  /** A program of `peers/`. */
+  inC(
+    name: string,
+    mpi: MpiName,
+    program: string,
+    processes: number,
+    words: readonly (string | number)[],
+    limitSeconds: number,
+    more: readonly string[] = [],
+  ): Contestant {
+    return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, more, (found) => ({
+      said: `${found.mpicc} -O3 ${program}.c`,
+      words: [`${this.#peersOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
+    }))
+  }
+
+  #job(
+    name: string,
+    mpiName: MpiName,
+    placing: Placing,
+    limitSeconds: number,
+    more: readonly string[],
+    command: (mpi: PeerMpi) => { readonly said: string; readonly words: readonly string[] },
+  ): Contestant {
+    const mpi = this.#mpis.get(mpiName)!
+    if ('missing' in mpi) {
+      return { name, how: `no ${mpiName}`, run: () => Promise.reject(new Error(mpi.missing)) }
+    }
+    const { said, words } = command(mpi)
+    const flags = ['-n', String(placing.processes), ...mpi.flags(placing), ...more]
+    return {
+      name,
+      how: `${said}; ${mpi.mpirun} ${flags.join(' ')}`,
+      run: () => bounded(mpi.mpirun, [...flags, ...words], limitSeconds, mpi.env),
+    }
+  }
+
+  close(): void {
+    process.off('exit', this.#close)
+    this.#close()
+  }
+
+  readonly #close = (): void => {
+    if (this.#folder !== '') rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+/** Of Open MPI: payloads in two copies through shared memory; else in one, by the kernel (cross-memory attach). */
+export const twoCopies = ['--mca', 'btl_vader_single_copy_mechanism', 'none']
