@@ -7,6 +7,7 @@ import type { StridedView } from './datatype.js'
 import type { TypedArrayConstructor } from './datatype-elements.js'
 import { type CommDescription, describeComm } from './describe.js'
 import type { Group } from './group.js'
+import type { Mailbox } from './mailbox.js'
 import { alloc } from './memory.js'
 import type { Operation, OperationName } from './operation.js'
 import * as p2p from './point-to-point.js'
@@ -46,6 +47,7 @@ export class Communicator {
   readonly size: number
   readonly #state: CommState
   readonly #localIndex: number
+  #mailbox: Mailbox | undefined
   #freed = false
 
   /** Not for users: communicators come from `run`, `split`, `dup`, `create`. */
@@ -58,10 +60,21 @@ export class Communicator {
 
   /** @internal The shared state and this rank's place in it; throws once the communicator cannot be used. */
   seat(): Seat {
+    this.#requireUsable()
+    return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
+  }
+
+  /** @internal This rank's mailbox; throws once the communicator cannot be used. */
+  mailbox(): Mailbox {
+    this.#requireUsable()
+    this.#mailbox ??= this.#state.matching.mailbox(this.rank)
+    return this.#mailbox
+  }
+
+  #requireUsable(): void {
     if (this.#freed) throw new RankweaveError('ERR_COMM_FREED', 'this communicator has been freed')
     const failed = this.#state.failed
     if (failed !== undefined) throw failed
-    return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
 
   /** @internal Marks this handle as freed; pending operations still complete. */

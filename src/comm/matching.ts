@@ -2,7 +2,7 @@ import type { RankweaveError } from '../errors.js'
 import { copyBytes } from '../fabric/copy-bytes.js'
 import type { CommState } from './comm-state.js'
 import { type Credit, creditOf } from './credit.js'
-import { bytesOf, newArray, pack, requireFixed, typeCode, typeCodeOf } from './datatype.js'
+import { bytesOf, newArray, pack, typeCode } from './datatype.js'
 import { deliverBytes, deliverCopy, type Envelope, envelopeIn } from './delivery.js'
 import { EnvelopeCount } from './envelope-count.js'
 import {
@@ -19,18 +19,11 @@ import { Mailbox } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
 import { freedError } from './pending.js'
 import { MatchedMessage } from './request.js'
+import { ShortMessages } from './short-messages.js'
 import { Transfers } from './transfer.js'
 import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
 import { Unreceived } from './unreceived.js'
 import { processOf } from './world-layout.js'
-
-/** How a rank in another process is reached; `index` counts its process among those of the communicator. */
-interface Route {
-  readonly dest: number
-  readonly worldRank: number
-  readonly process: number
-  readonly index: number
-}
 
 /**
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
@@ -46,12 +39,11 @@ export class Matching {
   /** By rank in the communicator. */
   readonly #mailboxes = new Map<number, Mailbox>()
   readonly #lookups = new Lookups()
+  readonly short: ShortMessages
   /** Messages taken out of matching by a matched probe and not yet received. */
   readonly #extracted = new Set<Arrived>()
   readonly #unreceived: Unreceived
   readonly #envelopes: EnvelopeCount
-  /** Of the last short message: most often the next one goes the same way. */
-  #route: Route | undefined
   #anyLost: boolean
   #closing = false
   #failed: RankweaveError | undefined
@@ -62,7 +54,9 @@ export class Matching {
     this.#transfers = new Transfers(state)
     this.#envelopes = new EnvelopeCount(state.processes)
     this.#unreceived = new Unreceived(state, this.#transfers)
+    this.short = new ShortMessages(state, this.#mailboxes, this.#lookups, this.#envelopes)
     this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
+    if (this.#anyLost) this.short.stop()
   }
 
   /** Envelopes (and requests to take one back) sent so far to each process index; what a collective free adds up. */
@@ -90,28 +84,6 @@ export class Matching {
     const found = this.#state.table.lookup(send.dest)
     if (typeof found === 'number') this.#sendTo(send, found)
     else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
-  }
-
-  /**
-   * Sends what can be sent without waiting for anything: a short array to a rank elsewhere. False, and nothing done,
-   * for all else. No object is made, because none has to outlive the call.
-   */
-  sendShort(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
-    if (this.#failed !== undefined || this.#anyLost || !this.#lookups.none || !ArrayBuffer.isView(data))
-      return false
-    const { runtime } = this.#state
-    const type = typeCodeOf(data)
-    const sizeBytes = data.byteLength
-    if (type === typeCode.value || sizeBytes > runtime.shortBytes) return false
-    const route = this.#routeTo(dest)
-    if (route === undefined) return false
-    requireFixed(data as TypedArray)
-    if (!this.#credit.take(route.process, sizeBytes)) return false
-    owner.counters.messagesSent++
-    owner.counters.bytesSent += sizeBytes
-    this.#envelopes.sent[route.index]!++
-    this.#transfers.sendShort(route.process, route.worldRank, dest, owner.rank, tag, type, data as TypedArray)
-    return true
   }
 
   /** Starts a receive or a probe. */
@@ -174,6 +146,7 @@ export class Matching {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.short.post()
     switch (header[headerWord.kind]) {
       case frameKind.eager:
         this.#eagerArrives(src, header, payload)
@@ -218,6 +191,7 @@ export class Matching {
    */
   async close(): Promise<void> {
     this.#closing = true
+    this.short.post()
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
         this.withdrawReceive(receive, freedError(receive))
@@ -236,6 +210,8 @@ export class Matching {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
+    this.short.post()
+    this.short.stop()
     for (const operation of this.#pending()) operation.reject(error)
     this.#transfers.fail(error)
     for (const mailbox of this.#mailboxes.values()) {
@@ -257,6 +233,8 @@ export class Matching {
     const error = this.#state.runtime.lostPeer(peer)
     if (error === undefined) return
     this.#anyLost = true
+    this.short.post()
+    this.short.stop()
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
         if (receive.source === ANY_SOURCE || this.#lostSource(receive.source) !== undefined) {
@@ -333,18 +311,6 @@ export class Matching {
     const message = new Arrived(mailbox, envelope, content)
     if (content.kind === 'local') send.envelope = message
     this.#enter(message, receive)
-  }
-
-  /** The way to a rank in another process; undefined for one here, or where it may have to be looked up elsewhere. */
-  #routeTo(dest: number): Route | undefined {
-    if (this.#route?.dest === dest) return this.#route
-    const { runtime, table } = this.#state
-    if (table.kind === 'distributed') return undefined
-    const worldRank = table.lookup(dest)
-    const process = processOf(runtime.layout, worldRank)
-    if (process === runtime.process) return undefined
-    this.#route = { dest, worldRank, process, index: this.#envelopes.indexOf(process) }
-    return this.#route
   }
 
   #isEager({ payload }: Send, process: number): boolean {

@@ -3,6 +3,7 @@ import { abortedError, misfitSignal } from './abort.js'
 import { attempt } from './attempt.js'
 import type { Communicator } from './communicator.js'
 import { payloadOf, requireReceiveBuffer } from './datatype.js'
+import type { Mailbox } from './mailbox.js'
 import { Receive, type ReceiveKind, Send } from './message.js'
 import { MatchedMessage, nothingFrom, Request } from './request.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from './turns.js'
@@ -34,10 +35,9 @@ export function send(
 ): Promise<void> {
   try {
     if (mode === 'standard' && options === undefined) {
-      const { state, rank } = comm.seat()
+      const mailbox = comm.mailbox()
       requireSend(comm, dest, tag)
-      const { matching } = state
-      if (dest !== PROC_NULL && matching.sendShort(matching.mailbox(rank), data, dest, tag))
+      if (dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag))
         return doneInTurn()
     }
     return startSend(comm, data, dest, tag, mode, options).wait()
@@ -64,9 +64,17 @@ export function recv(
   options?: RecvOptions,
 ): Promise<Message> {
   try {
-    const started = startReceive<Message>(comm, 'recv', source, tag, options)
-    if (!started.settled && options?.signal === undefined) started.owner.state.runtime.lookFor(started)
-    return started.wait()
+    const mailbox = comm.mailbox()
+    const { short } = mailbox.state.matching
+    const into = options?.into
+    requireReceive(comm, source, tag, options)
+    if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
+    if (source !== PROC_NULL && options?.signal === undefined) {
+      const found = short.seek(mailbox, source, tag, into)
+      if (found instanceof Receive) return found.wait()
+      if (found !== undefined) return resolvedInTurn(found)
+    }
+    return startReceive<Message>(mailbox, 'recv', source, tag, options).wait()
   } catch (error) {
     return Promise.reject(error)
   }
@@ -78,7 +86,7 @@ export function irecv(
   tag: number,
   options?: RecvOptions,
 ): Request<Message> {
-  return new Request(startReceive<Message>(comm, 'recv', source, tag, options))
+  return new Request(started<Message>(comm, 'recv', source, tag, options))
 }
 
 /** Settles when both have, so that neither buffer is in use any more; the first error wins. */
@@ -93,8 +101,9 @@ export function sendrecv(
     signalOf(options)
     const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
     requireReceive(comm, source, recvTag, rest)
+    if (rest.into !== undefined) requireReceiveBuffer(rest.into)
     const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
-    const receiving = startReceive<Message>(comm, 'recv', source, recvTag, rest)
+    const receiving = startReceive<Message>(comm.mailbox(), 'recv', source, recvTag, rest)
     const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
     if (received.status === 'rejected') throw received.reason
     if (sent.status === 'rejected') throw sent.reason
@@ -108,7 +117,7 @@ export function probe(
   tag: number,
   options?: WaitOptions,
 ): Promise<Status> {
-  return attempt(() => startReceive<Status>(comm, 'probe', source, tag, options).wait())
+  return attempt(() => started<Status>(comm, 'probe', source, tag, options).wait())
 }
 
 export function mprobe(
@@ -117,7 +126,7 @@ export function mprobe(
   tag: number,
   options?: WaitOptions,
 ): Promise<MatchedMessage> {
-  return attempt(() => startReceive<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+  return attempt(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
 }
 
 export function iprobe(comm: Communicator, source: number, tag: number): Promise<Status | null> {
@@ -164,34 +173,43 @@ function startSend(
   mode: SendMode,
   options: WaitOptions | undefined,
 ): Send {
-  const { state, rank } = comm.seat()
+  const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
   const signal = signalOf(options)
-  const { matching } = state
-  const started = new Send(matching.mailbox(rank), payloadOf(data), dest, tag, mode === 'synchronous')
+  const started = new Send(mailbox, payloadOf(data), dest, tag, mode === 'synchronous')
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (dest === PROC_NULL) {
     started.fulfil()
     return started
   }
-  matching.send(started)
+  mailbox.state.matching.send(started)
   if (signal !== undefined) started.cancelOn(signal)
   return started
 }
 
-function startReceive<T>(
+function started<T>(
   comm: Communicator,
   kind: ReceiveKind,
   source: number,
   tag: number,
   options: RecvOptions | undefined,
 ): Receive<T> {
-  const { state, rank } = comm.seat()
+  const mailbox = comm.mailbox()
   requireReceive(comm, source, tag, options)
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return startReceive(mailbox, kind, source, tag, options)
+}
+
+/** The arguments have been checked. */
+function startReceive<T>(
+  mailbox: Mailbox,
+  kind: ReceiveKind,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+): Receive<T> {
   const into: ReceiveBuffer | undefined = options?.into
   const signal = signalOf(options)
-  const { matching } = state
-  const mailbox = matching.mailbox(rank)
   const started = new Receive<T>(mailbox, kind, source, tag, into)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (source === PROC_NULL) {
@@ -200,7 +218,7 @@ function startReceive<T>(
     started.fulfil((matched ?? (kind === 'probe' ? statusOf(nothing) : nothing)) as T)
     return started
   }
-  matching.receive(started)
+  mailbox.state.matching.receive(started)
   if (signal !== undefined) started.cancelOn(signal)
   return started
 }
@@ -216,7 +234,6 @@ function requireReceive(comm: Communicator, source: number, tag: number, options
   }
   if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or 0 to ${maxTag}`)
   signalOf(options)
-  if (options?.into !== undefined) requireReceiveBuffer(options.into)
 }
 
 function statusOf({ source, tag, count, sizeBytes }: Message): Status {

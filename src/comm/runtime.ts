@@ -2,7 +2,7 @@ import { nextTick } from 'node:process'
 import { RankweaveError, shown } from '../errors.js'
 import type { Fabric, FrameSink } from '../fabric/fabric.js'
 import { CommState, type ContextId, contextKey } from './comm-state.js'
-import { frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import { envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
 import type { CommTable } from './rank-table.js'
 import type { ProcessCounters, RankCounters } from './types.js'
 import { WaitTracker } from './wait-tracker.js'
@@ -27,7 +27,7 @@ export interface Trouble {
 const fewestLooks = 8
 const mostLooks = 256
 /** Frames for others that come in between. */
-const triesPerLook = 4
+const triesPerLook = 16
 
 /** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
 export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
@@ -165,7 +165,7 @@ export class Runtime implements FrameSink {
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
     const counters = this.processCounters
     counters.framesSent++
-    counters.frameBytesSent += header.byteLength + (payload?.byteLength ?? 0)
+    counters.frameBytesSent += header.length * 4 + (payload === undefined ? 0 : payload.length)
     this.fabric.send(peer, header, payload)
   }
 
@@ -175,7 +175,7 @@ export class Runtime implements FrameSink {
       // The agreement on being stuck compares these counts, so it must not change them.
       const counters = this.processCounters
       counters.framesReceived++
-      counters.frameBytesReceived += header.byteLength + payload.byteLength
+      counters.frameBytesReceived += header.length * 4 + payload.length
     }
     if (this.waits.awake === 0) this.#spinLater()
     // Once the world has ended, only the agreement to close it goes on.
@@ -202,6 +202,33 @@ export class Runtime implements FrameSink {
     const early = this.#early.get(key) ?? []
     early.push({ src, header: header.slice(), payload: payload.slice() })
     this.#early.set(key, early)
+  }
+
+  /** An eager message of the communicator whose frame came last need not be copied to be matched. */
+  inPlace(
+    src: number,
+    words: Int32Array,
+    headerAt: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean {
+    const last = this.#lastState
+    if (
+      words[headerAt + headerWord.kind] !== frameKind.eager ||
+      this.#ended !== undefined ||
+      last === undefined ||
+      last.id.counter !== words[headerAt + headerWord.counter] ||
+      last.id.leader !== words[headerAt + headerWord.leader] ||
+      !last.matching.short.arrive(src, words, headerAt, bytes, payloadAt, payloadBytes)
+    ) {
+      return false
+    }
+    const counters = this.processCounters
+    counters.framesReceived++
+    counters.frameBytesReceived += envelopeWords * 4 + payloadBytes
+    if (this.waits.awake === 0) this.#spinLater()
+    return true
   }
 
   peerLost(peer: number, reason: string): void {
@@ -233,15 +260,19 @@ export class Runtime implements FrameSink {
     queueMicrotask(this.#afterMicrotasks)
   }
 
+  /** Whether a rank that is about to wait may look first: everybody else here waits already. */
+  get mayLook(): boolean {
+    return this.waits.awake === 1 && this.fabric.glance !== undefined
+  }
+
   /**
    * Looks for what completes `operation`, which the only rank here that is awake is about to wait for: if it comes
    * now, there is nothing to suspend. The rank may have been about to do something else first, so it looks a few times
    * only, and more often the more often that has paid.
    */
   lookFor(operation: { readonly settled: boolean }): void {
-    const { fabric, waits } = this
-    if (waits.awake !== 1 || fabric.glance === undefined) return
-    for (let tries = 0; tries < triesPerLook && fabric.glance(this.#looks); tries++) {
+    const { fabric } = this
+    for (let tries = 0; tries < triesPerLook && fabric.glance!(this.#looks); tries++) {
       if (!operation.settled) continue
       this.#looks = mostLooks
       return

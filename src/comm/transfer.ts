@@ -18,7 +18,6 @@ import {
 } from './frames.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
-import type { TypedArray } from './types.js'
 
 /** A send whose receiver, in another process, still owes an answer. */
 interface Outgoing {
@@ -82,29 +81,6 @@ export class Transfers {
     if (!oneFrame) this.#sendData(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
     if (send.synchronous) this.#await(send)
     else send.fulfil()
-  }
-
-  /** Sends data that fit one frame and need no answer; the caller has taken the credit. */
-  sendShort(
-    process: number,
-    destWorldRank: number,
-    dest: number,
-    source: number,
-    tag: number,
-    type: number,
-    data: TypedArray,
-  ): void {
-    const header = this.#envelope
-    header[headerWord.kind] = frameKind.eager
-    header[envelopeWord.destWorldRank] = destWorldRank
-    header[envelopeWord.dest] = dest
-    header[envelopeWord.source] = source
-    header[envelopeWord.tag] = tag
-    header[envelopeWord.type] = type
-    header[envelopeWord.sizeBytes] = data.byteLength
-    header[envelopeWord.transferId] = 0
-    header[envelopeWord.acknowledge] = 0
-    this.#state.runtime.send(process, header, bytesOf(data))
   }
 
   /** Sends the envelope; the data follows when the receiver is ready. */

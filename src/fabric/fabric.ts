@@ -52,8 +52,8 @@ export interface Fabric {
   spin?(): boolean
 
   /**
-   * Looks for frames at most so often; true as soon as anything was delivered. For a rank that is about to wait. Only
-   * where a look costs next to nothing.
+   * Looks for frames at most so often; true as soon as a frame was delivered, which is the only one from its peer. For a
+   * rank that is about to wait: what it does not wait for stays where it is. Only where a look costs next to nothing.
    */
   glance?(maxLooks: number): boolean
 
@@ -69,6 +69,19 @@ export const maxHeaderWords = 16
 export interface FrameSink {
   /** One frame of process `src`; header and payload are lent for the duration of the call. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void
+  /**
+   * The same frame before any array was made for it: its header is in `words` from `headerAt`, its payload in `bytes`
+   * from `payloadAt`, lent for the duration of the call. True when the sink has taken it; false, and nothing done, when
+   * it wants the frame as `frame` gives it. A fabric need not ask.
+   */
+  inPlace?(
+    src: number,
+    words: Int32Array,
+    headerAt: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean
   /**
    * Process `peer` is gone: nothing more will come from it, nothing sent to it will arrive. When `peer` is the sink's
    * own process, it has been cut off from all others.

@@ -91,7 +91,9 @@ export class LocalProcess implements Fabric {
     this.counters.bytesReceived += header.byteLength + payload.byteLength
     this.#delivering = true
     try {
-      this.#sink?.frame(src, header, payload)
+      const sink = this.#sink
+      if (sink?.inPlace?.(src, header, 0, payload, 0, payload.length) !== true)
+        sink?.frame(src, header, payload)
     } finally {
       this.#delivering = false
     }

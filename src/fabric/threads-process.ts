@@ -7,34 +7,15 @@ import { Queue } from './local-queues.js'
 import { KeepAlive, Task } from './own-handles.js'
 import { recordKind, ThreadsBulk } from './threads-bulk.js'
 import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
-import { type RecordSink, RingReader, RingWriter } from './threads-ring.js'
+import { type Queued, queued, ThreadsOutbox } from './threads-outbox.js'
+import { Patience } from './threads-patience.js'
+import { RingReader } from './threads-ring.js'
 import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
-
-/** A record that found its ring full, or a frame to oneself: the fabric's own copy. */
-interface Queued {
-  readonly kind: number
-  readonly header: Int32Array
-  readonly payload: Uint8Array
-}
 
 /** Records taken from one ring in one go, so that timers, I/O and the other rings get their turn. */
 const batchRecords = 1024
-/**
- * How long a process that waits goes on looking before it sleeps: without pause at first, then for a while in every
- * turn of the event loop. To be woken costs up to 0.1 ms where the core has to be woken too; a process that slept
- * sooner would be asleep again whenever its peer has just been woken. Processes that must share cores are in each
- * other's way instead.
- */
-const patience = { spinMs: 0.05, turnMs: 0.02, lookOnMs: 1 } as const
-/** A look takes nanoseconds; when this has passed between two, somebody else had the core. */
-const displacedMs = 0.5
-/** For how long the machine counts as crowded then. */
-const crowdedMs = 20
-const patienceInCrowd = { spinMs: 0.005, turnMs: 0, lookOnMs: 0.1 } as const
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
-/** Looks between two looks at the clock. */
-const looksPerClock = 16
 
 /**
  * One worker thread's end of the fabric. It is either awake, and then a task that looks at the rings is scheduled; or
@@ -53,28 +34,23 @@ export class ThreadsProcess implements Fabric {
   readonly #connection: ThreadsConnection
   readonly #bells: Int32Array
   /** By peer; none for this process itself. */
-  readonly #writers: readonly (RingWriter | undefined)[]
   readonly #readers: readonly (RingReader | undefined)[]
-  readonly #sinks: readonly RecordSink[]
-  readonly #overflow: readonly Queue<Queued>[]
-  /** Records in all overflow queues. */
-  #overflowing = 0
+  readonly #outbox: ThreadsOutbox
   readonly #toSelf = new Queue<Queued>()
   readonly #lost: (RankweaveError | undefined)[] = []
   #untold: { readonly peer: number; readonly reason: string }[] = []
   readonly #keepAlive = new KeepAlive()
   readonly #task = new Task(() => this.#turn())
+  readonly #patience: Patience
   #sink: FrameSink | undefined
   #delivering = false
   #closed = false
   /** Frames delivered and bulk transfers settled: what somebody may have waited for. */
   #events = 0
-  /** Something came or left since the last turn. */
+  /** Something came since the last turn. */
   #active = false
   #activeAt = 0
   #asleep = false
-  #patience: typeof patience | typeof patienceInCrowd
-  #crowdedUntil: number
   /** A spin was in vain, and nothing has come since: nobody here can go on without a frame, as far as we know. */
   #waiting = false
   /** Spins that found something since the last turn of the event loop. */
@@ -83,21 +59,17 @@ export class ThreadsProcess implements Fabric {
   /** @internal */
   constructor(connection: ThreadsConnection) {
     const { process, nodes, maxPayloadBytes, bells, ports } = connection
-    this.#crowdedUntil = nodes.length > availableParallelism() ? Number.POSITIVE_INFINITY : 0
-    this.#patience = this.#crowdedUntil > 0 ? patienceInCrowd : patience
+    this.#patience = new Patience(nodes.length > availableParallelism())
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
     this.nodes = nodes
     this.maxPayloadBytes = maxPayloadBytes
     this.#bells = new Int32Array(bells)
-    const peers = nodes.map((_, peer) => peer)
-    const others = <T>(make: (peer: number) => T) =>
-      peers.map((peer) => (peer === process ? undefined : make(peer)))
-    this.#writers = others((peer) => new RingWriter(ringOf(connection, process, peer)))
-    this.#readers = others((peer) => new RingReader(ringOf(connection, peer, process)))
-    this.#sinks = peers.map((src) => (kind, header, payload) => this.#record(src, kind, header, payload))
-    this.#overflow = peers.map(() => new Queue())
+    this.#outbox = new ThreadsOutbox(connection, this.#bells)
+    this.#readers = nodes.map((_, peer) =>
+      peer === process ? undefined : new RingReader(ringOf(connection, peer, process)),
+    )
     this.bulk = new ThreadsBulk(
       {
         process,
@@ -141,7 +113,8 @@ export class ThreadsProcess implements Fabric {
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
     if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
-    const payloadBytes = payload === undefined ? 0 : payload.byteLength
+    // `length` is compiled in place, `byteLength` is a call; of bytes they are the same.
+    const payloadBytes = payload === undefined ? 0 : payload.length
     if (
       !(peer >= 0 && peer < this.processes && Number.isInteger(peer)) ||
       header.length > maxHeaderWords ||
@@ -167,45 +140,34 @@ export class ThreadsProcess implements Fabric {
   spin(): boolean {
     if (!this.#mayLook()) return false
     this.#waiting = true
-    return this.#lookFor(this.#patience.spinMs)
+    return this.#patience.spin(this.#lookOften)
   }
 
   glance(maxLooks: number): boolean {
-    return this.#mayLook() && this.#lookOften(maxLooks)
+    if (!this.#mayLook()) return false
+    for (let looks = 0; looks < maxLooks && !this.#closed; looks++) {
+      if (this.#lookForOne()) return this.#found()
+    }
+    return false
   }
 
   #mayLook(): boolean {
-    if (this.#delivering || this.#closed || this.processes === 1) return false
+    if (this.#delivering || this.#closed || this.#sink === undefined || this.processes === 1) return false
     this.#wakeUp()
     return this.#spins < spinsPerTurn
   }
 
-  #lookFor(milliseconds: number): boolean {
-    // What comes at once should not have to wait for the clock to be read.
-    for (let until = 0, before = 0; !this.#closed; ) {
-      if (this.#lookOften(looksPerClock)) return true
-      const now = performance.now()
-      if (until === 0) until = now + milliseconds
-      else {
-        if (now - before > displacedMs) {
-          this.#crowdedUntil = now + crowdedMs
-          this.#patience = patienceInCrowd
-        }
-        if (now >= until) break
-      }
-      before = now
+  readonly #lookOften = (times: number): boolean => {
+    for (let looks = 0; looks < times && !this.#closed; looks++) {
+      if (this.#look()) return this.#found()
     }
     return false
   }
 
-  #lookOften(times: number): boolean {
-    for (let looks = 0; looks < times; looks++) {
-      if (!this.#look()) continue
-      this.#spins++
-      this.#waiting = false
-      return true
-    }
-    return false
+  #found(): true {
+    this.#spins++
+    this.#waiting = false
+    return true
   }
 
   ref(): void {
@@ -218,8 +180,7 @@ export class ThreadsProcess implements Fabric {
 
   /** @internal Nothing is under way here, as far as this process can see. */
   quiet(): boolean {
-    if (this.#overflowing > 0 || this.#toSelf.size > 0 || this.#untold.length > 0 || !this.bulk.idle)
-      return false
+    if (this.#outbox.waiting + this.#toSelf.size + this.#untold.length > 0 || !this.bulk.idle) return false
     return this.#readers.every((reader) => reader === undefined || reader.empty)
   }
 
@@ -241,17 +202,9 @@ export class ThreadsProcess implements Fabric {
     while (this.#toSelf.take() !== undefined);
     this.#untold = []
     this.#readers.forEach((reader, peer) => {
-      if (reader?.takeRequest() === true) this.#ring(peer)
+      if (reader?.takeRequest() === true) this.#outbox.ring(peer)
     })
-    // What was sent still goes to those who read.
-    for (;;) {
-      this.#overflow.forEach((_, peer) => {
-        this.#flushTo(peer)
-        if (this.#isClosed(peer)) this.#drop(peer)
-      })
-      if (this.#overflowing === 0) break
-      await new Promise((resolve) => setTimeout(resolve, 1))
-    }
+    await this.#outbox.drain()
     this.sharing.clear()
     this.#keepAlive.close()
     for (const port of this.#connection.ports) port?.close()
@@ -260,24 +213,11 @@ export class ThreadsProcess implements Fabric {
   // -- sending -------------------------------------------------------------------------------------------------
 
   #post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
-    if (peer === this.process) {
-      this.#toSelf.push({
-        kind,
-        header: header.slice(),
-        payload: payload === undefined ? none : copyOf(payload),
-      })
-      this.#wakeUp()
+    if (peer !== this.process) {
+      if (!this.#outbox.post(peer, kind, header, payload)) this.#wakeUp()
       return
     }
-    const bytes = payload === undefined ? 0 : payload.byteLength
-    if (this.#write(peer, kind, header, payload, 0, bytes)) return
-    if (this.#lost[peer] !== undefined) return
-    this.#overflow[peer]!.push({
-      kind,
-      header: header.slice(),
-      payload: payload === undefined ? none : copyOf(payload),
-    })
-    this.#overflowing++
+    this.#toSelf.push(queued(kind, header, payload))
     this.#wakeUp()
   }
 
@@ -285,70 +225,29 @@ export class ThreadsProcess implements Fabric {
     peer: number,
     kind: number,
     header: Int32Array,
-    payload: Uint8Array | undefined,
+    payload: Uint8Array,
     from: number,
     to: number,
   ): boolean {
-    if (peer === this.process) {
-      // Bulk to oneself.
-      this.#toSelf.push({ kind, header: header.slice(), payload: payload!.slice(from, to) })
-      this.#wakeUp()
-      return true
-    }
-    if (this.#lost[peer] !== undefined || this.#overflow[peer]!.size > 0) return false
-    if (!this.#writers[peer]!.write(kind, header, payload, from, to)) return false
-    this.#active = true
-    this.#ring(peer)
+    if (peer !== this.process) return this.#outbox.write(peer, kind, header, payload, from, to)
+    // Bulk to oneself.
+    this.#toSelf.push(queued(kind, header, payload.subarray(from, to)))
+    this.#wakeUp()
     return true
-  }
-
-  /** Wakes `peer` if it sleeps. */
-  #ring(peer: number): void {
-    const at = peer * bellStride
-    if (Atomics.load(this.#bells, at) !== bell.asleep) return
-    if (Atomics.compareExchange(this.#bells, at, bell.asleep, bell.awake) !== bell.asleep) return
-    this.#connection.ports[peer]!.postMessage(0)
   }
 
   #flush(): void {
     for (let peer = 0; peer < this.processes; peer++) {
-      if (this.#overflow[peer]!.size > 0) this.#flushTo(peer)
+      if (this.#outbox.waitsFor(peer)) this.#outbox.flush(peer)
       if (this.bulk.isMovingTo(peer)) this.bulk.pump(peer)
     }
-  }
-
-  #flushTo(peer: number): void {
-    const queue = this.#overflow[peer]!
-    const writer = this.#writers[peer]
-    for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-      const { kind, header, payload } = next
-      if (!writer!.write(kind, header, payload, 0, payload.byteLength)) {
-        if (this.#isClosed(peer)) this.#drop(peer)
-        return
-      }
-      queue.take()
-      this.#overflowing--
-      this.#active = true
-      this.#ring(peer)
-    }
-  }
-
-  #isClosed(peer: number): boolean {
-    return Atomics.load(this.#bells, peer * bellStride) === bell.closed
-  }
-
-  #drop(peer: number): void {
-    const queue = this.#overflow[peer]!
-    this.#overflowing -= queue.size
-    queue.clear()
   }
 
   // -- receiving -----------------------------------------------------------------------------------------------
 
   /** Takes what is there, and moves on what waits for room; true if somebody may have waited for what came. */
   #look(): boolean {
-    const sink = this.#sink
-    if (sink === undefined) return false
+    if (this.#sink === undefined) return false
     const before = this.#events
     const { processes } = this
     this.#delivering = true
@@ -356,21 +255,60 @@ export class ThreadsProcess implements Fabric {
       if (this.#toSelf.size > 0) this.#takeOwn()
       for (let peer = 0; peer < processes; peer++) {
         const reader = this.#readers[peer]
-        if (reader === undefined || reader.empty) continue
-        this.#active = true
-        const take = this.#sinks[peer]!
+        if (reader === undefined) continue
         try {
-          for (let n = 0; n < batchRecords && !this.#closed && reader.read(take); n++);
+          for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) this.#take(peer, reader)
         } finally {
-          reader.release()
+          if (reader.release()) this.#outbox.ring(peer)
         }
-        if (reader.takeRequest()) this.#ring(peer)
       }
     } finally {
       this.#delivering = false
     }
-    if (this.#overflowing > 0 || this.bulk.moving) this.#flush()
+    if (this.#outbox.waiting > 0 || this.bulk.moving) this.#flush()
     return this.#events !== before
+  }
+
+  /**
+   * Takes one frame and leaves the rest where it is. The room of what was read is not given back here: there is a turn
+   * of the event loop to come, which does that once for many.
+   */
+  #lookForOne(): boolean {
+    if (this.#toSelf.size + this.#outbox.waiting > 0 || this.bulk.moving) return this.#look()
+    const before = this.#events
+    for (let peer = 0; peer < this.processes; peer++) {
+      const reader = this.#readers[peer]
+      if (reader === undefined || !reader.next()) continue
+      this.#delivering = true
+      try {
+        this.#take(peer, reader)
+      } finally {
+        this.#delivering = false
+      }
+      return this.#events !== before
+    }
+    return false
+  }
+
+  /** Hands on the record that a reader has come to; a frame where it lies, if its receiver takes it so. */
+  #take(src: number, reader: RingReader): void {
+    this.#active = true
+    if (reader.kind !== recordKind.frame) {
+      this.#record(src, reader.kind, reader.header, reader.payload)
+      return
+    }
+    const { headerWords, payloadBytes } = reader
+    const sink = this.#sink!
+    this.#count(headerWords, payloadBytes)
+    const { words, headerAt, bytes, payloadAt } = reader
+    if (sink.inPlace?.(src, words, headerAt, bytes, payloadAt, payloadBytes) === true) return
+    sink.frame(src, reader.header, reader.payload)
+  }
+
+  #count(headerWords: number, payloadBytes: number): void {
+    this.#events++
+    this.counters.framesReceived++
+    this.counters.bytesReceived += headerWords * 4 + payloadBytes
   }
 
   /** Frames to oneself that were sent before, not those sent in answer. */
@@ -391,9 +329,7 @@ export class ThreadsProcess implements Fabric {
       this.bulk.record(src, kind, header, payload)
       return
     }
-    this.#events++
-    this.counters.framesReceived++
-    this.counters.bytesReceived += header.length * 4 + payload.byteLength
+    this.#count(header.length, payload.length)
     this.#sink!.frame(src, header, payload)
   }
 
@@ -428,7 +364,7 @@ export class ThreadsProcess implements Fabric {
     if (this.#closed || this.#sink === undefined) return
     this.#spins = 0
     try {
-      if (!this.#delivering && !this.#look() && this.#waiting) this.#lookFor(this.#patience.turnMs)
+      if (!this.#delivering && !this.#look() && this.#waiting) this.#patience.spinInTurn(this.#lookOften)
       this.#tellLosses()
     } finally {
       if (!this.#closed) this.#goOn()
@@ -437,12 +373,12 @@ export class ThreadsProcess implements Fabric {
 
   #goOn(): void {
     const now = performance.now()
-    if (now >= this.#crowdedUntil) this.#patience = patience
-    if (this.#active) {
-      this.#active = false
+    const lookOnMs = this.#patience.lookOnMs(now)
+    if (this.#active || this.#outbox.active) {
+      this.#active = this.#outbox.active = false
       this.#activeAt = now
     }
-    if (now - this.#activeAt < this.#patience.lookOnMs || this.#toSelf.size > 0) this.#task.schedule()
+    if (now - this.#activeAt < lookOnMs || this.#toSelf.size > 0) this.#task.schedule()
     else this.#sleep()
   }
 
@@ -452,13 +388,15 @@ export class ThreadsProcess implements Fabric {
     this.#asleep = true
     Atomics.store(this.#bells, this.process * bellStride, bell.asleep)
     // What came before the bell was set, and room made before it was asked for, nobody rings for.
-    if (this.#overflowing > 0 || this.bulk.moving) {
+    if (this.#outbox.waiting > 0 || this.bulk.moving) {
       for (let peer = 0; peer < this.processes; peer++) {
-        if (this.#overflow[peer]!.size > 0 || this.bulk.isMovingTo(peer)) this.#writers[peer]?.askForRoom()
+        if (this.#outbox.waitsFor(peer) || this.bulk.isMovingTo(peer)) this.#outbox.askForRoom(peer)
       }
       this.#flush()
     }
-    if (this.#active || this.#readers.some((reader) => reader !== undefined && !reader.empty)) this.#wakeUp()
+    if (this.#active || this.#outbox.active || this.#readers.some((reader) => reader?.empty === false)) {
+      this.#wakeUp()
+    }
   }
 
   #tellLosses(): void {
@@ -468,11 +406,11 @@ export class ThreadsProcess implements Fabric {
     for (const { peer, reason } of untold) {
       if (this.#lost[peer] !== undefined) continue
       const reader = this.#readers[peer]
-      if (reader !== undefined) while (!this.#closed && reader.read(this.#sinks[peer]!)) reader.release()
+      while (reader !== undefined && !this.#closed && reader.next()) this.#take(peer, reader)
       this.#lost[peer] = new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
         details: { process: peer },
       })
-      this.#drop(peer)
+      this.#outbox.lose(peer)
       this.bulk.fail(this.#lost[peer], peer)
       this.#active = true
       this.#sink?.peerLost(peer, reason)
@@ -494,11 +432,4 @@ export class ThreadsProcess implements Fabric {
     }
     return new RankweaveError('ERR_FABRIC', `expected a process in 0..${this.processes - 1}, got ${peer}`)
   }
-}
-
-const none = new Uint8Array(0)
-
-/** Not `slice`: of a shared array or a Buffer it may not give memory of our own. */
-function copyOf(payload: Uint8Array): Uint8Array {
-  return payload.byteLength === 0 ? none : new Uint8Array(payload)
 }

@@ -110,13 +110,18 @@ export class RingWriter {
   }
 }
 
-/** What a reader hands on: `header` and `payload` are lent until the call returns. */
-export type RecordSink = (kind: number, header: Int32Array, payload: Uint8Array) => void
-
+/** The reading end. Between two calls of `next` it lends the record that the first one came to. */
 export class RingReader {
+  /** The whole ring, for records that are read where they lie. */
+  readonly words: Int32Array
+  readonly bytes: Uint8Array
+  /** The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`. */
+  kind = 0
+  headerAt = 0
+  headerWords = 0
+  payloadAt = 0
+  payloadBytes = 0
   readonly #control: Int32Array
-  readonly #words: Int32Array
-  readonly #bytes: Uint8Array
   readonly #sizeBytes: number
   #head: number
   /** As far as the writer knows. */
@@ -129,8 +134,8 @@ export class RingReader {
 
   constructor({ buffer, offset, sizeBytes }: RingMemory) {
     this.#control = new Int32Array(buffer, offset, controlBytes / 4)
-    this.#words = new Int32Array(buffer, offset + controlBytes, sizeBytes / 4)
-    this.#bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
+    this.words = new Int32Array(buffer, offset + controlBytes, sizeBytes / 4)
+    this.bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
     this.#sizeBytes = sizeBytes
     this.#head = Atomics.load(this.#control, word.head)
     this.#released = this.#head
@@ -143,50 +148,70 @@ export class RingReader {
     return this.#head === this.#tail
   }
 
-  /** Hands on the next record, if there is one. Its room is free again after the next `release`. */
-  read(sink: RecordSink): boolean {
-    if (this.empty) return false
-    const words = this.#words
+  /** Goes on to the next record, if there is one. Its room is free again after the next `release`. */
+  next(): boolean {
+    if (this.#head === this.#tail) {
+      this.#tail = Atomics.load(this.#control, word.tail)
+      if (this.#head === this.#tail) return false
+    }
     const size = this.#sizeBytes
+    // Nobody reads the records before this one any more.
+    if (((this.#head - this.#released) >>> 0) * releaseParts > size) this.#release()
+    const words = this.words
     let at = this.#head & (size - 1)
     let total = 0
     if (words[at >> 2] === skip) {
       total = size - at
       at = 0
     }
-    let next = at >> 2
-    const payloadBytes = words[next++]!
-    const second = words[next++]!
+    const first = at >> 2
+    const payloadBytes = words[first]!
+    const second = words[first + 1]!
     const headerWords = second & 0xff
-    this.#headers[headerWords] ??= new Int32Array(headerWords)
-    const header = this.#headers[headerWords]
-    for (let i = 0; i < headerWords; i++) header[i] = words[next + i]!
-    const start = at + prefixBytes + padded(headerWords * 4)
-    let payload: Uint8Array
-    if (payloadBytes <= smallBytes) {
-      this.#payloads[payloadBytes] ??= new Uint8Array(payloadBytes)
-      payload = this.#payloads[payloadBytes]
-      for (let i = 0; i < payloadBytes; i++) payload[i] = this.#bytes[start + i]!
-    } else {
-      payload = this.#bytes.subarray(start, start + payloadBytes)
-    }
-    total += prefixBytes + padded(headerWords * 4) + padded(payloadBytes)
-    this.#head = (this.#head + total) | 0
-    // What was read before this record goes back; the record itself is lent, and the sink may throw.
-    const unreleased = (this.#head - this.#released) >>> 0
-    if (unreleased - total > 0 && unreleased * releaseParts > size) {
-      this.#released = (this.#head - total) | 0
-      Atomics.store(this.#control, word.head, this.#released)
-    }
-    sink(second >> 8, header, payload)
+    const bytesBefore = prefixBytes + padded(headerWords * 4)
+    this.kind = second >> 8
+    this.headerAt = first + prefixBytes / 4
+    this.headerWords = headerWords
+    this.payloadAt = at + bytesBefore
+    this.payloadBytes = payloadBytes
+    // Here already: whoever the record is handed to may throw.
+    this.#head = (this.#head + total + bytesBefore + padded(payloadBytes)) | 0
     return true
   }
 
+  /** The record's header, in an array of its own. */
+  get header(): Int32Array {
+    const { words, headerAt, headerWords } = this
+    this.#headers[headerWords] ??= new Int32Array(headerWords)
+    const header = this.#headers[headerWords]
+    for (let i = 0; i < headerWords; i++) header[i] = words[headerAt + i]!
+    return header
+  }
+
+  /** The record's payload: a copy where it is short, else as it lies. */
+  get payload(): Uint8Array {
+    const { bytes, payloadAt, payloadBytes } = this
+    if (payloadBytes > smallBytes) return bytes.subarray(payloadAt, payloadAt + payloadBytes)
+    this.#payloads[payloadBytes] ??= new Uint8Array(payloadBytes)
+    const payload = this.#payloads[payloadBytes]
+    for (let i = 0; i < payloadBytes; i++) payload[i] = bytes[payloadAt + i]!
+    return payload
+  }
+
   /** Gives the room of all records read so far back to the writer. */
-  release(): void {
-    if (this.#released === this.#head) return
+  #release(): void {
     this.#released = this.#head
     Atomics.store(this.#control, word.head, this.#head)
+  }
+
+  /**
+   * Gives the room of all records read so far back to the writer. True when the writer has asked to be told; it need not
+   * be told again.
+   */
+  release(): boolean {
+    if (this.#released === this.#head) return false
+    this.#release()
+    return this.takeRequest()
   }
 
   /** Whether the writer has asked for room since the last time; asks no more. */
