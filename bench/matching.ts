@@ -1,7 +1,11 @@
 import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { countHyperedges } from '../src/topology/hyperedges.js'
+import { nodeOf, parseMachine } from '../src/topology/machine.js'
+import { matchFriends } from '../src/topology/matching.js'
 import type { MessageCounts } from '../src/topology/matching-protocol.js'
+import { buildTopology } from '../src/topology/spec.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { qualityFigures } from './matching-quality.js'
 
@@ -41,6 +45,65 @@ interface Distributed {
   readonly weight: number
   readonly steps: number
   readonly waves: readonly number[]
+}
+
+/** Hyperedges per rank that are known: one of each kind, the others are in test/paper/hyperedges.test.ts. */
+const known = [
+  { spec: 'moore:64x64:r=4', machine: niagara, k: 4, theta: 4, perRank: 185.98 },
+  { spec: 'moore:64x64:r=4', machine: niagara, k: 8, theta: 8, perRank: 12.19 },
+  { spec: 'moore:64x64:r=4', machine: '', k: 4, theta: 12, perRank: 126_556 },
+  { spec: 'er:1024:d=0.4:seed=1', machine: graham, k: 4, theta: 4, perRank: 4495 },
+] as const
+
+/** Messages of rounds per rank that an independent program sent. */
+const reference = [
+  { spec: 'moore:16x16:r=3', machine: 'cluster:nodes=16,cores=16', k: 2, perRank: 12.5 },
+  { spec: 'moore:16x16:r=3', machine: 'cluster:nodes=16,cores=16', k: 4, perRank: 19.3 },
+  { spec: 'moore:16x16:r=3', machine: '', k: 2, perRank: 165.7 },
+] as const
+
+async function* counts(): AsyncIterable<Figure> {
+  for (const { spec, machine, k, theta, perRank } of known) {
+    const topology = buildTopology(spec)
+    const nodes = machine === '' ? null : nodeOf(parseMachine(machine), topology.ranks)
+    const counted = countHyperedges(topology, { k, theta, nodeOf: nodes })
+    const ours = counted.kind === 'counted' ? counted.meanPerRank : null
+    yield {
+      case: `hyperedges per rank, ${spec} ${machine === '' ? 'agnostic' : 'aware'} k=${k}`,
+      unit: '',
+      ours,
+      peer: null,
+      ratio: null,
+      target: perRank,
+      targetIs: 'to the printed digits',
+      met: ours !== null && Math.abs(ours - perRank) <= 0.005,
+      runs: 1,
+      machine,
+    }
+  }
+}
+
+function* messages(): Iterable<Figure> {
+  for (const { spec, machine, k, perRank } of reference) {
+    const topology = buildTopology(spec)
+    const nodes = machine === '' ? null : nodeOf(parseMachine(machine), topology.ranks)
+    const mode = nodes === null ? 'agnostic' : 'aware'
+    const { messages, waves } = matchFriends(topology, { k, mode, nodeOf: nodes, engine: 'distributed' })
+    if (messages === null) continue
+    const ours = (messages.request + messages.end + messages.bye) / topology.ranks
+    yield {
+      case: `messages of rounds per rank, ${spec} ${mode} k=${k}`,
+      unit: '',
+      ours,
+      peer: perRank,
+      ratio: ours / perRank,
+      target: null,
+      met: null,
+      runs: 1,
+      machine,
+      waves: waves?.[0] ?? 0,
+    }
+  }
 }
 
 async function inChild<T>(...words: readonly (string | number)[]): Promise<T> {
@@ -104,9 +167,13 @@ export const matchingBench: Bench = {
   question: 'How long does it take to match friends, and how heavy is the matching?',
   async *measure({ quick = false, only = '' }: BenchOptions = {}) {
     const runs = quick ? 2 : 9
+    if ('counts'.startsWith(only)) yield* counts()
     if ('speed'.startsWith(only)) yield* speed(runs)
     if ('size'.startsWith(only)) yield* size(runs)
-    if ('distributed'.startsWith(only)) yield* distributed(quick ? 1 : 3)
+    if ('distributed'.startsWith(only)) {
+      yield* messages()
+      yield* distributed(quick ? 1 : 9)
+    }
     if ('quality'.startsWith(only)) yield* qualityFigures(quick ? 10 : 50)
   },
 }

@@ -1,5 +1,6 @@
 import type { Exchange } from '../comm/collective-engine.js'
 import { GroupSearch } from '../topology/group-search.js'
+import { IntList } from '../topology/int-list.js'
 import { wavesOf } from '../topology/matching-distributed.js'
 import {
   type MatchMessage,
@@ -51,7 +52,7 @@ class HostedRanks {
   readonly #messages = noMessages()
   /** Messages between ranks of this process, in the order of sending. */
   #inside: { from: number; to: number; message: MatchMessage }[] = []
-  readonly #outside: number[][]
+  readonly #outside: readonly IntList[]
   #framesSent = 0
   #saidFarewell = false
 
@@ -65,7 +66,7 @@ class HostedRanks {
     this.#exchange = exchange
     this.#step = step
     this.#processOf = processOf
-    this.#outside = Array.from({ length: exchange.count }, () => [])
+    this.#outside = Array.from({ length: exchange.count }, () => new IntList())
     const search = new GroupSearch(agreement.k - 1)
     for (const view of views) {
       const { rank } = view
@@ -98,8 +99,13 @@ class HostedRanks {
     }
     const { kind, round, wave, ranks } = message
     const words = this.#outside[process]
-    words.push(from, to, matchMessageKinds.indexOf(kind), round, wave, ranks.length)
-    for (let i = 0; i < ranks.length; i++) words.push(ranks[i])
+    words.push(from)
+    words.push(to)
+    words.push(matchMessageKinds.indexOf(kind))
+    words.push(round)
+    words.push(wave)
+    words.push(ranks.length)
+    words.append(ranks)
   }
 
   /** Receives from a process until its ranks are all done. */
@@ -128,8 +134,8 @@ class HostedRanks {
     this.#inside = []
     for (const [peer, words] of this.#outside.entries()) {
       if (words.length === 0) continue
-      this.#outside[peer] = []
-      this.#exchange.send(peer, this.#step, bytesOf(Int32Array.from(words)))
+      this.#exchange.send(peer, this.#step, bytesOf(words.toArray()))
+      words.length = 0
       this.#framesSent++
     }
     if (this.#saidFarewell) return

@@ -1,7 +1,8 @@
 import type { Exchange } from '../comm/collective-engine.js'
 import type { CommState } from '../comm/comm-state.js'
 import { allgatherBytes, alltoallBytes } from '../comm/exchange-patterns.js'
-import { RankweaveError } from '../errors.js'
+import type { RankweaveError } from '../errors.js'
+import { endsDiffer, oneSidedEdge } from '../topology/edge-ends.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { AdjacentEdges } from './gather-lists.js'
 
@@ -39,15 +40,9 @@ export async function keepOwnLists(
     bytesOf(Int32Array.from(firstDisagreement(state.localRanks, topology, named.map(wordsOf)))),
     verdictStep,
   )
-  for (const [p, q, sent, expected] of verdicts.map(wordsOf)) {
-    if (p === undefined) continue
-    const error = new RankweaveError(
-      'ERR_TOPOLOGY',
-      `edge from ${p} to ${q}: rank ${p} lists ${q} as a destination ${times(sent)}, ` +
-        `but rank ${q} lists ${p} as a source ${times(expected)}`,
-      { details: { source: p, destination: q } },
-    )
-    return { topology, error }
+  for (const [source, destination, sent, expected] of verdicts.map(wordsOf)) {
+    if (source === undefined) continue
+    return { topology, error: endsDiffer({ source, sent, expected }, destination) }
   }
   return { topology, error: null }
 }
@@ -89,33 +84,23 @@ function topologyOf(state: CommState, hosted: readonly AdjacentEdges[]): Process
 /** The first edge to a rank of this process whose ends differ: source, destination, times sent and expected. */
 function firstDisagreement(
   localRanks: Int32Array,
-  { inStart, inRank }: ProcessTopology,
+  { ranks, inStart, inRank }: ProcessTopology,
   named: readonly Int32Array[],
 ): readonly number[] {
+  const namedStart = new Int32Array(ranks + 1)
+  for (const edges of named) for (let i = 1; i < edges.length; i += 2) namedStart[edges[i] + 1]++
+  for (let r = 0; r < ranks; r++) namedStart[r + 1] += namedStart[r]
+  const namedSource = new Int32Array(namedStart[ranks])
+  const next = namedStart.slice(0, ranks)
+  for (const edges of named)
+    for (let i = 0; i < edges.length; i += 2) namedSource[next[edges[i + 1]]++] = edges[i]
+
   for (const q of localRanks) {
-    /** Times sent less times expected, by source. */
-    const surplus = new Map<number, number>()
-    const expected = new Map<number, number>()
-    for (let e = inStart[q]; e < inStart[q + 1]; e++) {
-      const p = inRank[e]
-      expected.set(p, (expected.get(p) ?? 0) + 1)
-      surplus.set(p, (surplus.get(p) ?? 0) - 1)
-    }
-    for (const edges of named) {
-      for (let i = 0; i < edges.length; i += 2) {
-        if (edges[i + 1] === q) surplus.set(edges[i], (surplus.get(edges[i]) ?? 0) + 1)
-      }
-    }
-    const wrong = [...surplus].filter(([, times]) => times !== 0).sort((a, b) => a[0] - b[0])
-    if (wrong.length === 0) continue
-    const [p, more] = wrong[0]
-    return [p, q, more + (expected.get(p) ?? 0), expected.get(p) ?? 0]
+    const sources = namedSource.subarray(namedStart[q], namedStart[q + 1]).sort()
+    const edge = oneSidedEdge(sources, inRank.slice(inStart[q], inStart[q + 1]).sort())
+    if (edge !== null) return [edge.source, q, edge.sent, edge.expected]
   }
   return []
-}
-
-function times(n: number): string {
-  return n === 1 ? 'once' : `${n} times`
 }
 
 function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): Int32Array {

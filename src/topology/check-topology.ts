@@ -1,6 +1,7 @@
 import { type ErrorDetails, RankweaveError, shown } from '../errors.js'
 import { cartNeighborSlots, checkCartShape, procNull, sizeOf } from './cart-shape.js'
 import { turnRows } from './compressed-rows.js'
+import { endsDiffer, oneSidedEdge } from './edge-ends.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
 
@@ -62,15 +63,8 @@ function checkMultiplicities({ ranks, outStart, outRank, inStart, inRank }: Proc
   for (let q = 0; q < ranks; q++) {
     const named = sources.subarray(start[q], start[q + 1])
     const listed = inRank.slice(inStart[q], inStart[q + 1]).sort()
-    if (named.length === listed.length && named.every((p, i) => p === listed[i])) continue
-    const p = firstDifference(named, listed)
-    const sent = count(named, p)
-    const expected = count(listed, p)
-    fail(
-      `edge from ${p} to ${q}: rank ${p} lists ${q} as a destination ${times(sent)}, ` +
-        `but rank ${q} lists ${p} as a source ${times(expected)}`,
-      { source: p, destination: q },
-    )
+    const edge = oneSidedEdge(named, listed)
+    if (edge !== null) throw endsDiffer(edge, q)
   }
 }
 
@@ -92,23 +86,6 @@ function checkCartLists({ ranks, cart, outStart, outRank, inStart, inRank }: Pro
         })
     }
   }
-}
-
-/** The smallest element where two ascending lists differ in multiplicity. */
-function firstDifference(a: Int32Array, b: Int32Array): number {
-  for (let i = 0; ; i++) {
-    if (i === a.length) return b[i]
-    if (i === b.length) return a[i]
-    if (a[i] !== b[i]) return Math.min(a[i], b[i])
-  }
-}
-
-function count(values: Int32Array, wanted: number): number {
-  return values.reduce((sum, value) => sum + (value === wanted ? 1 : 0), 0)
-}
-
-function times(n: number): string {
-  return n === 1 ? 'once' : `${n} times`
 }
 
 function fail(message: string, details: ErrorDetails = {}): never {

@@ -53,25 +53,37 @@ export function exactRound(
 ): readonly MatchedGroup[] {
   const groups = allGroups(active, settings)
   if (groups.length === 0) return []
-  const { Status, Columns } = highs.solve(programOf(groups))
+  const { Status, Columns } = highs.solve(programOf(groups, settings))
   if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal matching, got ${Status}`)
   return groups.filter((_, g) => Math.round(Columns[`x${g}`].Primal ?? 0) === 1)
 }
 
 /** As a text in CPLEX LP format, lines kept short as it demands. */
-function programOf(groups: readonly MatchedGroup[]): string {
+function programOf(groups: readonly MatchedGroup[], { k, nodeOf }: MatchSettings): string {
   const ofRank = new Map<number, number[]>()
+  const ofNode = new Map<number, number[]>()
+  const nodeOfRank = (p: number) => nodeOf?.[p] ?? 0
   for (const [g, { members }] of groups.entries()) {
-    for (const p of members) {
-      const list = ofRank.get(p)
-      if (list === undefined) ofRank.set(p, [g])
-      else list.push(g)
-    }
+    for (const p of members) add(ofRank, p, g)
+    add(ofNode, nodeOfRank(members[0]), g)
   }
   const objective = groups.map(({ common }, g) => `${common.length} x${g}`).join('\n+ ')
-  const rows = [...ofRank].map(([p, list]) => `r${p}: ${list.map((g) => `x${g}`).join('\n+ ')} <= 1`)
+  const atMost = (list: readonly number[], most: number) =>
+    `${list.map((g) => `x${g}`).join('\n+ ')} <= ${most}`
+  const rows = [...ofRank].map(([p, list]) => `r${p}: ${atMost(list, 1)}`)
+  // So many whole groups fit on a node: follows from the others, but keeps the solver from trying parts of groups for long.
+  for (const [node, list] of ofNode) {
+    const ranks = [...ofRank.keys()].filter((p) => nodeOfRank(p) === node).length
+    rows.push(`n${node}: ${atMost(list, Math.floor(ranks / k))}`)
+  }
   const names = groups.map((_, g) => `x${g}`).join('\n')
   return `Maximize\nobj: ${objective}\nSubject To\n${rows.join('\n')}\nBinary\n${names}\nEnd\n`
+}
+
+function add(lists: Map<number, number[]>, key: number, value: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
 }
 
 function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: MatchSettings): MatchedGroup[] {

@@ -2,8 +2,8 @@ import { RankweaveError, shown } from '../errors.js'
 
 /**
  * Who finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same groups, found
- * by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or more. `exact`:
- * the heaviest matching there is, for small topologies; needs {@link prepareEngine}.
+ * by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or more, above
+ * k = 12 the same. `exact`: the heaviest matching there is, for small topologies; needs {@link prepareEngine}.
  */
 export type MatchingEngine = (typeof matchingEngines)[number]
 

@@ -61,6 +61,23 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
     )
   })
 
+  it('counts parallel edges at both ends', async () => {
+    const message = await run(
+      async (world) => {
+        const other = 1 - world.rank
+        const [sources, destinations] = [
+          [other, other],
+          world.rank === 0 ? [other, other] : [other, other, other],
+        ]
+        return world.createDistGraphAdjacent({ sources, destinations, strategy }).catch((e) => e.message)
+      },
+      { ranks: 2, fabric: local({ processes: 2 }) },
+    )
+    expect(message[0]).toBe(
+      'edge from 1 to 0: rank 1 lists 0 as a destination 3 times, but rank 0 lists 1 as a source 2 times',
+    )
+  })
+
   it('keeps lists and weights of this process’s ranks, and no others', async () => {
     await run(
       async (world) => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { partBounds } from '../../../src/topology/friend-groups.js'
 import { matchFriends } from '../../../src/topology/matching.js'
 import { RankHeap } from '../../../src/topology/matching-heap.js'
-import type { MatchOptions } from '../../../src/topology/matching-options.js'
+import type { MatchingEngine, MatchOptions } from '../../../src/topology/matching-options.js'
 import { type ProcessTopology, topologyFromEdges } from '../../../src/topology/process-topology.js'
 import { matchedOf } from '../../property/matching-oracle.js'
 import { thrown } from './thrown.js'
@@ -143,6 +143,22 @@ test('more columns than a word, and more friends than fit a small sort, keep the
   expect(groups[0].members).toEqual([0, 1, 2, 3])
   expect(groups[0].common).toEqual(common.slice(4))
   expect(groups.filter(({ step }) => step === 0)).toHaveLength(17)
+})
+
+test('local search leaves groups of more than 12 as greedy found them', () => {
+  // 40 senders to 60 ranks, of which each leaves out a few: greedy is not the best, and a pool holds no whole group.
+  const senders = 40
+  const common = Array.from({ length: 60 }, (_, i) => senders + i)
+  const rows = Array.from({ length: senders }, (_, p) => common.filter((q) => (q * 7 + p * 5) % 11 > 0))
+  const topology = lists(...rows, ...common.map(() => []))
+  for (const k of [12, 13, 20]) {
+    const found = (engine: MatchingEngine) =>
+      matchFriends(topology, { k, mode: 'agnostic', theta: 1, engine })
+    const [greedy, improved] = [found('greedy'), found('improved')]
+    expect(greedy.count).toBeGreaterThan(0)
+    if (k > 12) expect(improved.members).toEqual(greedy.members)
+    else expect(improved.weight).toBeGreaterThanOrEqual(greedy.weight)
+  }
 })
 
 test('groups of more than 256 are refused where there could be any', () => {

@@ -1,0 +1,42 @@
+import { RankweaveError } from '../errors.js'
+
+/** An edge that its source lists another number of times than its destination does. */
+export interface OneSidedEdge {
+  readonly source: number
+  /** How often the source lists the destination, and the destination the source. */
+  readonly sent: number
+  readonly expected: number
+}
+
+/**
+ * The smallest source of one rank whose edges differ in number at their ends; null if there is none.
+ *
+ * @param named sources that list the rank as a destination, ascending
+ * @param listed sources that the rank lists, ascending
+ */
+export function oneSidedEdge(named: Int32Array, listed: Int32Array): OneSidedEdge | null {
+  let i = 0
+  while (i < named.length && named[i] === listed[i]) i++
+  if (i === named.length && i === listed.length) return null
+  // The lists agree up to here, so the smaller of the two is not in both as often.
+  const source = Math.min(named[i] ?? listed[i], listed[i] ?? named[i])
+  return { source, sent: timesIn(named, source), expected: timesIn(listed, source) }
+}
+
+/** ERR_TOPOLOGY, naming the edge. */
+export function endsDiffer({ source, sent, expected }: OneSidedEdge, destination: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_TOPOLOGY',
+    `edge from ${source} to ${destination}: rank ${source} lists ${destination} as a destination ${times(sent)}, ` +
+      `but rank ${destination} lists ${source} as a source ${times(expected)}`,
+    { details: { source, destination } },
+  )
+}
+
+function timesIn(list: Int32Array, wanted: number): number {
+  return list.reduce((sum, rank) => sum + (rank === wanted ? 1 : 0), 0)
+}
+
+function times(n: number): string {
+  return n === 1 ? 'once' : `${n} times`
+}
