@@ -20,22 +20,28 @@ export interface SplitGroups {
  * does it for itself (split.md §1, the conventional baseline, sorted once per process instead of once per rank).
  */
 export function splitConventional({ color, key }: SplitTable): SplitGroups {
-  const defined = color.includes(-1)
-    ? Int32Array.from(definedRanks(color))
-    : Int32Array.from(color, (_, rank) => rank)
-  const members = sortedByValue(sortedByValue(defined, key), color)
-  const start: number[] = []
-  for (let i = 0; i < members.length; i++) {
-    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) start.push(i)
+  const members = sortedByValue(sortedByValue(definedRanks(color), key), color)
+  const start = new Int32Array(countGroups(members, color) + 1)
+  for (let i = 0, group = 0; i < members.length; i++) {
+    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) start[group++] = i
   }
-  start.push(members.length)
-  return { start: Int32Array.from(start), members }
+  start[start.length - 1] = members.length
+  return { start, members }
 }
 
-function definedRanks(color: Int32Array): number[] {
-  const ranks: number[] = []
-  for (let rank = 0; rank < color.length; rank++) {
-    if (color[rank] !== -1) ranks.push(rank)
+function countGroups(members: Int32Array, color: Int32Array): number {
+  let groups = 0
+  for (let i = 0; i < members.length; i++) {
+    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) groups++
   }
+  return groups
+}
+
+/** Ranks with a color, ascending. Tables are too long for lists of numbers. */
+function definedRanks(color: Int32Array): Int32Array {
+  let count = 0
+  for (let rank = 0; rank < color.length; rank++) if (color[rank] !== -1) count++
+  const ranks = new Int32Array(count)
+  for (let rank = 0, at = 0; rank < color.length; rank++) if (color[rank] !== -1) ranks[at++] = rank
   return ranks
 }
