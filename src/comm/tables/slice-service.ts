@@ -75,6 +75,13 @@ export class SliceService {
     return this.#entries.size
   }
 
+  /** Rows of all slices that this process answers for. */
+  get hostedRows(): number {
+    let rows = 0
+    for (const { slice } of this.#entries.values()) rows += slice?.worldRanks.length ?? 0
+    return rows
+  }
+
   /** Begins to answer for a slice. */
   host(id: TableId, slice: HostedSlice): void {
     const entry = this.#entry(id)
