@@ -14,13 +14,16 @@ import {
 import type { Runtime } from './runtime.js'
 import { SharedTables } from './shared-tables.js'
 
-/** A communicator's name: world rank of its rank 0, and a counter of that rank's process. */
+/**
+ * A communicator's name: world rank of its rank 0, and a counter of that rank's process; of one that was made without
+ * communication a hash in both places, with a negative leader (`comm/range`).
+ */
 export interface ContextId {
   readonly leader: number
   readonly counter: number
 }
 
-/** The id as one number; exact because leaders are below 2^22 and counters below 2^31. */
+/** The id as one number; exact because leaders are below 2^22, also those below 0, and counters below 2^31. */
 export function contextKey(id: ContextId): number {
   return id.leader * 2 ** 31 + id.counter
 }
@@ -77,6 +80,11 @@ export class CommState {
 
   get table(): CommTable {
     return this.#table
+  }
+
+  /** World rank of rank 0. */
+  get leader(): number {
+    return this.id.leader < 0 ? this.wholeTable.lookup(0) : this.id.leader
   }
 
   get processes(): ProcessTable {
@@ -150,6 +158,11 @@ export class CommState {
   get tables(): SharedTables {
     this.#tables ??= new SharedTables(this)
     return this.#tables
+  }
+
+  /** Whether frames about tables may be under way: asked when the communicator is freed. */
+  get sharesTables(): boolean {
+    return this.#tables !== undefined
   }
 
   /** A rank table that is spelled out, and where its ranks are, need not be in every process of a machine. */

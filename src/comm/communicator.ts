@@ -11,6 +11,7 @@ import type { Mailbox } from './mailbox.js'
 import { alloc } from './memory.js'
 import type { Operation, OperationName } from './operation.js'
 import * as p2p from './point-to-point.js'
+import { range } from './range.js'
 import type { MatchedMessage, Request } from './request.js'
 import type { SplitOptions } from './split/plan.js'
 import {
@@ -377,6 +378,18 @@ export class Communicator {
   /** The ranks that share a node. @see MPI-4.1 §7.4.2 (MPI_Comm_split_type) */
   splitType(type: 'node', key = 0, options?: WaitOptions): Promise<Communicator> {
     return attempt(() => construct.splitType(this, type, key, options))
+  }
+
+  /**
+   * The ranks `first`, `first + stride`, ... up to `last`, in this order. Nothing is sent: each of them calls it for
+   * itself, and a rank in several makes them in one order with the others. Null for ranks that are not in it, which need not call. O(1)
+   * memory where this communicator's table has a closed form; else a table of the range, and a distributed table is
+   * fetched first.
+   *
+   * @throws ERR_RANK, ERR_ARGUMENT for a stride that does not lead from `first` to `last`
+   */
+  range(first: number, last: number, stride = 1): Promise<Communicator | null> {
+    return attempt(() => range(this, first, last, stride))
   }
 
   /** The same ranks with a context of their own. @see MPI-4.1 §7.4.2 */

@@ -3,7 +3,7 @@ import { type CollectiveCall, Refusal } from './collective-engine.js'
 import type { CommState } from './comm-state.js'
 import { Communicator } from './communicator.js'
 import type { Exchange } from './exchange.js'
-import { allgatherBytes, alltoallBytes, bcastBytes } from './exchange-patterns.js'
+import { allgatherBytes, bcastBytes } from './exchange-patterns.js'
 import { hashIntegers } from './exchange-signature.js'
 import { compareTables, Group } from './group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
@@ -131,7 +131,7 @@ export function dup(comm: Communicator, options?: WaitOptions): Promise<Communic
       const counter = await drawnBy(state, exchange, 0)
       const { table, processes, runtime } = state
       const numbered = state.isSpread ? processes.processes : undefined
-      const copy = runtime.createContext({ leader: state.id.leader, counter }, table, numbered)
+      const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
       return hosted.map((_, index) => new Communicator(copy, index))
     },
   }
@@ -288,25 +288,58 @@ export function free(comm: Communicator, options?: WaitOptions): Promise<void> {
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
   }
   comm.markFreed()
-  const call: CollectiveCall<null, undefined> = {
-    signature: { name: 'free' },
-    unplaced: true,
-    run: async (hosted, exchange) => {
-      await drain(state, exchange)
-      state.runtime.dropContext(state.id)
-      return hosted.map(() => undefined)
-    },
+  return state.collectives.call(localIndex, freeCall(state), undefined, options)
+}
+
+type FreeCall = CollectiveCall<undefined, undefined>
+
+/** One for all ranks of a process, with one promise: nobody gets anything. */
+const freeCalls = new WeakMap<CommState, FreeCall>()
+
+function freeCall(state: CommState): FreeCall {
+  let call = freeCalls.get(state)
+  if (call === undefined) {
+    call = {
+      signature: { name: 'free' },
+      unplaced: true,
+      shared: true,
+      run: async (_, exchange) => {
+        await drain(state, exchange)
+        state.runtime.dropContext(state.id)
+        return [undefined]
+      },
+    }
+    freeCalls.set(state, call)
   }
-  return state.collectives.call(localIndex, call, null, options)
+  return call
 }
 
 /** Resolves when no frame of this communicator is under way to this process, and none will be sent to it. */
-async function drain({ matching, collectives }: CommState, exchange: Exchange): Promise<void> {
+async function drain(state: CommState, exchange: Exchange): Promise<void> {
+  const { matching, collectives } = state
   await collectives.whenAlone()
-  const counts = Array.from(matching.envelopesSent, (count) => bytesOf(Int32Array.of(count)))
-  const arriving = await alltoallBytes(exchange, counts, 0)
-  await matching.whenArrived(arriving.reduce((sum, bytes) => sum + wordsOf(bytes)[0], 0))
+  const { me, count } = exchange
+  const sent = matching.envelopesSent.slice()
+  const told = Int32Array.of(0, state.sharesTables ? 1 : 0)
+  for (let peer = 0; peer < count; peer++) {
+    if (peer === me) continue
+    told[0] = sent[peer]!
+    exchange.send(peer, 0, bytesOf(told))
+  }
+  let arriving = sent[me]!
+  // Peers between which something else went than collectives, which are over.
+  const talked: number[] = []
+  for (let peer = 0; peer < count; peer++) {
+    if (peer === me) continue
+    const [envelopes, shares] = wordsOf(await exchange.receive(peer, 0)) as unknown as [number, number]
+    arriving += envelopes
+    if (envelopes + sent[peer]! + shares + told[1]! > 0) talked.push(peer)
+  }
+  if (arriving > 0) await matching.whenArrived(arriving)
   await matching.close()
   // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
-  await alltoallBytes(exchange, counts, 1)
+  for (const peer of talked) exchange.send(peer, 1, nothing)
+  for (const peer of talked) await exchange.receive(peer, 1)
 }
+
+const nothing = new Uint8Array(0)
