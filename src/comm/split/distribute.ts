@@ -2,11 +2,12 @@ import { type RowWidth, rowWord } from './rows.js'
 
 /**
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
- * `spare` of the same length, by where their keys lie between the least and the greatest: rows are dealt to about as
- * many buckets as there are rows, which then hold few rows each, and a last pass puts neighbors in order. Every run
- * goes through the buckets once from front to back, so memory is read and written in order.
+ * `spare` of the same length, by where their keys lie between the least and the greatest: rows are dealt to half as many
+ * buckets as there are rows, which then hold few rows each, and a last pass puts neighbors in order. That is done for
+ * one part of the values after the other, of so many rows that they stay in the cache; a run is cut for it in one place,
+ * and goes through the buckets from front to back.
  *
- * False, with `spare` as it was, where the keys are so unevenly spread that some buckets would hold too many rows.
+ * False, with `words` as they were, where keys are so unevenly spread that some buckets would hold too many rows.
  */
 export function distributeRuns(
   width: RowWidth,
@@ -15,33 +16,58 @@ export function distributeRuns(
   spare: Int32Array,
 ): boolean {
   const scale = scaleOf(width, words, edges)
-  const next = countBuckets(width, words, scale)
-  if (!isEven(next, words.length / width)) return false
-  let start = 0
-  for (let bucket = 0; bucket < next.length; bucket++) {
-    const rows = next[bucket]!
-    next[bucket] = start
-    start += rows * width
+  const rows = words.length / width
+  const parts = Math.ceil(rows / rowsPerPart)
+  const counters = new Int32Array(bucketsFor(rows))
+  const from = Int32Array.from(edges)
+  const to = new Int32Array(edges.length - 1)
+  for (let part = 0, at = 0; part < parts; part++) {
+    const low = (scale.values / parts) * part
+    const high = part + 1 === parts ? Number.POSITIVE_INFINITY : (scale.values / parts) * (part + 1)
+    let length = 0
+    for (let run = 0; run < to.length; run++) {
+      to[run] = firstAtLeast(width, words, from[run]!, edges[run + 1]!, scale, high)
+      length += to[run]! - from[run]!
+    }
+    const deal = dealOf(length / width, scale, low, scale.values / parts)
+    const next = counters.subarray(0, deal.buckets).fill(0)
+    for (let run = 0; run < to.length; run++) count(width, words, from[run]!, to[run]!, deal, next)
+    if (!isEven(next, length / width)) return false
+    for (let bucket = 0, start = at; bucket < next.length; bucket++) {
+      const size = next[bucket]! * width
+      next[bucket] = start
+      start += size
+    }
+    for (let run = 0; run < to.length; run++) place(width, words, from[run]!, to[run]!, deal, next, spare)
+    settle(width, spare, at, at + length)
+    from.set(to)
+    at += length
   }
-  deal(width, words, scale, next, spare)
-  settle(width, spare)
   return true
 }
 
-/** A row's bucket is `floor(((color - leastColor) * keys + key - leastKey) * factor)`: it never falls as rows ascend. */
+/** The value of a row, `(color - leastColor) * keys + key - leastKey`, never falls as rows ascend. */
 interface Scale {
   readonly leastColor: number
   readonly leastKey: number
-  /** Keys that a color may have. */
+  /** Keys that a color may have, and values there are. */
   readonly keys: number
+  readonly values: number
+}
+
+/** A row's bucket is `floor((value - low) * factor)`. */
+interface Deal extends Scale {
+  readonly low: number
   readonly factor: number
   readonly buckets: number
 }
 
-/** Rows per bucket on average: few enough that most are alone, enough that the counters stay in the cache. */
+/** Rows dealt out together: 1.5 MiB. */
+const rowsPerPart = 2 ** 17
+/** Rows per bucket on average: few enough that most are in order, enough that the counters stay in the cache. */
 const rowsPerBucket = 2
-/** What the counters take must not show beside the rows: 768 KiB at most. */
-const mostBuckets = 3 * 2 ** 16
+/** What the counters take must not show beside the rows: 512 KiB at most. */
+const mostBuckets = 2 ** 17
 
 function bucketsFor(rows: number): number {
   return Math.max(1, Math.min(mostBuckets, Math.ceil(rows / rowsPerBucket)))
@@ -52,60 +78,94 @@ export function scratchBytes(rows: number): number {
   return 4 * bucketsFor(rows)
 }
 
-/** Runs are sorted, so colors need a look at their ends only. */
+/** Runs are sorted, so colors need a look at their ends only; keys too where there is one color. */
 function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): Scale {
   let leastColor = words[0]!
   let greatestColor = leastColor
-  for (let run = 0; run + 1 < edges.length; run++) {
-    leastColor = Math.min(leastColor, words[edges[run]!]!)
-    greatestColor = Math.max(greatestColor, words[edges[run + 1]! - width]!)
-  }
   let leastKey = words[rowWord.key]!
   let greatestKey = leastKey
-  if (leastColor === greatestColor) {
-    for (let run = 0; run + 1 < edges.length; run++) {
-      leastKey = Math.min(leastKey, words[edges[run]! + rowWord.key]!)
-      greatestKey = Math.max(greatestKey, words[edges[run + 1]! - width + rowWord.key]!)
-    }
-  } else {
+  for (let run = 0; run + 1 < edges.length; run++) {
+    const first = edges[run]!
+    const last = edges[run + 1]! - width
+    leastColor = Math.min(leastColor, words[first]!)
+    greatestColor = Math.max(greatestColor, words[last]!)
+    leastKey = Math.min(leastKey, words[first + rowWord.key]!)
+    greatestKey = Math.max(greatestKey, words[last + rowWord.key]!)
+  }
+  if (leastColor !== greatestColor) {
     for (let at = rowWord.key; at < words.length; at += width) {
       const key = words[at]!
       if (key < leastKey) leastKey = key
       if (key > greatestKey) greatestKey = key
     }
   }
-  const buckets = bucketsFor(words.length / width)
   const keys = greatestKey - leastKey + 1
-  const values = (greatestColor - leastColor) * keys + keys
-  // Just below, so that rounding leads to no bucket beyond the last.
-  return { leastColor, leastKey, keys, factor: (buckets * (1 - 2 ** -40)) / values, buckets }
+  return { leastColor, leastKey, keys, values: (greatestColor - leastColor) * keys + keys }
 }
 
-function countBuckets(width: RowWidth, words: Int32Array, scale: Scale): Int32Array {
-  const { leastColor, leastKey, keys, factor, buckets } = scale
-  const rows = new Int32Array(buckets)
-  for (let at = 0; at < words.length; at += width) {
-    const bucket = (((words[at]! - leastColor) * keys + (words[at + 1]! - leastKey)) * factor) | 0
+function dealOf(rows: number, scale: Scale, low: number, values: number): Deal {
+  const buckets = bucketsFor(rows)
+  // Just below, so that rounding leads to no bucket beyond the last.
+  return { ...scale, low, factor: (buckets * (1 - 2 ** -40)) / values, buckets }
+}
+
+/** The first word, of rows from `from` to `to`, of a row whose value is at least `value`. */
+function firstAtLeast(
+  width: RowWidth,
+  words: Int32Array,
+  from: number,
+  to: number,
+  { leastColor, leastKey, keys }: Scale,
+  value: number,
+): number {
+  let low = from / width
+  let high = to / width
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const at = middle * width
+    if ((words[at]! - leastColor) * keys + (words[at + 1]! - leastKey) < value) low = middle + 1
+    else high = middle
+  }
+  return low * width
+}
+
+function count(
+  width: RowWidth,
+  words: Int32Array,
+  from: number,
+  to: number,
+  { leastColor, leastKey, keys, low, factor }: Deal,
+  rows: Int32Array,
+): void {
+  for (let at = from; at < to; at += width) {
+    const value = (words[at]! - leastColor) * keys + (words[at + 1]! - leastKey)
+    const bucket = ((value - low) * factor) | 0
     rows[bucket] = rows[bucket]! + 1
   }
-  return rows
 }
 
-/** Comparisons per row that the last pass may take; random keys take about half as many as a bucket has rows. */
-const mostComparisons = 16
+/** Comparisons per row that the last pass may take; random keys take about one. */
+const mostComparisons = 8
 
-function isEven(rows: Int32Array, count: number): boolean {
+function isEven(rows: Int32Array, total: number): boolean {
   let comparisons = 0
   for (let bucket = 0; bucket < rows.length; bucket++) comparisons += rows[bucket]! * (rows[bucket]! - 1)
-  return comparisons / 2 <= mostComparisons * count
+  return comparisons / 2 <= mostComparisons * total
 }
 
-function deal(width: RowWidth, words: Int32Array, scale: Scale, next: Int32Array, spare: Int32Array): void {
-  const { leastColor, leastKey, keys, factor } = scale
-  for (let at = 0; at < words.length; at += width) {
+function place(
+  width: RowWidth,
+  words: Int32Array,
+  from: number,
+  to: number,
+  { leastColor, leastKey, keys, low, factor }: Deal,
+  next: Int32Array,
+  spare: Int32Array,
+): void {
+  for (let at = from; at < to; at += width) {
     const color = words[at]!
     const key = words[at + 1]!
-    const bucket = (((color - leastColor) * keys + (key - leastKey)) * factor) | 0
+    const bucket = (((color - leastColor) * keys + (key - leastKey) - low) * factor) | 0
     const o = next[bucket]!
     next[bucket] = o + width
     spare[o] = color
@@ -116,14 +176,14 @@ function deal(width: RowWidth, words: Int32Array, scale: Scale, next: Int32Array
 }
 
 /** Insertion sort of rows that are nearly in order. */
-function settle(width: RowWidth, words: Int32Array): void {
-  for (let at = width; at < words.length; at += width) {
+function settle(width: RowWidth, words: Int32Array, start: number, end: number): void {
+  for (let at = start + width; at < end; at += width) {
     const color = words[at]!
     const key = words[at + 1]!
     const rank = words[at + 2]!
     const worldRank = width === 4 ? words[at + 3]! : 0
     let to = at
-    for (; to > 0; to -= width) {
+    for (; to > start; to -= width) {
       const from = to - width
       const colorBefore = words[from]!
       const keyBefore = words[from + 1]!
