@@ -91,8 +91,12 @@ function plannedCall(state: CommState, name: CollectiveName, options: SplitOptio
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,
     run: async (rows, exchange) => {
-      const color = Int32Array.from(rows, (row) => row.color)
-      const key = Int32Array.from(rows, (row) => row.key)
+      const color = new Int32Array(rows.length)
+      const key = new Int32Array(rows.length)
+      for (let i = 0; i < rows.length; i++) {
+        color[i] = rows[i]!.color
+        key[i] = rows[i]!.key
+      }
       return handlesOf(state, await runSplit(state, exchange, { color, key }, plan))
     },
   }

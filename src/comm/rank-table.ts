@@ -146,9 +146,9 @@ export function processTable(
   runStart.push(table.size)
   return {
     count: processes.length,
-    processes: Int32Array.from(processes),
-    runStart: Int32Array.from(runStart),
-    runProcess: Int32Array.from(runProcess),
+    processes: new Int32Array(processes),
+    runStart: new Int32Array(runStart),
+    runProcess: new Int32Array(runProcess),
   }
 }
 

@@ -1,6 +1,7 @@
 import { allgatherBytes } from '../exchange-patterns.js'
-import { type ProcessTable, rankTable } from '../rank-table.js'
+import { type LocalRankTable, type ProcessTable, rankTable, stridedTable } from '../rank-table.js'
 import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
+import { scratch } from './scratch.js'
 import { type SplitTable, splitConventional } from './sort-table.js'
 import { bytesOf, wordsOf } from './words.js'
 
@@ -19,19 +20,41 @@ export const splitConventionally: SplitAlgorithm = async ({ parent, exchange, re
   meter.enter('merge')
   const table = unpack(parent.processes, parent.size, frames.map(wordsOf))
   const { start, members } = splitConventional(table.entries)
-  const localIndex = new Int32Array(parent.size).fill(-1)
+  const localIndex = scratch('localIndex', parent.size).fill(-1)
   for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]!] = i
 
   const parts: SplitPart[] = []
   for (let group = 0; group + 1 < start.length; group++) {
-    const ranks = members.subarray(start[group]!, start[group + 1]!)
-    const hosted = ranks.map((rank) => localIndex[rank]!).filter((index) => index >= 0)
-    if (hosted.length === 0) continue
-    const worldRanks = ranks.map((rank) => parentTable.lookup(rank))
-    const counter = table.counter[table.process[ranks[0]!]!]!
-    parts.push({ id: { leader: worldRanks[0]!, counter }, table: rankTable(worldRanks), hosted })
+    const from = start[group]!
+    const to = start[group + 1]!
+    let here = 0
+    for (let i = from; i < to; i++) if (localIndex[members[i]!]! >= 0) here++
+    if (here === 0) continue
+    const hosted = new Int32Array(here)
+    for (let i = from, at = 0; i < to; i++) {
+      const index = localIndex[members[i]!]!
+      if (index >= 0) hosted[at++] = index
+    }
+    const leader = members[from]!
+    parts.push({
+      id: { leader: parentTable.lookup(leader), counter: table.counter[table.process[leader]!]! },
+      table: selectedTable(parentTable, members, from, to),
+      hosted,
+    })
   }
   return parts
+}
+
+/** The table of the parent's ranks `ranks[from .. to - 1]`. */
+function selectedTable(parent: LocalRankTable, ranks: Int32Array, from: number, to: number): LocalRankTable {
+  const first = parent.lookup(ranks[from]!)
+  const stride = to - from > 1 ? parent.lookup(ranks[from + 1]!) - first : 1
+  let regular = from + 1
+  while (regular < to && parent.lookup(ranks[regular]!) === first + (regular - from) * stride) regular++
+  if (regular === to) return stridedTable(to - from, first, stride)
+  const worldRanks = new Int32Array(to - from)
+  for (let i = from; i < to; i++) worldRanks[i - from] = parent.lookup(ranks[i]!)
+  return rankTable(worldRanks)
 }
 
 /** A counter, then color and key of every hosted rank, ascending by rank. */
@@ -54,10 +77,10 @@ interface SplitRows {
 }
 
 function unpack(processes: ProcessTable, size: number, frames: readonly Int32Array[]): SplitRows {
-  const color = new Int32Array(size)
-  const key = new Int32Array(size)
-  const process = new Int32Array(size)
-  const next = new Int32Array(frames.length).fill(1)
+  const color = scratch('color', size)
+  const key = scratch('key', size)
+  const process = scratch('process', size)
+  const next = scratch('next', frames.length).fill(1)
   for (let run = 0; run < processes.runProcess.length; run++) {
     const from = processes.runProcess[run]!
     const words = frames[from]!
@@ -69,5 +92,9 @@ function unpack(processes: ProcessTable, size: number, frames: readonly Int32Arr
     }
     next[from] = at
   }
-  return { entries: { color, key }, process, counter: Int32Array.from(frames, (words) => words[0]!) }
+  const counter = scratch('counter', frames.length)
+  frames.forEach((words, from) => {
+    counter[from] = words[0]!
+  })
+  return { entries: { color, key }, process, counter }
 }

@@ -1,8 +1,12 @@
+import { scratch } from './scratch.js'
+
 const digitBits = 11
 const digits = 1 << digitBits
 const digitMask = digits - 1
 /** So few are ordered faster by comparing than by clearing a histogram. */
 const fewRanks = 256
+/** So few by putting each in its place. */
+const fewestRanks = 64
 /** 3 digits of 11 bits hold 32. */
 const passes = 3
 
@@ -13,7 +17,7 @@ const passes = 3
  */
 export function sortedByValue(ranks: Int32Array, value: Int32Array): Int32Array {
   const count = ranks.length
-  let values = new Int32Array(count)
+  let values: Int32Array = scratch('values', count)
   let isAscending = true
   let last = -(2 ** 31)
   for (let i = 0; i < count; i++) {
@@ -23,10 +27,11 @@ export function sortedByValue(ranks: Int32Array, value: Int32Array): Int32Array 
     last = current
   }
   if (isAscending) return ranks
+  if (count <= fewestRanks) return insertionSorted(ranks, values)
   if (count <= fewRanks) return ranks.slice().sort((a, b) => value[a]! - value[b]!)
   const histogram = countDigits(values)
   let sorted = ranks
-  let spareValues = new Int32Array(count)
+  let spareValues: Int32Array = new Int32Array(count)
   let spare: Int32Array = new Int32Array(count)
   for (let pass = 0; pass < passes; pass++) {
     const next = histogram.subarray(pass * digits, (pass + 1) * digits)
@@ -52,6 +57,23 @@ export function sortedByValue(ranks: Int32Array, value: Int32Array): Int32Array 
     const free = sorted === ranks ? new Int32Array(count) : sorted
     sorted = spare
     spare = free
+  }
+  return sorted
+}
+
+/** @param values of the ranks; in order afterwards */
+function insertionSorted(ranks: Int32Array, values: Int32Array): Int32Array {
+  const sorted = ranks.slice()
+  for (let i = 1; i < sorted.length; i++) {
+    const value = values[i]!
+    const rank = sorted[i]!
+    let to = i
+    for (; to > 0 && values[to - 1]! > value; to--) {
+      values[to] = values[to - 1]!
+      sorted[to] = sorted[to - 1]!
+    }
+    values[to] = value
+    sorted[to] = rank
   }
   return sorted
 }
