@@ -12,6 +12,18 @@ export function within(exchange: Exchange, members: Int32Array): Exchange {
   }
 }
 
+/** Processes `first` to `first + count - 1` of an exchange as one of their own; I am one of them. */
+export function ranged(exchange: Exchange, first: number, count: number): Exchange {
+  return {
+    me: exchange.me - first,
+    count,
+    send: (peer, step, payload) => exchange.send(first + peer, step, payload),
+    receive: (peer, step) => exchange.receive(first + peer, step),
+    take: (peer, step, take) => exchange.take(first + peer, step, take),
+    finish: (results) => exchange.finish(results),
+  }
+}
+
 /**
  * Block p of my list to process p, which gets it at my index, in ceil(lg count) messages per process (Bruck et al.
  * 1997): in round r everything that has yet to travel a distance with bit r set goes that far. For small blocks: each

@@ -1,159 +1,178 @@
 import type { Exchange } from '../collective-engine.js'
-import { allgatherBytes } from '../exchange-patterns.js'
-import { givenBounds, type SliceBounds } from '../tables/slice-bounds.js'
+import { bcastBytes } from '../exchange-patterns.js'
+import { evenBounds, type SliceBounds } from '../tables/slice-bounds.js'
 import type { SplitAlgorithm } from './algorithm.js'
-import { alltoallWords } from './exchange-group.js'
+import { ranged } from './exchange-group.js'
+import type { SplitMeter } from './meter.js'
 import { splitBySorting } from './parallel-sort.js'
-import { compareRows, type Rows, type RowWidth } from './rows.js'
+import { compareRows, type RowWidth } from './rows.js'
 import { sortedRows } from './sorted-rows.js'
 import { steps } from './steps.js'
+import { WordList } from './word-list.js'
 import { bytesOf, wordsOf } from './words.js'
 
 /**
- * Split with nothing but everybody's own share (Siebert and Wolf 2010): a quicksort of all rows over all processes, in
- * place, each of which always holds as many rows as it brought. In every round each segment of positions that still
- * spans processes agrees on a pivot, counts who has how many rows below it, and moves those to its front. About lg P
- * rounds of three small exchanges; O(n / P) rows and O(P) counts per process.
+ * Split with nothing but everybody's own share (Siebert and Wolf 2010): a quicksort of all rows over all processes, each
+ * of which holds N / P positions. A segment of positions agrees on a pivot, counts by a scan who has how many rows below
+ * it, and moves those to its front; then both halves go on for themselves. O(lg N) rounds with high probability, of
+ * O(lg P) messages each; besides rows a process has O(1) words of every segment, and is in two at a time at most.
  */
 export const splitMinimally: SplitAlgorithm = (call) =>
-  splitBySorting(call, async (column, rows, _total, meter) => {
-    const lengths = await allgatherBytes(
-      column,
-      bytesOf(Int32Array.of(rows.words.length / rows.width)),
-      steps.quicksort,
-    )
-    const starts = new Float64Array(column.count + 1)
-    lengths.forEach((bytes, i) => {
-      starts[i + 1] = starts[i]! + wordsOf(bytes)[0]
-    })
-    const bounds = givenBounds(starts)
+  splitBySorting(call, async (column, rows, total, meter) => {
+    const bounds = evenBounds(total, column.count)
     meter.enter('exchange')
-    const held = await quicksort(column, rows, bounds)
+    const quicksort = new Quicksort(column, bounds, rows.width, meter)
+    const held = await quicksort.sort(rows.words)
     meter.enter('merge')
-    return { rows: sortedRows(held), bounds }
+    return { rows: sortedRows({ words: held, width: rows.width }), bounds }
   })
-
-/** Positions `start` to `end - 1`, whose rows are those of the same positions of the sorted table in some order. */
-interface Segment {
-  readonly start: number
-  readonly end: number
-}
 
 const pivotWords = 3
+/** Every round takes as many steps. */
+const stepsPerRound = 256
+const step = { pivot: 0, scan: 64, move: 128 } as const
 
-async function quicksort(column: Exchange, rows: Rows, bounds: SliceBounds): Promise<Rows> {
-  const base = bounds.start(column.me)
-  const limit = bounds.start(column.me + 1)
-  const { width } = rows
-  let { words } = rows
-  let segments: Segment[] = spanning([{ start: 0, end: bounds.rows }], bounds)
-  for (let round = 0; segments.length > 0; round++) {
-    const step = steps.quicksort + (round + 1) * 192
-    // Every process knows all segments, and speaks about those it has rows of.
-    const mine = segments.map(({ start, end }) => ({
-      from: Math.max(start, base),
-      to: Math.min(end, limit),
-    }))
-    const pivots = await agreePivots(column, segments, mine, { words, width }, base, step)
-    const below = mine.map(({ from, to }, s) => countBelow(words, width, from - base, to - base, pivots[s]!))
-    const counts = (await allgatherBytes(column, bytesOf(Int32Array.from(below)), step + 64)).map(wordsOf)
-    const next: Segment[] = []
-    const outgoing = Array.from({ length: column.count }, (): number[] => [])
-    segments.forEach((segment, s) => {
-      const sum = counts.reduce((total, theirs) => total + theirs[s]!, 0)
-      // Of a pivot that is the least, the row itself goes to the front: a segment always gets smaller.
-      const inclusive = sum === 0
-      const middle = segment.start + Math.max(1, sum)
-      next.push({ start: segment.start, end: middle }, { start: middle, end: segment.end })
-      const { from, to } = mine[s]!
-      if (from >= to) return
-      let front = segment.start
-      let back = middle
-      for (let process = 0; process < column.me; process++) {
-        const held = overlap(bounds, process, segment)
-        const theirs = inclusive ? (process === pivots[s]!.holder ? 1 : 0) : counts[process]![s]!
-        front += theirs
-        back += held - theirs
-      }
-      for (let position = from; position < to; position++) {
-        const at = (position - base) * width
-        const order = compareRows(words, at, pivots[s]!.row, 0)
-        const target = order < 0 || (inclusive && order === 0) ? front++ : back++
-        const list = outgoing[bounds.sliceOf(target)]!
-        list.push(target)
-        for (let i = 0; i < width; i++) list.push(words[at + i]!)
-      }
-    })
-    const moved = words.slice()
-    const arrived = await alltoallWords(
-      column,
-      outgoing.map((list) => Int32Array.from(list)),
-      step + 128,
-    )
-    for (const list of arrived) {
-      for (let at = 0; at < list.length; at += 1 + width) {
-        moved.set(list.subarray(at + 1, at + 1 + width), (list[at]! - base) * width)
-      }
-    }
-    words = moved
-    segments = spanning(next, bounds)
+class Quicksort {
+  readonly #column: Exchange
+  readonly #bounds: SliceBounds
+  readonly #width: RowWidth
+  readonly #meter: SplitMeter
+  /** Positions of this process. */
+  readonly #base: number
+  readonly #limit: number
+  /** Their rows. */
+  #words = new Int32Array(0)
+
+  constructor(column: Exchange, bounds: SliceBounds, width: RowWidth, meter: SplitMeter) {
+    this.#column = column
+    this.#bounds = bounds
+    this.#width = width
+    this.#meter = meter
+    this.#base = bounds.start(column.me)
+    this.#limit = bounds.start(column.me + 1)
   }
-  return { words, width }
-}
 
-interface Pivot {
-  /** Color, key and rank. */
-  readonly row: Int32Array
-  /** Process that holds the row. */
-  readonly holder: number
-}
-
-/** Of every segment the weighted median of what its processes propose. */
-async function agreePivots(
-  column: Exchange,
-  segments: readonly Segment[],
-  mine: readonly { readonly from: number; readonly to: number }[],
-  { words, width }: Rows,
-  base: number,
-  step: number,
-): Promise<Pivot[]> {
-  const proposed: number[] = []
-  mine.forEach(({ from, to }, s) => {
-    if (from >= to) return
-    const at = (((from + to - 1) >> 1) - base) * width
-    proposed.push(s, to - from, ...words.subarray(at, at + pivotWords))
-  })
-  const all = (await allgatherBytes(column, bytesOf(Int32Array.from(proposed)), step)).map(wordsOf)
-  const candidates = segments.map((): { weight: number; row: Int32Array; holder: number }[] => [])
-  all.forEach((list, holder) => {
-    for (let at = 0; at < list.length; at += 2 + pivotWords) {
-      const row = list.subarray(at + 2, at + 2 + pivotWords)
-      candidates[list[at]!]!.push({ weight: list[at + 1]!, row, holder })
+  /** My positions of the sorted table, in any order. @param words the rows I brought */
+  async sort(words: Int32Array): Promise<Int32Array> {
+    const width = this.#width
+    this.#words = new Int32Array((this.#limit - this.#base) * width)
+    this.#meter.hold(this.#words)
+    // However many rows each has brought, all get their share first.
+    const { before } = await scanned(this.#column, words.length / width, steps.quicksort + step.scan)
+    const items = new WordList()
+    for (let at = 0, position = before; at < words.length; at += width) {
+      this.#push(items, position++, words, at)
     }
-  })
-  return candidates.map((of) => {
-    of.sort((a, b) => compareRows(a.row, 0, b.row, 0))
-    const half = of.reduce((sum, { weight }) => sum + weight, 0) / 2
-    let sum = 0
-    return of.find(({ weight }) => {
-      sum += weight
-      return sum >= half
-    })!
-  })
+    this.#meter.hold(null, words)
+    await this.#move(this.#column, 0, items, steps.quicksort + step.move)
+    await this.#sortSegment(0, this.#bounds.rows, 1)
+    return this.#words
+  }
+
+  /** Sorts positions `start` to `end - 1` as far as between processes; their ranges touch in one process at most. */
+  async #sortSegment(start: number, end: number, round: number): Promise<void> {
+    if (start === end) return
+    const first = this.#bounds.sliceOf(start)
+    const last = this.#bounds.sliceOf(end - 1)
+    const { me } = this.#column
+    if (first === last || me < first || me > last) return
+    const group = ranged(this.#column, first, last - first + 1)
+    const base = steps.quicksort + round * stepsPerRound
+    const width = this.#width
+
+    const position = start + (scattered(start, end, round) % (end - start))
+    const holder = this.#bounds.sliceOf(position) - first
+    const at = (position - this.#base) * width
+    const own = group.me === holder ? bytesOf(this.#words.slice(at, at + pivotWords)) : null
+    const pivot = wordsOf(await bcastBytes(group, holder, own, base + step.pivot))
+
+    const from = Math.max(start, this.#base)
+    const to = Math.max(from, Math.min(end, this.#limit))
+    const counted = await scanned(group, this.#countBelow(from, to, pivot), base + step.scan)
+    // Of a pivot that is the least, the row itself goes to the front: both halves are smaller.
+    const isLeast = counted.sum === 0
+    const sum = isLeast ? 1 : counted.sum
+    const before = isLeast ? (group.me > holder ? 1 : 0) : counted.before
+    let front = start + before
+    let back = start + sum + (from - start) - before
+    const items = new WordList()
+    for (let row = from; row < to; row++) {
+      const word = (row - this.#base) * width
+      const order = compareRows(this.#words, word, pivot, 0)
+      this.#push(items, order < 0 || (isLeast && order === 0) ? front++ : back++, this.#words, word)
+    }
+    await this.#move(group, first, items, base + step.move)
+    await Promise.all([
+      this.#sortSegment(start, start + sum, round + 1),
+      this.#sortSegment(start + sum, end, round + 1),
+    ])
+  }
+
+  #push(items: WordList, position: number, words: Int32Array, at: number): void {
+    items.push(position)
+    for (let i = 0; i < this.#width; i++) items.push(words[at + i]!)
+  }
+
+  #countBelow(from: number, to: number, pivot: Int32Array): number {
+    let below = 0
+    for (let row = from; row < to; row++) {
+      if (compareRows(this.#words, (row - this.#base) * this.#width, pivot, 0) < 0) below++
+    }
+    return below
+  }
+
+  /**
+   * Brings rows to the processes of their positions, and puts mine in place. Nobody knows who has rows for whom, so they
+   * go the way of fixed partners: in round r everything that has yet to travel a distance with bit r set goes that far.
+   */
+  async #move(group: Exchange, first: number, items: WordList, base: number): Promise<void> {
+    const { me, count } = group
+    const itemWords = 1 + this.#width
+    let held = items
+    for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
+      const staying = new WordList()
+      const moving = new WordList()
+      for (let at = 0; at < held.length; at += itemWords) {
+        const item = held.words.subarray(at, at + itemWords)
+        const dest = this.#bounds.sliceOf(item[0]!) - first
+        const isMoving = (((dest - me + count) % count) & distance) !== 0
+        ;(isMoving ? moving : staying).append(item)
+      }
+      this.#meter.hold(held.words)
+      this.#meter.hold(moving.words)
+      group.send((me + distance) % count, base + round, bytesOf(moving.words))
+      staying.append(wordsOf(await group.receive((me - distance + count) % count, base + round)))
+      this.#meter.hold(null, held.words, moving.words)
+      held = staying
+    }
+    for (let at = 0; at < held.length; at += itemWords) {
+      const item = held.words.subarray(at, at + itemWords)
+      this.#words.set(item.subarray(1), (item[0]! - this.#base) * this.#width)
+    }
+  }
 }
 
-function countBelow(words: Int32Array, width: RowWidth, from: number, to: number, { row }: Pivot): number {
-  let below = 0
-  for (let i = from; i < to; i++) if (compareRows(words, i * width, row, 0) < 0) below++
-  return below
+/** The sum of all values, and of those before mine: O(1) words and O(lg count) messages. */
+async function scanned(
+  group: Exchange,
+  mine: number,
+  base: number,
+): Promise<{ readonly before: number; readonly sum: number }> {
+  const { me, count } = group
+  let upToMe = mine
+  let round = 0
+  for (let distance = 1; distance < count; distance *= 2, round++) {
+    if (me + distance < count) group.send(me + distance, base + round, bytesOf(Int32Array.of(upToMe)))
+    if (me >= distance) upToMe += wordsOf(await group.receive(me - distance, base + round))[0]!
+  }
+  const last = me === count - 1 ? bytesOf(Int32Array.of(upToMe)) : null
+  const [sum] = wordsOf(await bcastBytes(group, count - 1, last, base + round)) as unknown as [number]
+  return { before: upToMe - mine, sum }
 }
 
-/** Rows of a segment that a process holds. */
-function overlap(bounds: SliceBounds, process: number, { start, end }: Segment): number {
-  return Math.max(0, Math.min(end, bounds.start(process + 1)) - Math.max(start, bounds.start(process)))
-}
-
-/** Segments of more than one process; the others are sorted where they are. */
-function spanning(segments: readonly Segment[], bounds: SliceBounds): Segment[] {
-  return segments.filter(({ start, end }) => end > start && bounds.sliceOf(start) !== bounds.sliceOf(end - 1))
+/** The same on all processes, and without pattern. */
+function scattered(start: number, end: number, round: number): number {
+  let hash = Math.imul(start ^ 0x9e3779b9, 0x85ebca6b)
+  hash = Math.imul((hash ^ (hash >>> 15) ^ end) + round, 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
 }

@@ -121,7 +121,7 @@ async function agree(
 }
 
 /** My slice of every sorter's list, merged in the order of the sorters. */
-export async function exchangeAndMerge(
+async function exchangeAndMerge(
   column: Exchange,
   rows: Rows,
   cuts: Int32Array,
