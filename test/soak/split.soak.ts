@@ -4,12 +4,18 @@ import type { Calm, Storm } from '../support/split-storm.js'
 
 const program = new URL('../support/split-storm.ts', import.meta.url)
 
+/** 16 bytes per rank and cycle would be more. */
+const mostGrownBytes = 2 ** 20
+
 it('10,000 nested cycles of split, dup and free on threads leave nothing behind', async () => {
   const calm = await run<Calm, Storm>(program, {
     ranks: 12,
     fabric: 'threads',
     processes: 2,
-    args: { cycles: 10_000, seed: 1 },
+    args: { cycles: 10_000, seed: 1, weigh: true },
   })
-  expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0 })))
+  for (const { contexts, tables, grownBytes } of calm) {
+    expect({ contexts, tables }).toEqual({ contexts: 0, tables: 0 })
+    expect(grownBytes).toBeLessThan(mostGrownBytes)
+  }
 })

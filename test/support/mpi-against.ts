@@ -1,5 +1,5 @@
 // Random communicators and neighborhoods, made by us and by MPI itself in one job; prints how many of them agree.
-import { type Communicator, mpi, run } from 'rankweave'
+import { type Communicator, mpi, run, type SplitOptions } from 'rankweave'
 import { seededRandom } from '../../src/fabric/random.js'
 import { contribution, MpiPeer, type Outcome } from './mpi-peer.js'
 
@@ -9,6 +9,7 @@ interface Case {
   theirs(peer: MpiPeer): Outcome
 }
 
+const algorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
 const [seed, count] = process.argv.slice(2).map(Number) as [number, number]
 const factory = mpi()
 const session = await factory.open()
@@ -41,14 +42,30 @@ function randomCase(n: number, random: () => number): Case {
 function splitCase(below: (limit: number) => number): Case {
   const colors = Array.from({ length: processes }, () => (below(5) === 0 ? null : below(3)))
   const keys = Array.from({ length: processes }, () => below(7) - 3)
+  const options = splitOptions(below)
   return {
-    name: `split by colors ${colors} and keys ${keys}`,
+    name: `split by colors ${colors} and keys ${keys}, ${JSON.stringify(options)}`,
     ours: async (world) => {
-      const part = await world.split(colors[me]!, keys[me]!)
+      const part = await world.split(colors[me]!, keys[me]!, options)
       if (part === null) return null
-      return [part.rank, ...(await part.allgather(Int32Array.of(world.rank)))]
+      const found = [...(await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank)))]
+      const told = [...(await part.allgather(Int32Array.of(world.rank)))]
+      return found.join() === told.join() ? [part.rank, ...told] : [-1, ...found]
     },
     theirs: (mpiPeer) => mpiPeer.split(colors[me]!, keys[me]!),
+  }
+}
+
+/** Every algorithm with every table it can make. */
+function splitOptions(below: (limit: number) => number): SplitOptions {
+  const algorithm = algorithms[below(algorithms.length)]!
+  if (algorithm === 'conventional' || algorithm === 'merging') return { algorithm }
+  return {
+    algorithm,
+    table: below(3) === 0 ? 'replicated' : 'distributed',
+    ...(algorithm === 'minimal' ? {} : { sorters: 1 + below(processes) }),
+    tableGroup: 1 + below(processes),
+    selfHostRows: below(2) === 0 ? 0 : 2,
   }
 }
 

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
 import { sliceService } from '../../src/comm/tables/slice-service.js'
@@ -7,22 +9,28 @@ import { expectedGroups } from './split-cases.js'
 export interface Storm {
   readonly cycles: number
   readonly seed: number
+  /** Whether to look at the heap. */
+  readonly weigh?: boolean
 }
 
-/** What is left in a process after a storm: communicators besides the world, distributed tables, bytes on the heap. */
+/** What is left in a process after a storm: communicators besides the world, distributed tables. */
 export interface Calm {
   readonly contexts: number
   readonly tables: number
+  /** By which the heap of this thread has grown since a fifth of the cycles were done; 0 if it was not weighed. */
+  readonly grownBytes: number
 }
 
 /**
  * Splits, copies, splits again and frees, with random colors and every algorithm; look-ups must be right throughout, also
  * while members that freed first are gone. Every rank draws the same numbers.
  */
-export default async function storm(world: Communicator, { cycles, seed }: Storm): Promise<Calm> {
+export default async function storm(world: Communicator, { cycles, seed, weigh }: Storm): Promise<Calm> {
   const draw = seededRandom(seed)
   const { size } = world
+  let early = 0
   for (let cycle = 0; cycle < cycles; cycle++) {
+    if (weigh === true && cycle === Math.floor(cycles / 5)) early = await bytesInUse(world)
     const colors = 1 + Math.floor(draw() * 4)
     const color = Int32Array.from({ length: size }, () => Math.floor(draw() * (colors + 1)) - 1)
     const key = Int32Array.from({ length: size }, () => Math.floor(draw() * 5))
@@ -55,7 +63,23 @@ export default async function storm(world: Communicator, { cycles, seed }: Storm
   await world.alltoall(new Int32Array(size))
   await world.alltoall(new Int32Array(size))
   const { runtime } = world.seat().state
-  return { contexts: [...runtime.contexts].length - 1, tables: sliceService(runtime).tables }
+  const grownBytes = weigh === true ? (await bytesInUse(world)) - early : 0
+  return { contexts: [...runtime.contexts].length - 1, tables: sliceService(runtime).tables, grownBytes }
+}
+
+/** Bytes on this thread's heap while all ranks wait; 0 for all but its first rank. */
+async function bytesInUse(world: Communicator): Promise<number> {
+  await world.barrier()
+  let bytes = 0
+  if (world.seat().localIndex === 0) {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    collectGarbage()
+    const { heapUsed, arrayBuffers } = process.memoryUsage()
+    bytes = heapUsed + arrayBuffers
+  }
+  await world.barrier()
+  return bytes
 }
 
 async function right(comm: Communicator, members: readonly number[], probe: number): Promise<void> {

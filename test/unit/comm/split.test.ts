@@ -5,6 +5,14 @@ import type { SplitOptions } from '../../../src/comm/split/plan.js'
 import { collectiveChecks } from '../../../src/conformance/collective-checks.js'
 import type { ExpectedWorld } from '../../../src/conformance/world-case.js'
 import { local } from '../../../src/fabric/local.js'
+import { seededRandom } from '../../../src/fabric/random.js'
+import {
+  colorPatterns,
+  expectedGroups,
+  keyPatterns,
+  type SplitCase,
+  splitCase,
+} from '../../support/split-cases.js'
 import storm from '../../support/split-storm.js'
 
 const spread: SplitOptions = { table: 'distributed', selfHostRows: 0 }
@@ -160,9 +168,153 @@ describe('every collective as the first on a communicator whose table is spread'
   })
 })
 
+/** All members are right, and find each other. */
+async function expectDefinition(
+  layout: { readonly ranks: number; readonly processes: number },
+  given: SplitCase,
+  options: SplitOptions,
+): Promise<void> {
+  const groups = expectedGroups(given)
+  await run(
+    async (world) => {
+      const part = await world.split(given.color[world.rank], given.key[world.rank], options)
+      const members = groups.find((group) => group.includes(world.rank))!
+      expect(members[part.rank]).toBe(world.rank)
+      expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
+    },
+    { ranks: layout.ranks, fabric: local({ processes: layout.processes, seed: 1 }) },
+  )
+}
+
+describe('every number of sorters, every number of processes that share a table', () => {
+  const mixed = (ranks: number) =>
+    splitCase(ranks, colorPatterns['largeAndSmall'], keyPatterns['modulo'], seededRandom(ranks))
+
+  it('1 <= p <= n <= 12, one rank per process', async () => {
+    for (let ranks = 1; ranks <= 12; ranks++) {
+      for (let sorters = 1; sorters <= ranks; sorters++) {
+        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters })
+      }
+    }
+  })
+
+  it("P' from 1 to n, below, at and above the number of sorters", async () => {
+    const ranks = 13
+    for (const sorters of [1, 3, 5, 13]) {
+      for (let tableGroup = 1; tableGroup <= ranks; tableGroup++) {
+        await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters, tableGroup })
+      }
+    }
+  })
+})
+
+describe('messages of a split', () => {
+  const lg = (count: number) => Math.ceil(Math.log2(count))
+  const [processes, sorters] = [12, 5]
+
+  it.each([
+    ['rows', (rank: number) => Math.floor(rank / 6), (rank: number) => rank],
+    ['columns', (rank: number) => rank % 6, (rank: number) => -rank],
+    ['a block', () => 3, () => 0],
+  ])('%s cost no message beyond the agreement, then none at all, in O(1) memory', async (_, color, key) => {
+    await run(
+      async (world) => {
+        await world.barrier()
+        const { processCounters } = world.seat().state.runtime
+        const part = await world.split(color(world.rank), key(world.rank), { ...spread, sorters })
+        const { table, split } = part.describe()
+        expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
+        expect(split!.phases['table']?.messages ?? 0).toBe(0)
+        await world.barrier()
+        const before = processCounters.framesSent
+        const all = await part.worldRanks(Array.from({ length: part.size }, (_, rank) => rank))
+        expect(all[part.rank]).toBe(world.rank)
+        expect(processCounters.framesSent).toBe(before)
+      },
+      { ranks: 36, fabric: local({ processes, seed: 2 }) },
+    )
+  })
+
+  it('are those of the phases and no others: names of contexts cost none', async () => {
+    const sent = new Map<number, { phases: number; frames: number }>()
+    await run(
+      async (world) => {
+        const { runtime } = world.seat().state
+        const before = runtime.processCounters.framesSent
+        const part = await world.split(world.rank % 2, shuffled(world.rank), { ...spread, sorters })
+        const { phases } = part.describe().split!
+        const costs = Object.values(phases)
+        const messages = costs.reduce((sum, cost) => sum + cost.messages, 0)
+        sent.set(runtime.process, {
+          phases: messages,
+          frames: runtime.processCounters.framesSent - before,
+        })
+        // Blocks of 2 or 3 processes, columns of 5 (split.md §10).
+        const isShadow = phases['splitters'] === undefined
+        expect(phases['collect']!.messages).toBeLessThanOrEqual(lg(3))
+        if (isShadow) return
+        expect(phases['splitters']!.messages % lg(sorters)).toBe(0)
+        expect(phases['exchange']!.messages).toBe(sorters - 1)
+        expect(phases['ranks']!.messages).toBeLessThanOrEqual(lg(sorters) + (sorters - 1) + 1)
+      },
+      { ranks: 48, fabric: local({ processes, seed: 3 }) },
+    )
+    expect(sent.size).toBe(processes)
+    for (const { phases, frames } of sent.values()) expect(frames).toBe(phases)
+  })
+})
+
+describe('memory of a split', () => {
+  it('is at most 24 bytes per row of a share, and a share is kept', async () => {
+    const [ranks, processes] = [2 ** 17, 2]
+    const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
+    const share = ranks / processes
+    await run(
+      async (world) => {
+        const part = await world.split(0, key[world.rank], { table: 'distributed', selfHostRows: 0 })
+        if (world.rank % share > 0) return
+        const { split, table } = part.describe()
+        expect(split!.peakBytes).toBeGreaterThan(20 * share)
+        expect(split!.peakBytes).toBeLessThanOrEqual(26 * share)
+        expect(table.bytes + table.sharedBytes).toBeLessThanOrEqual(8 * share + 4 * processes)
+      },
+      { ranks, fabric: local({ processes, seed: 1 }) },
+    )
+  })
+})
+
+describe('small communicators keep their rows themselves', () => {
+  it('and ask nobody, also when all hosts of the table have freed theirs', async () => {
+    await run(
+      async (world) => {
+        // The large one needs a table, the small ones do not.
+        const color = world.rank < 16 ? 0 : 1 + (world.rank % 2)
+        const part = await world.split(color, shuffled(world.rank), { table: 'distributed', selfHostRows: 8 })
+        if (color === 0) {
+          expect(part.describe().table.kind).toBe('distributed')
+          await part.free()
+        }
+        await world.barrier()
+        const { runtime } = world.seat().state
+        const before = runtime.processCounters.framesSent
+        if (color > 0) {
+          expect(part.describe().table.kind).toBe('replicated')
+          const members = Array.from({ length: 24 }, (_, rank) => rank)
+            .filter((rank) => rank >= 16 && 1 + (rank % 2) === color)
+            .sort((a, b) => shuffled(a) - shuffled(b))
+          expect([...(await part.worldRanks([...members.keys()]))]).toEqual(members)
+        }
+        expect(runtime.processCounters.framesSent).toBe(before)
+        await world.barrier()
+      },
+      { ranks: 24, fabric: local({ processes: 24, seed: 4 }) },
+    )
+  })
+})
+
 describe('storms of nested splits', () => {
   it.each([1, 2])('leave no communicator and no table behind, seed %d', async (seed) => {
     const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 40, seed } })
-    expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0 })))
+    expect(calm).toEqual(calm.map(() => ({ contexts: 0, tables: 0, grownBytes: 0 })))
   })
 })
