@@ -1,14 +1,15 @@
-import { maxHeaderWords } from './fabric.js'
+import { type FrameSink, maxHeaderWords } from './fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, smallBytes } from './mpi-message.js'
 
-/** Where frames go; header and payload are lent until it returns. */
-export type Deliver = (src: number, header: Int32Array, payload: Uint8Array) => void
+/** Where frames go, as those of a `FrameSink`. */
+export type FrameTaker = Required<Pick<FrameSink, 'frame' | 'inPlace'>>
 
 const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
 /** Receives that MPI can match while we are busy with one. */
 const receives = 4
+const mostBehind = 1
 
 const flagAt = 0
 const requestsAt = 8
@@ -20,6 +21,8 @@ const requestsAt = 8
 export class MpiInbox {
   /** Messages received, modulo 2^32. */
   received = 0
+  /** Header and payload of the frame that was handed on last. */
+  frameBytes = 0
   readonly #library: MpiLibrary
   readonly #test: (...args: number[]) => number
   readonly #start: (...args: number[]) => number
@@ -31,8 +34,10 @@ export class MpiInbox {
   readonly #requests: readonly number[]
   readonly #offsets: readonly number[]
   #turn = 0
-  /** A message is being handed on: its next frame and its end. */
-  #begun = false
+  /** Receives before this turn that are not posted again yet: that can wait until there is nothing to do. */
+  #behind = 0
+  /** Of the message that is being handed on: its sender, its next frame and its end. */
+  #src = 0
   #at = 0
   #end = 0
   /** Arrays to lend, by length: making views costs more than copying a few words. */
@@ -61,31 +66,35 @@ export class MpiInbox {
     }
   }
 
-  /** Hands on the frames of the next message, if one has come; false if none has. */
-  next(deliver: Deliver): boolean {
-    if (!this.#begun) {
-      this.#test(this.#requests[this.#turn]!, this.#flag, this.#ignore)
-      if (this.#words[flagAt >> 2] === 0) return false
-      const offset = this.#offsets[this.#turn]!
-      this.#at = offset + messageHeadBytes
-      this.#end = offset + this.#words[(offset >> 2) + 1]!
-      this.#begun = true
+  /** Hands on the next frame, if one has come; false if none has. A taker that throws has had it. */
+  next(taker: FrameTaker): boolean {
+    if (this.#at === this.#end && !this.#receive()) return false
+    const words = this.#words
+    const first = this.#at >> 2
+    const payloadBytes = words[first]!
+    const headerWords = words[first + 1]!
+    this.frameBytes = headerWords * 4 + payloadBytes
+    const payloadAt = this.#at + frameBytes(headerWords, 0)
+    this.#at += frameBytes(headerWords, payloadBytes)
+    try {
+      if (!taker.inPlace(this.#src, words, first + 2, this.#bytes, payloadAt, payloadBytes)) {
+        taker.frame(this.#src, this.#header(first + 2, headerWords), this.#payload(payloadAt, payloadBytes))
+      }
+    } finally {
+      if (this.#at === this.#end) this.#done()
     }
-    const src = this.#words[this.#offsets[this.#turn]! >> 2]!
-    // A sink that throws has had its frame; those that follow wait for the next look.
-    while (this.#at < this.#end) this.#frame(src, deliver)
-    this.#done()
     return true
   }
 
   /** Receives without handing on, for when nobody listens any more. */
   discard(): boolean {
-    return this.next(() => {})
+    return this.next(nobody)
   }
 
   /** Takes back the receives that are posted. Nothing may be under way to this process any more. */
   close(): void {
     const { calls } = this.#library
+    this.#catchUp()
     for (const request of this.#requests) {
       calls.cancel(request)
       calls.wait(request, this.#ignore)
@@ -93,29 +102,47 @@ export class MpiInbox {
     }
   }
 
-  #frame(src: number, deliver: Deliver): void {
+  /** The next message, if it has come. */
+  #receive(): boolean {
+    const turn = this.#turn
+    this.#test(this.#requests[turn]!, this.#flag, this.#ignore)
     const words = this.#words
-    const first = this.#at >> 2
-    const payloadBytes = words[first]!
-    const headerWords = words[first + 1]!
-    const header = this.#headers[headerWords]!
-    for (let i = 0; i < headerWords; i++) header[i] = words[first + 2 + i]!
-    const start = this.#at + frameBytes(headerWords, 0)
-    this.#at += frameBytes(headerWords, payloadBytes)
-    let payload: Uint8Array
-    if (payloadBytes <= smallBytes) {
-      payload = this.#payloads[payloadBytes]!
-      for (let i = 0; i < payloadBytes; i++) payload[i] = this.#bytes[start + i]!
-    } else {
-      payload = this.#bytes.subarray(start, start + payloadBytes)
+    if (words[flagAt >> 2] === 0) {
+      if (this.#behind > 0) this.#catchUp()
+      return false
     }
-    deliver(src, header, payload)
+    const offset = this.#offsets[turn]!
+    this.#src = words[offset >> 2]!
+    this.#at = offset + messageHeadBytes
+    this.#end = offset + words[(offset >> 2) + 1]!
+    return true
+  }
+
+  #header(at: number, count: number): Int32Array {
+    const header = this.#headers[count]!
+    for (let i = 0; i < count; i++) header[i] = this.#words[at + i]!
+    return header
+  }
+
+  #payload(at: number, sizeBytes: number): Uint8Array {
+    if (sizeBytes > smallBytes) return this.#bytes.subarray(at, at + sizeBytes)
+    const payload = this.#payloads[sizeBytes]!
+    for (let i = 0; i < sizeBytes; i++) payload[i] = this.#bytes[at + i]!
+    return payload
   }
 
   #done(): void {
     this.received = (this.received + 1) | 0
-    this.#start(this.#requests[this.#turn]!)
     this.#turn = (this.#turn + 1) % receives
-    this.#begun = false
+    if (++this.#behind > mostBehind) this.#catchUp()
+  }
+
+  /** Posts them in their order, in which MPI will match them. */
+  #catchUp(): void {
+    for (; this.#behind > 0; this.#behind--) {
+      this.#start(this.#requests[(this.#turn - this.#behind + receives) % receives]!)
+    }
   }
 }
+
+const nobody: FrameTaker = { inPlace: () => true, frame: () => {} }

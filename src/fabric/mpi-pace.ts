@@ -78,6 +78,18 @@ export class MpiPace {
     this.#task.schedule()
   }
 
+  /** Whether a rank may look by itself: not again and again without a turn of the event loop. */
+  mayLook(): boolean {
+    this.hurry()
+    return this.#spins < spinsPerTurn
+  }
+
+  /** It has found something. */
+  found(): void {
+    this.#spins++
+    this.#sawActivity = true
+  }
+
   /** Looks without pause; true once something came, false when it takes too long or others must have their turn. */
   spin(): boolean {
     this.hurry()

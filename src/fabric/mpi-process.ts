@@ -4,7 +4,7 @@ import { maxHeaderWords } from './fabric.js'
 import { Queue } from './local-queues.js'
 import { MpiBulk } from './mpi-bulk.js'
 import { drainSession } from './mpi-drain.js'
-import { MpiInbox } from './mpi-inbox.js'
+import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
 import type { MpiJob } from './mpi-job.js'
 import { maxPayloadBytes } from './mpi-message.js'
 import { MpiOutbox } from './mpi-outbox.js'
@@ -17,8 +17,8 @@ interface OwnFrame {
   readonly payload: Uint8Array
 }
 
-/** Messages taken in one go, so that timers and I/O get their turn. */
-const batchMessages = 256
+/** Frames taken in one go, so that timers and I/O get their turn. */
+const batchFrames = 1024
 
 /**
  * One process of an MPI job as a fabric. MPI moves messages only while somebody calls it and wakes nobody, so this
@@ -32,6 +32,7 @@ export class MpiProcess implements Fabric {
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
+  readonly glance?: (maxLooks: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox
   readonly #pace: MpiPace
@@ -56,6 +57,8 @@ export class MpiProcess implements Fabric {
       giveWay: library.giveWay,
       crowd: job.crowd,
     })
+    // Where processes share cores, looking keeps the one from it that is looked for.
+    if (job.crowd <= 1 && processes > 1) this.glance = (maxLooks) => this.#glance(maxLooks)
   }
 
   attach(sink: FrameSink): void {
@@ -135,9 +138,9 @@ export class MpiProcess implements Fabric {
       this.#outbox.look()
       for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
         const { header, payload } = this.#toSelf.take()!
-        this.#deliver(this.process, header, payload)
+        this.#taker.frame(this.process, header, payload)
       }
-      for (let n = 0; n < batchMessages && !this.#closed && this.#inbox.next(this.#deliver); n++);
+      for (let n = 0; n < batchFrames && !this.#closed && this.#inbox.next(this.#taker); n++);
       if (this.bulk.moving && !this.#closed) active = this.bulk.look()
     } finally {
       this.#delivering = false
@@ -149,11 +152,40 @@ export class MpiProcess implements Fabric {
     return false
   }
 
-  readonly #deliver = (src: number, header: Int32Array, payload: Uint8Array): void => {
-    if (this.#closed) return
-    this.counters.framesReceived++
-    this.counters.bytesReceived += header.length * 4 + payload.byteLength
-    this.#sink!.frame(src, header, payload)
+  /** One frame, at most. */
+  #glance(maxLooks: number): boolean {
+    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#pace.mayLook()) return false
+    // What waits here needs more than a look.
+    if (this.#toSelf.size > 0 || this.bulk.moving) return false
+    this.#outbox.look()
+    this.#delivering = true
+    try {
+      for (let looks = 0; looks < maxLooks; looks++) {
+        if (!this.#inbox.next(this.#taker)) continue
+        this.#pace.found()
+        return true
+      }
+    } finally {
+      this.#delivering = false
+    }
+    return false
+  }
+
+  readonly #taker: FrameTaker = {
+    inPlace: (src, words, headerAt, bytes, payloadAt, payloadBytes) => {
+      const sink = this.#sink!
+      if (this.#closed || sink.inPlace === undefined) return false
+      if (!sink.inPlace(src, words, headerAt, bytes, payloadAt, payloadBytes)) return false
+      this.counters.framesReceived++
+      this.counters.bytesReceived += this.#inbox.frameBytes
+      return true
+    },
+    frame: (src, header, payload) => {
+      if (this.#closed) return
+      this.counters.framesReceived++
+      this.counters.bytesReceived += header.length * 4 + payload.byteLength
+      this.#sink!.frame(src, header, payload)
+    },
   }
 
   #refused(peer: number, headerWords: number, payloadBytes: number): RankweaveError {
