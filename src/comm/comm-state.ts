@@ -188,10 +188,6 @@ export class CommState {
     this.matching.peerLost(peer, reason)
     this.collectives.peerLost(peer, reason)
   }
-
-  describeWaits(): string[] {
-    return [...this.matching.describeWaits(), ...this.collectives.describeWaits()]
-  }
 }
 
 function ranksOf(table: ProcessTable, processIndex: number): Int32Array {

@@ -58,12 +58,12 @@ export function stateOf(runtime: Runtime): ProcessState {
     process: runtime.process,
     running: running.ranges,
     ended: ended.ranges,
-    waits: contexts.flatMap(pointToPoint),
+    waits: contexts.flatMap(pointToPointWaits),
     collectives: contexts.flatMap(collectives),
   }
 }
 
-function pointToPoint(state: CommState): PointToPointWaits[] {
+export function pointToPointWaits(state: CommState): PointToPointWaits[] {
   const words = new Map<PointToPointWaits['call'], number[]>()
   for (const operation of state.matching.awaited()) {
     const { rank, worldRank } = operation.owner

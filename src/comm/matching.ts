@@ -246,13 +246,6 @@ export class Matching {
     this.#transfers.fail(error, peer)
   }
 
-  /** One line per operation that its rank waits for, by world rank. */
-  describeWaits(): string[] {
-    return this.awaited()
-      .sort((a, b) => a.owner.worldRank - b.owner.worldRank)
-      .map((operation) => operation.line)
-  }
-
   /** Operations that somebody awaits. */
   awaited(): (Send | Receive<unknown>)[] {
     return this.#pending().filter((operation) => operation.awaited)

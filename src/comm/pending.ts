@@ -45,11 +45,6 @@ export abstract class Pending<T> {
     return this.#error
   }
 
-  /** For reports: who waits in what. */
-  get line(): string {
-    return `${this.owner.name} waits in ${this.call} on ${this.owner.communicatorName}`
-  }
-
   fulfil(value: T): void {
     if (this.#state !== 'pending') return
     this.#state = 'fulfilled'

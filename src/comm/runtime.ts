@@ -318,9 +318,4 @@ export class Runtime implements FrameSink {
     for (const service of this.#troubled) service.ended(error)
     this.#early.clear()
   }
-
-  /** One line per pending wait: which world rank waits for what. For deadlock reports and diagnosis. */
-  describeWaits(): string[] {
-    return [...this.#contexts.values()].flatMap((state) => state.describeWaits())
-  }
 }

@@ -1,23 +1,23 @@
+import { pointToPointWaits } from './diagnosis.js'
+import { limited, pointToPointLines } from './diagnosis-waits.js'
 import type { Runtime } from './runtime.js'
 
-/** Lines of waits in a report; the others are counted. */
-const maxLines = 32
 /** Ranges of ranks named in a report. */
 const maxRanges = 16
 
 /** Who waits for what, and who has ended, in the processes hosted here. */
 export function reportWaits(runtimes: readonly Runtime[]): string {
-  const named: string[] = []
-  let unnamed = 0
-  for (const runtime of runtimes) {
-    for (const line of runtime.describeWaits()) {
-      if (named.length < maxLines) named.push(`  ${line}`)
-      else unnamed++
-    }
-  }
-  if (unnamed > 0) named.push(`  and ${unnamed} more`)
   const ended = endedRanks(runtimes)
-  return [...named, ...(ended === '' ? [] : [`  ended: ${ended}`])].join('\n')
+  return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  ended: ${ended}`])].join('\n')
+}
+
+/** Who waits for what: ranks in the same point-to-point call together, and each collective of each process. */
+export function waitLines(runtimes: readonly Runtime[]): string[] {
+  const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
+  return [
+    ...pointToPointLines(contexts.flatMap(pointToPointWaits)),
+    ...contexts.flatMap((state) => state.collectives.describeWaits()),
+  ]
 }
 
 /** Ranks of `runtimes` that are in a wait, that have ended, and that run user code. */

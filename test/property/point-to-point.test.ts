@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { Request } from '../../src/comm/request.js'
 import { waitall } from '../../src/comm/request.js'
 import { ANY_SOURCE, ANY_TAG, type Message } from '../../src/comm/types.js'
+import { waitLines } from '../../src/comm/world-report.js'
 import { cases } from '../support/soak.js'
 import { elementTypes, marked } from '../unit/comm/point-to-point-payloads.js'
 import {
@@ -158,7 +159,7 @@ describe('matching, one step after the other', () => {
         }
         await drained(world)
         expect(sends.every(({ request }) => request.pending.settled)).toBe(true)
-        for (const runtime of world.runtimes) expect(runtime.describeWaits()).toEqual([])
+        expect(waitLines(world.runtimes)).toEqual([])
         await world.session.close()
       }),
       parameters,

@@ -6,6 +6,7 @@ import type { Request } from '../../src/comm/request.js'
 import { defaultRuntimeOptions, Runtime, type RuntimeOptions } from '../../src/comm/runtime.js'
 import { ANY_SOURCE, ANY_TAG, type Message, type TypedArray } from '../../src/comm/types.js'
 import { worldLayout } from '../../src/comm/world-layout.js'
+import { waitLines } from '../../src/comm/world-report.js'
 import { openThreads } from '../../src/fabric/threads.js'
 import { connectThreads, resolveThreads } from '../../src/fabric/threads-connect.js'
 import { cases } from '../support/soak.js'
@@ -137,7 +138,7 @@ describe('receives that look for their message before they wait', () => {
           await Promise.all(sends)
           expect(b.counters.rank.messagesReceived).toBe(sent.length)
           expect(a.counters.rank.messagesSent).toBe(sent.length)
-          for (const runtime of runtimes) expect(runtime.describeWaits()).toEqual([])
+          expect(waitLines(runtimes)).toEqual([])
           await close()
         },
       ),

@@ -30,7 +30,8 @@ describe('a deadlock is reported', () => {
       const failure = await failureOf(main, { ranks: 4, processes })
       expect(failure.code).toBe('ERR_DEADLOCK')
       expect(failure.details).toEqual({ blocked: 4, ended: 0 })
-      for (const rank of [0, 1, 2, 3]) expect(failure.message).toMatch(new RegExp(`rank ${rank}\\b.*recv`))
+      expect(failure.message).toContain('recv(source rank + 1, tag 7) on communicator 0.0')
+      if (processes === 1) expect(failure.message).toContain('ranks 0-2 wait in recv(source rank + 1, tag 7)')
       await loop()
       expect(seen).toEqual([failure, failure, failure, failure])
     })
@@ -97,7 +98,7 @@ describe('a deadlock is reported', () => {
     expect(failure.code).toBe('ERR_DEADLOCK')
     expect(failure.details).toEqual({ blocked: 9900, ended: 100 })
     expect(failure.message.split('\n').length).toBeLessThan(50)
-    expect(failure.message).toMatch(/and \d+ more/)
+    expect(failure.message).toMatch(/ranks 0-98, .* more wait in recv\(source rank itself, tag any\)/)
     expect(failure.message).toMatch(/ended: rank 99, rank 199, .* more ranges$/)
   })
 

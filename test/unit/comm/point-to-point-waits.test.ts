@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { waitall } from '../../../src/comm/request.js'
 import { PROC_NULL } from '../../../src/comm/types.js'
+import { waitLines } from '../../../src/comm/world-report.js'
 import { codeOf, drained, onEveryRank, openWorld, thrownCode } from './point-to-point-world.js'
 
 describe('matched messages', () => {
@@ -49,13 +50,13 @@ describe('reports', () => {
       a!.irecv(1, 1)
       c!.isend(Int8Array.of(1), 0, 7)
       await drained(world)
-      const lines = world.runtimes.flatMap((runtime) => runtime.describeWaits()).sort()
+      const lines = waitLines(world.runtimes).sort()
       expect(lines).toEqual([
-        'rank 0 (world 0) waits in recv(source 2, tag 5) on communicator 0.0',
-        'rank 1 (world 1) waits in probe(source 0, tag 3) on communicator 0.0',
-        'rank 2 (world 2) waits in mprobe(source 1, tag any) on communicator 0.0',
-        'rank 2 (world 2) waits in recv(source 1, tag 8) on communicator 0.0',
-        'rank 2 (world 2) waits in send(dest 0, tag 6) on communicator 0.0',
+        'rank 0 waits in recv(source 2, tag 5) on communicator 0.0',
+        'rank 1 waits in probe(source 0, tag 3) on communicator 0.0',
+        'rank 2 waits in mprobe(source 1, tag any) on communicator 0.0',
+        'rank 2 waits in recv(source 1, tag 8) on communicator 0.0',
+        'rank 2 waits in send(dest 0, tag 6) on communicator 0.0',
       ])
       expect(world.runtimes.map(({ waits }) => waits.awake).reduce((x, y) => x + y)).toBe(0)
       await a!.recv(2, 7)
@@ -68,7 +69,7 @@ describe('reports', () => {
       await (await (waits[4] as ReturnType<Communicator['mprobe']>)).recv()
       await probed.wait()
       await Promise.all(waits)
-      expect(world.runtimes.flatMap((runtime) => runtime.describeWaits())).toEqual([])
+      expect(waitLines(world.runtimes)).toEqual([])
       expect(world.runtimes.map(({ waits: { waits } }) => waits).reduce((x, y) => x + y)).toBe(0)
       await world.session.close()
     }

@@ -3,6 +3,7 @@ import { Communicator } from '../../../src/comm/communicator.js'
 import { stridedTable } from '../../../src/comm/rank-table.js'
 import { defaultRuntimeOptions, Runtime, type RuntimeOptions } from '../../../src/comm/runtime.js'
 import { worldLayout } from '../../../src/comm/world-layout.js'
+import { waitLines } from '../../../src/comm/world-report.js'
 import { type LocalOptions, type LocalSession, local } from '../../../src/fabric/local.js'
 
 /** Communicators on a local fabric without `run` around them, so that a test sees runtimes and matching too. */
@@ -72,9 +73,7 @@ async function standstill(world: TestWorld, all: Promise<unknown>): Promise<neve
     if (before.some((awake) => awake > 0)) continue
     await drained(world)
     if (!over && world.runtimes.every(({ waits }) => waits.awake === 0 && waits.withSignal === 0)) {
-      throw new Error(
-        `standstill:\n${world.runtimes.flatMap((runtime) => runtime.describeWaits()).join('\n')}`,
-      )
+      throw new Error(`standstill:\n${waitLines(world.runtimes).join('\n')}`)
     }
   }
   return new Promise(() => {})
