@@ -26,7 +26,6 @@ export interface MpiAbi {
   readonly threadFunneled: number
   readonly threadMultiple: number
   readonly tagUb: number
-  readonly unweighted: number
 }
 
 /** The address of a symbol, or undefined where the library has none. */
@@ -62,35 +61,31 @@ function openMpi(addressOf: SymbolAddress): MpiAbi {
     threadFunneled: 1,
     threadMultiple: 3,
     tagUb: 0,
-    unweighted: 2,
   }
 }
 
 /** MPICH and those compatible with it since 2014 (Intel MPI, MVAPICH2, Cray MPICH): handles are integers. */
-function mpich(addressOf: SymbolAddress): MpiAbi {
-  return {
-    name: 'MPICH',
-    handle: 'int',
-    handleBytes: 4,
-    commWorld: 0x44000000,
-    commNull: 0x04000000,
-    byte: 0x4c00010d,
-    int: 0x4c000405,
-    double: 0x4c00080b,
-    sum: 0x58000003,
-    infoNull: 0x1c000000,
-    requestNull: 0x2c000000,
-    anySource: -2,
-    anyTag: -1,
-    procNull: -1,
-    undefined: -32766,
-    statusIgnore: 1,
-    commTypeShared: 1,
-    threadFunneled: 1,
-    threadMultiple: 3,
-    tagUb: 0x64400001,
-    unweighted: addressOf('MPI_UNWEIGHTED') ?? 0,
-  }
+const mpich: MpiAbi = {
+  name: 'MPICH',
+  handle: 'int',
+  handleBytes: 4,
+  commWorld: 0x44000000,
+  commNull: 0x04000000,
+  byte: 0x4c00010d,
+  int: 0x4c000405,
+  double: 0x4c00080b,
+  sum: 0x58000003,
+  infoNull: 0x1c000000,
+  requestNull: 0x2c000000,
+  anySource: -2,
+  anyTag: -1,
+  procNull: -1,
+  undefined: -32766,
+  statusIgnore: 1,
+  commTypeShared: 1,
+  threadFunneled: 1,
+  threadMultiple: 3,
+  tagUb: 0x64400001,
 }
 
 /** The standard binary interface. @see MPI-5.0 §20, "Application Binary Interface" */
@@ -115,7 +110,6 @@ const standard: MpiAbi = {
   threadFunneled: 1024,
   threadMultiple: 4096,
   tagUb: 501,
-  unweighted: 10,
 }
 
 /**
@@ -127,7 +121,7 @@ const standard: MpiAbi = {
 export function abiOf(path: string, version: string, addressOf: SymbolAddress): MpiAbi {
   if (/mpi_abi/.test(path)) return standard
   if (addressOf('ompi_mpi_comm_world') !== undefined) return openMpi(addressOf)
-  if (/MPICH|MVAPICH|Intel\(R\) MPI|CRAY MPICH/i.test(version)) return mpich(addressOf)
+  if (/MPICH|MVAPICH|Intel\(R\) MPI|CRAY MPICH/i.test(version)) return mpich
   throw new RankweaveError(
     'ERR_MPI_LIBRARY',
     `'${path}' says it is '${version}': expected Open MPI, MPICH or one compatible with it, or a library of the ` +

@@ -1,7 +1,14 @@
 // Random communicators and neighborhoods, made by us and by MPI itself in one job; prints how many of them agree.
-import { type Communicator, mpi, run, type SplitOptions } from 'rankweave'
+import {
+  type Communicator,
+  mpi,
+  run,
+  type SplitOptions,
+  type Strategy,
+  type TopologyCommunicator,
+} from 'rankweave'
 import { seededRandom } from '../../src/fabric/random.js'
-import { contribution, MpiPeer, type Outcome } from './mpi-peer.js'
+import { contribution, inOrderOfRanks, MpiPeer, type Outcome, variedContribution } from './mpi-peer.js'
 
 interface Case {
   readonly name: string
@@ -34,12 +41,11 @@ if (me === 0) console.log(`${cases.length} cases agree`)
 
 /** The same on all processes. */
 function randomCase(n: number, random: () => number): Case {
-  const below = (limit: number) => Math.floor(random() * limit)
-  if (n % 3 === 0) return splitCase(below)
-  return n % 3 === 1 ? cartCase(below) : graphCase(below)
+  const below: Below = (limit) => Math.floor(random() * limit)
+  return [splitCase, cartCase, adjacentCase, graphCase][n % 4]!(below)
 }
 
-function splitCase(below: (limit: number) => number): Case {
+function splitCase(below: Below): Case {
   const colors = Array.from({ length: processes }, () => (below(5) === 0 ? null : below(3)))
   const keys = Array.from({ length: processes }, () => below(7) - 3)
   const options = splitOptions(below)
@@ -69,7 +75,7 @@ function splitOptions(below: (limit: number) => number): SplitOptions {
   }
 }
 
-function cartCase(below: (limit: number) => number): Case {
+function cartCase(below: Below): Case {
   const dims: number[] = []
   for (let room = processes; dims.length < 3 && (dims.length === 0 || below(3) > 0); ) {
     const extent = 1 + below(room)
@@ -93,28 +99,60 @@ function cartCase(below: (limit: number) => number): Case {
   }
 }
 
-/** Parallel edges and self loops too; both sides list an edge, each in an order of its own. */
-function graphCase(below: (limit: number) => number): Case {
-  const edges = Array.from(
-    { length: below(3 * processes + 1) },
-    () => [below(processes), below(processes)] as const,
-  )
+type Below = (limit: number) => number
+
+/** Parallel edges and self loops too. */
+function randomEdges(below: Below): (readonly [number, number])[] {
+  return Array.from({ length: below(3 * processes + 1) }, () => [below(processes), below(processes)] as const)
+}
+
+function randomStrategy(below: Below): Strategy {
+  const k = 2 + below(2)
+  return below(2) === 0 ? { kind: 'direct' } : { kind: 'common-neighbor', k, mode: 'agnostic' }
+}
+
+/** What the neighbors of a rank contribute, in blocks of one length and of several. */
+async function gathered(graph: TopologyCommunicator) {
+  const data = await graph.neighborAllgather(Int32Array.from(contribution(graph.rank)))
+  const varied = await graph.neighborAllgatherv(Int32Array.from(variedContribution(graph.rank)))
+  return { data: [...data], varied: [...varied.data] }
+}
+
+/** Both sides list an edge, each in an order of its own. */
+function adjacentCase(below: Below): Case {
+  const edges = randomEdges(below)
   const sources = edges.filter(([, to]) => to === me).map(([from]) => from)
   const destinations = edges
     .filter(([from]) => from === me)
     .map(([, to]) => to)
     .reverse()
-  const k = 2 + below(2)
-  const strategy =
-    below(2) === 0
-      ? ({ kind: 'direct' } as const)
-      : ({ kind: 'common-neighbor', k, mode: 'agnostic' } as const)
+  const strategy = randomStrategy(below)
   return {
-    name: `graph ${edges.join(' ')} by ${strategy.kind}`,
+    name: `neighbors by ${edges.join(' ')} by ${strategy.kind}`,
     ours: async (world) => {
       const graph = await world.createDistGraphAdjacent({ sources, destinations, strategy })
-      return [...(await graph.neighborAllgather(Int32Array.from(contribution(world.rank))))]
+      const { data, varied } = await gathered(graph)
+      return [...data, ...varied]
     },
-    theirs: (mpiPeer) => mpiPeer.graph(sources, destinations, me),
+    theirs: (mpiPeer) => mpiPeer.adjacent(sources, destinations, me),
+  }
+}
+
+/** Any rank names an edge, and some name none. */
+function graphCase(below: Below): Case {
+  const named = randomEdges(below).map((edge) => ({ edge, by: below(processes) }))
+  const mine = named.filter(({ by }) => by === me).map(({ edge }) => edge)
+  const sources = [...new Set(mine.map(([from]) => from))]
+  const lists = sources.map((source) => mine.filter(([from]) => from === source).map(([, to]) => to))
+  const degrees = lists.map(({ length }) => length)
+  const strategy = randomStrategy(below)
+  return {
+    name: `graph ${named.map(({ edge, by }) => `${edge}@${by}`).join(' ')} by ${strategy.kind}`,
+    ours: async (world) => {
+      const graph = await world.createDistGraph({ sources, degrees, destinations: lists.flat(), strategy })
+      const { data, varied } = await gathered(graph)
+      return inOrderOfRanks([...graph.sources], [...graph.destinations], data, varied)
+    },
+    theirs: (mpiPeer) => mpiPeer.graph(sources, degrees, lists.flat(), me),
   }
 }

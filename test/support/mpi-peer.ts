@@ -54,7 +54,8 @@ export class MpiPeer {
     return [...ranks, ...data]
   }
 
-  graph(sources: readonly number[], destinations: readonly number[], rank: number): Outcome {
+  /** Own neighbors, which both sides list. */
+  adjacent(sources: readonly number[], destinations: readonly number[], rank: number): Outcome {
     const { abi } = this.#job.library
     const made = this.#room(2)
     this.#call('MPI_Dist_graph_create_adjacent', [
@@ -72,18 +73,71 @@ export class MpiPeer {
       abi.commWorld,
       sources.length,
       this.#ints(sources),
-      abi.unweighted,
+      this.#ones(sources.length),
       destinations.length,
       this.#ints(destinations),
-      abi.unweighted,
+      this.#ones(destinations.length),
       abi.infoNull,
       0,
       this.#at(made),
     )
     const comm = this.#handle(made)
     const data = this.#neighborAllgather(comm, rank, sources.length)
+    const varied = this.#neighborAllgatherv(comm, rank, sources)
     this.#free(made)
-    return data
+    return [...data, ...varied]
+  }
+
+  /** Edges that any rank names; MPI says in which order a rank then has its neighbors. */
+  graph(
+    sources: readonly number[],
+    degrees: readonly number[],
+    destinations: readonly number[],
+    rank: number,
+  ) {
+    const { abi } = this.#job.library
+    const made = this.#room(2)
+    this.#call('MPI_Dist_graph_create', [
+      'handle',
+      'int',
+      'address',
+      'address',
+      'address',
+      'address',
+      'handle',
+      'int',
+      'address',
+    ])(
+      abi.commWorld,
+      sources.length,
+      this.#ints(sources),
+      this.#ints(degrees),
+      this.#ints(destinations),
+      this.#ones(destinations.length),
+      abi.infoNull,
+      0,
+      this.#at(made),
+    )
+    const comm = this.#handle(made)
+    const counts = this.#room(3)
+    const at = this.#at(counts)
+    const count = this.#call('MPI_Dist_graph_neighbors_count', ['handle', 'address', 'address', 'address'])
+    count(comm, at, at + 4, at + 8)
+    const [ins, outs] = [this.#room(counts[0]!), this.#room(counts[1]!)]
+    const neighbors = ['handle', 'int', 'address', 'address', 'int', 'address', 'address'] as const
+    this.#call('MPI_Dist_graph_neighbors', neighbors)(
+      comm,
+      ins.length,
+      this.#at(ins),
+      this.#ones(ins.length),
+      outs.length,
+      this.#at(outs),
+      this.#ones(outs.length),
+    )
+    const data = this.#neighborAllgather(comm, rank, ins.length)
+    const varied = this.#neighborAllgatherv(comm, rank, [...ins])
+    this.#free(made)
+    return inOrderOfRanks([...ins], [...outs], data, varied)
   }
 
   /** Every rank contributes `contribution(rank)`. */
@@ -98,6 +152,35 @@ export class MpiPeer {
       abi.int,
       this.#at(into),
       blocksOf,
+      abi.int,
+      comm,
+    )
+    return [...into]
+  }
+
+  /** Every rank contributes `variedContribution(rank)`. */
+  #neighborAllgatherv(comm: number, rank: number, sources: readonly number[]): number[] {
+    const { abi } = this.#job.library
+    const counts = sources.map((source) => variedContribution(source).length)
+    const displs = counts.map((_, n) => counts.slice(0, n).reduce((sum, count) => sum + count, 0))
+    const mine = variedContribution(rank)
+    const into = this.#room(counts.reduce((sum, count) => sum + count, 0))
+    this.#call('MPI_Neighbor_allgatherv', [
+      'address',
+      'int',
+      'handle',
+      'address',
+      'address',
+      'address',
+      'handle',
+      'handle',
+    ])(
+      this.#ints(mine),
+      mine.length,
+      abi.int,
+      this.#at(into),
+      this.#ints(counts),
+      this.#ints(displs),
       abi.int,
       comm,
     )
@@ -158,6 +241,11 @@ export class MpiPeer {
     return this.#at(words)
   }
 
+  /** Weights: an unweighted graph is said by an address that is not the same in any two libraries. */
+  #ones(count: number): number {
+    return this.#ints(new Array<number>(count).fill(1))
+  }
+
   #at(words: Int32Array): number {
     return this.#job.library.addressOf(words)
   }
@@ -168,3 +256,26 @@ export const blocksOf = 2
 
 /** What a rank contributes: no two alike, and none 0. */
 export const contribution = (rank: number): number[] => [rank * 100 + 7, rank * 100 + 8]
+
+/** What a rank contributes where counts may differ: none, one, two or three elements. */
+export const variedContribution = (rank: number): number[] =>
+  Array.from({ length: (rank * 7 + 1) % 4 }, (_, n) => rank * 100 + 50 + n)
+
+/** The same whatever order the neighbors were in: blocks move along with their sources. */
+export function inOrderOfRanks(
+  sources: readonly number[],
+  destinations: readonly number[],
+  data: readonly number[],
+  varied: readonly number[],
+): number[] {
+  let next = 0
+  const blocks = sources.map((source, n) => {
+    const begin = next
+    next += variedContribution(source).length
+    return [source, ...data.slice(n * blocksOf, (n + 1) * blocksOf), ...varied.slice(begin, next)]
+  })
+  if (next !== varied.length)
+    throw new Error(`expected ${next} elements of all sources, got ${varied.length}`)
+  const ascending = (a: readonly number[], b: readonly number[]) => a[0]! - b[0]!
+  return [...blocks.sort(ascending).flat(), -1, ...[...destinations].sort((a, b) => a - b)]
+}

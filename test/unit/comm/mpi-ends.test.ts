@@ -40,6 +40,38 @@ describeMpi('how a job ends', (mpi) => {
   })
 })
 
+describeMpi('a signal for the whole job', (mpi) => {
+  const traffic = async (marker: string): Promise<Job> => {
+    const job = startJob(mpi, 2, [...ends('traffic'), marker])
+    await job.said('ready')
+    expect(processesOf(marker)).toHaveLength(2)
+    return job
+  }
+
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    '%s to the launcher: it or we say so, and nothing is left',
+    async (name) => {
+      const marker = `job-${process.pid}-${mpi.name}-${name}`
+      const job = await traffic(marker)
+      job.signal(name)
+      const { code, stderr } = await job.ended
+      // Open MPI's launcher ends the processes for good. Hydra hands the signal on, and ends with 0 at times even though
+      // they do not.
+      if (mpi.name === 'Open MPI') expect(code).not.toBe(0)
+      else expect(stderr).toContain(`the world was interrupted by ${name}`)
+      await gone(marker)
+    },
+  )
+
+  it('Ctrl-C, which a terminal sends to all: nothing is left', async () => {
+    const marker = `job-${process.pid}-${mpi.name}-terminal`
+    const job = await traffic(marker)
+    process.kill(-job.pid, 'SIGINT')
+    await job.ended
+    await gone(marker)
+  })
+})
+
 describeMpi('programs on mpi', (mpi) => {
   it.for([1, 2, 4])(
     'the examples and all matrices on %i processes: the bits of local',
