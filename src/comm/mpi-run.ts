@@ -1,8 +1,9 @@
 import { deserialize, serialize } from 'node:v8'
 import { RankweaveError, shown } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi.js'
+import { emptyLoop } from './empty-loop.js'
 import { decodeError, encodeError } from './error-record.js'
-import { hostSession, type Main, type WorldOptions } from './world.js'
+import { hostSession, type Main, type RunningWorld, type WorldOptions } from './world.js'
 import { worldLayout } from './world-layout.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
@@ -29,14 +30,28 @@ export async function runMpi<T, A>(
   const onFailed = (error: unknown) => {
     timer ??= setTimeout(() => abortJob(session, error), graceMs)
   }
+  let running: RunningWorld | undefined
+  const onEmpty = () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  }
+  process.on('beforeExit', onEmpty)
   let results: T[]
   try {
-    results = await hostSession(session, main, { ...world, onFailed })
+    results = await hostSession(session, main, {
+      ...world,
+      onFailed,
+      mayRunEmpty: true,
+      onStart: (started) => {
+        running = started
+        world.onStart?.(started)
+      },
+    })
   } catch (error) {
     session.free()
     throw error
   } finally {
     clearTimeout(timer)
+    process.off('beforeExit', onEmpty)
   }
   return gather(session, results, world)
 }

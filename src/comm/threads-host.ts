@@ -1,9 +1,9 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { RankweaveError } from '../errors.js'
 import { openThreads } from '../fabric/threads.js'
+import { emptyLoop } from './empty-loop.js'
 import { decodeError, encodeError } from './error-record.js'
 import { loadDefault, programError } from './load-program.js'
-import { countOf, rangesText, union } from './ranges.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
 import { hostSession, type Main, type RunningWorld } from './world.js'
 import { worldLayout } from './world-layout.js'
@@ -85,16 +85,6 @@ async function load(program: string, port: MessagePort): Promise<Main<unknown, u
     port.ref()
     process.off('beforeExit', onEmpty!)
   }
-}
-
-/** No rank here waits for a message, and nothing else is left either. */
-function emptyLoop(world: RunningWorld): RankweaveError {
-  const ranks = union(world.states().map((state) => state.running))
-  return new RankweaveError(
-    'ERR_DEADLOCK',
-    `${rangesText(ranks)} cannot go on: nothing is left in this process to wake them, no message, no timer, no file, no socket`,
-    { details: { blocked: countOf(ranks) } },
-  )
 }
 
 /** Resolves when the parent has everything that was written here. */

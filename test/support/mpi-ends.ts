@@ -17,6 +17,8 @@ export default async function main(world: Communicator, [how]: readonly string[]
       break
     case 'deadlock':
       return world.recv((world.rank + 1) % world.size, 5)
+    case 'forgotten':
+      return world.rank < 2 ? new Promise(() => {}) : world.barrier()
     case 'function':
       return world.rank === 3 ? () => 3 : null
     case 'traffic':

@@ -8,9 +8,13 @@ export type End = (error: unknown) => void
  * callback, or of a promise that was dropped), on `process.exit`, and when it waits although the event loop has run
  * empty. Then the signal is aborted, upon which `body` must settle.
  *
+ * @param body looks after an empty event loop by itself when `mayRunEmpty`
  * @throws what `body` throws, but the reason of the signal once that is aborted
  */
-export async function asGuest<T>(body: (ending: AbortSignal, end: End) => Promise<T>): Promise<T> {
+export async function asGuest<T>(
+  body: (ending: AbortSignal, end: End) => Promise<T>,
+  { mayRunEmpty = false } = {},
+): Promise<T> {
   const ending = new AbortController()
   const end: End = (error) => ending.abort(error)
   const onEmpty = () => end(stuck())
@@ -21,7 +25,7 @@ export async function asGuest<T>(body: (ending: AbortSignal, end: End) => Promis
     throw error
   }
   process.on('uncaughtException', end)
-  process.on('beforeExit', onEmpty)
+  if (!mayRunEmpty) process.on('beforeExit', onEmpty)
   try {
     return await body(ending.signal, end)
   } catch (error) {

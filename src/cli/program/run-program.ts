@@ -40,7 +40,9 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
   const asRank: Program = (communicator, programArgs) =>
     output.asRank(communicator.rank, () => main(communicator, programArgs))
   try {
-    return await asWorld((signal) => run(asRank, { ...world, args, signal }))
+    // On mpi the world itself notices that, and says which ranks it is about.
+    const mayRunEmpty = fabric.kind === 'mpi'
+    return await asWorld((signal) => run(asRank, { ...world, args, signal }), mayRunEmpty)
   } finally {
     output.restore()
     if (fabric.kind === 'mpi') await leaveMpi()
@@ -50,19 +52,22 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
 /** Signals that end the world, and by it the command. */
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
-async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpty = false): Promise<T> {
   try {
-    return await asGuest(async (signal, end) => {
-      // Once: who asks again gets what the platform does by itself.
-      const onInterrupt = (name: string) =>
-        end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
-      for (const name of interrupts) process.once(name, onInterrupt)
-      try {
-        return await start(signal)
-      } finally {
-        for (const name of interrupts) process.off(name, onInterrupt)
-      }
-    })
+    return await asGuest(
+      async (signal, end) => {
+        // Once: who asks again gets what the platform does by itself.
+        const onInterrupt = (name: string) =>
+          end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
+        for (const name of interrupts) process.once(name, onInterrupt)
+        try {
+          return await start(signal)
+        } finally {
+          for (const name of interrupts) process.off(name, onInterrupt)
+        }
+      },
+      { mayRunEmpty },
+    )
   } catch (cause) {
     throw worldFailure(cause)
   }
