@@ -32,6 +32,11 @@ export class EnvelopeCount {
     return this.#processIndex.get(process)!
   }
 
+  /** Whether somebody waits for envelopes to arrive. */
+  get awaited(): boolean {
+    return this.#waiting.length > 0
+  }
+
   arrive(): void {
     this.#arrived++
     if (this.#waiting.length === 0) return

@@ -68,6 +68,12 @@ export class Runtime implements FrameSink {
   #spinning = false
   /** How often `lookFor` looks: as often as it paid lately. */
   #looks = mostLooks
+  /** Transfers of the fabric's own that may settle while it looks for frames. */
+  #transfers = 0
+  /** Frames that were more than a short message for a receive. */
+  #framesHandedOn = 0
+  /** Frames sent when it last looked in vain. */
+  #sentBefore = -1
   /** Whose frame came last: most often the next one is of the same. */
   #lastState: CommState | undefined
 
@@ -170,6 +176,7 @@ export class Runtime implements FrameSink {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.#framesHandedOn++
     const kind = header[headerWord.kind]!
     if (kind !== frameKind.stuck) {
       // The agreement on being stuck compares these counts, so it must not change them.
@@ -278,17 +285,42 @@ export class Runtime implements FrameSink {
       return
     }
     this.#looks = Math.max(fewestLooks, this.#looks >> 1)
+    this.#sentBefore = this.processCounters.framesSent
   }
 
   readonly #afterMicrotasks = (): void => nextTick(this.#spin)
 
   readonly #spin = (): void => {
-    this.#spinning = false
-    const { waits } = this
-    if (waits.awake > 0 || waits.waits === 0 || this.#ended !== undefined) return
-    if (!this.fabric.spin!()) return
-    this.#looks = Math.min(mostLooks, this.#looks * 2)
+    try {
+      if (!this.#spinForAWhile()) return
+    } finally {
+      this.#spinning = false
+    }
     this.#spinLater()
+  }
+
+  /** A transfer of the fabric's own: when it settles, microtasks follow. */
+  watch(transfer: Promise<void>): Promise<void> {
+    this.#transfers++
+    return transfer.finally(() => {
+      this.#transfers--
+    })
+  }
+
+  /** True when microtasks may follow from what came, and then all may wait again. */
+  #spinForAWhile(): boolean {
+    const { waits } = this
+    for (;;) {
+      if (waits.awake > 0 || waits.waits === 0 || this.#ended !== undefined) return false
+      const framesBefore = this.#framesHandedOn
+      const waitsBefore = waits.waits
+      if (!this.fabric.spin!()) return false
+      // Who did nothing but wait since should have looked longer.
+      if (this.#sentBefore === this.processCounters.framesSent) this.#looks = mostLooks
+      // Short messages that ended no wait lead to nothing: the next one may be here.
+      if (this.#transfers > 0 || this.#framesHandedOn !== framesBefore || waits.waits !== waitsBefore)
+        return true
+    }
   }
 
   /** Called when every hosted rank is blocked or has ended; the host of this runtime sets it. */

@@ -146,7 +146,7 @@ export class Transfers {
       return
     }
     this.#tell(process, frameKind.clearToSend, transferId, transferMode.bulk)
-    bulk.receive(process, transferId, incoming.landing.bytes).then(
+    this.#state.runtime.watch(bulk.receive(process, transferId, incoming.landing.bytes)).then(
       () => this.#landed(incoming),
       (cause) => this.#drop(incoming, asError(cause)),
     )
@@ -212,7 +212,8 @@ export class Transfers {
     }
     const { bytes } = outgoing
     if (mode === transferMode.bulk) {
-      this.#state.runtime.fabric.bulk!.send(send.process, transferId, bytes).then(
+      const { runtime } = this.#state
+      runtime.watch(runtime.fabric.bulk!.send(send.process, transferId, bytes)).then(
         () => this.#settle(transferId),
         (cause) => this.#settle(transferId, asError(cause)),
       )
