@@ -1,6 +1,6 @@
 import type { CommState } from './comm-state.js'
 import { EntryList } from './mailbox-list.js'
-import type { Arrived, Receive } from './message.js'
+import { type Arrived, type Receive, Sent } from './message.js'
 import type { RankCounters } from './types.js'
 
 /**
@@ -19,11 +19,19 @@ export class Mailbox {
   /** Probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
 
+  #sent: Sent | undefined
+
   constructor(state: CommState, rank: number, worldRank: number) {
     this.state = state
     this.rank = rank
     this.worldRank = worldRank
     this.counters = state.runtime.rankCounters(worldRank)
+  }
+
+  /** A send that is done: what all sends have in common that were done at once. */
+  get sent(): Sent {
+    this.#sent ??= new Sent(this)
+    return this.#sent
   }
 
   get name(): string {

@@ -41,6 +41,18 @@ export class Send extends Pending<void> {
   }
 }
 
+/** A send that was done when its call returned. */
+export class Sent extends Pending<void> {
+  readonly call = 'send'
+
+  constructor(owner: Mailbox) {
+    super(owner)
+    this.fulfil()
+  }
+
+  protected withdraw(): void {}
+}
+
 export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
 
 /** A receive or a probe from its start until it has its message. */

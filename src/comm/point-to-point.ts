@@ -34,12 +34,7 @@ export function send(
   options?: WaitOptions,
 ): Promise<void> {
   try {
-    if (mode === 'standard' && options === undefined) {
-      const mailbox = comm.mailbox()
-      requireSend(comm, dest, tag)
-      if (dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag))
-        return doneInTurn()
-    }
+    if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) return doneInTurn()
     return startSend(comm, data, dest, tag, mode, options).wait()
   } catch (error) {
     return Promise.reject(error)
@@ -54,6 +49,9 @@ export function isend(
   mode: SendMode,
   options?: WaitOptions,
 ): Request<void> {
+  if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) {
+    return new Request(comm.mailbox().sent)
+  }
   return new Request(startSend(comm, data, dest, tag, mode, options))
 }
 
@@ -163,6 +161,13 @@ function poll<T>(
     await nextTurn()
     return look() ?? null
   })
+}
+
+/** Sends what is gone when the call returns; false, and nothing done, for all else. */
+function sendShort(comm: Communicator, data: unknown, dest: number, tag: number): boolean {
+  const mailbox = comm.mailbox()
+  requireSend(comm, dest, tag)
+  return dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag)
 }
 
 function startSend(
