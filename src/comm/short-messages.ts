@@ -138,7 +138,7 @@ export class ShortMessages {
     }
     try {
       runtime.lookFor(sought)
-      return sought.message ?? sought.posted
+      return sought.isFound ? sought.message : sought.posted
     } finally {
       sought.end()
     }
@@ -161,6 +161,7 @@ export class ShortMessages {
     const type = words[at + envelopeWord.type]!
     if (
       this.#stopped ||
+      this.#envelopes.awaited ||
       type === typeCode.value ||
       words[at + envelopeWord.transferId] !== 0 ||
       words[at + envelopeWord.sizeBytes] !== payloadBytes
@@ -201,11 +202,10 @@ export class ShortMessages {
     counters.messagesReceived++
     counters.bytesReceived += payloadBytes
     this.#state.runtime.processCounters.bytesCopied += payloadBytes
-    const message = { source, tag, count, sizeBytes: payloadBytes, data }
-    if (receive === undefined) sought.found(message)
+    if (receive === undefined) sought.found(source, tag, count, payloadBytes, data)
     else {
       mailbox.posted.remove(receive)
-      receive.fulfil(message)
+      receive.fulfil({ source, tag, count, sizeBytes: payloadBytes, data })
     }
     this.#credit.consumed(src, payloadBytes)
     this.#envelopes.arrive()

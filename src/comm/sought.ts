@@ -14,38 +14,56 @@ export class Sought {
   /** Element type of `into`, and its bytes. */
   type: number = noType
   bytes: Uint8Array = none
-  message: Message | undefined
   posted: Receive<Message> | undefined
-  #source = 0
-  #tag = 0
+  /** What was found, in words; `message` makes the object. */
+  data: ReceiveBuffer | undefined
+  source = 0
+  tag = 0
+  count = 0
+  sizeBytes = 0
+  isFound = false
+  #fromSource = 0
+  #withTag = 0
 
   get settled(): boolean {
-    return this.message !== undefined || this.posted?.settled === true
+    return this.isFound || this.posted?.settled === true
   }
 
   begin(owner: Mailbox, source: number, tag: number, into: ReceiveBuffer | undefined): void {
     this.owner = owner
-    this.#source = source
-    this.#tag = tag
+    this.#fromSource = source
+    this.#withTag = tag
     this.into = into
   }
 
   accepts(source: number, tag: number): boolean {
     return (
-      (this.#source === source || this.#source === ANY_SOURCE) && (this.#tag === tag || this.#tag === ANY_TAG)
+      (this.#fromSource === source || this.#fromSource === ANY_SOURCE) &&
+      (this.#withTag === tag || this.#withTag === ANY_TAG)
     )
   }
 
-  found(message: Message): void {
-    this.message = message
+  found(source: number, tag: number, count: number, sizeBytes: number, data: ReceiveBuffer): void {
+    this.source = source
+    this.tag = tag
+    this.count = count
+    this.sizeBytes = sizeBytes
+    this.data = data
+    this.isFound = true
     this.owner = undefined
+  }
+
+  /** Made where it is handed on: an object that is young costs more to keep in one that is old than to make. */
+  get message(): Message {
+    const { source, tag, count, sizeBytes, data } = this
+    return { source, tag, count, sizeBytes, data }
   }
 
   post(): void {
     const { owner } = this
     if (owner === undefined) return
     this.owner = undefined
-    this.posted = new Receive<Message>(owner, 'recv', this.#source, this.#tag, this.into)
+    this.posted = new Receive<Message>(owner, 'recv', this.#fromSource, this.#withTag, this.into)
     owner.posted.add(this.posted)
   }
 
@@ -55,7 +73,8 @@ export class Sought {
     this.into = undefined
     this.type = noType
     this.bytes = none
-    this.message = undefined
+    this.data = undefined
+    this.isFound = false
     this.posted = undefined
   }
 }

@@ -145,8 +145,13 @@ export class ThreadsProcess implements Fabric {
 
   glance(maxLooks: number): boolean {
     if (!this.#mayLook()) return false
-    for (let looks = 0; looks < maxLooks && !this.#closed; looks++) {
-      if (this.#lookForOne()) return this.#found()
+    // None of these changes before something is found.
+    if (this.#toSelf.size + this.#outbox.waiting > 0 || this.bulk.moving) return this.#look() && this.#found()
+    for (let looks = 0; looks < maxLooks; looks++) {
+      for (let peer = 0; peer < this.processes; peer++) {
+        const reader = this.#readers[peer]
+        if (reader?.next() === true) return this.#takeOne(peer, reader) && this.#found()
+      }
     }
     return false
   }
@@ -270,24 +275,18 @@ export class ThreadsProcess implements Fabric {
   }
 
   /**
-   * Takes one frame and leaves the rest where it is. The room of what was read is not given back here: there is a turn
-   * of the event loop to come, which does that once for many.
+   * Takes one record; true if somebody may have waited for it. The room of what was read is not given back here: there
+   * is a turn of the event loop to come, which does that once for many.
    */
-  #lookForOne(): boolean {
-    if (this.#toSelf.size + this.#outbox.waiting > 0 || this.bulk.moving) return this.#look()
+  #takeOne(peer: number, reader: RingReader): boolean {
     const before = this.#events
-    for (let peer = 0; peer < this.processes; peer++) {
-      const reader = this.#readers[peer]
-      if (reader === undefined || !reader.next()) continue
-      this.#delivering = true
-      try {
-        this.#take(peer, reader)
-      } finally {
-        this.#delivering = false
-      }
-      return this.#events !== before
+    this.#delivering = true
+    try {
+      this.#take(peer, reader)
+    } finally {
+      this.#delivering = false
     }
-    return false
+    return this.#events !== before
   }
 
   /** Hands on the record that a reader has come to; a frame where it lies, if its receiver takes it so. */
