@@ -6,7 +6,8 @@ import { compileSplitPeer, type SplitPeer } from '../src/cli/bench/split-peer.js
 import { splitPlot } from '../src/cli/bench/split-plot.js'
 import { million, type SplitTable } from '../src/cli/bench/split-table.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
-import { compete, figureOf } from './contest.js'
+import { figuresOf } from './contest.js'
+import { splitSuites } from './split-suites.js'
 import { Workshop } from './workshop.js'
 
 /** Split by parallel sort by the method of the paper, with C++ beside it; what splits keep; how fast entries sort. */
@@ -24,7 +25,9 @@ export const splitBench: Bench = {
       if (wanted('million')) yield* millionFigures(runs)
       if (wanted('mains')) yield* mainsFigures(Math.min(runs, 5))
       if (wanted('kernel')) yield* kernelFigures(peer, runs)
-      if (wanted('threads64')) yield* threadsFigures(runs)
+      if (['threads64', 'mpi'].some((name) => wanted(name) || options.only?.startsWith(name) === true)) {
+        yield* worldFigures(options)
+      }
       for (const millions of quick ? [8] : [8, 16, 32, 64, 128]) {
         if (wanted(`table${millions}M`)) yield* tableFigures(millions, quick ? 3 : 5, rows)
       }
@@ -145,31 +148,14 @@ function* kernelFigures(peer: SplitPeer, runs: number): Generator<Figure> {
   }
 }
 
-/** 64 ranks on 2 threads against MPI_Comm_split of 64 processes; both free what they made. */
-async function* threadsFigures(runs: number): AsyncGenerator<Figure> {
-  const ranks = 64
-  const shop = new Workshop()
+/** Whole splits against MPI_Comm_split; both free what they made. */
+async function* worldFigures(options: BenchOptions): AsyncGenerator<Figure> {
+  const shop = new Workshop(libraries)
   try {
-    // What compiles while it runs needs a second or two.
-    const args = { warmUp: 2000, iterations: 50, batches: 801 }
-    const suite = {
-      name: 'threads64',
-      contestants: [
-        shop.onThreads('ours', { program: 'split', ranks, args }, 120),
-        shop.inC('comm_split', 'Open MPI', 'comm_split', ranks, [3, 11], 120),
-      ],
-      cases: [],
-    }
-    const entry = {
-      case: `split and free of ${ranks} ranks on 2 threads, vs ${ranks} oversubscribed processes`,
-      unit: 'us',
-      ours: 'ours',
-      key: 'split',
-      peers: ['comm_split'],
-      target: { of: 'ratio', is: 'at most', value: 1 / 20 },
-    } as const
-    yield figureOf(entry, await compete(suite, runs))
+    yield* figuresOf(splitSuites(shop, libraries), options)
   } finally {
     shop.close()
   }
 }
+
+const libraries = ['Open MPI', 'MPICH'] as const

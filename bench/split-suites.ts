@@ -1,0 +1,70 @@
+import { ratioAtMost, type Suite, timesFaster } from './contest.js'
+import type { MpiName } from './peer-mpi.js'
+import type { Workshop } from './workshop.js'
+
+/** Whole splits, freed again, next to MPI_Comm_split. */
+export function splitSuites(shop: Workshop, libraries: readonly MpiName[]): Suite[] {
+  return [
+    onThreads(shop),
+    ...[2, 16].flatMap((processes) => libraries.map((library) => onMpi(shop, library, processes))),
+  ]
+}
+
+/** What compiles while it runs needs a second or two. */
+const effort = { warmUp: 2000, iterations: 50, batches: 801 }
+
+function onThreads(shop: Workshop): Suite {
+  const ranks = 64
+  return {
+    name: 'threads64',
+    contestants: [
+      shop.onThreads('ours', { program: 'split', ranks, args: effort }, 120),
+      shop.inC('comm_split', 'Open MPI', 'comm_split', ranks, [3, 11], 120),
+    ],
+    cases: [
+      {
+        case: `split and free of ${ranks} ranks on 2 threads, vs ${ranks} oversubscribed processes`,
+        unit: 'us',
+        ours: 'ours',
+        key: 'split',
+        peers: ['comm_split'],
+        target: timesFaster(20),
+      },
+    ],
+  }
+}
+
+/** One rank per process on either side. */
+function onMpi(shop: Workshop, library: MpiName, processes: number): Suite {
+  const weigh = 200
+  const few = processes > 2
+  const args = { ...effort, batches: few ? 101 : effort.batches, weigh }
+  const words = few ? [3, 11, weigh] : [50, 101, weigh]
+  const details = { mpi: library }
+  return {
+    name: `mpi${processes}-${library === 'Open MPI' ? 'openmpi' : 'mpich'}`,
+    contestants: [
+      shop.onMpi('ours', library, { program: 'split', ranks: processes, args }, 120),
+      shop.inC('comm_split', library, 'comm_split', processes, words, 120),
+    ],
+    cases: [
+      {
+        case: `split and free on ${processes} processes of ${library}`,
+        unit: 'us',
+        ours: 'ours',
+        key: 'split',
+        peers: ['comm_split'],
+        target: ratioAtMost(5),
+        details,
+      },
+      {
+        case: `a communicator of a split, kept, ${processes} processes of ${library}`,
+        unit: 'bytes per process',
+        ours: 'ours',
+        key: 'bytes',
+        peers: ['comm_split'],
+        details,
+      },
+    ],
+  }
+}
