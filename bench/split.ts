@@ -91,7 +91,7 @@ function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][n
 
 function* memoryFigures(): Generator<Figure> {
   const processes = 64
-  for (const ranks of [2 ** 19, 2 ** 22]) {
+  for (const ranks of [2 ** 19, 2 ** 20]) {
     const { peak, kept } = child<{ peak: number; kept: number }>('split-world.ts', 'memory', ranks, processes)
     const of = `world split, ${ranks} ranks on ${processes} processes, p = P' = ${processes}`
     const share = Math.ceil(ranks / processes)
