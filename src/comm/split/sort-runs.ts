@@ -5,7 +5,7 @@ import { mergeRows, type RowWidth, rowWord } from './rows.js'
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
  * `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Three ways, whichever moves rows less often. Many runs of evenly spread keys are dealt out once. Else merging neighbors
+ * Three ways, whichever moves rows less often. More than four runs of evenly spread keys are dealt out once. Else merging neighbors
  * takes ceil(lg runs) passes, each of which waits for branches nobody can predict; radix sort takes one cheaper pass per
  * byte in which colors or keys differ. The latter is stable, so it needs runs whose ranks ascend from run to run: then
  * equal rows of several runs are in order already.
@@ -19,7 +19,7 @@ export function sortRuns(
   const edges = bounds.filter((bound, k) => k === 0 || bound > bounds[k - 1]!)
   const stages = Math.ceil(Math.log2(Math.max(1, edges.length - 1)))
   if (stages < leastStages || words.length < leastRows * width) return mergeStages(width, words, edges, spare)
-  if (distributeRuns(width, words, edges, spare)) return spare
+  if (stages >= leastStagesToDeal && distributeRuns(width, words, edges, spare)) return spare
   const varying = varyingBits(width, words, edges)
   const passes = varying === null ? [] : bytesOfRows(varying)
   if (varying === null || passes.length > stages) return mergeStages(width, words, edges, spare)
@@ -29,6 +29,8 @@ export function sortRuns(
 /** Below this many stages, or rows, merging wins, whatever the keys. */
 const leastStages = 2
 const leastRows = 64
+/** Dealing takes as long as some three stages. */
+const leastStagesToDeal = 3
 
 /** Neighbors in pairs, stage by stage; an odd run is carried. */
 function mergeStages(
