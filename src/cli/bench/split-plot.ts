@@ -63,6 +63,7 @@ export function splitPlot(rows: readonly SorterRow[]): string {
   }
   const size = `width="${area.width}" height="${area.height}"`
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="12">
+<title>Split by parallel sort: seconds on the critical path by number of sorters</title>
 <rect width="100%" height="100%" fill="white"/>
 ${parts.join('\n')}
 </svg>
