@@ -1,27 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import type { Bench, Figure } from './bench.js'
 import { figuresOf } from './contest.js'
-import { wholeSizes } from './message-plans.js'
+import { messageSizes, wholeSizes } from './message-plans.js'
 import { mpiSuites } from './mpi-suites.js'
 import type { MpiName } from './peer-mpi.js'
 import { type Line, plotSizes } from './size-plot.js'
 import { Workshop } from './workshop.js'
-
-/** One per factor of eight, and those around the eager limits. */
-const defaultSizes = [
-  8,
-  64,
-  512,
-  4096,
-  2 ** 14,
-  2 ** 15,
-  2 ** 16,
-  2 ** 17,
-  2 ** 18,
-  2 ** 20,
-  2 ** 22,
-  2 ** 24,
-]
 
 const names: readonly MpiName[] = ['Open MPI', 'MPICH']
 
@@ -42,7 +26,7 @@ export const mpiBench: Bench = {
     const { quick = false, sizes, plot } = options
     const shop = new Workshop(names)
     const figures: Figure[] = []
-    const messages = sizes === undefined ? defaultSizes : wholeSizes(sizes)
+    const messages = sizes === undefined ? messageSizes : wholeSizes(sizes)
     try {
       for (const name of names) {
         const { version: peerVersion, said } = shop.versionOf(name)

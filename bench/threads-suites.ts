@@ -200,7 +200,7 @@ function crowd(shop: Workshop): Suite {
   const what = `${ranks} ranks on ${processes} processes`
   return {
     name: 'crowd',
-    contestants: [world('timed', false), world('weighed', true)],
+    contestants: [world('timed', false), { ...world('weighed', true), every: 3 }],
     cases: [
       {
         case: `${what}: barrier and return`,

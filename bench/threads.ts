@@ -23,7 +23,7 @@ export const threadsBench: Bench = {
     try {
       const { version: peerVersion, said } = shop.versionOf('Open MPI')
       console.error(`${said}${quick ? '; quick: figures are rough' : ''}`)
-      const messages = sizes === undefined ? messageSizes(quick) : wholeSizes(sizes)
+      const messages = sizes === undefined ? messageSizes : wholeSizes(sizes)
       for await (const measured of figuresOf(threadsSuites(shop, messages), options)) {
         const figure = { ...measured, peerVersion }
         figures.push(figure)
