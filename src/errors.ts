@@ -101,7 +101,10 @@ export class RankweaveError extends Error {
 /** Any value at all, as it may stand in a message: what an error says, what else there is as text. Never throws. */
 export function shown(value: unknown): string {
   try {
-    return value instanceof Error ? value.message : String(value)
+    if (value instanceof Error) return value.message
+    // As text they would look like the number that was expected.
+    if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`
+    return Array.isArray(value) && value.length < 2 ? `[${value.map(String).join('')}]` : String(value)
   } catch {
     return `a value of type ${typeof value} that has no text`
   }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { errorCodes, isRankweaveError, RankweaveError } from '../../src/errors.js'
+import { errorCodes, isRankweaveError, RankweaveError, shown } from '../../src/errors.js'
 
 const root = join(import.meta.dirname, '../..')
 
@@ -100,4 +100,18 @@ describe('RankweaveError', () => {
     if (back instanceof Error) expect(back).toMatchObject(plain as object)
     else expect(back).toBe(plain)
   })
+})
+
+describe('values in messages', () => {
+  it.each([
+    [3, '3'],
+    ['x', 'x'],
+    [new Error('why'), 'why'],
+    [Float64Array.of(0), 'a Float64Array'],
+    [[0], '[0]'],
+    [[], '[]'],
+    [[1, 2], '1,2'],
+    [null, 'null'],
+    [Object.create(null), 'a value of type object that has no text'],
+  ])('%o', (value, text) => expect(shown(value)).toBe(text))
 })
