@@ -53,3 +53,19 @@ export class Mailbox {
     runtime.waits.unblock(this.worldRank - runtime.firstRank, hasSignal)
   }
 }
+
+/** The mailboxes of one communicator in one process, by rank in the communicator. */
+export class Mailboxes extends Map<number, Mailbox> {
+  readonly #state: CommState
+
+  constructor(state: CommState) {
+    super()
+    this.#state = state
+  }
+
+  add(rank: number, worldRank: number): Mailbox {
+    const mailbox = new Mailbox(this.#state, rank, worldRank)
+    this.set(rank, mailbox)
+    return mailbox
+  }
+}

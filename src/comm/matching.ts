@@ -1,24 +1,16 @@
 import type { RankweaveError } from '../errors.js'
-import { copyBytes } from '../fabric/copy-bytes.js'
+import { Arrivals } from './arrivals.js'
 import type { CommState } from './comm-state.js'
 import { type Credit, creditOf } from './credit.js'
-import { bytesOf, newArray, pack, typeCode } from './datatype.js'
-import { deliverBytes, deliverCopy, type Envelope, envelopeIn } from './delivery.js'
+import { pack, typeCode } from './datatype.js'
+import { deliverCopy, type Envelope } from './delivery.js'
 import { EnvelopeCount } from './envelope-count.js'
-import {
-  cancelReason,
-  cancelStage,
-  envelopeWord,
-  frameKind,
-  headerWord,
-  locationWord,
-  transferWord,
-} from './frames.js'
+import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from './frames.js'
 import { Lookups } from './lookups.js'
-import { Mailbox } from './mailbox.js'
+import { type Mailbox, Mailboxes } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
 import { freedError } from './pending.js'
-import { MatchedMessage } from './request.js'
+import type { MatchedMessage } from './request.js'
 import { ShortMessages } from './short-messages.js'
 import { Transfers } from './transfer.js'
 import { ANY_SOURCE, type Status, type TypedArray } from './types.js'
@@ -37,12 +29,11 @@ export class Matching {
   readonly #credit: Credit
   readonly #transfers: Transfers
   /** By rank in the communicator. */
-  readonly #mailboxes = new Map<number, Mailbox>()
+  readonly #mailboxes: Mailboxes
   readonly #lookups = new Lookups()
   readonly short: ShortMessages
-  /** Messages taken out of matching by a matched probe and not yet received. */
-  readonly #extracted = new Set<Arrived>()
   readonly #unreceived: Unreceived
+  readonly #arrivals: Arrivals
   readonly #envelopes: EnvelopeCount
   #anyLost: boolean
   #closing = false
@@ -54,6 +45,8 @@ export class Matching {
     this.#transfers = new Transfers(state)
     this.#envelopes = new EnvelopeCount(state.processes)
     this.#unreceived = new Unreceived(state, this.#transfers)
+    this.#mailboxes = new Mailboxes(state)
+    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unreceived)
     this.short = new ShortMessages(state, this.#mailboxes, this.#lookups, this.#envelopes)
     this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
     if (this.#anyLost) this.short.stop()
@@ -66,7 +59,7 @@ export class Matching {
 
   /** The mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
-    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, this.#state.table.lookup(rank) as number)
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
   }
 
   /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
@@ -110,12 +103,12 @@ export class Matching {
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
     mailbox.arrived.remove(message)
-    return this.#extract(message)
+    return this.#arrivals.extract(message)
   }
 
   /** Receives a message that was taken out of matching. */
   receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
-    this.#extracted.delete(message)
+    this.#arrivals.extracted.delete(message)
     this.#unreceived.give(message, receive)
   }
 
@@ -149,20 +142,18 @@ export class Matching {
     this.short.post()
     switch (header[headerWord.kind]) {
       case frameKind.eager:
-        this.#eagerArrives(src, header, payload)
+        if (this.#failed === undefined) this.#arrivals.eager(src, header, payload)
+        else this.#credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
         this.#envelopes.arrive()
         return
       case frameKind.rendezvous:
-        this.#offerArrives(src, header, undefined)
-        this.#envelopes.arrive()
-        return
       case frameKind.shared:
-        this.#offerArrives(src, header, this.#reach(src, header))
+        if (this.#failed === undefined) this.#arrivals.offer(src, header)
         this.#envelopes.arrive()
         return
       case frameKind.cancel:
         if (header[transferWord.argument] === cancelStage.matched) break
-        this.#takeBack(src, header[transferWord.transferId]!)
+        this.#arrivals.takeBack(src, header[transferWord.transferId]!)
         this.#envelopes.arrive()
         return
       case frameKind.data: {
@@ -201,8 +192,8 @@ export class Matching {
         this.#unreceived.discard(message)
       }
     }
-    for (const message of this.#extracted) this.#unreceived.discard(message)
-    this.#extracted.clear()
+    for (const message of this.#arrivals.extracted) this.#unreceived.discard(message)
+    this.#arrivals.extracted.clear()
     await this.#unreceived.close()
     await this.#transfers.idle()
   }
@@ -217,11 +208,11 @@ export class Matching {
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unreceived.lose(message, error)
     }
-    for (const message of this.#extracted) this.#unreceived.lose(message, error)
+    for (const message of this.#arrivals.extracted) this.#unreceived.lose(message, error)
     this.#unreceived.fail(error)
     this.#mailboxes.clear()
     this.#lookups.clear()
-    this.#extracted.clear()
+    this.#arrivals.extracted.clear()
     this.#envelopes.fail(error)
   }
 
@@ -257,7 +248,7 @@ export class Matching {
     const { runtime } = this.#state
     const hosted = worldRank - runtime.firstRank
     if (hosted >= 0 && hosted < runtime.hostedRanks) {
-      this.#sendHere(send, this.#mailboxes.get(send.dest) ?? this.#addMailbox(send.dest, worldRank))
+      this.#sendHere(send, this.#mailboxes.get(send.dest) ?? this.#mailboxes.add(send.dest, worldRank))
       return
     }
     const process = processOf(runtime.layout, worldRank)
@@ -303,7 +294,7 @@ export class Matching {
     }
     const message = new Arrived(mailbox, envelope, content)
     if (content.kind === 'local') send.envelope = message
-    this.#enter(message, receive)
+    this.#arrivals.enter(message, receive)
   }
 
   #isEager({ payload }: Send, process: number): boolean {
@@ -318,91 +309,7 @@ export class Matching {
     return pack(payload.data)
   }
 
-  // -- arriving ----------------------------------------------------------------------------------------------
-
-  #eagerArrives(src: number, header: Int32Array, payload: Uint8Array): void {
-    const envelope = envelopeIn(header)
-    const transferId = header[envelopeWord.transferId]!
-    const acknowledge = header[envelopeWord.acknowledge] === 1
-    if (this.#failed !== undefined) {
-      this.#credit.consumed(src, envelope.sizeBytes)
-      return
-    }
-    const mailbox = this.#mailboxOf(header)
-    const receive = mailbox.posted.find(envelope.source, envelope.tag)
-    const whole = payload.byteLength === envelope.sizeBytes
-    if (whole && receive?.kind === 'recv') {
-      mailbox.posted.remove(receive)
-      deliverBytes(receive, envelope, payload)
-      this.#credit.consumed(src, envelope.sizeBytes)
-      if (acknowledge) this.#transfers.acknowledge(src, transferId)
-      return
-    }
-    const { type, countElems, sizeBytes } = envelope
-    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
-    const from = { data, process: src, transferId, acknowledge }
-    const message = new Arrived(
-      mailbox,
-      envelope,
-      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
-    )
-    if (transferId !== 0) this.#unreceived.open(src, transferId, message)
-    if (whole) {
-      copyBytes(bytesOf(data), 0, payload)
-      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
-    } else this.#unreceived.fill(message, payload)
-    this.#enter(message, receive)
-  }
-
-  /** @param bytes the payload in its sender's memory, if it can be read from here */
-  #offerArrives(src: number, header: Int32Array, bytes: Uint8Array | undefined): void {
-    if (this.#failed !== undefined) return
-    const transferId = header[envelopeWord.transferId]!
-    const mailbox = this.#mailboxOf(header)
-    const content = {
-      kind: 'remote',
-      process: src,
-      transferId,
-      ...(bytes === undefined ? {} : { bytes }),
-    } as const
-    const message = new Arrived(mailbox, envelopeIn(header), content)
-    this.#unreceived.open(src, transferId, message)
-    this.#enter(message, mailbox.posted.find(message.source, message.tag))
-  }
-
-  #reach(src: number, header: Int32Array): Uint8Array {
-    const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
-    const location = { segment: header[locationWord.segment]!, byteOffset }
-    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
-  }
-
-  /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */
-  #takeBack(src: number, transferId: number): void {
-    const message = this.#unreceived.find(src, transferId)
-    if (message === undefined || !message.listed) return
-    message.mailbox.arrived.remove(message)
-    this.#unreceived.discard(message, cancelReason.asked)
-  }
-
   // -- matching ----------------------------------------------------------------------------------------------
-
-  /** @param receive the first posted receive that matches, if any */
-  #enter(message: Arrived, receive: Receive<unknown> | undefined): void {
-    const { mailbox } = message
-    if (receive !== undefined) {
-      mailbox.posted.remove(receive)
-      if (receive.kind === 'recv') this.#unreceived.give(message, receive)
-      else receive.fulfil(this.#extract(message))
-      return
-    }
-    mailbox.arrived.add(message)
-    if (mailbox.probes.size === 0) return
-    for (const probe of [...mailbox.probes]) {
-      if (!probe.accepts(message)) continue
-      mailbox.probes.delete(probe)
-      probe.fulfil(message.status)
-    }
-  }
 
   /** @param message is in the mailbox of the receive and matches it */
   #satisfy(receive: Receive<unknown>, message: Arrived): void {
@@ -412,26 +319,10 @@ export class Matching {
     }
     receive.owner.arrived.remove(message)
     if (receive.kind === 'recv') this.#unreceived.give(message, receive)
-    else receive.fulfil(this.#extract(message))
-  }
-
-  #extract(message: Arrived): MatchedMessage {
-    this.#extracted.add(message)
-    return new MatchedMessage(message.mailbox, message)
+    else receive.fulfil(this.#arrivals.extract(message))
   }
 
   // -- who and where -----------------------------------------------------------------------------------------
-
-  #addMailbox(rank: number, worldRank: number): Mailbox {
-    const mailbox = new Mailbox(this.#state, rank, worldRank)
-    this.#mailboxes.set(rank, mailbox)
-    return mailbox
-  }
-
-  #mailboxOf(header: Int32Array): Mailbox {
-    const rank = header[envelopeWord.dest]!
-    return this.#mailboxes.get(rank) ?? this.#addMailbox(rank, header[envelopeWord.destWorldRank]!)
-  }
 
   /** Why nothing can come from `source` any more, if its process is lost. */
   #lostSource(source: number): RankweaveError | undefined {
@@ -456,7 +347,7 @@ export class Matching {
       pending.push(...posted, ...probes)
       for (const message of arrived) add(message)
     }
-    for (const message of this.#extracted) add(message)
+    for (const message of this.#arrivals.extracted) add(message)
     pending.push(...this.#lookups.sends)
     return pending.filter((operation) => !operation.settled)
   }
