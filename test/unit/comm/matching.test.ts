@@ -117,7 +117,9 @@ describe('a rank table that answers later', () => {
         // Only the first question is answered late; a send that asks again would overtake.
         return asked++ === 0 ? new Promise<number>((resolve) => (answer = resolve)) : 1
       }
-      Object.defineProperty(state!, 'table', { value: { ...state!.table, size: 2, lookup } })
+      Object.defineProperty(state!, 'table', {
+        value: { ...state!.table, kind: 'distributed', size: 2, lookup },
+      })
       const [sender, receiver] = world.comms
       const sends = Array.from({ length: 5 }, (_, n) => sender!.isend(Int32Array.of(n), 1, 7))
       const cancelled = sender!.isend('never', 1, 7)
