@@ -60,7 +60,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
       }),
       { numRuns: cases(100) },
     )
-  }, 30_000)
+  })
 
   it('no message is left over, and ids are equal within a color, else different', async () => {
     const any = fc.record({
@@ -106,5 +106,5 @@ describe('invariants of splits on logical processes, frames in random order', ()
       }),
       { numRuns: cases(150) },
     )
-  }, 30_000)
+  })
 })
