@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { run } from '../../comm/run.js'
 import type { PhaseCosts } from '../../comm/split/meter.js'
 import { type SplitOptions, splitAlgorithms } from '../../comm/split/plan.js'
+import { isRankweaveError } from '../../errors.js'
 import { type AddCommand, exitCodes, worldFailure } from '../command.js'
 import { leaveMpi } from '../mpi-streams.js'
 import { oneOf, parseOptions, whole } from '../options.js'
@@ -68,7 +69,8 @@ export const splitCommand: AddCommand = (program, act) => {
             : run(main, { ranks, fabric, args: problem })
         const shares = await world
           .catch((cause: unknown) => {
-            throw worldFailure(cause)
+            // The program is our own: what it refuses is an option.
+            throw isRankweaveError(cause, 'ERR_ARGUMENT') ? cause : worldFailure(cause)
           })
           .finally(leaveMpi)
         // Process 0 has all shares, and answers.

@@ -59,6 +59,12 @@ describe('split', () => {
     expect(stderr).toMatch(said)
   })
 
+  it.each(['--sorters', '--table-group'])('refuses %s that the processes cannot hold', async (option) => {
+    const { exitCode, stderr } = await cli('split', '-n', '10', '--processes', '2', option, '3')
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/ERR_ARGUMENT.*from 1 to 2, got 3/)
+  })
+
   it('refuses tables that are too large before the split', async () => {
     const { exitCode, stderr } = await cli(
       ...['split', '-n', '1000', '--processes', '4', '--max-table-bytes', '100'],
