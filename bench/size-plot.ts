@@ -33,6 +33,7 @@ export function plotSizes(figures: readonly Figure[], lines: readonly Line[]): s
   })
   const size = `width="${panels.length * panel.width}" height="${panel.height}"`
   return `<svg xmlns="http://www.w3.org/2000/svg" ${size} font-family="sans-serif" font-size="12">
+<title>Latency and bandwidth by message size</title>
 <rect width="100%" height="100%" fill="white"/>
 ${panels.join('\n')}
 </svg>
