@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../src/comm/communicator.js'
 import type { CommDescription } from '../src/comm/describe.js'
 import { run } from '../src/comm/run.js'
-import { sortedByValue } from '../src/comm/split/radix.js'
+import { sortedByColorAndKey } from '../src/comm/split/radix.js'
 import { splitConventional } from '../src/comm/split/sort-table.js'
 
 const [what, first, second] = process.argv.slice(2)
@@ -49,8 +49,9 @@ if (what === 'memory') {
   const samples = Array.from({ length: count }, () => {
     const words = new Int32Array(3 * ranks)
     const took = timed(() => {
-      const all = Int32Array.from({ length: ranks }, (_, rank) => rank)
-      const order = sortedByValue(sortedByValue(all, key), color)
+      const all = new Int32Array(ranks)
+      for (let rank = 0; rank < ranks; rank++) all[rank] = rank
+      const order = sortedByColorAndKey(all, color, key)
       for (let i = 0, at = 0; i < ranks; i++, at += 3) {
         const rank = order[i]
         words[at] = color[rank]

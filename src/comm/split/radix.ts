@@ -61,6 +61,45 @@ export function sortedByValue(ranks: Int32Array, value: Int32Array): Int32Array 
   return sorted
 }
 
+/** Tables longer than this no longer fit the caches, so that sorting color by color is worth its calls. */
+const longTable = 1 << 18
+/** Colors of fewer ranks on average are sorted all at once: a call per color would cost more. */
+const fewestPerColor = 1 << 12
+
+/**
+ * Orders ascending `ranks` by color, then key, then rank. Long tables of large colors are cut by color first and then
+ * sorted color by color, each in the caches; all others by key and then, stably, by color.
+ */
+export function sortedByColorAndKey(ranks: Int32Array, color: Int32Array, key: Int32Array): Int32Array {
+  if (ranks.length > longTable) {
+    const byColor = sortedByValue(ranks, color)
+    const starts = startsOfColors(byColor, color)
+    if (starts !== undefined) {
+      const sorted = new Int32Array(ranks.length)
+      for (let group = 0; group + 1 < starts.length; group++) {
+        const start = starts[group]!
+        sorted.set(sortedByValue(byColor.subarray(start, starts[group + 1]!), key), start)
+      }
+      return sorted
+    }
+  }
+  return sortedByValue(sortedByValue(ranks, key), color)
+}
+
+/** Where each color starts, and the end; undefined where there are too many. */
+function startsOfColors(byColor: Int32Array, color: Int32Array): number[] | undefined {
+  const most = byColor.length / fewestPerColor
+  const starts = [0]
+  for (let i = 1, last = color[byColor[0]!]!; i < byColor.length; i++) {
+    const current = color[byColor[i]!]!
+    if (current === last) continue
+    if (starts.push(i) > most) return undefined
+    last = current
+  }
+  starts.push(byColor.length)
+  return starts
+}
+
 /** @param values of the ranks; in order afterwards */
 function insertionSorted(ranks: Int32Array, values: Int32Array): Int32Array {
   const sorted = ranks.slice()

@@ -1,4 +1,4 @@
-import { sortedByValue } from './radix.js'
+import { sortedByColorAndKey } from './radix.js'
 
 /** What `split` was told, by rank: color -1 stands for "not a member of any". */
 export interface SplitTable {
@@ -20,7 +20,7 @@ export interface SplitGroups {
  * does it for itself (split.md §1, the conventional baseline, sorted once per process instead of once per rank).
  */
 export function splitConventional({ color, key }: SplitTable): SplitGroups {
-  const members = sortedByValue(sortedByValue(definedRanks(color), key), color)
+  const members = sortedByColorAndKey(definedRanks(color), color, key)
   const start = new Int32Array(countGroups(members, color) + 1)
   for (let i = 0, group = 0; i < members.length; i++) {
     if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) start[group++] = i
