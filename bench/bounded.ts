@@ -48,10 +48,10 @@ export function bounded(
       late = true
       signal('SIGTERM')
     }, limitSeconds * 1000)
-    const finally_ = setTimeout(() => signal('SIGKILL'), (limitSeconds + 5) * 1000)
+    const lastResort = setTimeout(() => signal('SIGKILL'), (limitSeconds + 5) * 1000)
     const stopClock = () => {
       clearTimeout(politely)
-      clearTimeout(finally_)
+      clearTimeout(lastResort)
     }
     child.on('error', (error) => {
       stopClock()
