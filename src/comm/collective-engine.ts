@@ -60,7 +60,6 @@ export class CollectiveEngine implements ExchangeOwner {
   #main: Lane | undefined
   #alone: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
-  #indexOfProcess: Map<number, number> | undefined
 
   constructor(state: CommState) {
     this.#state = state
@@ -144,7 +143,7 @@ export class CollectiveEngine implements ExchangeOwner {
       )
       return
     }
-    exchange.frame(this.#processIndex(src), header, payload)
+    exchange.frame(this.#state.indexOfProcess(src), header, payload)
   }
 
   /** Fails all pending and later collectives here and on every other process of the communicator. */
@@ -164,16 +163,17 @@ export class CollectiveEngine implements ExchangeOwner {
    * started without being awaited, are complete here.
    */
   whenAlone(): Promise<void> {
-    if (this.#running() === 1) return Promise.resolve()
+    if (this.isAlone) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#alone = { resolve, reject }
     })
   }
 
-  #running(): number {
+  /** Whether they are now. */
+  get isAlone(): boolean {
     let slots = 0
     for (const lane of this.#lanes.values()) slots += lane.slots.size
-    return slots
+    return slots === 1
   }
 
   /** For diagnosis. */
@@ -328,7 +328,7 @@ export class CollectiveEngine implements ExchangeOwner {
     if (exchange?.idle) lane.spareExchange = exchange
     slot.exchange = undefined
     this.#unblock(slot)
-    if (this.#alone !== undefined && this.#running() === 1) this.#alone.resolve()
+    if (this.#alone !== undefined && this.isAlone) this.#alone.resolve()
     inTurn(() => slot.resolve(results))
   }
 
@@ -363,7 +363,11 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** The ranks of a process agreed among themselves, so its first one speaks for them. */
   #remoteCall(src: number, header: Int32Array): string {
-    return calledOn(this.#state, this.#processIndex(src), describeWords(header, collectiveWord.signature))
+    return calledOn(
+      this.#state,
+      this.#state.indexOfProcess(src),
+      describeWords(header, collectiveWord.signature),
+    )
   }
 
   #completedCall(lane: Lane, seq: number): string {
@@ -403,11 +407,6 @@ export class CollectiveEngine implements ExchangeOwner {
       this.#lanes.set(id, lane)
     }
     return lane
-  }
-
-  #processIndex(process: number): number {
-    this.#indexOfProcess ??= new Map(Array.from(this.#state.processes.processes, (p, index) => [p, index]))
-    return this.#indexOfProcess.get(process)!
   }
 }
 

@@ -42,7 +42,6 @@ export class CommState {
   readonly processIndex: number
   /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
-  readonly matching: Matching
   readonly collectives: CollectiveEngine
   /** How the split went that made it, if one did. */
   origin: SplitReport | undefined
@@ -50,7 +49,9 @@ export class CommState {
   readonly isSpread: boolean
   #table: CommTable
   #processes: ProcessTable
+  #indexOfProcess: Map<number, number> | undefined
   #placing: Promise<LocalRankTable> | undefined
+  #matching: Matching | undefined
   #tables: SharedTables | undefined
   #isReleased = false
   #failed: RankweaveError | undefined
@@ -73,7 +74,6 @@ export class CommState {
     this.processIndex = this.processes.processes.indexOf(runtime.process)
     this.localRanks =
       table.kind === 'distributed' ? table.localRanks : ranksOf(this.processes, this.processIndex)
-    this.matching = new Matching(this)
     this.collectives = new CollectiveEngine(this)
     this.#shareRanks()
   }
@@ -89,6 +89,18 @@ export class CommState {
 
   get processes(): ProcessTable {
     return this.#processes
+  }
+
+  /** Index in `processes` of a world process that hosts ranks of this communicator. */
+  indexOfProcess(process: number): number {
+    const { processes } = this.#processes
+    if (processes[process] === process) return process
+    if (this.#indexOfProcess === undefined) {
+      this.#indexOfProcess = new Map()
+      for (let index = 0; index < processes.length; index++)
+        this.#indexOfProcess.set(processes[index]!, index)
+    }
+    return this.#indexOfProcess.get(process)!
   }
 
   get size(): number {
@@ -148,6 +160,23 @@ export class CommState {
     return this.worldRank(localIndex) - this.runtime.firstRank
   }
 
+  /** Messages between ranks. Made when the first one is sent, comes or is waited for: many communicators never see one. */
+  get matching(): Matching {
+    this.#matching ??= this.#newMatching()
+    return this.#matching
+  }
+
+  #newMatching(): Matching {
+    const matching = new Matching(this)
+    if (this.#failed !== undefined) matching.fail(this.#failed)
+    return matching
+  }
+
+  /** The same, where it has been made. */
+  get matchingSoFar(): Matching | undefined {
+    return this.#matching
+  }
+
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const kind = header[headerWord.kind]!
     if (kind < firstCollectiveKind) this.matching.frame(src, header, payload)
@@ -179,13 +208,13 @@ export class CommState {
   /** Fails every pending and later operation on this communicator, in this process only. */
   fail(error: RankweaveError): void {
     this.#failed ??= error
-    this.matching.fail(error)
+    this.#matching?.fail(error)
     this.collectives.fail(error)
   }
 
   peerLost(peer: number, reason: string): void {
     if (!this.processes.processes.includes(peer)) return
-    this.matching.peerLost(peer, reason)
+    this.#matching?.peerLost(peer, reason)
     this.collectives.peerLost(peer, reason)
   }
 }

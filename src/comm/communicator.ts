@@ -6,6 +6,7 @@ import * as construct from './construct.js'
 import type { StridedView } from './datatype.js'
 import type { TypedArrayConstructor } from './datatype-elements.js'
 import { type CommDescription, describeComm } from './describe.js'
+import { free } from './free.js'
 import type { Group } from './group.js'
 import type { Mailbox } from './mailbox.js'
 import { alloc } from './memory.js'
@@ -415,7 +416,7 @@ export class Communicator {
    * @see MPI-4.1 §7.4.3
    */
   free(options?: WaitOptions): Promise<void> {
-    return attempt(() => construct.free(this, options))
+    return attempt(() => free(this, options))
   }
 
   /**

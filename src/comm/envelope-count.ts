@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../errors.js'
-import type { ProcessTable } from './rank-table.js'
+import type { CommState } from './comm-state.js'
 
 /**
  * Envelopes of one communicator that left this process and that came to it, so that a collective free knows when
@@ -8,8 +8,7 @@ import type { ProcessTable } from './rank-table.js'
 export class EnvelopeCount {
   /** Sent so far to each process index. */
   readonly sent: Int32Array
-  readonly #processes: ProcessTable
-  #processIndex: Map<number, number> | undefined
+  readonly #state: CommState
   #arrived = 0
   #waiting: {
     readonly count: number
@@ -17,19 +16,13 @@ export class EnvelopeCount {
     readonly reject: (error: RankweaveError) => void
   }[] = []
 
-  constructor(processes: ProcessTable) {
-    this.sent = new Int32Array(processes.count)
-    this.#processes = processes
+  constructor(state: CommState) {
+    this.sent = new Int32Array(state.processes.count)
+    this.#state = state
   }
 
   leave(process: number): void {
-    this.sent[this.indexOf(process)]!++
-  }
-
-  /** Where `sent` counts what goes to a process. */
-  indexOf(process: number): number {
-    this.#processIndex ??= new Map(Array.from(this.#processes.processes, (each, index) => [each, index]))
-    return this.#processIndex.get(process)!
+    this.sent[this.#state.indexOfProcess(process)]!++
   }
 
   /** Whether somebody waits for envelopes to arrive. */

@@ -43,7 +43,7 @@ export class Matching {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#transfers = new Transfers(state)
-    this.#envelopes = new EnvelopeCount(state.processes)
+    this.#envelopes = new EnvelopeCount(state)
     this.#unreceived = new Unreceived(state, this.#transfers)
     this.#mailboxes = new Mailboxes(state)
     this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unreceived)

@@ -100,7 +100,7 @@ export class ShortMessages {
     if (process === runtime.process) return undefined
     this.#header[envelopeWord.destWorldRank] = worldRank
     this.#header[envelopeWord.dest] = dest
-    this.#route = { dest, process, index: this.#envelopes.indexOf(process) }
+    this.#route = { dest, process, index: this.#state.indexOfProcess(process) }
     return this.#route
   }
 
