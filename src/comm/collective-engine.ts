@@ -249,8 +249,8 @@ export class CollectiveEngine implements ExchangeOwner {
     const promise =
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.promiseApart(localIndex)
     if (signal !== undefined) this.#watch(slot, localIndex, signal)
-    state.runtime.waits.block(hostedIndex, signal !== undefined)
-    if (slot.arrived === this.#hosted) this.#run(slot)
+    if (slot.arrived === this.#hosted) this.#runNow(slot, localIndex)
+    if (!slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
   }
 
@@ -287,28 +287,37 @@ export class CollectiveEngine implements ExchangeOwner {
     )
   }
 
-  #run(slot: Slot): void {
+  /** Runs it for the rank that came last, which need not wait for what is over at once or comes within microseconds. */
+  #runNow(slot: Slot, localIndex: number): void {
+    const { runtime } = this.#state
+    slot.runner = localIndex
+    if (this.#run(slot) && !slot.settled && runtime.mayLook) runtime.lookFor(slot)
+    slot.runner = -1
+  }
+
+  /** True when all that is left to do is done while frames are being delivered. */
+  #run(slot: Slot): boolean {
     if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
       this.#state.place().then(
         () => this.#failed === undefined && this.#run(slot),
         (error) => this.#runFailed(slot, error),
       )
-      return
+      return false
     }
     try {
       const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(slot))
-      if (results === undefined) return
       if (results instanceof Promise) {
         results.then(
           (late) => this.#complete(slot, late),
           (error) => this.#runFailed(slot, error),
         )
-      } else {
-        this.#complete(slot, results)
+        return false
       }
+      if (results !== undefined) this.#complete(slot, results)
     } catch (error) {
       this.#runFailed(slot, error)
     }
+    return true
   }
 
   /** @internal */
@@ -379,14 +388,15 @@ export class CollectiveEngine implements ExchangeOwner {
 
   #unblock(slot: Slot): void {
     const { waits } = this.#state.runtime
-    const { lane, signals } = slot
+    const { lane, signals, runner } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
       const detach = signals?.get(i)
       detach?.()
-      waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
+      if (i !== runner) waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
     }
     slot.signals = undefined
+    slot.settled = true
   }
 
   #exchange(slot: Slot): SlotExchange {

@@ -32,6 +32,10 @@ export class Slot {
   /** Local index of the rank that brought it. */
   firstCaller = -1
   arrived = 0
+  /** Local index of the rank whose call runs it just now, and which does not wait yet; else -1. */
+  runner = -1
+  /** Over here, in one way or another. */
+  settled = false
   /** Allocated with the first contribution that is not undefined, so that a barrier keeps nothing per rank. */
   contributions: unknown[] | undefined
   /** Detach functions of the ranks that wait with a signal, by local index. */
@@ -54,10 +58,10 @@ export class Slot {
     this.#localRanks = localRanks
   }
 
-  /** The promise of one rank; ranks of a shared result have one together. */
+  /** The promise of one rank; ranks of a shared result have one together, and so has a rank alone. */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
     this.#whole ??= pledge()
-    if (shared) return this.#whole.promise
+    if (shared || this.#localRanks === 1) return this.#whole.promise
     this.#deliverNext ??= () => this.#deliver()
     this.#derived ??= new Array(this.#localRanks)
     this.#owners ??= new Array(this.#localRanks)
@@ -78,12 +82,14 @@ export class Slot {
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
-    this.#whole?.resolve(results[0])
+    if (this.#whole !== undefined) {
+      // Ranks that derive from it get each its own.
+      if (this.#derived === undefined) keep(this.#whole, results[0])
+      else this.#whole.resolve(undefined)
+    }
     if (this.#apart === undefined) return
     for (const [localIndex, own] of this.#apart) {
-      const result = this.call!.shared === true ? results[0] : results[localIndex]
-      if (result instanceof Refusal) own.reject(result.error)
-      else own.resolve(result)
+      keep(own, this.call!.shared === true ? results[0] : results[localIndex])
     }
   }
 
@@ -120,6 +126,11 @@ function rejectQuietly(own: Pledge | undefined, error: RankweaveError): void {
 }
 
 function ignore(): void {}
+
+function keep(own: Pledge, result: unknown): void {
+  if (result instanceof Refusal) own.reject(result.error)
+  else own.resolve(result)
+}
 
 function pledge(): Pledge {
   let resolve!: Pledge['resolve']

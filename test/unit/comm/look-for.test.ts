@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Communicator } from '../../../src/comm/communicator.js'
+import { collectiveWord } from '../../../src/comm/exchange.js'
+import { encodeSignature, type Signature, signatureWords } from '../../../src/comm/exchange-signature.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../src/comm/frames.js'
 import { stridedTable } from '../../../src/comm/rank-table.js'
 import { Runtime } from '../../../src/comm/runtime.js'
@@ -12,14 +14,10 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 function openRank() {
   const looks: number[] = []
   let sink!: FrameSink
-  let comes: 'at once' | 'later' | 'nothing' = 'nothing'
+  let comes: When = 'nothing'
+  let header = message()
   const deliver = () => {
     comes = 'nothing'
-    const header = new Int32Array(envelopeWords)
-    header[headerWord.kind] = frameKind.eager
-    header[envelopeWord.source] = 1
-    header[envelopeWord.type] = 2
-    header[envelopeWord.sizeBytes] = 1
     sink.frame(1, header, Uint8Array.of(7))
     return true
   }
@@ -41,14 +39,47 @@ function openRank() {
   }
   const runtime = new Runtime(fabric as Fabric, worldLayout(2, ['one', 'one']))
   const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
-  const receive = async (when: typeof comes, meanwhile = () => {}) => {
+  const receive = async (when: When, meanwhile = () => {}) => {
     comes = when
-    const message = comm.recv(1)
+    header = message()
+    const received = comm.recv(1)
     meanwhile()
     await turn()
-    expect((await message).data).toEqual(Uint8Array.of(7))
+    expect((await received).data).toEqual(Uint8Array.of(7))
   }
-  return { comm, looks, receive }
+  /** The only frame of its other process comes. Gives the waits that the call leaves behind. */
+  const collective = async (call: () => Promise<unknown>, signature: Signature, when: When) => {
+    comes = when
+    header = collectiveFrame(signature, calls++)
+    const done = call()
+    const { waits } = runtime.waits
+    await done
+    return waits
+  }
+  let calls = 0
+  return { comm, looks, receive, collective }
+}
+
+type When = 'at once' | 'later' | 'nothing'
+
+/** A byte, to rank 0. */
+function message(): Int32Array {
+  const header = new Int32Array(envelopeWords)
+  header[headerWord.kind] = frameKind.eager
+  header[envelopeWord.source] = 1
+  header[envelopeWord.type] = 2
+  header[envelopeWord.sizeBytes] = 1
+  return header
+}
+
+/** A byte, in the first step of a collective. */
+function collectiveFrame(signature: Signature, seq: number): Int32Array {
+  const header = new Int32Array(9 + signatureWords)
+  header[headerWord.kind] = frameKind.collective
+  header[collectiveWord.seq] = seq
+  header[collectiveWord.total] = 1
+  encodeSignature(signature, header, collectiveWord.signature)
+  return header
 }
 
 describe('a rank that is about to wait', () => {
@@ -65,5 +96,25 @@ describe('a rank that is about to wait', () => {
     await receive('at once')
     await receive('at once')
     expect(looks.at(-1)).toBe(looks[0])
+  })
+})
+
+describe('the last rank of a process to call a collective', () => {
+  const barrier: Signature = { name: 'barrier' }
+
+  it('does not wait where what is missing comes at once', async () => {
+    const { comm, collective } = openRank()
+    for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'at once')).toBe(0)
+    for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'later')).toBe(1)
+  })
+
+  it('does not look where promises stand between a frame and what it leads to', () => {
+    const looksOf = (call: (comm: Communicator) => Promise<unknown>) => {
+      const { comm, looks } = openRank()
+      void call(comm)
+      return looks.length
+    }
+    expect(looksOf((comm) => comm.allgather(Uint8Array.of(1)))).toBe(0)
+    expect(looksOf((comm) => comm.barrier())).toBe(1)
   })
 })
