@@ -40,9 +40,13 @@ export interface CollectiveCall<C, R> {
    * Throwing revokes the communicator on all processes; a `Refusal` as a result fails that rank alone.
    *
    * @param contributions what each hosted rank passed, by local index; empty if nobody passed anything
-   * @returns what each hosted rank gets, by local index; undefined if the call ends itself by `exchange.finish`
+   * @returns what each hosted rank gets, by local index; nothing, now or later, if the call ends itself by
+   *   `exchange.finish`
    */
-  run(contributions: readonly C[], exchange: Exchange): readonly R[] | Promise<readonly R[]> | undefined
+  run(
+    contributions: readonly C[],
+    exchange: Exchange,
+  ): readonly R[] | Promise<readonly R[] | undefined> | undefined
 }
 
 type AnyCall = CollectiveCall<never, unknown>
@@ -308,7 +312,7 @@ export class CollectiveEngine implements ExchangeOwner {
       const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(slot))
       if (results instanceof Promise) {
         results.then(
-          (late) => this.#complete(slot, late),
+          (late) => late !== undefined && this.#complete(slot, late),
           (error) => this.#runFailed(slot, error),
         )
         return false

@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../errors.js'
 import { CollectiveEngine } from './collective-engine.js'
-import type { SplitReport } from './describe.js'
+import type { SplitOrigin } from './describe.js'
 import { frameKind, headerWord } from './frames.js'
 import { Matching } from './matching.js'
 import {
@@ -43,8 +43,8 @@ export class CommState {
   /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
   readonly collectives: CollectiveEngine
-  /** How the split went that made it, if one did. */
-  origin: SplitReport | undefined
+  /** The split that made it, if one did. */
+  origin: SplitOrigin | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
   readonly isSpread: boolean
   #table: CommTable

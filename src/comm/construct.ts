@@ -13,6 +13,7 @@ import {
   checkSplitOptions,
   planSplit,
   type SplitOptions,
+  type SplitPlan,
   sameSplitOptions,
 } from './split/plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
@@ -90,14 +91,16 @@ function plannedCall(state: CommState, name: CollectiveName, options: SplitOptio
   const call: SplitCallOf = {
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,
-    run: async (rows, exchange) => {
+    run: (rows, exchange) => {
       const color = new Int32Array(rows.length)
       const key = new Int32Array(rows.length)
       for (let i = 0; i < rows.length; i++) {
         color[i] = rows[i]!.color
         key[i] = rows[i]!.key
       }
-      return handlesOf(state, await runSplit(state, exchange, { color, key }, plan))
+      return runSplit(state, exchange, { color, key }, plan, (outcome) => {
+        exchange.finish(handlesOf(state, outcome))
+      })
     },
   }
   // A copy: the caller's object may change.
@@ -113,11 +116,11 @@ function checkKey(key: number): number {
 }
 
 /** Makes the contexts, and gives every local rank of the parent its handle, or null. */
-function handlesOf(parent: CommState, { parts, report }: SplitOutcome): (Communicator | null)[] {
+function handlesOf(parent: CommState, { parts, origin }: SplitOutcome): (Communicator | null)[] {
   const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
   for (const { id, table, hosted, processes } of parts) {
     const state = parent.runtime.createContext(id, table, processes)
-    state.origin = report
+    state.origin = origin
     for (let index = 0; index < hosted.length; index++) {
       handles[hosted[index]!] = new Communicator(state, index)
     }
@@ -189,7 +192,7 @@ export function create(
     run: async (groups, exchange) => {
       const misfits = state.isSpread && groups.some((group) => !isSubset(state, group))
       const plan = planSplit(state.size, state.processes.count)
-      const made = await runSplit(state, exchange, colorsOf(state, groups), plan)
+      const made = await splitOutcome(state, exchange, colorsOf(state, groups), plan)
       // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
       const isWrong = made.parts.some(({ table, hosted }) =>
         hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
@@ -203,6 +206,17 @@ export function create(
     },
   }
   return state.collectives.call(localIndex, call, group, options)
+}
+
+function splitOutcome(
+  state: CommState,
+  exchange: Exchange,
+  request: SplitRequest,
+  plan: SplitPlan,
+): Promise<SplitOutcome> {
+  return new Promise((resolve, reject) => {
+    runSplit(state, exchange, request, plan, resolve)?.catch(reject)
+  })
 }
 
 /** As a split: the color is the first member's rank here, the key the rank in the group. */

@@ -1,7 +1,13 @@
 import type { CommState } from './comm-state.js'
-import type { PhaseCosts } from './split/meter.js'
+import type { PhaseCosts, SplitMeter } from './split/meter.js'
 import type { SplitPlan } from './split/plan.js'
 import type { LookupStatistics } from './tables/distributed-table.js'
+
+/** The split that made a communicator, for those who will ask. */
+export interface SplitOrigin {
+  readonly plan: SplitPlan
+  readonly meter: SplitMeter
+}
 
 /** How a split went in this process. */
 export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
@@ -43,6 +49,11 @@ export function describeComm(state: CommState): CommDescription {
       sharedBytes: isDistributed ? table.slices.sizeBytes : 0,
       lookups: isDistributed ? table.slices.statistics : null,
     },
-    split: state.origin ?? null,
+    split: state.origin === undefined ? null : reportOf(state.origin),
   }
+}
+
+function reportOf({ plan, meter }: SplitOrigin): SplitReport {
+  const { cacheRows: _, ...planned } = plan
+  return { ...planned, phases: meter.costs, peakBytes: meter.peakBytes }
 }

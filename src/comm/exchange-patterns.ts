@@ -135,6 +135,33 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
   return held.map((_, process) => held[(process - me + count) % count]!)
 }
 
+/**
+ * The same where all know how long everybody's bytes are: the same rounds in one buffer, without a promise.
+ *
+ * @param blocks mine, then room for those of the processes after me, past the last one from 0 on
+ * @param start where each begins in `blocks`, and the end: `count + 1` of them
+ */
+export function allgatherInto(
+  exchange: Exchange,
+  blocks: Uint8Array,
+  start: ArrayLike<number>,
+  done: () => void,
+  step = 0,
+  held = 1,
+): void {
+  const { me, count } = exchange
+  if (held === count) {
+    done()
+    return
+  }
+  const wanted = Math.min(held, count - held)
+  exchange.send((me - held + count) % count, step, blocks.subarray(0, start[wanted]))
+  exchange.take((me + held) % count, step, (bytes) => {
+    blocks.set(bytes, start[held]!)
+    allgatherInto(exchange, blocks, start, done, step + 1, held + wanted)
+  })
+}
+
 /** Block p of my list to process p, which finds it at my index. My own block is not copied. */
 export async function alltoallBytes(
   exchange: Exchange,

@@ -33,7 +33,13 @@ export interface SplitCall {
 }
 
 /**
- * How the processes of a communicator find out together who ends up with whom. Each gets the parts that have ranks
- * of its own, and nothing else.
+ * How the processes of a communicator find out together who ends up with whom. Each gives `done` the parts that have
+ * ranks of its own, and nothing else: at once, or later, also after its promise has resolved.
  */
-export type SplitAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>
+export type SplitAlgorithm = (
+  call: SplitCall,
+  done: (parts: readonly SplitPart[]) => void,
+) => Promise<undefined> | undefined
+
+/** One that awaits its frames: for splits that are large, or rare. */
+export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>

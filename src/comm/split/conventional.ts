@@ -1,28 +1,103 @@
-import { allgatherBytes } from '../exchange-patterns.js'
-import { type LocalRankTable, type ProcessTable, rankTable, stridedTable } from '../rank-table.js'
-import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
+import type { CommState } from '../comm-state.js'
+import { allgatherInto } from '../exchange-patterns.js'
+import { type LocalRankTable, rankTable, stridedTable } from '../rank-table.js'
+import { processOf } from '../world-layout.js'
+import type { SplitAlgorithm, SplitCall, SplitPart, SplitRequest } from './algorithm.js'
 import { scratch } from './scratch.js'
 import { type SplitTable, splitConventional } from './sort-table.js'
-import { bytesOf, wordsOf } from './words.js'
+import { bytesOf } from './words.js'
+
+type Done = (parts: readonly SplitPart[]) => void
 
 /**
  * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
  * number of ranks it hosts (split.md §1, B1). The counter that names the new contexts travels along, so ids cost no
  * message of their own (§9, variant b).
  */
-export const splitConventionally: SplitAlgorithm = async ({ parent, exchange, request, meter }) => {
-  const parentTable = await parent.place()
+export const splitConventionally: SplitAlgorithm = (call, done) =>
+  call.parent.isPlaced ? collect(call, done) : call.parent.place().then(() => collect(call, done))
+
+function collect({ parent, exchange, request, meter }: SplitCall, done: Done): undefined {
   meter.enter('collect')
-  const mine = bytesOf(pack(parent.runtime.drawCounter(), request))
-  const frames = await allgatherBytes(exchange, mine)
-  meter.hold(mine)
-  for (const frame of frames) meter.hold(frame)
-  meter.enter('merge')
-  const table = unpack(parent.processes, parent.size, frames.map(wordsOf))
-  const { start, members } = splitConventional(table.entries)
+  const blocks = new Blocks(parent)
+  blocks.pack(parent.runtime.drawCounter(), request)
+  meter.hold(blocks.words)
+  allgatherInto(exchange, bytesOf(blocks.words), blocks.startBytes, () => {
+    meter.enter('merge')
+    done(partsOf(parent, blocks))
+  })
+}
+
+/** What every process says of its ranks: a counter, then color and key of each, ascending by rank. My block is first. */
+class Blocks {
+  readonly words: Int32Array
+  /** Where each begins, and the end. */
+  readonly startBytes: Int32Array
+  readonly #parent: CommState
+
+  constructor(parent: CommState) {
+    const { count, runStart, runProcess } = parent.processes
+    const startBytes = new Int32Array(count + 1)
+    this.#parent = parent
+    this.startBytes = startBytes
+    for (let run = 0; run < runProcess.length; run++) {
+      startBytes[this.#place(runProcess[run]!) + 1]! += 8 * (runStart[run + 1]! - runStart[run]!)
+    }
+    for (let place = 0; place < count; place++) startBytes[place + 1]! += startBytes[place]! + 4
+    this.words = new Int32Array(startBytes[count]! >> 2)
+  }
+
+  pack(counter: number, { color, key }: SplitRequest): void {
+    const { words } = this
+    words[0] = counter
+    for (let i = 0; i < color.length; i++) {
+      words[1 + 2 * i] = color[i]!
+      words[2 + 2 * i] = key[i]!
+    }
+  }
+
+  /** Colors and keys by rank. */
+  unpack(): SplitTable {
+    const { words } = this
+    const { size, processes } = this.#parent
+    const { count, runStart, runProcess } = processes
+    const color = scratch('color', size)
+    const key = scratch('key', size)
+    const next = scratch('next', count)
+    for (let process = 0; process < count; process++) next[process] = this.#at(process) + 1
+    for (let run = 0; run < runProcess.length; run++) {
+      const process = runProcess[run]!
+      let at = next[process]!
+      for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) {
+        color[rank] = words[at++]!
+        key[rank] = words[at++]!
+      }
+      next[process] = at
+    }
+    return { color, key }
+  }
+
+  /** The counter that a process drew. */
+  counter(process: number): number {
+    return this.words[this.#at(process)]!
+  }
+
+  #at(process: number): number {
+    return this.startBytes[this.#place(process)]! >> 2
+  }
+
+  #place(process: number): number {
+    const { processIndex, processes } = this.#parent
+    return process < processIndex ? process - processIndex + processes.count : process - processIndex
+  }
+}
+
+/** The communicators of the ranks hosted here. */
+function partsOf(parent: CommState, blocks: Blocks): SplitPart[] {
+  const parentTable = parent.wholeTable
+  const { start, members } = splitConventional(blocks.unpack())
   const localIndex = scratch('localIndex', parent.size).fill(-1)
   for (let i = 0; i < parent.localRanks.length; i++) localIndex[parent.localRanks[i]!] = i
-
   const parts: SplitPart[] = []
   for (let group = 0; group + 1 < start.length; group++) {
     const from = start[group]!
@@ -35,12 +110,9 @@ export const splitConventionally: SplitAlgorithm = async ({ parent, exchange, re
       const index = localIndex[members[i]!]!
       if (index >= 0) hosted[at++] = index
     }
-    const leader = members[from]!
-    parts.push({
-      id: { leader: parentTable.lookup(leader), counter: table.counter[table.process[leader]!]! },
-      table: selectedTable(parentTable, members, from, to),
-      hosted,
-    })
+    const leader = parentTable.lookup(members[from]!)
+    const counter = blocks.counter(parent.indexOfProcess(processOf(parent.runtime.layout, leader)))
+    parts.push({ id: { leader, counter }, table: selectedTable(parentTable, members, from, to), hosted })
   }
   return parts
 }
@@ -55,46 +127,4 @@ function selectedTable(parent: LocalRankTable, ranks: Int32Array, from: number, 
   const worldRanks = new Int32Array(to - from)
   for (let i = from; i < to; i++) worldRanks[i - from] = parent.lookup(ranks[i]!)
   return rankTable(worldRanks)
-}
-
-/** A counter, then color and key of every hosted rank, ascending by rank. */
-function pack(counter: number, { color, key }: SplitRequest): Int32Array {
-  const words = new Int32Array(1 + 2 * color.length)
-  words[0] = counter
-  for (let i = 0; i < color.length; i++) {
-    words[1 + 2 * i] = color[i]!
-    words[2 + 2 * i] = key[i]!
-  }
-  return words
-}
-
-interface SplitRows {
-  readonly entries: SplitTable
-  /** Process index of every rank. */
-  readonly process: Int32Array
-  /** Counter that every process drew. */
-  readonly counter: Int32Array
-}
-
-function unpack(processes: ProcessTable, size: number, frames: readonly Int32Array[]): SplitRows {
-  const color = scratch('color', size)
-  const key = scratch('key', size)
-  const process = scratch('process', size)
-  const next = scratch('next', frames.length).fill(1)
-  for (let run = 0; run < processes.runProcess.length; run++) {
-    const from = processes.runProcess[run]!
-    const words = frames[from]!
-    let at = next[from]!
-    for (let rank = processes.runStart[run]!; rank < processes.runStart[run + 1]!; rank++) {
-      color[rank] = words[at++]!
-      key[rank] = words[at++]!
-      process[rank] = from
-    }
-    next[from] = at
-  }
-  const counter = scratch('counter', frames.length)
-  frames.forEach((words, from) => {
-    counter[from] = words[0]!
-  })
-  return { entries: { color, key }, process, counter }
 }

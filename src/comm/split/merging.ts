@@ -1,4 +1,4 @@
-import type { SplitAlgorithm } from './algorithm.js'
+import type { AwaitingAlgorithm } from './algorithm.js'
 import { collect } from './collect.js'
 import { localRows } from './local-rows.js'
 import { Owners } from './owners.js'
@@ -9,7 +9,7 @@ import { steps } from './steps.js'
  * Every process gets the rows of all, merged stage by stage as they come: O(n) time and memory, without the final sort
  * of the conventional split (split.md §1, B2).
  */
-export const splitByMerging: SplitAlgorithm = async (call) => {
+export const splitByMerging: AwaitingAlgorithm = async (call) => {
   const { parent, exchange, request, meter } = call
   const owners = new Owners(parent)
   meter.enter('collect')

@@ -1,7 +1,7 @@
 import type { Exchange } from '../collective-engine.js'
 import { bcastBytes } from '../exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../tables/slice-bounds.js'
-import type { SplitAlgorithm } from './algorithm.js'
+import type { AwaitingAlgorithm } from './algorithm.js'
 import { ranged } from './exchange-group.js'
 import type { SplitMeter } from './meter.js'
 import { splitBySorting } from './parallel-sort.js'
@@ -17,7 +17,7 @@ import { bytesOf, wordsOf } from './words.js'
  * it, and moves those to its front; then both halves go on for themselves. O(lg N) rounds with high probability, of
  * O(lg P) messages each; besides rows a process has O(1) words of every segment, and is in two at a time at most.
  */
-export const splitMinimally: SplitAlgorithm = (call) =>
+export const splitMinimally: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
     const bounds = evenBounds(total, column.count)
     meter.enter('exchange')

@@ -2,7 +2,7 @@ import type { Exchange } from '../collective-engine.js'
 import { allgatherBytes, alltoallBytes } from '../exchange-patterns.js'
 import type { SliceBounds } from '../tables/slice-bounds.js'
 import { sliceService } from '../tables/slice-service.js'
-import type { SplitAlgorithm, SplitCall, SplitPart } from './algorithm.js'
+import type { AwaitingAlgorithm, SplitCall, SplitPart } from './algorithm.js'
 import { type Collected, collect } from './collect.js'
 import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, tellColumn } from './column-outcome.js'
 import { scratchBytes } from './distribute.js'
@@ -40,7 +40,7 @@ export type SortColumn = (
  * theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
  * processes of its column where their ranks came out. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
  */
-export const splitByParallelSort: SplitAlgorithm = (call) =>
+export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
     const { cuts, bounds } = await exactCuts(column, rows, total)
     return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }

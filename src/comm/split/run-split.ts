@@ -1,8 +1,8 @@
 import type { Exchange } from '../collective-engine.js'
 import type { CommState } from '../comm-state.js'
-import type { SplitReport } from '../describe.js'
+import type { SplitOrigin } from '../describe.js'
 import { collectiveWord, type SlotExchange } from '../exchange.js'
-import type { SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
+import type { AwaitingAlgorithm, SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
 import { splitConventionally } from './conventional.js'
 import { splitByMerging } from './merging.js'
 import { SplitMeter } from './meter.js'
@@ -11,46 +11,38 @@ import { splitByParallelSort } from './parallel-sort.js'
 import type { SplitAlgorithmName, SplitPlan } from './plan.js'
 import { splitBySampleSort } from './sample-sort.js'
 
+const awaiting =
+  (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
+  async (call, done): Promise<undefined> => {
+    done(await algorithm(call))
+  }
+
 const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
   conventional: splitConventionally,
-  merging: splitByMerging,
-  'parallel-sort': splitByParallelSort,
-  'sample-sort': splitBySampleSort,
-  minimal: splitMinimally,
+  merging: awaiting(splitByMerging),
+  'parallel-sort': awaiting(splitByParallelSort),
+  'sample-sort': awaiting(splitBySampleSort),
+  minimal: awaiting(splitMinimally),
 }
 
 export interface SplitOutcome {
   readonly parts: readonly SplitPart[]
-  readonly report: SplitReport
+  readonly origin: SplitOrigin
 }
 
-/** Runs a split as planned, within a collective of the parent. */
-export async function runSplit(
+/** Runs a split as planned, within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
+export function runSplit(
   parent: CommState,
   exchange: Exchange,
   request: SplitRequest,
   plan: SplitPlan,
-): Promise<SplitOutcome> {
+  done: (outcome: SplitOutcome) => void,
+): Promise<undefined> | undefined {
   const meter = new SplitMeter()
   const seq = (exchange as SlotExchange).header[collectiveWord.seq]!
-  const parts = await algorithms[plan.algorithm]({
-    parent,
-    exchange: meter.counting(exchange),
-    seq,
-    request,
-    plan,
-    meter,
+  const call = { parent, exchange: meter.counting(exchange), seq, request, plan, meter }
+  return algorithms[plan.algorithm](call, (parts) => {
+    meter.leave()
+    done({ parts, origin: { plan, meter } })
   })
-  meter.leave()
-  const { algorithm, table, sorters, tableGroup, selfHostRows } = plan
-  const report: SplitReport = {
-    algorithm,
-    table,
-    sorters,
-    tableGroup,
-    selfHostRows,
-    phases: meter.costs,
-    peakBytes: meter.peakBytes,
-  }
-  return { parts, report }
 }

@@ -1,7 +1,7 @@
 import type { Exchange } from '../collective-engine.js'
 import { allgatherBytes } from '../exchange-patterns.js'
 import { givenBounds } from '../tables/slice-bounds.js'
-import type { SplitAlgorithm } from './algorithm.js'
+import type { AwaitingAlgorithm } from './algorithm.js'
 import type { Cuts } from './exact-cuts.js'
 import type { SplitMeter } from './meter.js'
 import { splitBySorting } from './parallel-sort.js'
@@ -22,7 +22,7 @@ import { bytesOf, wordsOf } from './words.js'
  * the data, for slices of up to about 2 N / p rows, whose bounds must be kept. What has come is merged while the rest is
  * under way.
  */
-export const splitBySampleSort: SplitAlgorithm = (call) =>
+export const splitBySampleSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, _total, meter) => {
     const { cuts, bounds } = await sampledCuts(column, rows)
     return { rows: await exchangeWhileMerging(column, rows, cuts, meter), bounds }
