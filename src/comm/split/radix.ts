@@ -71,6 +71,7 @@ const fewestPerColor = 1 << 12
  * sorted color by color, each in the caches; all others by key and then, stably, by color.
  */
 export function sortedByColorAndKey(ranks: Int32Array, color: Int32Array, key: Int32Array): Int32Array {
+  if (ranks.length <= fewestRanks) return insertionSortedByColorAndKey(ranks, color, key)
   if (ranks.length > longTable) {
     const byColor = sortedByValue(ranks, color)
     const starts = startsOfColors(byColor, color)
@@ -98,6 +99,23 @@ function startsOfColors(byColor: Int32Array, color: Int32Array): number[] | unde
   }
   starts.push(byColor.length)
   return starts
+}
+
+function insertionSortedByColorAndKey(ranks: Int32Array, color: Int32Array, key: Int32Array): Int32Array {
+  const sorted = ranks.slice()
+  for (let i = 1; i < sorted.length; i++) {
+    const rank = sorted[i]!
+    const itsColor = color[rank]!
+    const itsKey = key[rank]!
+    let to = i
+    for (; to > 0; to--) {
+      const before = sorted[to - 1]!
+      if (color[before]! < itsColor || (color[before] === itsColor && key[before]! <= itsKey)) break
+      sorted[to] = before
+    }
+    sorted[to] = rank
+  }
+  return sorted
 }
 
 /** @param values of the ranks; in order afterwards */

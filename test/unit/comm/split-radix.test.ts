@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { sortedByColorAndKey } from '../../../src/comm/split/radix.js'
 import { seededRandom } from '../../../src/fabric/random.js'
 
-// Short tables are sorted at once, long ones color by color unless there are many colors.
-describe.each([200, 5000, 300_000])('the order of %i ranks by color, key and rank', (count) => {
+// Few ranks are put in their places, short tables sorted at once, long ones color by color unless there are many colors.
+describe.each([40, 200, 5000, 300_000])('the order of %i ranks by color, key and rank', (count) => {
   it.each([1, 3, 50, 100_000])('with %i colors', (colors) => {
     const draw = seededRandom(count + colors)
     const color = Int32Array.from({ length: count }, () => Math.floor(draw() * colors))
