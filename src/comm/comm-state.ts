@@ -45,6 +45,8 @@ export class CommState {
   readonly collectives: CollectiveEngine
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
+  /** The last split of it, in which this process may have no part. */
+  lastSplit: SplitOrigin | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
   readonly isSpread: boolean
   #table: CommTable

@@ -117,6 +117,7 @@ function checkKey(key: number): number {
 
 /** Makes the contexts, and gives every local rank of the parent its handle, or null. */
 function handlesOf(parent: CommState, { parts, origin }: SplitOutcome): (Communicator | null)[] {
+  parent.lastSplit = origin
   const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
   for (const { id, table, hosted, processes } of parts) {
     const state = parent.runtime.createContext(id, table, processes)

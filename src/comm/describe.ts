@@ -31,8 +31,10 @@ export interface CommDescription {
     /** What look-ups have cost, of all communicators of the same split; null unless distributed. */
     readonly lookups: LookupStatistics | null
   }
-  /** The split it came from; null for the world and for what was made by `dup`, `create` or a topology. */
+  /** The split it came from, also that of a `create`; null for the world and for what was made in other ways. */
   readonly split: SplitReport | null
+  /** The last split of it that is complete here, also where no rank of this process became a member; null before. */
+  readonly lastSplit: SplitReport | null
 }
 
 /** Local: nothing is sent. */
@@ -50,6 +52,7 @@ export function describeComm(state: CommState): CommDescription {
       lookups: isDistributed ? table.slices.statistics : null,
     },
     split: state.origin === undefined ? null : reportOf(state.origin),
+    lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }
 }
 
