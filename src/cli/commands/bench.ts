@@ -52,6 +52,8 @@ export const benchCommand: AddCommand = (program, act) => {
           const said = `--sorters: expected powers of two from 2 to 64, got ${odd}`
           throw new RankweaveError('ERR_USAGE', said)
         }
+        // A file that cannot be written is found out now, not after minutes.
+        if (plot !== undefined) writePlot(plot, '', 'a')
         const peer = compileSplitPeer()
         try {
           const options = { millions: entries, sorters, runs, alpha: alpha / 1e9 }
@@ -66,9 +68,9 @@ export const benchCommand: AddCommand = (program, act) => {
     )
 }
 
-function writePlot(path: string, svg: string): void {
+function writePlot(path: string, svg: string, flag: 'w' | 'a' = 'w'): void {
   try {
-    writeFileSync(path, svg)
+    writeFileSync(path, svg, { flag })
   } catch (cause) {
     throw new RankweaveError('ERR_FILE', `--plot ${path}: cannot be written: ${shown(cause)}`, { cause })
   }
