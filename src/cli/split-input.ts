@@ -20,10 +20,13 @@ export function colorsAndKeys(input: SplitInput, ranks: number): Table {
   let table = tables.get(input)
   if (table === undefined || table.color.length !== ranks) {
     const draw = seededRandom(ranks)
-    table = {
-      color: Int32Array.from({ length: ranks }, (_, rank) => rank % input.colors),
-      key: Int32Array.from({ length: ranks }, () => Math.floor((draw() - 0.5) * 2 ** 32)),
+    const color = new Int32Array(ranks)
+    const key = new Int32Array(ranks)
+    for (let rank = 0; rank < ranks; rank++) {
+      color[rank] = rank % input.colors
+      key[rank] = Math.floor((draw() - 0.5) * 2 ** 32)
     }
+    table = { color, key }
     tables.set(input, table)
   }
   return table

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SplitOutcome } from '../../../src/cli/split-report.js'
 import { cli, onlyObject } from './run-cli.js'
 
 let folder: string
@@ -10,6 +11,10 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'rankweave-split-'))
   writeFileSync(at('ranks.txt'), '4 7\n- 0\n4 -1\n9\n')
   writeFileSync(at('bad.txt'), '4 7\n-2 0\n4 -1\n9\n')
+  writeFileSync(at('one.txt'), '-\n-\n-\n3 1\n')
+  writeFileSync(at('none.txt'), '-\n- 5\n')
+  writeFileSync(at('long.txt'), '4 7 1\n1\n1\n1\n')
+  writeFileSync(at('wide.txt'), '4 2147483648\n1\n1\n1\n')
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -47,14 +52,40 @@ describe('split', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/communicators\s+2\n/)
     expect(stdout).toMatch(/split\s+conventional, /)
-    expect(stdout).toMatch(/collect/)
+    expect(stdout).toMatch(/collect +[0-9.]+ ms, 0 messages, 0 bytes/)
+  })
+
+  it('explains what every phase sent, look-ups, and whose memory it is', async () => {
+    const words = ['split', '-n', '60', '--processes', '6', '--table', 'distributed', '--explain']
+    const { stdout } = await cli(...words)
+    expect(stdout).toMatch(/sorters +6, tables over 6 processes/)
+    expect(stdout).toMatch(/ exchange +[0-9.]+ ms, 30 messages, [0-9,]+ bytes/)
+    expect(stdout).toMatch(/look-ups +[0-9]+ rows asked in [0-9]+ messages, [0-9]+ found in caches/)
+    const { explained, phases, messages } = onlyObject(
+      await cli(...words, '--json'),
+    ) as unknown as SplitOutcome
+    expect(Object.keys(explained!)).toEqual(Object.keys(phases))
+    expect(Object.values(explained!).reduce((sum, cost) => sum + cost.messages, 0)).toBe(messages)
+  })
+
+  it('counts the messages of processes without a member, too', async () => {
+    const outcome = onlyObject(
+      await cli('split', '-n', '4', '--processes', '4', '--file', at('one.txt'), '--json'),
+    )
+    // Four processes, two stages of an allgather.
+    expect(outcome).toMatchObject({ communicators: 1, messages: 8, verified: true })
+    const none = onlyObject(await cli('split', '-n', '2', '--file', at('none.txt'), '--json'))
+    expect(none).toMatchObject({ communicators: 0, algorithm: 'conventional', table: null, verified: true })
   })
 
   it.each([
     { file: 'bad.txt', said: /ERR_FILE.*line 2: expected a color/s },
-    { file: 'none.txt', said: /ERR_FILE.*cannot be read/s },
-  ])('refuses $file', async ({ file, said }) => {
-    const { exitCode, stderr } = await cli('split', '-n', '4', '--file', at(file))
+    { file: 'absent.txt', said: /ERR_FILE.*cannot be read/s },
+    { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
+    { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
+    { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got 2147483648/s },
+  ])('refuses $file', async ({ file, said, ranks = '4' }) => {
+    const { exitCode, stderr } = await cli('split', '-n', ranks, '--file', at(file))
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(said)
   })
@@ -69,7 +100,7 @@ describe('split', () => {
     const { exitCode, stderr } = await cli(
       ...['split', '-n', '1000', '--processes', '4', '--max-table-bytes', '100'],
     )
-    expect(exitCode).toBe(3)
+    expect(exitCode).toBe(2)
     expect(stderr).toMatch(/ERR_TABLE_SIZE/)
   })
 })
