@@ -9,7 +9,7 @@ export interface SplitProblem {
   readonly options: SplitOptions
 }
 
-/** What one process has to say, by the last of its ranks to get its communicator. */
+/** What one process has to say, by its first rank. */
 export interface SplitShare {
   /** Milliseconds since 1970: when its first rank called, and when its last one had its communicator. */
   readonly beganMs: number
@@ -23,55 +23,62 @@ export interface SplitShare {
   readonly verified: boolean
 }
 
-/** What the ranks of a process put together, which share this module. */
-class Here {
-  beganMs = 0
-  /** Those of its ranks that have yet to get theirs. */
-  waiting = 0
-  /** By rank less the first one here. */
-  readonly parts: (Communicator | null)[] = []
-  readonly firstRank: number
-
-  constructor(firstRank: number) {
-    this.firstRank = firstRank
-  }
+/** The ranks of a process, which share this module. */
+interface Here {
+  /** In the order of their ranks, which follow each other. */
+  readonly worlds: Communicator[]
+  readonly share: Promise<SplitShare>
+  /** What all but the first return. */
+  readonly over: Promise<undefined>
 }
 
 /** By world, which all its ranks of a thread were passed as one object, and process. */
 const boards = new WeakMap<SplitProblem, Map<number, Here>>()
 
-/** The program of `rankweave split` on every rank. The last rank of a process to get its communicator checks them all. */
-export default async function main(
+/**
+ * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million functions that
+ * wait would cost more than what is to be seen.
+ */
+export default function main(
   world: Communicator,
   problem: SplitProblem,
-): Promise<SplitShare | undefined> {
-  const { rank } = world
-  const here = boardOf(world, problem)
-  here.waiting++
-  const { color, key } = colorsAndKeys(problem.input, world.size)
-  await world.barrier()
-  if (here.beganMs === 0) here.beganMs = nowMs()
-  const mine = color[rank]!
-  const part = await world.split(mine < 0 ? null : mine, key[rank]!, problem.options)
-  here.parts[rank - here.firstRank] = part
-  if (--here.waiting > 0) return undefined
-  return shareOf(world, here, nowMs(), problem.input)
-}
-
-/** Mains begin in the order of their ranks. */
-function boardOf(world: Communicator, problem: SplitProblem): Here {
+): Promise<SplitShare> | Promise<undefined> {
   let board = boards.get(problem)
   if (board === undefined) {
     board = new Map()
     boards.set(problem, board)
   }
   const { process } = world.location
-  let here = board.get(process)
-  if (here === undefined) {
-    here = new Here(world.rank)
-    board.set(process, here)
+  const here = board.get(process)
+  if (here !== undefined) {
+    here.worlds.push(world)
+    return here.over
   }
-  return here
+  const worlds = [world]
+  // All mains of a process begin in one go.
+  const share = Promise.resolve().then(() => splitAll(worlds, problem))
+  board.set(process, { worlds, share, over: share.then(() => undefined) })
+  return share
+}
+
+/** Every rank here splits. */
+async function splitAll(
+  worlds: readonly Communicator[],
+  { input, options }: SplitProblem,
+): Promise<SplitShare> {
+  const [first] = worlds as [Communicator]
+  const { color, key } = colorsAndKeys(input, first.size)
+  const barriers = new Set(worlds.map((world) => world.barrier()))
+  await Promise.all(barriers)
+  const beganMs = nowMs()
+  const calls = worlds.map((world) => {
+    const mine = color[world.rank]!
+    return world.split(mine < 0 ? null : mine, key[world.rank]!, options)
+  })
+  const parts: (Communicator | null)[] = []
+  for (const call of calls) parts.push(await call)
+  const endedMs = nowMs()
+  return { beganMs, endedMs, ...(await checked(first, parts, input)) }
 }
 
 /** Milliseconds that threads of one machine agree on. */
@@ -79,15 +86,15 @@ function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-async function shareOf(
-  world: Communicator,
-  here: Here,
-  endedMs: number,
+/** What all ranks here found, and whether it is right. @param parts of the ranks from `first` on */
+async function checked(
+  first: Communicator,
+  parts: readonly (Communicator | null)[],
   input: SplitInput,
-): Promise<SplitShare> {
-  const { beganMs, parts, firstRank } = here
-  const places = placesOf(input, world.size)
-  const split = world.describe().lastSplit!
+): Promise<Omit<SplitShare, 'beganMs' | 'endedMs'>> {
+  const firstRank = first.rank
+  const places = placesOf(input, first.size)
+  const split = first.describe().lastSplit!
   const areRight = parts.every((part, i) => isRight(part, firstRank + i, places))
   const finds: Promise<boolean>[] = []
   let leads = 0
@@ -104,7 +111,7 @@ async function shareOf(
     finds.push(findsOthers(speaker, members, group, places))
   }
   const verified = (await Promise.all(finds)).every((found) => found) && areRight
-  return { beganMs, endedMs, split, leads, largest, bytesKept: keptBytes + sharedBytes, verified }
+  return { split, leads, largest, bytesKept: keptBytes + sharedBytes, verified }
 }
 
 /** Size and rank by the definition. */
