@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../src/comm/communicator.js'
 import type { CommDescription } from '../src/comm/describe.js'
 import { run } from '../src/comm/run.js'
-import { sortedByColorAndKey } from '../src/comm/split/radix.js'
+import { sortRows } from '../src/comm/split/sort-rows.js'
 import { splitConventional } from '../src/comm/split/sort-table.js'
 
 const [what, first, second] = process.argv.slice(2)
@@ -47,17 +47,14 @@ if (what === 'memory') {
   const key = randomWords(ranks)
   const color = Int32Array.from({ length: ranks }, (_, rank) => rank % 1000)
   const samples = Array.from({ length: count }, () => {
-    const words = new Int32Array(3 * ranks)
+    let words: Int32Array = new Int32Array(3 * ranks)
     const took = timed(() => {
-      const all = new Int32Array(ranks)
-      for (let rank = 0; rank < ranks; rank++) all[rank] = rank
-      const order = sortedByColorAndKey(all, color, key)
-      for (let i = 0, at = 0; i < ranks; i++, at += 3) {
-        const rank = order[i]
+      for (let rank = 0, at = 0; rank < ranks; rank++, at += 3) {
         words[at] = color[rank]
         words[at + 1] = key[rank]
         words[at + 2] = rank
       }
+      words = sortRows(3, words, new Int32Array(words.length))
     })
     for (let at = 3; at < words.length; at += 3) {
       const rises =

@@ -1,5 +1,5 @@
-import { sortedByValue } from '../../comm/split/radix.js'
 import { mergeRows, type Rows, rowsBetween } from '../../comm/split/rows.js'
+import { sortRows } from '../../comm/split/sort-rows.js'
 import { sortRuns } from '../../comm/split/sort-runs.js'
 import { splitConventional } from '../../comm/split/sort-table.js'
 import { evenTargets, Owner, Seeker, verdictWords } from '../../comm/split/splitters.js'
@@ -34,23 +34,20 @@ export interface Lists {
 export function randomLists(entries: number, count: number): Lists {
   const words = new Int32Array(entries * width)
   const rows = entries / count
+  const spare = new Int32Array(words.length)
   let state = 12345
-  const keys = new Int32Array(rows)
-  const indices = Int32Array.from({ length: rows }, (_, i) => i)
   for (let list = 0; list < count; list++) {
-    for (let i = 0; i < rows; i++) {
+    const own = words.subarray(list * rows * width, (list + 1) * rows * width)
+    for (let i = 0, at = 0; i < rows; i++, at += width) {
       state ^= state << 13
       state ^= state >>> 17
       state ^= state << 5
-      keys[i] = state
+      own[at + 1] = state
+      own[at + 2] = list * rows + i
     }
-    const order = sortedByValue(indices, keys)
-    for (let i = 0, at = list * rows * width; i < rows; i++, at += width) {
-      words[at + 1] = keys[order[i]!]!
-      words[at + 2] = list * rows + order[i]!
-    }
+    sortRows(width, own, spare.subarray(0, own.length))
   }
-  return { entries, count, words, spare: new Int32Array(words.length) }
+  return { entries, count, words, spare }
 }
 
 /** Half as many lists, twice as long. */

@@ -1,4 +1,6 @@
-import { sortedByColorAndKey } from './radix.js'
+import { rowWord } from './rows.js'
+import { scratch } from './scratch.js'
+import { sortRows } from './sort-rows.js'
 
 /** What `split` was told, by rank: color -1 stands for "not a member of any". */
 export interface SplitTable {
@@ -20,28 +22,40 @@ export interface SplitGroups {
  * does it for itself (split.md §1, the conventional baseline, sorted once per process instead of once per rank).
  */
 export function splitConventional({ color, key }: SplitTable): SplitGroups {
-  const members = sortedByColorAndKey(definedRanks(color), color, key)
-  const start = new Int32Array(countGroups(members, color) + 1)
-  for (let i = 0, group = 0; i < members.length; i++) {
-    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) start[group++] = i
+  let rows = 0
+  for (let rank = 0; rank < color.length; rank++) if (color[rank] !== -1) rows++
+  const words = scratch('rows', rows * width)
+  for (let rank = 0, at = 0; rank < color.length; rank++) {
+    if (color[rank] === -1) continue
+    words[at] = color[rank]!
+    words[at + rowWord.key] = key[rank]!
+    words[at + rowWord.rank] = rank
+    at += width
+  }
+  // Ranks ascend, and the sort is stable.
+  const sorted = sortRows(width, words, scratch('sorted rows', rows * width))
+  return groupsOf(sorted)
+}
+
+const width = 3
+
+function groupsOf(sorted: Int32Array): SplitGroups {
+  const members = new Int32Array(sorted.length / width)
+  const start = new Int32Array(countGroups(sorted) + 1)
+  for (let i = 0, at = 0, group = 0; i < members.length; i++, at += width) {
+    members[i] = sorted[at + rowWord.rank]!
+    if (startsGroup(sorted, at)) start[group++] = i
   }
   start[start.length - 1] = members.length
   return { start, members }
 }
 
-function countGroups(members: Int32Array, color: Int32Array): number {
+function countGroups(sorted: Int32Array): number {
   let groups = 0
-  for (let i = 0; i < members.length; i++) {
-    if (i === 0 || color[members[i]!] !== color[members[i - 1]!]) groups++
-  }
+  for (let at = 0; at < sorted.length; at += width) if (startsGroup(sorted, at)) groups++
   return groups
 }
 
-/** Ranks with a color, ascending. Tables are too long for lists of numbers. */
-function definedRanks(color: Int32Array): Int32Array {
-  let count = 0
-  for (let rank = 0; rank < color.length; rank++) if (color[rank] !== -1) count++
-  const ranks = new Int32Array(count)
-  for (let rank = 0, at = 0; rank < color.length; rank++) if (color[rank] !== -1) ranks[at++] = rank
-  return ranks
+function startsGroup(sorted: Int32Array, at: number): boolean {
+  return at === 0 || sorted[at] !== sorted[at - width]
 }

@@ -1,0 +1,295 @@
+import type { RowWidth } from './rows.js'
+
+/** Words that rows are ordered by: color and key, or rank as well. */
+export type LeadingWords = 2 | 3
+
+/**
+ * Sorts rows by their first `leading` words, as signed numbers; rows that are equal in these keep their order. Radix
+ * sort that looks at no bit in which all rows agree: many rows are cut into parts by their highest bits first, so that
+ * each part is then sorted, lowest bits first, in the cache. O(rows) time; `spare` is as long as `words`.
+ *
+ * @returns whichever of the two holds the result
+ */
+export function sortRows(
+  width: RowWidth,
+  words: Int32Array,
+  spare: Int32Array,
+  leading: LeadingWords = 2,
+): Int32Array {
+  if (areInOrder(width, words, leading)) return words
+  sortPart({ width, leading }, words, spare, 0, words.length, false)
+  return words
+}
+
+/** How often {@link sortRows} moves a row, at most. */
+export function movesOf(width: RowWidth, words: Int32Array, leading: LeadingWords = 2): number {
+  return digitsOf(spreadsOf({ width, leading }, words, 0, words.length), leading, bitsForFew).length
+}
+
+interface Order {
+  readonly width: RowWidth
+  readonly leading: LeadingWords
+}
+
+/** Bits `shift` to `shift + bits - 1` of what a word of a row is above the least one. */
+interface Digit {
+  readonly word: number
+  readonly least: number
+  readonly shift: number
+  readonly bits: number
+}
+
+/** So few are put in order one by one. */
+const fewRows = 24
+/** Parts of so many rows stay in the cache together with where they go; more are cut into parts of about half as many. */
+const cachedRows = 1 << 14
+const partRows = cachedRows / 2
+/** Bits of a digit: as many counters have to be looked at, so fewer for few rows. */
+const mostBits = 11
+const bitsForFew = 8
+const manyRows = 1 << 12
+
+/** Sorts words `start` to `end - 1` of `from`; the result is there or, if `moves`, at the same place of `to`. */
+function sortPart(
+  order: Order,
+  from: Int32Array,
+  to: Int32Array,
+  start: number,
+  end: number,
+  moves: boolean,
+): void {
+  const { width } = order
+  const rows = (end - start) / width
+  if (rows <= fewRows) {
+    insert(order, from, start, end)
+    if (moves) copy(from, to, start, end)
+    return
+  }
+  const spreads = spreadsOf(order, from, start, end)
+  const digits = digitsOf(spreads, order.leading, rows < manyRows ? bitsForFew : mostBits)
+  if (rows > cachedRows && digits.length > 1) {
+    const cut = highestDigit(spreads, Math.ceil(Math.log2(rows / partRows)))
+    const ends = new Int32Array(1 << cut.bits)
+    deal(width, cut, from, to, start, end, ends)
+    for (let part = 0, at = start; part < ends.length; part++) {
+      const next = ends[part]!
+      if (next > at) sortPart(order, to, from, at, next, !moves)
+      at = next
+    }
+    return
+  }
+  let source = from
+  let target = to
+  for (const digit of digits) {
+    deal(width, digit, source, target, start, end, counters)
+    const free = source
+    source = target
+    target = free
+  }
+  if (source !== (moves ? to : from)) copy(source, target, start, end)
+}
+
+const counters = new Int32Array(1 << mostBits)
+
+/** Moves rows from `from` to `to` by one digit, stable; `next` tells then where each of its values ends. */
+function deal(
+  width: RowWidth,
+  digit: Digit,
+  from: Int32Array,
+  to: Int32Array,
+  start: number,
+  end: number,
+  next: Int32Array,
+): void {
+  const values = 1 << digit.bits
+  // `fill` takes ten times as long.
+  for (let value = 0; value < values; value++) next[value] = 0
+  count(width, digit, from, start, end, next)
+  accumulate(next, values, start)
+  place(width, digit, from, to, start, end, next)
+}
+
+// Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as long
+// as moving a row. Loops are in functions of their own, so that each is compiled for itself.
+
+function count(
+  width: RowWidth,
+  { word, least, shift, bits }: Digit,
+  from: Int32Array,
+  start: number,
+  end: number,
+  next: Int32Array,
+): void {
+  const mask = (1 << bits) - 1
+  let at = start + word
+  for (; at + 3 * width < end; at += 4 * width) {
+    countRow(width, from[at]!, least, shift, mask, next)
+    countRow(width, from[at + width]!, least, shift, mask, next)
+    countRow(width, from[at + 2 * width]!, least, shift, mask, next)
+    countRow(width, from[at + 3 * width]!, least, shift, mask, next)
+  }
+  for (; at < end; at += width) countRow(width, from[at]!, least, shift, mask, next)
+}
+
+function countRow(
+  width: RowWidth,
+  bits: number,
+  least: number,
+  shift: number,
+  mask: number,
+  next: Int32Array,
+): void {
+  const value = ((bits - least) >> shift) & mask
+  next[value] = next[value]! + width
+}
+
+/** Turns how many words there are of each value into where they begin. */
+function accumulate(next: Int32Array, values: number, start: number): void {
+  for (let value = 0, sum = start; value < values; value++) {
+    const size = next[value]!
+    next[value] = sum
+    sum += size
+  }
+}
+
+function place(
+  width: RowWidth,
+  { word, least, shift, bits }: Digit,
+  from: Int32Array,
+  to: Int32Array,
+  start: number,
+  end: number,
+  next: Int32Array,
+): void {
+  const mask = (1 << bits) - 1
+  let at = start
+  for (; at + 3 * width < end; at += 4 * width) {
+    placeRow(width, from, at, from[at + word]!, least, shift, mask, next, to)
+    placeRow(width, from, at + width, from[at + width + word]!, least, shift, mask, next, to)
+    placeRow(width, from, at + 2 * width, from[at + 2 * width + word]!, least, shift, mask, next, to)
+    placeRow(width, from, at + 3 * width, from[at + 3 * width + word]!, least, shift, mask, next, to)
+  }
+  for (; at < end; at += width) placeRow(width, from, at, from[at + word]!, least, shift, mask, next, to)
+}
+
+function placeRow(
+  width: RowWidth,
+  from: Int32Array,
+  at: number,
+  bits: number,
+  least: number,
+  shift: number,
+  mask: number,
+  next: Int32Array,
+  to: Int32Array,
+): void {
+  const value = ((bits - least) >> shift) & mask
+  const o = next[value]!
+  next[value] = o + width
+  to[o] = from[at]!
+  to[o + 1] = from[at + 1]!
+  to[o + 2] = from[at + 2]!
+  if (width === 4) to[o + 3] = from[at + 3]!
+}
+
+/** All digits of the leading words, from the lowest of the last to the highest of the first. */
+function digitsOf(spreads: readonly Spread[], leading: LeadingWords, most: number): Digit[] {
+  const digits: Digit[] = []
+  for (let word = leading - 1; word >= 0; word--) {
+    const { least, lowest, end } = spreads[word]!
+    let pieces = Math.ceil((end - lowest) / most)
+    for (let shift = lowest; pieces > 0; pieces--) {
+      const bits = Math.ceil((end - shift) / pieces)
+      digits.push({ word, least, shift, bits })
+      shift += bits
+    }
+  }
+  return digits
+}
+
+/** The highest bits, `most` or fewer, of the first word that varies. */
+function highestDigit(spreads: readonly Spread[], most: number): Digit {
+  const word = spreads.findIndex(({ lowest, end }) => lowest < end)
+  const { least, lowest, end } = spreads[word]!
+  const bits = Math.min(end - lowest, most, mostBits)
+  return { word, least, shift: end - bits, bits }
+}
+
+/** What one word of several rows is like: bits `lowest` to `end - 1` of `value - least` tell the rows apart. */
+interface Spread {
+  readonly least: number
+  readonly lowest: number
+  readonly end: number
+}
+
+/** Of the leading words. */
+function spreadsOf({ width, leading }: Order, words: Int32Array, start: number, end: number): Spread[] {
+  const spreads: Spread[] = []
+  for (let word = 0; word < leading; word++) spreads.push(spreadOf(width, words, start + word, end))
+  return spreads
+}
+
+function spreadOf(width: RowWidth, words: Int32Array, start: number, end: number): Spread {
+  const first = words[start]!
+  let least = first
+  let greatest = first
+  let varying = 0
+  for (let at = start; at < end; at += width) {
+    const value = words[at]!
+    varying |= value ^ first
+    if (value < least) least = value
+    if (value > greatest) greatest = value
+  }
+  if (least === greatest) return { least, lowest: 0, end: 0 }
+  return { least, lowest: 31 - Math.clz32(varying & -varying), end: 32 - Math.clz32(greatest - least) }
+}
+
+function areInOrder(width: RowWidth, words: Int32Array, leading: LeadingWords): boolean {
+  for (let at = width; at < words.length; at += width) {
+    if (isBelow(words, at, words, at - width, leading)) return false
+  }
+  return true
+}
+
+function isBelow(a: Int32Array, i: number, b: Int32Array, j: number, leading: LeadingWords): boolean {
+  if (a[i] !== b[j]) return a[i]! < b[j]!
+  if (a[i + 1] !== b[j + 1]) return a[i + 1]! < b[j + 1]!
+  return leading === 3 && a[i + 2]! < b[j + 2]!
+}
+
+/** Insertion sort. */
+function insert({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
+  for (let at = start + width; at < end; at += width) {
+    const color = words[at]!
+    const key = words[at + 1]!
+    const rank = words[at + 2]!
+    const worldRank = width === 4 ? words[at + 3]! : 0
+    let to = at
+    for (; to > start; to -= width) {
+      const before = to - width
+      const colorBefore = words[before]!
+      const keyBefore = words[before + 1]!
+      const isInOrder =
+        colorBefore !== color
+          ? colorBefore < color
+          : keyBefore !== key
+            ? keyBefore < key
+            : leading === 2 || words[before + 2]! <= rank
+      if (isInOrder) break
+      words[to] = colorBefore
+      words[to + 1] = keyBefore
+      words[to + 2] = words[before + 2]!
+      if (width === 4) words[to + 3] = words[before + 3]!
+    }
+    if (to === at) continue
+    words[to] = color
+    words[to + 1] = key
+    words[to + 2] = rank
+    if (width === 4) words[to + 3] = worldRank
+  }
+}
+
+function copy(from: Int32Array, to: Int32Array, start: number, end: number): void {
+  if (end - start < 64) for (let at = start; at < end; at++) to[at] = from[at]!
+  else to.set(from.subarray(start, end), start)
+}
