@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/rows.js'
+import { sortRows } from '../../src/comm/split/sort-rows.js'
 import { sortRuns } from '../../src/comm/split/sort-runs.js'
-import { sortedRows } from '../../src/comm/split/sorted-rows.js'
 import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/splitters.js'
 import { seededRandom } from '../../src/fabric/random.js'
 import { cases } from '../support/soak.js'
@@ -11,6 +11,10 @@ const entry = fc.tuple(
   fc.oneof(fc.integer({ min: 0, max: 3 }), fc.constantFrom(0, 2 ** 31 - 1)),
   fc.oneof(fc.integer({ min: -3, max: 3 }), fc.constantFrom(-(2 ** 31), 2 ** 31 - 1), fc.integer()),
 )
+
+function sortedRows({ words, width }: Rows): Rows {
+  return { words: sortRows(width, words.slice(), new Int32Array(words.length), 3), width }
+}
 
 /** Sorted lists whose ranks ascend from list to list, or are dealt to them in turn. */
 const lists = fc

@@ -10,11 +10,10 @@ import { steps } from './steps.js'
  * of the conventional split (split.md §1, B2).
  */
 export const splitByMerging: AwaitingAlgorithm = async (call) => {
-  const { parent, exchange, request, meter } = call
+  const { parent, exchange, meter } = call
   const owners = new Owners(parent)
   meter.enter('collect')
-  const own = localRows(parent, request, owners.width)
-  meter.hold(own.words)
+  const own = localRows(call, owners.width)
   const counter = parent.runtime.drawCounter()
   const all = await collect(exchange, own, counter, owners, (process) => process, meter, steps.collect)
   meter.enter('ranks')

@@ -6,7 +6,7 @@ import { ranged } from './exchange-group.js'
 import type { SplitMeter } from './meter.js'
 import { splitBySorting } from './parallel-sort.js'
 import { compareRows, type RowWidth } from './rows.js'
-import { sortedRows } from './sorted-rows.js'
+import { sortRows } from './sort-rows.js'
 import { steps } from './steps.js'
 import { WordList } from './word-list.js'
 import { bytesOf, wordsOf } from './words.js'
@@ -22,9 +22,14 @@ export const splitMinimally: AwaitingAlgorithm = (call) =>
     const bounds = evenBounds(total, column.count)
     meter.enter('exchange')
     const quicksort = new Quicksort(column, bounds, rows.width, meter)
-    const held = await quicksort.sort(rows.words)
+    const { width } = rows
+    const words = await quicksort.sort(rows.words)
     meter.enter('merge')
-    return { rows: sortedRows({ words: held, width: rows.width }), bounds }
+    const spare = new Int32Array(words.length)
+    meter.hold(spare)
+    sortRows(width, words, spare, 3)
+    meter.hold(null, spare)
+    return { rows: { words, width }, bounds }
   })
 
 const pivotWords = 3

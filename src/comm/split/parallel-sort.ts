@@ -47,7 +47,7 @@ export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   })
 
 export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise<readonly SplitPart[]> {
-  const { parent, exchange, request, plan, meter } = call
+  const { parent, exchange, plan, meter } = call
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
   const owners = new Owners(parent)
   const counter = parent.runtime.drawCounter()
@@ -55,8 +55,7 @@ export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise
   sliceService(parent.runtime)
 
   meter.enter('collect')
-  const own = localRows(parent, request, owners.width)
-  meter.hold(own.words)
+  const own = localRows(call, owners.width)
   const collected = await collect(
     within(exchange, blockMembers(layout)),
     own,

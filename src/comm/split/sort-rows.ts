@@ -6,9 +6,10 @@ export type LeadingWords = 2 | 3
 /**
  * Sorts rows by their first `leading` words, as signed numbers; rows that are equal in these keep their order. Radix
  * sort that looks at no bit in which all rows agree: many rows are cut into parts by their highest bits first, so that
- * each part is then sorted, lowest bits first, in the cache. O(rows) time; `spare` is as long as `words`.
+ * each part is then sorted, lowest bits first, in the cache. O(rows) time.
  *
- * @returns whichever of the two holds the result
+ * @param spare as long as `words`; holds anything afterwards
+ * @returns `words`
  */
 export function sortRows(
   width: RowWidth,

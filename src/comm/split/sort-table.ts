@@ -33,8 +33,7 @@ export function splitConventional({ color, key }: SplitTable): SplitGroups {
     at += width
   }
   // Ranks ascend, and the sort is stable.
-  const sorted = sortRows(width, words, scratch('sorted rows', rows * width))
-  return groupsOf(sorted)
+  return groupsOf(sortRows(width, words, scratch('spare rows', rows * width)))
 }
 
 const width = 3

@@ -66,7 +66,7 @@ describe('sortRows', () => {
     }
   })
 
-  it('leaves rows that are in order where they are', () => {
+  it('takes rows that are in order, and none', () => {
     const words = Int32Array.of(0, 5, 9, 0, 5, 8, 2, -1, 0)
     expect(sortRows(3, words, new Int32Array(9))).toBe(words)
     expect(sortRows(3, new Int32Array(0), new Int32Array(0))).toHaveLength(0)
