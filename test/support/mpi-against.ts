@@ -16,7 +16,15 @@ interface Case {
   theirs(peer: MpiPeer): Outcome
 }
 
-const algorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
+/** Every algorithm with every table it can make. */
+const kinds: readonly SplitOptions[] = [
+  { algorithm: 'conventional' },
+  { algorithm: 'merging' },
+  ...(['parallel-sort', 'sample-sort', 'minimal'] as const).flatMap((algorithm) =>
+    (['replicated', 'distributed'] as const).map((table) => ({ algorithm, table })),
+  ),
+]
+
 const [seed, count] = process.argv.slice(2).map(Number) as [number, number]
 const factory = mpi()
 const session = await factory.open()
@@ -42,13 +50,13 @@ if (me === 0) console.log(`${cases.length} cases agree`)
 /** The same on all processes. */
 function randomCase(n: number, random: () => number): Case {
   const below: Below = (limit) => Math.floor(random() * limit)
-  return [splitCase, cartCase, adjacentCase, graphCase][n % 4]!(below)
+  return [splitCase, cartCase, adjacentCase, graphCase][n % 4]!(below, Math.floor(n / 4))
 }
 
-function splitCase(below: Below): Case {
+function splitCase(below: Below, nth: number): Case {
   const colors = Array.from({ length: processes }, () => (below(5) === 0 ? null : below(3)))
   const keys = Array.from({ length: processes }, () => below(7) - 3)
-  const options = splitOptions(below)
+  const options = splitOptions(below, nth)
   return {
     name: `split by colors ${colors} and keys ${keys}, ${JSON.stringify(options)}`,
     ours: async (world) => {
@@ -62,14 +70,13 @@ function splitCase(below: Below): Case {
   }
 }
 
-/** Every algorithm with every table it can make. */
-function splitOptions(below: (limit: number) => number): SplitOptions {
-  const algorithm = algorithms[below(algorithms.length)]!
-  if (algorithm === 'conventional' || algorithm === 'merging') return { algorithm }
+/** All kinds in turn. */
+function splitOptions(below: Below, nth: number): SplitOptions {
+  const kind = kinds[nth % kinds.length]!
+  if (kind.table === undefined) return kind
   return {
-    algorithm,
-    table: below(3) === 0 ? 'replicated' : 'distributed',
-    ...(algorithm === 'minimal' ? {} : { sorters: 1 + below(processes) }),
+    ...kind,
+    ...(kind.algorithm === 'minimal' ? {} : { sorters: 1 + below(processes) }),
     tableGroup: 1 + below(processes),
     selfHostRows: below(2) === 0 ? 0 : 2,
   }
