@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { run } from '../../src/comm/run.js'
-import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
+import { type SplitAlgorithmName, type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
 import { local } from '../../src/fabric/local.js'
 import { seededRandom } from '../../src/fabric/random.js'
 import { cases } from '../support/soak.js'
@@ -11,7 +11,9 @@ import {
   expectedGroups,
   keyPatterns,
   type SplitCase,
+  type SplitLayout,
   splitCase,
+  splitLayouts,
 } from '../support/split-cases.js'
 
 /** Members that send to each other; of larger communicators every member looks up every other. */
@@ -36,8 +38,7 @@ async function checkMembers(
 }
 
 async function checkSplit(
-  ranks: number,
-  fabric: { processes: number; seed?: number },
+  { ranks, processes, seed }: SplitLayout,
   table: SplitCase,
   options: SplitOptions,
 ): Promise<void> {
@@ -54,46 +55,121 @@ async function checkSplit(
       await checkMembers(part!, members, world.rank)
       await part!.free()
     },
-    { ranks, fabric: local(fabric) },
+    { ranks, fabric: local({ processes, seed }) },
   )
 }
 
 /** Algorithms that bring the whole table to every process anyway. */
 const gathers = (algorithm: string) => algorithm === 'conventional' || algorithm === 'merging'
 
-const anyCase = fc.record({
-  ranks: fc.oneof(
-    { weight: 9, arbitrary: fc.integer({ min: 1, max: 40 }) },
-    fc.integer({ min: 41, max: 200 }),
-  ),
-  processes: fc.integer({ min: 1, max: 24 }),
-  sorters: fc.integer({ min: 1, max: 24 }),
-  tableGroup: fc.integer({ min: 1, max: 24 }),
+/** Options that an algorithm takes. */
+function optionsOf(
+  { sorters, tableGroup }: SplitLayout,
+  algorithm: SplitAlgorithmName,
+  table: 'distributed' | 'replicated',
+  selfHostRows: number | undefined,
+): SplitOptions {
+  return {
+    algorithm,
+    table: gathers(algorithm) ? 'replicated' : table,
+    sorters,
+    tableGroup,
+    ...(selfHostRows === undefined ? {} : { selfHostRows }),
+  }
+}
+
+const anyOptions = {
+  algorithm: fc.constantFrom(...splitAlgorithms, 'parallel-sort' as const),
+  table: fc.constantFrom('distributed' as const, 'distributed' as const, 'replicated' as const),
   selfHostRows: fc.constantFrom(0, 0, 3, undefined),
   colors: fc.constantFrom(...Object.keys(colorPatterns)),
   keys: fc.constantFrom(...Object.keys(keyPatterns)),
-  algorithm: fc.constantFrom(...splitAlgorithms, 'parallel-sort' as const),
-  table: fc.constantFrom('distributed' as const, 'distributed' as const, 'replicated' as const),
-  seed: fc.nat(),
-})
+}
 
 describe('every algorithm with every table', () => {
   it('gives the communicators of the definition', async () => {
+    const anyCase = fc.record({ layout: splitLayouts, ...anyOptions })
     await fc.assert(
-      fc.asyncProperty(anyCase, async ({ ranks, processes, colors, keys, seed, ...asked }) => {
-        const draw = seededRandom(seed)
-        const table = splitCase(ranks, colorPatterns[colors]!, keyPatterns[keys]!, draw)
-        // Every process is in the world only if it hosts a rank.
-        const hosts = Math.min(processes, ranks)
-        await checkSplit(ranks, { processes, seed }, table, {
-          algorithm: asked.algorithm,
-          table: gathers(asked.algorithm) ? 'replicated' : asked.table,
-          sorters: Math.min(asked.sorters, hosts),
-          tableGroup: Math.min(asked.tableGroup, hosts),
-          ...(asked.selfHostRows === undefined ? {} : { selfHostRows: asked.selfHostRows }),
-        })
+      fc.asyncProperty(anyCase, async ({ layout, colors, keys, algorithm, table, selfHostRows }) => {
+        const draw = seededRandom(layout.seed)
+        const given = splitCase(layout.ranks, colorPatterns[colors]!, keyPatterns[keys]!, draw)
+        await checkSplit(layout, given, optionsOf(layout, algorithm, table, selfHostRows))
       }),
-      { numRuns: cases(300) },
+      { numRuns: cases(200) },
+    )
+  })
+
+  const layout = { ranks: 29, processes: 13, sorters: 4, tableGroup: 7, seed: 1 }
+  const kinds = splitAlgorithms.flatMap((algorithm) =>
+    (gathers(algorithm) ? (['replicated'] as const) : (['replicated', 'distributed'] as const)).map(
+      (table) => ({
+        algorithm,
+        table,
+      }),
+    ),
+  )
+  it.each(kinds)('$algorithm, $table: all colors with all keys', async ({ algorithm, table }) => {
+    for (const colors of Object.values(colorPatterns)) {
+      for (const keys of Object.values(keyPatterns)) {
+        const given = splitCase(layout.ranks, colors, keys, seededRandom(2))
+        await checkSplit(layout, given, optionsOf(layout, algorithm, table, 0))
+      }
+    }
+  })
+})
+
+describe('splits of splits', () => {
+  it('to any depth, each level by another algorithm and with another table, parents freed or not', async () => {
+    const level = fc.record({ ...anyOptions, seed: fc.nat(), freesFirst: fc.boolean() })
+    const nested = fc.record({
+      layout: splitLayouts,
+      levels: fc.array(level, { minLength: 2, maxLength: 6 }),
+    })
+    await fc.assert(
+      fc.asyncProperty(nested, async ({ layout, levels }) => {
+        await run(
+          async (world) => {
+            let parent = world
+            let members = Array.from({ length: layout.ranks }, (_, rank) => rank)
+            for (const { algorithm, table, selfHostRows, colors, keys, seed, freesFirst } of levels) {
+              const { color, key } = splitCase(
+                members.length,
+                colorPatterns[colors]!,
+                keyPatterns[keys]!,
+                seededRandom(seed),
+              )
+              const mine = color[parent.rank]!
+              // All members know how many processes there are, whatever the table.
+              const hosts = parent.describe().processes
+              const options = optionsOf(
+                {
+                  ...layout,
+                  sorters: Math.min(layout.sorters, hosts),
+                  tableGroup: Math.min(layout.tableGroup, hosts),
+                },
+                algorithm,
+                table,
+                selfHostRows,
+              )
+              const part = await parent.split(mine < 0 ? null : mine, key[parent.rank]!, options)
+              if (freesFirst && parent !== world) await parent.free()
+              const group = expectedGroups({ color, key }).find((ranks) => ranks.includes(parent.rank))
+              if (group === undefined) {
+                expect(part).toBeNull()
+                return
+              }
+              members = group.map((rank) => members[rank]!)
+              expect(part!.size).toBe(members.length)
+              expect(members[part!.rank]).toBe(world.rank)
+              const asked = [0, part!.size - 1, (part!.rank * 7 + 1) % part!.size]
+              expect([...(await part!.worldRanks(asked))]).toEqual(asked.map((rank) => members[rank]))
+              parent = part!
+            }
+          },
+          { ranks: layout.ranks, fabric: local({ processes: layout.processes, seed: layout.seed }) },
+        )
+      }),
+      { numRuns: cases(60) },
     )
   })
 })

@@ -9,38 +9,44 @@ import { sliceService } from '../../src/comm/tables/slice-service.js'
 import { local } from '../../src/fabric/local.js'
 import { seededRandom } from '../../src/fabric/random.js'
 import { cases } from '../support/soak.js'
-import { colorPatterns, expectedGroups, keyPatterns, splitCase } from '../support/split-cases.js'
+import {
+  colorPatterns,
+  expectedGroups,
+  keyPatterns,
+  splitCase,
+  splitLayouts,
+} from '../support/split-cases.js'
 
 const gathers = (algorithm: string) => algorithm === 'conventional' || algorithm === 'merging'
 
-const layouts = fc
-  .record({ ranks: fc.integer({ min: 1, max: 200 }), processes: fc.integer({ min: 1, max: 24 }) })
-  .map(({ ranks, processes }) => ({ ranks, processes: Math.min(ranks, processes) }))
-  .chain(({ ranks, processes }) =>
-    fc.record({
-      ranks: fc.constant(ranks),
-      processes: fc.constant(processes),
-      sorters: fc.integer({ min: 1, max: processes }),
-      tableGroup: fc.integer({ min: 1, max: processes }),
-      seed: fc.nat(),
-    }),
-  )
+const anyCase = fc.record({
+  layout: splitLayouts,
+  colors: fc.constantFrom(...Object.keys(colorPatterns)),
+  keys: fc.constantFrom(...Object.keys(keyPatterns)),
+})
 
 describe('invariants of splits on logical processes, frames in random order', () => {
-  it('slices are even, add up to the table, and are no more than a share (exact splitters)', async () => {
+  it('slices are even, add up to the table, and are no more than a share; positions are those of the definition', async () => {
+    let wholeTables = 0
     await fc.assert(
-      fc.asyncProperty(layouts, async ({ ranks, processes, sorters, tableGroup, seed }) => {
-        const draw = seededRandom(seed)
-        const key = Int32Array.from({ length: ranks }, () => Math.floor((draw() - 0.5) * 2 ** 32))
+      fc.asyncProperty(anyCase, async ({ layout, colors, keys }) => {
+        const { ranks, processes, sorters, tableGroup, seed } = layout
+        const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(seed))
+        const groups = expectedGroups(given)
+        const rows = groups.flat().length
         /** By home and first row of every slice: its rows. */
         const tables = new Map<number, Map<number, number>>()
         let slices = 0
         await run(
           async (world) => {
             const options: SplitOptions = { table: 'distributed', sorters, tableGroup, selfHostRows: 0 }
-            const part = await world.split(0, key[world.rank], options)
+            const color = given.color[world.rank]
+            const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
+            if (part === null) return
             const { table, runtime } = part.seat().state
             if (table.kind !== 'distributed') return
+            const before = groups.findIndex((group) => group.includes(world.rank))
+            expect(table.start).toBe(groups.slice(0, before).flat().length)
             const { home, hosted, bounds } = table.slices.places
             slices = bounds.slices
             const table_ = tables.get(home) ?? new Map<number, number>()
@@ -51,27 +57,58 @@ describe('invariants of splits on logical processes, frames in random order', ()
           },
           { ranks, fabric: local({ processes, seed }) },
         )
-        for (const rows of tables.values()) {
-          const lengths = [...rows.values()]
-          expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(ranks)
+        for (const slicesOf of tables.values()) {
+          const lengths = [...slicesOf.values()]
+          expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.ceil(rows / slices))
+          // Hosts without a member were not asked.
+          if (rows < ranks || slicesOf.size < Math.min(slices, rows)) continue
+          wholeTables++
+          expect(lengths.reduce((sum, length) => sum + length, 0)).toBe(rows)
           expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1)
-          expect(Math.max(...lengths)).toBeLessThanOrEqual(Math.ceil(ranks / slices))
         }
       }),
-      { numRuns: cases(100) },
+      { numRuns: cases(50) },
+    )
+    expect(wholeTables).toBeGreaterThan(0)
+  })
+
+  it('what a process keeps of small communicators is within selfHostRows, of large ones a share', async () => {
+    await fc.assert(
+      fc.asyncProperty(anyCase, fc.integer({ min: 0, max: 80 }), async ({ layout, colors, keys }, most) => {
+        const { ranks, processes, sorters, tableGroup, seed } = layout
+        const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(seed))
+        /** By process and leader: ranks spelled out. */
+        const kept = new Map<Runtime, Map<number, number>>()
+        await run(
+          async (world) => {
+            const options: SplitOptions = { table: 'distributed', sorters, tableGroup, selfHostRows: most }
+            const color = given.color[world.rank]
+            const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
+            if (part === null) return
+            const { table, runtime, localRanks, leader } = part.seat().state
+            // What is all here costs no more than being told of one's own ranks.
+            if (table.kind !== 'replicated' || localRanks.length === part.size) return
+            const ofProcess = kept.get(runtime) ?? new Map<number, number>()
+            kept.set(runtime, ofProcess)
+            ofProcess.set(leader, part.size)
+          },
+          { ranks, fabric: local({ processes, seed }) },
+        )
+        for (const ofProcess of kept.values()) {
+          expect([...ofProcess.values()].reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(most)
+        }
+      }),
+      { numRuns: cases(60) },
     )
   })
 
   it('no message is left over, and ids are equal within a color, else different', async () => {
-    const any = fc.record({
-      layout: layouts,
-      colors: fc.constantFrom(...Object.keys(colorPatterns)),
-      keys: fc.constantFrom(...Object.keys(keyPatterns)),
+    const kinds = fc.record({
       algorithm: fc.constantFrom(...splitAlgorithms),
       table: fc.constantFrom('distributed' as const, 'replicated' as const),
     })
     await fc.assert(
-      fc.asyncProperty(any, async ({ layout, colors, keys, algorithm, table }) => {
+      fc.asyncProperty(anyCase, kinds, async ({ layout, colors, keys }, { algorithm, table }) => {
         const { ranks, processes, sorters, tableGroup, seed } = layout
         const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(seed))
         const options: SplitOptions = gathers(algorithm)
@@ -104,7 +141,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         for (const group of groups) expect(new Set(group.map((rank) => ids[rank])).size).toBe(1)
         expect(new Set(groups.map(([rank]) => ids[rank])).size).toBe(groups.length)
       }),
-      { numRuns: cases(150) },
+      { numRuns: cases(80) },
     )
   })
 })

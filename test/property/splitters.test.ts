@@ -18,7 +18,7 @@ function sortedRows({ words, width }: Rows): Rows {
 
 /** Sorted lists whose ranks ascend from list to list, or are dealt to them in turn. */
 const lists = fc
-  .tuple(fc.array(fc.array(entry, { maxLength: 40 }), { minLength: 1, maxLength: 12 }), fc.boolean())
+  .tuple(fc.array(fc.array(entry, { maxLength: 40 }), { minLength: 1, maxLength: 24 }), fc.boolean())
   .map(([all, isDealt]) => {
     let ascending = 0
     return all.map((entries, list): Rows => {

@@ -1,3 +1,5 @@
+import fc from 'fast-check'
+
 /** Colors and keys of a split by rank; color -1 for none. */
 export interface SplitCase {
   readonly color: Int32Array
@@ -47,3 +49,38 @@ export function expectedGroups({ color, key }: SplitCase): number[][] {
     [...color.keys()].filter((rank) => color[rank] === wanted).sort((a, b) => key[a]! - key[b]! || a - b),
   )
 }
+
+/** Ranks n <= 200 on processes, sorters p <= 24, processes that share a table P' <= processes, a seed for everything else. */
+export interface SplitLayout {
+  readonly ranks: number
+  readonly processes: number
+  readonly sorters: number
+  readonly tableGroup: number
+  readonly seed: number
+}
+
+/** Every process has a rank, in many cases just one. */
+export const splitLayouts: fc.Arbitrary<SplitLayout> = fc
+  .oneof(
+    { weight: 3, arbitrary: fc.integer({ min: 1, max: 40 }) },
+    { weight: 1, arbitrary: fc.integer({ min: 41, max: 200 }) },
+  )
+  .chain((ranks) =>
+    fc.record({
+      ranks: fc.constant(ranks),
+      processes: fc.oneof(
+        fc.integer({ min: 1, max: Math.min(ranks, 24) }),
+        fc.integer({ min: 1, max: ranks }),
+        fc.constant(ranks),
+      ),
+    }),
+  )
+  .chain(({ ranks, processes }) =>
+    fc.record({
+      ranks: fc.constant(ranks),
+      processes: fc.constant(processes),
+      sorters: fc.integer({ min: 1, max: Math.min(processes, 24) }),
+      tableGroup: fc.oneof(fc.integer({ min: 1, max: processes }), fc.constant(processes)),
+      seed: fc.nat(),
+    }),
+  )
