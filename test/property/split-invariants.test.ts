@@ -4,7 +4,7 @@ import type { Communicator } from '../../src/comm/communicator.js'
 import { everyCall } from '../../src/comm/exchange-lane.js'
 import { run } from '../../src/comm/run.js'
 import type { Runtime } from '../../src/comm/runtime.js'
-import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
+import { planSplit, type SplitOptions, splitAlgorithms, tableBytes } from '../../src/comm/split/plan.js'
 import { sliceService } from '../../src/comm/tables/slice-service.js'
 import { local } from '../../src/fabric/local.js'
 import { seededRandom } from '../../src/fabric/random.js'
@@ -99,6 +99,47 @@ describe('invariants of splits on logical processes, frames in random order', ()
         }
       }),
       { numRuns: cases(60) },
+    )
+  })
+
+  it('what maxTableBytes is compared with is not exceeded', async () => {
+    const asked = fc.record({
+      algorithm: fc.constantFrom('parallel-sort' as const, 'sample-sort' as const, 'minimal' as const),
+      table: fc.constantFrom('distributed' as const, 'distributed' as const, 'replicated' as const),
+      selfHostRows: fc.constantFrom(0, 7, undefined),
+    })
+    await fc.assert(
+      fc.asyncProperty(anyCase, asked, async ({ layout, colors, keys }, { selfHostRows, ...kind }) => {
+        const { ranks, processes, sorters, tableGroup, seed } = layout
+        const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(seed))
+        const options: SplitOptions = {
+          ...kind,
+          sorters,
+          tableGroup,
+          ...(selfHostRows === undefined ? {} : { selfHostRows }),
+        }
+        const most = tableBytes(planSplit(ranks, processes, options), ranks, processes)
+        const kept = new Map<Runtime, Map<number, number>>()
+        await run(
+          async (world) => {
+            const color = given.color[world.rank]
+            const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
+            if (part === null) return
+            const { runtime, leader } = part.seat().state
+            const { table } = part.describe()
+            if (table.kind === 'strided') return
+            const ofProcess = kept.get(runtime) ?? new Map<number, number>()
+            kept.set(runtime, ofProcess)
+            ofProcess.set(leader, table.bytes)
+            ofProcess.set(-1, Math.max(table.sharedBytes, ofProcess.get(-1) ?? 0))
+          },
+          { ranks, fabric: local({ processes, seed }) },
+        )
+        for (const ofProcess of kept.values()) {
+          expect([...ofProcess.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(most)
+        }
+      }),
+      { numRuns: cases(150) },
     )
   })
 

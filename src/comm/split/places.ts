@@ -1,5 +1,5 @@
 import { evenBounds, type SliceBounds } from '../tables/slice-bounds.js'
-import { blockStart, type SorterLayout, shadowsOf } from './sorter-layout.js'
+import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
 
 /** How the slices of a column, or of several, become one distributed table (split.md §7). Process numbers are the parent's. */
 export interface TablePlan {
@@ -60,7 +60,7 @@ function acrossColumns(
   processes: number,
 ): TablePlan {
   const { sorters, columns, column, block } = layout
-  const width = Math.min(Math.ceil(tableGroup / sorters), columns)
+  const width = columnsPerTable(tableGroup, sorters, processes)
   const groups = Math.floor(columns / width)
   const group = Math.min(Math.floor(column / width), groups - 1)
   const firstColumn = group * width

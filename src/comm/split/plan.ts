@@ -1,5 +1,6 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { WaitOptions } from '../types.js'
+import { sliceCount } from './sorter-layout.js'
 
 export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const
 
@@ -69,11 +70,13 @@ const defaultCacheRows = 1024
 const leastSelfHostRows = 64
 
 /**
- * The rule, from the number of ranks and processes and from what the caller said, which is the same on all ranks:
+ * The rule, from what the caller said and the number of ranks and processes, which are the same on all ranks:
  *
  * - `conventional` with a replicated table, unless a distributed table, sorters or a table group were asked for; then
- *   `parallel-sort`.
+ *   `parallel-sort` with a distributed one. Look-ups cost round trips, and below millions of ranks a whole table is small.
  * - Every process sorts (p = P), and all share one table (P' = p).
+ * - Whatever the table, a communicator whose world ranks are in steps keeps their closed form, and with a distributed one
+ *   those of at most max(64, N / P') ranks, or wholly here, keep their own rows.
  *
  * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
  */
@@ -115,12 +118,20 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
   }
 }
 
-/** Bytes of tables that a process keeps at most after this split. */
+/**
+ * Bytes of tables that a process keeps at most after this split, where ranks are dealt to processes evenly: spelled-out
+ * rows of its own ranks and of small communicators, its slice, and where the slices are. Closed forms are not counted.
+ */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
-  const hosted = Math.ceil(ranks / processes)
   if (plan.table === 'replicated') return 4 * ranks
-  const slice = Math.ceil(ranks / plan.tableGroup)
-  return 4 * (slice + Math.min(plan.selfHostRows, ranks) + hosted + plan.tableGroup)
+  const { sorters, tableGroup, selfHostRows } = plan
+  const hosted = Math.ceil(ranks / processes)
+  const slices = sliceCount(tableGroup, sorters, processes)
+  const even = Math.ceil(ranks / slices)
+  // Regular samples leave slices of about twice a share at most, whose bounds are kept (split.md §12).
+  const isSampled = plan.algorithm === 'sample-sort' && slices >= sorters
+  const slice = isSampled ? Math.min(ranks, 2 * even + sorters) : even
+  return 4 * (slice + Math.min(selfHostRows, ranks) + hosted + slices) + (isSampled ? 8 * (slices + 1) : 0)
 }
 
 function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTableBytes: number): void {
