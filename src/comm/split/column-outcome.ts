@@ -13,7 +13,7 @@ import { bytesOf, wordsOf } from './words.js'
 /** What a process knows once the column has sorted. */
 export interface ColumnOutcome {
   readonly bounds: SliceBounds
-  /** Whether anyone needs the table: not when all communicators are regular, or keep their rows themselves. */
+  /** Whether anyone needs the table: not when all communicators are regular, or are told their rows. */
   readonly needsTable: boolean
   /** Items of my ranks (`itemsIn`), one message per slice, in their order. */
   readonly items: readonly Int32Array[]
@@ -84,7 +84,8 @@ class Teller {
     const runs = this.#runs
     if (runs.length === 0) return noWords
     const needsTable = runs.some((run, i) => {
-      if (!this.#needsRows(run)) return false
+      if (run.isRegular) return false
+      if (!this.#pushesRows(run)) return true
       this.#tally.count(this.#slice, this.#from(i), this.#runEnds[i]!)
       return this.#tally.touched.some((process) => !this.#keeps(run, i, process))
     })
@@ -99,12 +100,9 @@ class Teller {
       this.#runs[this.#runs.length - 1] = trail[me]!
     }
     const { selfHostRows } = this.#call.plan
-    return (
-      needsTable ||
-      spanning.some(
-        (run) => this.#needsRows(run) && !keepsRows(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess),
-      )
-    )
+    const isTold = (run: Run) =>
+      this.#pushesRows(run) && keepsRows(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess)
+    return needsTable || spanning.some((run) => !run.isRegular && !isTold(run))
   }
 
   /** For every block: the items of its member in this column and, in the last column, of that one's shadow. */
@@ -121,7 +119,7 @@ class Teller {
       for (const process of this.#told(run, i)) {
         const writer = writerOf(process)
         if (writer === undefined) continue
-        const keeps = this.#needsRows(run) && this.#keeps(run, i, process)
+        const keeps = this.#pushesRows(run) && this.#keeps(run, i, process)
         writer.begin(run, counter, this.#tally.rowsOf[process]!, keeps ? to - from : 0)
         if (keeps) keeping.push(writer)
       }
@@ -139,15 +137,15 @@ class Teller {
     return run === 0 ? 0 : this.#runEnds[run - 1]!
   }
 
-  /** Whether the members of a run need its rows at all. */
-  #needsRows(run: Run): boolean {
+  /** Whether members of a run that keep its rows are told them; a replicated table brings all of them to everyone. */
+  #pushesRows(run: Run): boolean {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
   /** Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows elsewhere. */
   #told(run: Run, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
-    const all = isSpanning && this.#needsRows(run) && this.#keeps(run, i, 0)
+    const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 

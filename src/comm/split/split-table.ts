@@ -32,11 +32,10 @@ export async function tableOf(
 ): Promise<SplitTable> {
   const { exchange, plan, parent, seq } = call
   const { bounds } = outcome
-  if (bounds.rows === 0) return { kind: 'none' }
+  if (!outcome.needsTable) return { kind: 'none' }
   if (plan.table === 'replicated') {
     return { kind: 'replicated', worldRanks: await replicate(call, layout, column, slice) }
   }
-  if (!outcome.needsTable) return { kind: 'none' }
   const places = tablePlan(layout, bounds, plan.tableGroup, exchange.count)
   const { runtime, processes } = parent
   const worldProcess = (process: number) => processes.processes[process]!

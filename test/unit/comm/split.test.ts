@@ -217,11 +217,23 @@ describe('messages of a split', () => {
     ['columns', (rank: number) => rank % 6, (rank: number) => -rank],
     ['a block', () => 3, () => 0],
   ])('%s cost no message beyond the agreement, then none at all, in O(1) memory', async (_, color, key) => {
+    for (const table of ['distributed', 'replicated'] as const) await costNothing(color, key, table)
+  })
+
+  async function costNothing(
+    color: (rank: number) => number,
+    key: (rank: number) => number,
+    kind: 'distributed' | 'replicated',
+  ): Promise<void> {
     await run(
       async (world) => {
         await world.barrier()
         const { processCounters } = world.seat().state.runtime
-        const part = await world.split(color(world.rank), key(world.rank), { ...spread, sorters })
+        const part = await world.split(color(world.rank), key(world.rank), {
+          ...spread,
+          table: kind,
+          sorters,
+        })
         const { table, split } = part.describe()
         expect(table).toEqual({ kind: 'strided', bytes: 24, sharedBytes: 0, lookups: null })
         expect(split!.phases['table']?.messages ?? 0).toBe(0)
@@ -233,7 +245,7 @@ describe('messages of a split', () => {
       },
       { ranks: 36, fabric: local({ processes, seed: 2 }) },
     )
-  })
+  }
 
   it('are those of the phases and no others: names of contexts cost none', async () => {
     const sent = new Map<number, { phases: number; frames: number }>()
