@@ -13,7 +13,10 @@ export interface SplitOrigin {
 export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
   /** In the order in which they ran: seconds, messages to other processes, payload bytes. */
   readonly phases: PhaseCosts
-  /** Most bytes of arrays that the split held at one time. */
+  /**
+   * Most bytes that the arrays of the sort took at one time: rows, what arrived, the slice. What ranks pass and are told
+   * of themselves is not counted.
+   */
   readonly peakBytes: number
 }
 

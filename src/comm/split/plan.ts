@@ -16,7 +16,7 @@ export interface SplitOptions extends WaitOptions {
   readonly algorithm?: SplitAlgorithmName
   /** Whether every process keeps the world ranks of its communicators, or a slice of the whole table. */
   readonly table?: 'replicated' | 'distributed'
-  /** Sorters p of every group, 1 to the number of processes. Default: all processes. */
+  /** Sorters p of every group, 1 to the number of processes, of the two sorts. Default: all processes. */
   readonly sorters?: number
   /** Processes P' that share one distributed table. Default: as many as there are sorters. */
   readonly tableGroup?: number
