@@ -1,13 +1,11 @@
 import { writeSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
 import { inspect } from 'node:util'
 import { RankweaveError } from '../errors.js'
 import { type MpiLauncher, requireLauncher } from './mpi-launcher.js'
 import { loadMpi, type MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
+import { placement } from './mpi-placement.js'
 
-/** Longer than any library's MPI_MAX_PROCESSOR_NAME. */
-const maxNameBytes = 508
 /** What a launcher gets to pass on what was printed, before a job is aborted. */
 const lastWordsMs = 200
 /** Turns of the event loop before an operation of the whole job is looked at by a timer instead. */
@@ -53,9 +51,9 @@ export class MpiJob {
     calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
     // The attribute is the address of an int.
     this.maxTag = memory.words[2] === 0 ? 32_767 : library.intAt(memory.number(0, 8))
-    this.nodes = nodeLabels(this)
-    const here = this.nodes.filter((node) => node === this.nodes[this.process]).length
-    this.crowd = here / availableParallelism()
+    const { nodes, crowd } = placement(this)
+    this.nodes = nodes
+    this.crowd = crowd
   }
 
   /** Ends the whole job at once, whatever its other processes are doing. Does not return. */
@@ -167,49 +165,4 @@ function levelOf(provided: number, funneled: number, multiple: number): MpiJob['
   if (provided >= multiple) return 'multiple'
   if (provided > funneled) return 'serialized'
   return provided === funneled ? 'funneled' : 'single'
-}
-
-/** Every process's label: the processor name of the first process that it shares memory with. */
-function nodeLabels({ library, process, processes }: MpiJob): string[] {
-  const { abi, calls, addressOf } = library
-  const recordBytes = maxNameBytes + 4
-  const memory = new MpiMemory(64 + (processes + 1) * recordBytes, addressOf)
-  const { address, words, bytes } = memory
-  const [commAt, mineAt, allAt] = [0, 64, 64 + recordBytes]
-  calls.commSplitType(abi.commWorld, abi.commTypeShared, process, abi.infoNull, address + commAt)
-  const node = memory.number(commAt, abi.handleBytes)
-  // The first process of a node tells the others its number.
-  words[mineAt >> 2] = process
-  calls.commSize(node, address + 16)
-  const onNode = new MpiMemory(4 * words[4]!, addressOf)
-  calls.allgather(address + mineAt, 1, abi.int, onNode.address, 1, abi.int, node)
-  calls.commFree(address + commAt)
-  words[mineAt >> 2] = onNode.words[0]!
-  calls.getProcessorName(address + mineAt + 4, address + 16)
-  bytes.fill(0, mineAt + 4 + words[4]!, mineAt + recordBytes)
-  calls.allgather(
-    address + mineAt,
-    recordBytes,
-    abi.byte,
-    address + allAt,
-    recordBytes,
-    abi.byte,
-    abi.commWorld,
-  )
-  const leaders = Array.from({ length: processes }, (_, p) => words[(allAt + p * recordBytes) >> 2]!)
-  const nameOf = (p: number) => {
-    const at = allAt + p * recordBytes + 4
-    return Buffer.from(bytes.subarray(at, bytes.indexOf(0, at))).toString('latin1')
-  }
-  // Containers on one host may have one name and no memory in common.
-  const taken = new Map<string, number>()
-  const labels = new Map<number, string>()
-  for (const leader of leaders) {
-    if (labels.has(leader)) continue
-    const name = nameOf(leader)
-    const count = (taken.get(name) ?? 0) + 1
-    taken.set(name, count)
-    labels.set(leader, count === 1 ? name : `${name}#${count}`)
-  }
-  return leaders.map((leader) => labels.get(leader)!)
 }

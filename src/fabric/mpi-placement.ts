@@ -1,0 +1,106 @@
+import { readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import type { MpiJob } from './mpi-job.js'
+import { MpiMemory } from './mpi-memory.js'
+
+/** Longer than any library's MPI_MAX_PROCESSOR_NAME, and than the list of cores of any but the strangest bindings. */
+const maxTextBytes = 508
+
+/** Where the processes of a job run. */
+export interface Placement {
+  /** Labels of the nodes, by process: those share one that can share memory. */
+  readonly nodes: readonly string[]
+  /** Processes per core of this node. */
+  readonly crowd: number
+}
+
+type Job = Pick<MpiJob, 'library' | 'process' | 'processes'>
+
+/** Finds out where the processes of a job run. All of them call it. */
+export function placement(job: Job): Placement {
+  const leaders = leadersOf(job)
+  const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
+  const cores = allTexts(job, allowedCores()).filter((_, p) => leaders[p] === leaders[job.process])
+  return { nodes, crowd: crowdOf(cores, availableParallelism()) }
+}
+
+/**
+ * Processes per core on a node.
+ *
+ * @param cores where each of its processes may run, as Linux says it: "0-3,8"; empty where nobody says
+ * @param available cores that count when some are unknown
+ */
+export function crowdOf(cores: readonly string[], available: number): number {
+  if (cores.includes('')) return cores.length / available
+  return cores.length / new Set(cores.flatMap(numbersIn)).size
+}
+
+function numbersIn(list: string): number[] {
+  return list.split(',').flatMap((range) => {
+    const [first, last = first] = range.split('-').map(Number) as [number, number?]
+    return Array.from({ length: last - first + 1 }, (_, i) => first + i)
+  })
+}
+
+/** Each process may have been bound to others. */
+function allowedCores(): string {
+  try {
+    return /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** By process: the first process that it shares memory with. */
+function leadersOf({ library, process, processes }: Job): Int32Array {
+  const { abi, calls, addressOf } = library
+  const memory = new MpiMemory(64, addressOf)
+  const { address, words } = memory
+  calls.commSplitType(abi.commWorld, abi.commTypeShared, process, abi.infoNull, address)
+  const node = memory.number(0, abi.handleBytes)
+  calls.commSize(node, address + 16)
+  const onNode = new MpiMemory(4 * words[4]!, addressOf)
+  words[8] = process
+  calls.allgather(address + 32, 1, abi.int, onNode.address, 1, abi.int, node)
+  calls.commFree(address)
+  const all = new MpiMemory(4 * processes, addressOf)
+  calls.allgather(onNode.address, 1, abi.int, all.address, 1, abi.int, abi.commWorld)
+  return all.words.slice(0, processes)
+}
+
+function processorName({ library }: Job): string {
+  const memory = new MpiMemory(16 + maxTextBytes, library.addressOf)
+  library.calls.getProcessorName(memory.address + 16, memory.address)
+  return textAt(memory.bytes, 16)
+}
+
+/** A short text of every process; one that is too long is as good as none. */
+function allTexts({ library, processes }: Job, mine: string): string[] {
+  const { abi, calls, addressOf } = library
+  const recordBytes = maxTextBytes + 4
+  const memory = new MpiMemory((processes + 1) * recordBytes, addressOf)
+  const { address, bytes } = memory
+  const text = Buffer.from(mine, 'latin1')
+  if (text.length <= maxTextBytes) bytes.set(text, processes * recordBytes)
+  const from = address + processes * recordBytes
+  calls.allgather(from, recordBytes, abi.byte, address, recordBytes, abi.byte, abi.commWorld)
+  return Array.from({ length: processes }, (_, p) => textAt(bytes, p * recordBytes))
+}
+
+function textAt(bytes: Uint8Array, at: number): string {
+  return Buffer.from(bytes.subarray(at, bytes.indexOf(0, at))).toString('latin1')
+}
+
+/** The name of the leader's processor. Containers on one host may have one name and no memory in common. */
+function labelsOf(leaders: Int32Array, names: readonly string[]): string[] {
+  const taken = new Map<string, number>()
+  const labels = new Map<number, string>()
+  for (const leader of leaders) {
+    if (labels.has(leader)) continue
+    const name = names[leader]!
+    const count = (taken.get(name) ?? 0) + 1
+    taken.set(name, count)
+    labels.set(leader, count === 1 ? name : `${name}#${count}`)
+  }
+  return Array.from(leaders, (leader) => labels.get(leader)!)
+}
