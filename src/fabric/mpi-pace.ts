@@ -17,8 +17,8 @@ const longestSpinMs = 0.05
 const soonMs = 0.2
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
-/** Looks between two looks at the clock. */
-const looksPerClock = 8
+/** Looks between two looks at the clock, and in a turn of the event loop where processes share cores. */
+const looksAtOnce = 8
 
 /** What is paced. */
 export interface Pacer {
@@ -26,8 +26,8 @@ export interface Pacer {
   look(): boolean
   /** Somebody waits for a transfer. */
   moving(): boolean
-  /** Lets another process have the core. */
-  giveWay(): void
+  /** Lets another process have the core, where a look in vain has not done so already. */
+  readonly giveWay?: () => void
   /** Processes per core on this node. */
   readonly crowd: number
 }
@@ -37,11 +37,13 @@ export interface Pacer {
  * do nothing else and something is likely to come, then once per turn of the event loop, which lets timers and I/O
  * in, then ever more slowly by a timer. An idle process looks every 5 ms, for about 1 % of a core.
  *
- * Where processes share cores, all of these times are longer, and a look in vain gives the core away.
+ * Where processes share cores, all of these times are longer, a look in vain gives the core away, and several looks
+ * share a turn of the event loop, which costs the others more than they do.
  */
 export class MpiPace {
   readonly #pacer: Pacer
   readonly #look: () => boolean
+  readonly #crowded: boolean
   readonly #giveWay: (() => void) | undefined
   readonly #patience: number
   readonly #task = new Task(() => this.#turn())
@@ -59,7 +61,8 @@ export class MpiPace {
   constructor(pacer: Pacer) {
     this.#pacer = pacer
     this.#look = pacer.look
-    this.#giveWay = pacer.crowd > 1 ? pacer.giveWay : undefined
+    this.#crowded = pacer.crowd > 1
+    this.#giveWay = this.#crowded ? pacer.giveWay : undefined
     this.#patience = Math.max(1, pacer.crowd)
   }
 
@@ -95,12 +98,9 @@ export class MpiPace {
     this.hurry()
     if (this.#spins >= spinsPerTurn) return false
     for (let until = 0; !this.#closed; ) {
-      for (let looks = 0; looks < looksPerClock; looks++) {
-        if (this.#look()) {
-          this.#spins++
-          return true
-        }
-        this.#giveWay?.()
+      if (this.#lookTimes(looksAtOnce)) {
+        this.#spins++
+        return true
       }
       const now = performance.now()
       if (until === 0) until = now + this.#spinMs * this.#patience
@@ -121,10 +121,19 @@ export class MpiPace {
   #turn(): void {
     this.#spins = 0
     try {
-      this.#look()
+      if (this.#crowded && !this.#asleep) this.#lookTimes(looksAtOnce)
+      else this.#look()
     } finally {
       if (!this.#closed) this.#goOn()
     }
+  }
+
+  #lookTimes(times: number): boolean {
+    for (let looks = 0; looks < times; looks++) {
+      if (this.#look()) return true
+      this.#giveWay?.()
+    }
+    return false
   }
 
   #goOn(): void {

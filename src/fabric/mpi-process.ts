@@ -54,7 +54,7 @@ export class MpiProcess implements Fabric {
     this.#pace = new MpiPace({
       look: () => this.#look(),
       moving: () => this.bulk.moving,
-      giveWay: library.giveWay,
+      ...(library.givesWay() ? {} : { giveWay: library.giveWay }),
       crowd: job.crowd,
     })
     // Where processes share cores, looking keeps the one from it that is looked for.
