@@ -34,7 +34,7 @@ export function splitOutcome(
   const reports = shares.map(({ split }) => split)
   const described = shares.map(({ largest }) => largest).filter((each) => each !== null)
   const size = Math.max(...described.map((each) => each.size))
-  const lookups = described.map((each) => each.table.lookups).filter((each) => each !== null)
+  const lookups = shares.map((share) => share.lookups).filter((each) => each !== null)
   const { algorithm, sorters, tableGroup } = reports[0]!
   const costs = costsByPhase(reports.map(({ phases }) => phases))
   const took = Object.entries(costs).map(([phase, cost]) => [phase, cost.seconds] as const)

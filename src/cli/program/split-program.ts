@@ -1,6 +1,7 @@
 import type { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/describe.js'
 import type { SplitOptions } from '../../comm/split/plan.js'
+import type { LookupStatistics } from '../../comm/tables/distributed-table.js'
 import { colorsAndKeys, type SplitInput } from '../split-input.js'
 import { type Places, placesByDefinition } from '../split-oracle.js'
 
@@ -19,6 +20,8 @@ export interface SplitShare {
   readonly leads: number
   /** One of the communicators with ranks here, the largest; null for none. */
   readonly largest: CommDescription | null
+  /** What the checks have looked up; null where no table is distributed. */
+  readonly lookups: LookupStatistics | null
   readonly bytesKept: number
   readonly verified: boolean
 }
@@ -98,20 +101,29 @@ async function checked(
   const areRight = parts.every((part, i) => isRight(part, firstRank + i, places))
   const finds: Promise<boolean>[] = []
   let leads = 0
-  let largest: CommDescription | null = null
+  let largest: Communicator | null = null
+  let spread: Communicator | null = null
   let keptBytes = 0
   let sharedBytes = 0
   for (const [group, members] of membersHere(parts, firstRank, places)) {
     const [speaker] = members as [Communicator]
     if (members.some(({ rank }) => rank === 0)) leads++
-    const description = speaker.describe()
-    keptBytes += description.table.bytes
-    sharedBytes = Math.max(sharedBytes, description.table.sharedBytes)
-    if (largest === null || description.size > largest.size) largest = description
+    const { table } = speaker.describe()
+    keptBytes += table.bytes
+    sharedBytes = Math.max(sharedBytes, table.sharedBytes)
+    if (table.kind === 'distributed') spread = speaker
+    if (largest === null || speaker.size > largest.size) largest = speaker
     finds.push(findsOthers(speaker, members, group, places))
   }
   const verified = (await Promise.all(finds)).every((found) => found) && areRight
-  return { split, leads, largest, bytesKept: keptBytes + sharedBytes, verified }
+  return {
+    split,
+    leads,
+    largest: largest?.describe() ?? null,
+    lookups: spread?.describe().table.lookups ?? null,
+    bytesKept: keptBytes + sharedBytes,
+    verified,
+  }
 }
 
 /** Size and rank by the definition. */
