@@ -98,10 +98,10 @@ function stream(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suit
   }
 }
 
-/** How often, by ranks: ours on as many processes, ours on two, and the peer's. */
+/** How often, by ranks: ours on as many processes, which warm up for as long as it says, ours on two, and the peer's. */
 const effort = {
-  16: { spread: [30, 20, 11], lowered: [2000, 100, 31], peer: [20, 11] },
-  64: { spread: [10, 5, 7], lowered: [1000, 100, 31], peer: [4, 7] },
+  16: { spread: [6000, 20, 11], spreadMs: 4000, lowered: [2000, 100, 31], peer: [20, 11] },
+  64: { spread: [1500, 5, 7], spreadMs: 8000, lowered: [1000, 100, 31], peer: [4, 7] },
 } as const
 
 /** By key: the graph, and the size of groups that saves most messages in it. */
@@ -129,23 +129,26 @@ function strategyOf(ranks: 16 | 64, graph: Graph, name: StrategyName): Strategy 
 }
 
 function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
-  const { spread, lowered, peer } = effort[ranks]
-  const casesOf = ([warmUp, iterations, batches]: readonly [number, number, number]): CollectiveCase[] =>
+  const { spread, spreadMs, lowered, peer } = effort[ranks]
+  const casesOf = (
+    [warmUp, iterations, batches]: readonly [number, number, number],
+    warmUpMs?: number,
+  ): CollectiveCase[] =>
     kinds.flatMap((graph) =>
       strategies.map((name) => ({
         key: keyOf(graph, name),
         kind: 'neighbor',
         topology: graphs[ranks][graph].topology,
         strategy: strategyOf(ranks, graph, name),
-        ...{ warmUp, iterations, batches },
+        ...{ warmUp, iterations, batches, ...(warmUpMs === undefined ? {} : { warmUpMs }) },
       })),
     )
   const words = kinds.map((graph) => {
     const file = shop.graphFile(`${graph}-${ranks}`, buildTopology(graphs[ranks][graph].topology))
     return `${graph}:neighbor:${peer.join(':')}:${file}`
   })
-  const ours = (name: string, processes: number, plan: readonly [number, number, number]): Contestant =>
-    shop.onMpi(name, mpi, { program: 'collectives', ranks, processes, args: casesOf(plan) }, 180)
+  const ours = (name: string, processes: number, args: readonly CollectiveCase[]): Contestant =>
+    shop.onMpi(name, mpi, { program: 'collectives', ranks, processes, args }, 180)
   const vs = (graph: Graph, strategy: StrategyName, side: 'spread' | 'lowered', target?: Target): Case => {
     const where =
       side === 'spread'
@@ -165,9 +168,9 @@ function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
   return {
     name: `neighbors${ranks}`,
     contestants: [
-      ours('spread', ranks, spread),
+      ours('spread', ranks, casesOf(spread, spreadMs)),
       shop.inC('C', mpi, 'collectives', ranks, words, 180),
-      ours('lowered', 2, lowered),
+      ours('lowered', 2, casesOf(lowered)),
     ],
     cases: [
       ...kinds.flatMap((graph) => strategies.map((strategy) => vs(graph, strategy, 'spread'))),

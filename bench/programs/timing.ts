@@ -3,13 +3,14 @@ import type { Communicator } from 'rankweave'
 export interface Effort {
   /** Operations before the first that is timed. */
   readonly warmUp: number
+  /** What they may take; default 300. Processes that share cores need as many times longer to be compiled. */
+  readonly warmUpMs?: number
   /** Operations per batch. */
   readonly iterations: number
   readonly batches: number
 }
 
-/** What warming up, and a batch, may take. */
-const longestWarmUpMs = 300
+/** What a batch may take. */
 const longestBatchMs = 5
 const probes = 3
 
@@ -20,7 +21,7 @@ const probes = 3
 export async function timed(
   world: Communicator,
   operations: (iterations: number) => Promise<void>,
-  { warmUp, iterations, batches }: Effort,
+  { warmUp, warmUpMs = 300, iterations, batches }: Effort,
 ): Promise<number> {
   const slice = Math.max(1, Math.ceil(warmUp / 100))
   let onceMs = Number.POSITIVE_INFINITY
@@ -31,7 +32,7 @@ export async function timed(
     const [sliceMs] = await world.allreduce(mine, 'max')
     onceMs = Math.min(onceMs, sliceMs / slice)
     spentMs += sliceMs
-    if (spentMs > longestWarmUpMs) break
+    if (spentMs > warmUpMs) break
   }
   const perBatch = await world.bcast(Math.max(1, Math.min(iterations, Math.floor(longestBatchMs / onceMs))))
   const samples = new Float64Array(batches)
