@@ -101,7 +101,7 @@ function stream(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suit
 /** How often, by ranks: ours on as many processes, which warm up for as long as it says, ours on two, and the peer's. */
 const effort = {
   16: { spread: [6000, 20, 11], spreadMs: 4000, lowered: [2000, 100, 31], peer: [20, 11] },
-  64: { spread: [1500, 5, 7], spreadMs: 8000, lowered: [1000, 100, 31], peer: [4, 7] },
+  64: { spread: [10, 5, 7], spreadMs: 300, lowered: [1000, 100, 31], peer: [4, 7] },
 } as const
 
 /** By key: the graph, and the size of groups that saves most messages in it. */
