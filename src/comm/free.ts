@@ -53,6 +53,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
     await state.collectives.whenAlone()
+    await state.matchingSoFar?.whenAddressed()
     const { arriving, talked } = await tellCounts(state, exchange)
     if (arriving > 0) await state.matching.whenArrived(arriving)
     await state.matchingSoFar?.close()

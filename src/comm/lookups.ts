@@ -8,6 +8,7 @@ import type { Send } from './message.js'
 export class Lookups {
   /** By rank in the communicator. */
   readonly #waiting = new Map<number, Send[]>()
+  #whenNone: { readonly resolve: () => void; readonly reject: (error: RankweaveError) => void } | undefined
 
   get none(): boolean {
     return this.#waiting.size === 0
@@ -28,6 +29,7 @@ export class Lookups {
     const release = (each: (send: Send) => void) => {
       this.#waiting.delete(send.dest)
       for (const waiting of queue) if (!waiting.settled) each(waiting)
+      if (this.none) this.#whenNone?.resolve()
     }
     found.then(
       (worldRank) => release((waiting) => dispatch(waiting, worldRank)),
@@ -39,7 +41,16 @@ export class Lookups {
     return [...this.#waiting.values()].flat()
   }
 
-  clear(): void {
+  /** Resolves when all sends so far have gone, or have failed. For the one who frees the communicator. */
+  whenNone(): Promise<void> {
+    if (this.none) return Promise.resolve()
+    return new Promise((resolve, reject) => {
+      this.#whenNone = { resolve, reject }
+    })
+  }
+
+  fail(error: RankweaveError): void {
     this.#waiting.clear()
+    this.#whenNone?.reject(error)
   }
 }

@@ -57,6 +57,11 @@ export class Matching {
     return this.#envelopes.sent
   }
 
+  /** Resolves when no send waits for the address of its destination; only then `envelopesSent` has them all. */
+  whenAddressed(): Promise<void> {
+    return this.#lookups.whenNone()
+  }
+
   /** The mailbox of a local rank. */
   mailbox(rank: number): Mailbox {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
@@ -211,7 +216,7 @@ export class Matching {
     for (const message of this.#arrivals.extracted) this.#unreceived.lose(message, error)
     this.#unreceived.fail(error)
     this.#mailboxes.clear()
-    this.#lookups.clear()
+    this.#lookups.fail(error)
     this.#arrivals.extracted.clear()
     this.#envelopes.fail(error)
   }

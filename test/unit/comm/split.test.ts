@@ -324,6 +324,45 @@ describe('small communicators keep their rows themselves', () => {
   })
 })
 
+describe('free while destinations are being looked up', () => {
+  const seeds = [1, 2, 3, 4, 5, 6, 7, 8]
+  const outcomes = async (...operations: Promise<unknown>[]) =>
+    (await Promise.allSettled(operations)).map((end) =>
+      end.status === 'fulfilled' ? 'ok' : (end.reason as { code: string }).code,
+    )
+  const onEveryRank = (
+    seed: number,
+    main: (part: Communicator, next: number, previous: number) => Promise<string[]>,
+  ) =>
+    run(
+      async (world) => {
+        const part = await world.split(0, shuffled(world.rank), spread)
+        return main(part, (part.rank + 1) % part.size, (part.rank + part.size - 1) % part.size)
+      },
+      { ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 },
+    )
+
+  it.each(seeds)('messages that somebody waits for arrive, large ones too, seed %d', async (seed) => {
+    const ends = await onEveryRank(seed, (part, next, previous) =>
+      outcomes(
+        part.recv(previous, 1),
+        part.recv(previous, 2),
+        part.send('short', next, 1),
+        part.send(new Float64Array(1000), next, 2),
+        part.free(),
+      ),
+    )
+    expect(ends.flat()).toEqual(new Array(60).fill('ok'))
+  })
+
+  it.each(seeds)('a send that waits for a receive nobody posts fails, seed %d', async (seed) => {
+    const ends = await onEveryRank(seed, (part, next) =>
+      outcomes(part.ssend('short', next), part.send(new Float64Array(1000), next), part.free()),
+    )
+    expect(ends).toEqual(new Array(12).fill(['ERR_COMM_FREED', 'ERR_COMM_FREED', 'ok']))
+  })
+})
+
 describe('storms of nested splits', () => {
   it.each([1, 2])('leave no communicator and no table behind, seed %d', async (seed) => {
     const calm = await run(storm, { ranks: 13, fabric: fabric(seed), args: { cycles: 40, seed } })
