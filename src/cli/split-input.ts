@@ -44,7 +44,7 @@ export function readSplitFile(path: string, ranks: number): SplitInput {
   } catch (cause) {
     throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${shown(cause)}`, { cause })
   }
-  const lines = text.split('\n').filter((line) => line.trim() !== '')
+  const lines = text.trimEnd().split('\n')
   if (lines.length !== ranks) {
     throw new RankweaveError(
       'ERR_FILE',

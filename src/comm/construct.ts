@@ -5,7 +5,7 @@ import { Communicator } from './communicator.js'
 import type { Exchange } from './exchange.js'
 import { allgatherBytes, bcastBytes } from './exchange-patterns.js'
 import { hashIntegers } from './exchange-signature.js'
-import { compareTables, Group } from './group.js'
+import { compareTables, Group, requireList } from './group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from './rank-table.js'
 import type { SplitRequest } from './split/algorithm.js'
 import {
@@ -288,7 +288,7 @@ export async function groupOf(comm: Communicator): Promise<Group> {
 
 export async function worldRanks(comm: Communicator, ranks: ArrayLike<number>): Promise<Int32Array> {
   const { table } = comm.seat().state
-  const found = Array.from(ranks, (rank) => {
+  const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
     if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
     const said = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
     throw new RankweaveError('ERR_RANK', said)

@@ -245,7 +245,8 @@ function requireGroup(other: Group, where: string): Group {
   throw new RankweaveError('ERR_GROUP', `${where}: expected a group, got ${shown(other)}`)
 }
 
-function requireList<T>(list: ArrayLike<T>, where: string): ArrayLike<T> {
+/** @throws ERR_ARGUMENT */
+export function requireList<T>(list: ArrayLike<T>, where: string): ArrayLike<T> {
   if (ArrayBuffer.isView(list)) requireFixed(list as unknown as TypedArray)
   if (typeof list === 'object' && list !== null && list.length >= 0) return list
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an array of ranks, got ${shown(list)}`)

@@ -96,11 +96,27 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   return plan
 }
 
+const optionNames: ReadonlySet<string> = new Set<keyof SplitOptions>([
+  'algorithm',
+  'table',
+  'sorters',
+  'tableGroup',
+  'selfHostRows',
+  'cacheRows',
+  'maxTableBytes',
+  'signal',
+])
+
 /** Whatever can be wrong with the options of one rank. @throws ERR_ARGUMENT */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
   if (typeof options !== 'object' || options === null) {
     throw new RankweaveError('ERR_ARGUMENT', `split: expected an object of options, got ${shown(options)}`)
+  }
+  const stray = Object.keys(options).find((name) => !optionNames.has(name))
+  if (stray !== undefined) {
+    const names = [...optionNames].join(', ')
+    throw new RankweaveError('ERR_ARGUMENT', `split: expected options among ${names}, got ${shown(stray)}`)
   }
   requireWord('algorithm', options.algorithm, splitAlgorithms)
   requireWord('table', options.table, ['replicated', 'distributed'])
@@ -140,9 +156,22 @@ function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTable
   throw new RankweaveError(
     'ERR_TABLE_SIZE',
     `split: expected tables of at most ${maxTableBytes} bytes per process, a ${plan.table} table of ${ranks} ranks ` +
-      `may take ${needed}; ask for table 'distributed' over a larger tableGroup`,
+      `may take ${needed}; ${adviceOn(plan, ranks, processes, needed)}`,
     { details: { neededBytes: needed, maxTableBytes } },
   )
+}
+
+/** What would take less, if anything. */
+function adviceOn(plan: SplitPlan, ranks: number, processes: number, needed: number): string {
+  const spread = {
+    ...plan,
+    table: 'distributed',
+    sorters: processes,
+    tableGroup: processes,
+    selfHostRows: 0,
+  } as const
+  if (tableBytes(spread, ranks, processes) >= needed) return 'no table takes less on so many processes'
+  return "a smaller selfHostRows, or a 'distributed' table over a larger tableGroup, takes less"
 }
 
 function requireWord(name: string, value: string | undefined, words: readonly string[]): void {

@@ -17,6 +17,7 @@ beforeAll(() => {
   writeFileSync(at('bad.txt'), '4 7\n-2 0\n4 -1\n9\n')
   writeFileSync(at('one.txt'), '-\n-\n-\n3 1\n')
   writeFileSync(at('none.txt'), '-\n- 5\n')
+  writeFileSync(at('gap.txt'), '4 7\n\n1\n1\n')
   writeFileSync(at('long.txt'), '4 7 1\n1\n1\n1\n')
   writeFileSync(at('wide.txt'), '4 2147483648\n1\n1\n1\n')
 })
@@ -86,6 +87,7 @@ describe('split', () => {
     { file: 'bad.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'absent.txt', said: /ERR_FILE.*cannot be read/s },
     { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
+    { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
     { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got 2147483648/s },
   ])('refuses $file', async ({ file, said, ranks = '4' }) => {

@@ -28,6 +28,7 @@ describe('options of split', () => {
     [{ sorters: 0 }, 'ERR_ARGUMENT'],
     [{ sorters: 5 }, 'ERR_ARGUMENT'],
     [{ tableGroup: 1.5 }, 'ERR_ARGUMENT'],
+    [{ tablegroup: 1 } as SplitOptions, 'ERR_ARGUMENT'],
     [{ algorithm: 'merging', table: 'distributed' }, 'ERR_ARGUMENT'],
   ])('%j is %s, before anything is sent', async (options, code) => {
     await run(
@@ -43,7 +44,14 @@ describe('options of split', () => {
     await run(
       async (world) => {
         const refused = world.split(0, 0, { maxTableBytes: 63 })
-        await expect(refused).rejects.toMatchObject({ code: 'ERR_TABLE_SIZE' })
+        await expect(refused).rejects.toMatchObject({
+          code: 'ERR_TABLE_SIZE',
+          message: expect.stringContaining("or a 'distributed' table over a larger tableGroup, takes less"),
+        })
+        const least = { table: 'distributed', selfHostRows: 0, maxTableBytes: 1 } as const
+        await expect(world.split(0, 0, least)).rejects.toMatchObject({
+          message: expect.stringContaining('no table takes less on so many processes'),
+        })
         expect((await world.split(0, 0, { maxTableBytes: 64 })).size).toBe(16)
       },
       { ranks: 16, fabric: fabric() },
@@ -80,6 +88,9 @@ describe('a communicator with a distributed table', () => {
       const after = part.describe().table.lookups!
       expect(after.asked).toBe(before.asked)
       await expect(part.worldRanks([24])).rejects.toMatchObject({ code: 'ERR_RANK' })
+      for (const none of [null, undefined, 5, { length: -1 }]) {
+        await expect(part.worldRanks(none as never)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+      }
     })
   })
 
