@@ -112,10 +112,13 @@ export function splitText(outcome: SplitOutcome): string {
     ['verified', outcome.verified ? 'yes' : 'NO'],
   ]
   if (explained !== undefined) {
-    rows.push([
-      'sorters',
-      `${outcome.sorters}, tables over ${counted(outcome.tableGroup, 'process', 'processes')}`,
-    ])
+    // Where everybody gets the whole table, nobody sorts for others.
+    if (outcome.algorithm !== 'conventional' && outcome.algorithm !== 'merging') {
+      rows.push([
+        'sorters',
+        `${outcome.sorters}, tables over ${counted(outcome.tableGroup, 'process', 'processes')}`,
+      ])
+    }
     for (const [phase, cost] of Object.entries(explained)) {
       const said = `${seconds(cost.seconds)}, ${counted(cost.messages, 'message', 'messages')}, ${figure(cost.bytes)} bytes`
       rows.push([`  ${phase}`, said])

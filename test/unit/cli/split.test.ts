@@ -69,6 +69,7 @@ describe('split', () => {
     const { explained, phases, messages } = onlyObject(
       await cli(...words, '--json'),
     ) as unknown as SplitOutcome
+    expect((await cli('split', '-n', '9', '--explain')).stdout).not.toContain('sorters')
     expect(Object.keys(explained!)).toEqual(Object.keys(phases))
     expect(Object.values(explained!).reduce((sum, cost) => sum + cost.messages, 0)).toBe(messages)
   })
