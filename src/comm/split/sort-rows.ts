@@ -111,7 +111,8 @@ function deal(
 }
 
 // Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as long
-// as moving a row. Loops are in functions of their own, so that each is compiled for itself.
+// as moving a row. They are written out, since whether the engine puts a function in its caller's place depends on when it
+// compiles which. Loops are in functions of their own, so that each is compiled for itself.
 
 function count(
   width: RowWidth,
@@ -123,25 +124,23 @@ function count(
 ): void {
   const mask = (1 << bits) - 1
   let at = start + word
-  for (; at + 3 * width < end; at += 4 * width) {
-    countRow(width, from[at]!, least, shift, mask, next)
-    countRow(width, from[at + width]!, least, shift, mask, next)
-    countRow(width, from[at + 2 * width]!, least, shift, mask, next)
-    countRow(width, from[at + 3 * width]!, least, shift, mask, next)
+  for (; at + 3 * width < end; at += width) {
+    const a = ((from[at]! - least) >> shift) & mask
+    next[a] = next[a]! + width
+    at += width
+    const b = ((from[at]! - least) >> shift) & mask
+    next[b] = next[b]! + width
+    at += width
+    const c = ((from[at]! - least) >> shift) & mask
+    next[c] = next[c]! + width
+    at += width
+    const d = ((from[at]! - least) >> shift) & mask
+    next[d] = next[d]! + width
   }
-  for (; at < end; at += width) countRow(width, from[at]!, least, shift, mask, next)
-}
-
-function countRow(
-  width: RowWidth,
-  bits: number,
-  least: number,
-  shift: number,
-  mask: number,
-  next: Int32Array,
-): void {
-  const value = ((bits - least) >> shift) & mask
-  next[value] = next[value]! + width
+  for (; at < end; at += width) {
+    const value = ((from[at]! - least) >> shift) & mask
+    next[value] = next[value]! + width
+  }
 }
 
 /** Turns how many words there are of each value into where they begin. */
@@ -164,33 +163,48 @@ function place(
 ): void {
   const mask = (1 << bits) - 1
   let at = start
-  for (; at + 3 * width < end; at += 4 * width) {
-    placeRow(width, from, at, from[at + word]!, least, shift, mask, next, to)
-    placeRow(width, from, at + width, from[at + width + word]!, least, shift, mask, next, to)
-    placeRow(width, from, at + 2 * width, from[at + 2 * width + word]!, least, shift, mask, next, to)
-    placeRow(width, from, at + 3 * width, from[at + 3 * width + word]!, least, shift, mask, next, to)
+  for (; at + 3 * width < end; at += width) {
+    const a = ((from[at + word]! - least) >> shift) & mask
+    const toA = next[a]!
+    next[a] = toA + width
+    to[toA] = from[at]!
+    to[toA + 1] = from[at + 1]!
+    to[toA + 2] = from[at + 2]!
+    if (width === 4) to[toA + 3] = from[at + 3]!
+    at += width
+    const b = ((from[at + word]! - least) >> shift) & mask
+    const toB = next[b]!
+    next[b] = toB + width
+    to[toB] = from[at]!
+    to[toB + 1] = from[at + 1]!
+    to[toB + 2] = from[at + 2]!
+    if (width === 4) to[toB + 3] = from[at + 3]!
+    at += width
+    const c = ((from[at + word]! - least) >> shift) & mask
+    const toC = next[c]!
+    next[c] = toC + width
+    to[toC] = from[at]!
+    to[toC + 1] = from[at + 1]!
+    to[toC + 2] = from[at + 2]!
+    if (width === 4) to[toC + 3] = from[at + 3]!
+    at += width
+    const d = ((from[at + word]! - least) >> shift) & mask
+    const toD = next[d]!
+    next[d] = toD + width
+    to[toD] = from[at]!
+    to[toD + 1] = from[at + 1]!
+    to[toD + 2] = from[at + 2]!
+    if (width === 4) to[toD + 3] = from[at + 3]!
   }
-  for (; at < end; at += width) placeRow(width, from, at, from[at + word]!, least, shift, mask, next, to)
-}
-
-function placeRow(
-  width: RowWidth,
-  from: Int32Array,
-  at: number,
-  bits: number,
-  least: number,
-  shift: number,
-  mask: number,
-  next: Int32Array,
-  to: Int32Array,
-): void {
-  const value = ((bits - least) >> shift) & mask
-  const o = next[value]!
-  next[value] = o + width
-  to[o] = from[at]!
-  to[o + 1] = from[at + 1]!
-  to[o + 2] = from[at + 2]!
-  if (width === 4) to[o + 3] = from[at + 3]!
+  for (; at < end; at += width) {
+    const value = ((from[at + word]! - least) >> shift) & mask
+    const o = next[value]!
+    next[value] = o + width
+    to[o] = from[at]!
+    to[o + 1] = from[at + 1]!
+    to[o + 2] = from[at + 2]!
+    if (width === 4) to[o + 3] = from[at + 3]!
+  }
 }
 
 /** All digits of the leading words, from the lowest of the last to the highest of the first. */
