@@ -1,4 +1,5 @@
 import { type RowWidth, rowWord } from './rows.js'
+import { insertRows } from './sort-rows.js'
 
 /**
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
@@ -39,7 +40,7 @@ export function distributeRuns(
       start += size
     }
     for (let run = 0; run < to.length; run++) place(width, words, from[run]!, to[run]!, deal, next, spare)
-    settle(width, spare, at, at + length)
+    insertRows({ width, leading: 3 }, spare, at, at + length)
     from.set(to)
     at += length
   }
@@ -172,37 +173,5 @@ function place(
     spare[o + 1] = key
     spare[o + 2] = words[at + 2]!
     if (width === 4) spare[o + 3] = words[at + 3]!
-  }
-}
-
-/** Insertion sort of rows that are nearly in order. */
-function settle(width: RowWidth, words: Int32Array, start: number, end: number): void {
-  for (let at = start + width; at < end; at += width) {
-    const color = words[at]!
-    const key = words[at + 1]!
-    const rank = words[at + 2]!
-    const worldRank = width === 4 ? words[at + 3]! : 0
-    let to = at
-    for (; to > start; to -= width) {
-      const from = to - width
-      const colorBefore = words[from]!
-      const keyBefore = words[from + 1]!
-      const isInOrder =
-        colorBefore !== color
-          ? colorBefore < color
-          : keyBefore !== key
-            ? keyBefore < key
-            : words[from + 2]! < rank
-      if (isInOrder) break
-      words[to] = colorBefore
-      words[to + 1] = keyBefore
-      words[to + 2] = words[from + 2]!
-      if (width === 4) words[to + 3] = words[from + 3]!
-    }
-    if (to === at) continue
-    words[to] = color
-    words[to + 1] = key
-    words[to + 2] = rank
-    if (width === 4) words[to + 3] = worldRank
   }
 }

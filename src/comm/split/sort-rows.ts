@@ -62,7 +62,7 @@ function sortPart(
   const { width } = order
   const rows = (end - start) / width
   if (rows <= fewRows) {
-    insert(order, from, start, end)
+    insertRows(order, from, start, end)
     if (moves) copy(from, to, start, end)
     return
   }
@@ -272,8 +272,8 @@ function isBelow(a: Int32Array, i: number, b: Int32Array, j: number, leading: Le
   return leading === 3 && a[i + 2]! < b[j + 2]!
 }
 
-/** Insertion sort. */
-function insert({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
+/** Insertion sort of words `start` to `end - 1`, for few rows or such as are nearly in order. */
+export function insertRows({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
   for (let at = start + width; at < end; at += width) {
     const color = words[at]!
     const key = words[at + 1]!
