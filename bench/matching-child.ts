@@ -1,11 +1,12 @@
 // One case in a process of its own, so that the first run is a cold one. Prints one JSON object.
-import { run } from '../src/comm/run.js'
-import { local } from '../src/fabric/local.js'
+
+import { local } from '../src/fabric/local/local.js'
+import { run } from '../src/launch/run.js'
+import { nodeOf as nodesOfMachine, parseMachine } from '../src/machine/machine.js'
 import { installNeighborhood } from '../src/neighborhood/install.js'
-import { nodeOf as nodesOfMachine, parseMachine } from '../src/topology/machine.js'
-import { matchFriends } from '../src/topology/matching.js'
+import { matchFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'
-import { buildTopology } from '../src/topology/spec.js'
+import { buildTopology } from '../src/topology/spec/build-topology.js'
 
 const [how, spec, machine, k, runs, processes] = process.argv.slice(2)
 const topology = buildTopology(spec)

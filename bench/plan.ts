@@ -1,8 +1,8 @@
-import { plan } from '../src/neighborhood/plan.js'
-import type { Strategy } from '../src/neighborhood/strategy.js'
-import { verify } from '../src/schedule/verify.js'
-import { parseMachine } from '../src/topology/machine.js'
-import { buildTopology } from '../src/topology/spec.js'
+import { parseMachine } from '../src/machine/machine.js'
+import { plan } from '../src/neighborhood/plan/plan.js'
+import type { Strategy } from '../src/neighborhood/plan/strategy.js'
+import { verify } from '../src/schedule/verify/verify.js'
+import { buildTopology } from '../src/topology/spec/build-topology.js'
 import { type Bench, ownFigure } from './bench.js'
 
 interface Case {

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from '../src/comm/communicator.js'
-import { run } from '../src/comm/run.js'
+import { run } from '../src/launch/run.js'
 
 const [ranks, processes, communicators, runs] = process.argv.slice(2).map(Number)
 

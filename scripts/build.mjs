@@ -16,7 +16,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** What is loaded by URL and not by import. */
 const entriesByUrl = [
   'worker',
-  'own-files',
+  'package-paths',
   'conformance/program',
   'cli/program/loaded-program',
   'cli/program/spmm-program',
@@ -44,7 +44,7 @@ export function bundle(folder) {
     platform: 'node',
     target: 'node20',
     packages: 'external',
-    // Chunks lie where src/own-files.ts expects to be.
+    // Chunks lie where src/package-paths.ts expects to be.
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })

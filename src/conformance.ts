@@ -14,5 +14,5 @@ export {
   type ConformanceCase,
   type FabricConformanceOptions,
   fabricConformance,
-} from './fabric/conformance.js'
-export type { ExpectedFabric, Places } from './fabric/conformance-identity.js'
+} from './fabric/conformance/fabric-conformance.js'
+export type { ExpectedFabric, Places } from './fabric/conformance/process-identity.js'

@@ -5,12 +5,12 @@ installNeighborhood()
 
 // comm
 export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
-export { type StridedShape, StridedView, strided } from './comm/datatype.js'
-export { worldReport } from './comm/deadlock.js'
-export type { CommDescription, SplitReport } from './comm/describe.js'
+export type { CommDescription, SplitReport } from './comm/context/describe.js'
+export type { PhaseCost, PhaseCosts } from './comm/context/split/meter.js'
+export type { SplitAlgorithmName, SplitOptions } from './comm/context/split/plan.js'
+export { createOperation, type Operation, type OperationName } from './comm/datatype/operation.js'
+export { type StridedShape, StridedView, strided } from './comm/datatype/payload.js'
 export { Group, type RankRange } from './comm/group.js'
-export { createOperation, type Operation, type OperationName } from './comm/operation.js'
-export type { ReportOptions } from './comm/report-triggers.js'
 export {
   type Completed,
   MatchedMessage,
@@ -21,11 +21,8 @@ export {
   waitall,
   waitany,
   waitsome,
-} from './comm/request.js'
-export { type Main, type RunOptions, run } from './comm/run.js'
-export type { PhaseCost, PhaseCosts } from './comm/split/meter.js'
-export type { SplitAlgorithmName, SplitOptions } from './comm/split/plan.js'
-export type { LookupStatistics } from './comm/tables/distributed-table.js'
+} from './comm/p2p/request.js'
+export type { LookupStatistics } from './comm/table/distributed-table.js'
 export {
   ANY_SOURCE,
   ANY_TAG,
@@ -44,8 +41,9 @@ export {
   type TypedArray,
   type WaitOptions,
 } from './comm/types.js'
+export { worldReport } from './comm/world/deadlock.js'
 // Worlds of sessions that `run` does not open: what hosts processes elsewhere.
-export { hostSession, type WorldOptions } from './comm/world.js'
+export { hostSession, type WorldOptions } from './comm/world/world.js'
 // errors
 export {
   type CauseRecord,
@@ -69,30 +67,36 @@ export type {
   MemorySharing,
 } from './fabric/fabric.js'
 export { maxHeaderWords } from './fabric/fabric.js'
-export { type LocalFactory, type LocalOptions, LocalSession, local } from './fabric/local.js'
-export type { LocalFaults } from './fabric/local-faults.js'
-export { type MpiFactory, type MpiOptions, MpiSession, mpi } from './fabric/mpi.js'
-export { type ThreadsFactory, threads } from './fabric/threads.js'
-export type { ThreadsOptions } from './fabric/threads-connect.js'
-// neighborhood
-export type { BlockWishes } from './neighborhood/block-layout.js'
+export { type LocalFactory, type LocalOptions, LocalSession, local } from './fabric/local/local.js'
+export type { LocalFaults } from './fabric/local/local-faults.js'
+export { type MpiFactory, type MpiOptions, MpiSession, mpi } from './fabric/mpi/mpi.js'
+export { type ThreadsFactory, threads } from './fabric/threads/threads.js'
+export type { ThreadsOptions } from './fabric/threads/threads-connect.js'
+export type { ReportOptions } from './launch/report-triggers.js'
+export { type Main, type RunOptions, run } from './launch/run.js'
+export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './machine/machine.js'
 export { CartCommunicator } from './neighborhood/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from './neighborhood/constructors.js'
 export type { TopologyOptions } from './neighborhood/create.js'
-export type { NeighborTraffic } from './neighborhood/executor.js'
-export type { AdjacentEdges, DistributedEdges } from './neighborhood/gather-lists.js'
+export type { AdjacentEdges, DistributedEdges } from './neighborhood/distributed/gather-lists.js'
+// neighborhood
+export type { BlockWishes } from './neighborhood/execute/block-layout.js'
+export type { NeighborTraffic } from './neighborhood/execute/executor.js'
+export { NeighborRequest } from './neighborhood/execute/persistent.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from './neighborhood/install.js'
-export { NeighborRequest } from './neighborhood/persistent.js'
-export { type PlanOptions, plan, planStatistics } from './neighborhood/plan.js'
+export { type PlanOptions, plan, planStatistics } from './neighborhood/plan/plan.js'
+export type { Plan, PlanStatistics, Strategy } from './neighborhood/plan/strategy.js'
+export { formatStrategy, parseStrategy } from './neighborhood/plan/strategy-text.js'
 export { maxRelativeError, serialProduct } from './neighborhood/spmm/serial.js'
 export { type SpmmProblem, type SpmmShare, spmm } from './neighborhood/spmm/spmm.js'
-export type { Plan, PlanStatistics, Strategy } from './neighborhood/strategy.js'
-export { formatStrategy, parseStrategy } from './neighborhood/strategy-text.js'
 export { TopologyCommunicator } from './neighborhood/topology-communicator.js'
 // schedule
 export { ScheduleBuilder, type ScheduleHead } from './schedule/builder.js'
-export { formatSchedule } from './schedule/format.js'
+export { formatSchedule } from './schedule/file/format-schedule.js'
+export { parseSchedule, parseScheduleSlice, parseScheduleStream } from './schedule/file/reader.js'
+export { readScheduleFile, writeScheduleFile } from './schedule/file/schedule-file.js'
+export { type ScheduleSlice, sliceSchedule, sliceScheduleStream } from './schedule/file/slice.js'
 export {
   type Collective,
   type CollectiveSpecification,
@@ -101,68 +105,81 @@ export {
   scheduleTag,
   specificationOf,
 } from './schedule/ir.js'
-export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from './schedule/lower.js'
-export { parseSchedule, parseScheduleSlice, parseScheduleStream } from './schedule/reader.js'
-export { readScheduleFile, writeScheduleFile } from './schedule/schedule-file.js'
-export { type ScheduleSlice, sliceSchedule, sliceScheduleStream } from './schedule/slice.js'
-export { type VerifyOptions, verify, verifySlice } from './schedule/verify.js'
+export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from './schedule/lower/lower.js'
+export { type VerifyOptions, verify, verifySlice } from './schedule/verify/verify.js'
 export {
   type Verification,
   type Violation,
   type ViolationCode,
   violationCodes,
-} from './schedule/violations.js'
+} from './schedule/verify/violations.js'
 export { countMessages, forEachOperation } from './schedule/walk.js'
-// topology
-export { adjacencySvg, type PictureOptions } from './topology/adjacency-picture.js'
-export { blockBounds } from './topology/blocks.js'
 export {
   type ByteSource,
   type OnRead,
   type OpenSource,
   openSourceFile,
   sourceOf,
-} from './topology/byte-source.js'
+} from './text/byte-source.js'
+export { blockBounds } from './topology/block-bounds.js'
 export { cartNeighborSlots, cartShift } from './topology/cart-shape.js'
-export { cartSub, cartTopology } from './topology/cartesian.js'
 export { checkTopology } from './topology/check-topology.js'
-export {
-  type CombiningForecast,
-  type Forecast,
-  type ForecastOptions,
-  forecastCombining,
-} from './topology/combining-forecast.js'
-export {
-  type CommonNeighborOptions,
-  type CommonNeighbors,
-  commonNeighbors,
-} from './topology/common-neighbors.js'
-export { type CsvOptions, parseCsv } from './topology/csv.js'
-export { dimsCreate } from './topology/dims-create.js'
-export { formatEdgeList, parseEdgeList } from './topology/edge-list.js'
-export { type ErdosRenyi, erdosRenyiTopology } from './topology/erdos-renyi.js'
-export { formatMatrixMarket } from './topology/format-matrix-market.js'
-export { type TopologyFormat, topologyFormats, topologyText } from './topology/format-topology.js'
-export type { FriendGroups, Matching } from './topology/friend-groups.js'
+// topology
+export { adjacencySvg, type PictureOptions } from './topology/files/adjacency-picture.js'
+export { type CsvOptions, parseCsv } from './topology/files/csv.js'
+export { formatEdgeList, parseEdgeList } from './topology/files/edge-list.js'
+export { type TopologyFormat, topologyFormats, topologyText } from './topology/files/format-topology.js'
 export {
   type GraphOptions,
   type TopologyEdgeAttributes,
   topologyFromGraph,
   topologyToGraph,
-} from './topology/graphology.js'
-export { parseGraphologyJson } from './topology/graphology-json.js'
-export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/hyperedges.js'
+} from './topology/files/graphology.js'
+export { parseGraphologyJson } from './topology/files/graphology-json.js'
+export { type MetisGraph, parseMetis } from './topology/files/metis.js'
+export {
+  type CommonNeighborOptions,
+  type CommonNeighbors,
+  commonNeighbors,
+} from './topology/friends/common-neighbors.js'
+export type { FriendGroups, Matching } from './topology/friends/friend-groups.js'
+export type { MatchingEngine, MatchOptions } from './topology/friends/grouping-options.js'
+export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/friends/hyperedges.js'
+export type { MessageCounts } from './topology/friends/rank-view.js'
+export { cartSub, cartTopology } from './topology/generate/cartesian.js'
+export { dimsCreate } from './topology/generate/dims-create.js'
+export { type ErdosRenyi, erdosRenyiTopology } from './topology/generate/erdos-renyi.js'
+export { type Moore, mooreTopology } from './topology/generate/moore.js'
+export { type PowerLaw, powerLawTopology } from './topology/generate/power-law.js'
+export { type RandomGeometric, randomGeometricTopology } from './topology/generate/random-geometric.js'
+export { graph500Quarters, type Rmat, rmatTopology } from './topology/generate/rmat.js'
+export { type SmallWorld, smallWorldTopology } from './topology/generate/small-world.js'
+export {
+  type Stencil,
+  type StencilShape,
+  stencilOffsets,
+  stencilTopology,
+} from './topology/generate/stencil.js'
+export {
+  type CombiningForecast,
+  type Forecast,
+  type ForecastOptions,
+  forecastCombining,
+} from './topology/grouping/combining-forecast.js'
+export { prepareEngine } from './topology/grouping/exact-round.js'
+export { matchFriends } from './topology/grouping/group-friends.js'
 export { topologyLimits } from './topology/limits.js'
-export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './topology/machine.js'
-export { matchFriends } from './topology/matching.js'
-export { prepareEngine } from './topology/matching-exact.js'
-export type { MatchingEngine, MatchOptions } from './topology/matching-options.js'
-export type { MessageCounts } from './topology/matching-protocol.js'
-export { parseMatrixMarket, readMatrixMarket } from './topology/matrix-market.js'
-export { matrixLimits } from './topology/matrix-market-entries.js'
-export { topologyFromMatrixMarket } from './topology/matrix-market-topology.js'
-export { type MetisGraph, parseMetis } from './topology/metis.js'
-export { type Moore, mooreTopology } from './topology/moore.js'
+export { formatMatrixMarket } from './topology/matrix/format-matrix-market.js'
+export { parseMatrixMarket, readMatrixMarket } from './topology/matrix/matrix-market.js'
+export { matrixLimits } from './topology/matrix/matrix-market-entries.js'
+export { topologyFromMatrixMarket } from './topology/matrix/matrix-market-topology.js'
+export { topologyFromMatrix } from './topology/matrix/matrix-topology.js'
+export {
+  compressTriplets,
+  type SparseMatrix,
+  type SparsePattern,
+  type Triplets,
+} from './topology/matrix/sparse-matrix.js'
 export {
   distinctIn,
   distinctOut,
@@ -172,7 +189,6 @@ export {
   pairEdges,
   transposeTopology,
 } from './topology/neighbors.js'
-export { type PowerLaw, powerLawTopology } from './topology/power-law.js'
 export {
   type CartShape,
   type EdgeArrays,
@@ -181,25 +197,14 @@ export {
   topologyFromEdges,
   topologyFromLists,
 } from './topology/process-topology.js'
-export { type RandomGeometric, randomGeometricTopology } from './topology/random-geometric.js'
-export { graph500Quarters, type Rmat, rmatTopology } from './topology/rmat.js'
-export { type SmallWorld, smallWorldTopology } from './topology/small-world.js'
-export {
-  compressTriplets,
-  type SparseMatrix,
-  type SparsePattern,
-  type Triplets,
-} from './topology/sparse-matrix.js'
-export { topologyFromMatrix } from './topology/sparse-topology.js'
-export { buildTopology } from './topology/spec.js'
-export { formatTopologySpec, parseTopologySpec, type TopologySpec } from './topology/spec-text.js'
-export { type Stencil, type StencilShape, stencilOffsets, stencilTopology } from './topology/stencil.js'
-export { topologyHash } from './topology/topology-hash.js'
-export { type TopologyStatistics, topologyStatistics } from './topology/topology-statistics.js'
+export { buildTopology } from './topology/spec/build-topology.js'
+export { formatTopologySpec, parseTopologySpec, type TopologySpec } from './topology/spec/spec-text.js'
 export {
   findTranslations,
   type TranslationFinding,
   type TranslationOptions,
   type Translations,
   translationSpec,
-} from './topology/translation.js'
+} from './topology/spec/translation.js'
+export { topologyHash } from './topology/topology-hash.js'
+export { type TopologyStatistics, topologyStatistics } from './topology/topology-statistics.js'

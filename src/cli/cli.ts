@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, RankweaveError } from '../errors.js'
-import { manifestFile } from '../own-files.js'
+import { manifestFile } from '../package-paths.js'
 import { type AddCommand, type ExitCode, exitCodes, WorldFailure } from './command.js'
 import { benchCommand } from './commands/bench.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
@@ -11,8 +11,8 @@ import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
 import { topologyCommand } from './commands/topology.js'
 import { verifyCommand } from './commands/verify.js'
-import { type Reporter, reporter } from './reporter.js'
-import type { Streams } from './streams.js'
+import { type Reporter, reporter } from './output/reporter.js'
+import type { Streams } from './output/streams.js'
 
 const help = `
 A process topology says who sends to whom. Rankweave plans its messages, proves the plan, and runs it.

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { isRankweaveError } from '../errors.js'
-import type { Reporter } from './reporter.js'
+import type { Reporter } from './output/reporter.js'
 
 /** What the shell sees. */
 export const exitCodes = { ok: 0, checkFailed: 1, badInput: 2, worldFailed: 3, defect: 70 } as const

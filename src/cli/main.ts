@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './command.js'
-import { followerStreams, isMpiFollower } from './mpi-streams.js'
-import { processStreams } from './streams.js'
+import { followerStreams, isMpiFollower } from './output/mpi-streams.js'
+import { processStreams } from './output/streams.js'
 
 const argv = process.argv.slice(2)
 const streams = processStreams({ ownStdout: wantsJson(argv) })

@@ -1,6 +1,6 @@
 import { RankweaveError, shown } from '../errors.js'
-import { requireFixed } from './datatype.js'
-import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
+import { requireFixed } from './datatype/payload.js'
+import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './table/rank-table.js'
 import { type Comparison, PROC_NULL, type TypedArray } from './types.js'
 
 /** Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative. */

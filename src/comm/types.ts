@@ -1,4 +1,4 @@
-import type { StridedView } from './datatype.js'
+import type { StridedView } from './datatype/payload.js'
 
 /** Receive from whoever sent first. MPI-4.1 §3.2.4. */
 export const ANY_SOURCE = -1

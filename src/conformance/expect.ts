@@ -1,5 +1,5 @@
+import { seededRandom } from '../base/seeded-random.js'
 import { type ErrorCode, isRankweaveError } from '../errors.js'
-import { seededRandom } from '../fabric/random.js'
 import { same } from './collective-oracles.js'
 
 export { same }

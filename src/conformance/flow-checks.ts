@@ -1,4 +1,4 @@
-import { waitall } from '../comm/request.js'
+import { waitall } from '../comm/p2p/request.js'
 import type { TypedArray } from '../comm/types.js'
 import { elements, ranksOf } from './collective-oracles.js'
 import { same } from './expect.js'

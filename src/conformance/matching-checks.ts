@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { waitall } from '../comm/request.js'
+import { waitall } from '../comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, type Message } from '../comm/types.js'
 import { elements, types } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'

@@ -1,6 +1,6 @@
 import type { Communicator } from '../comm/communicator.js'
-import { strided } from '../comm/datatype.js'
-import { type Request, testall, testany, waitall, waitany, waitsome } from '../comm/request.js'
+import { strided } from '../comm/datatype/payload.js'
+import { type Request, testall, testany, waitall, waitany, waitsome } from '../comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, type Message, PROC_NULL, type TypedArray } from '../comm/types.js'
 import { elements, ranksOf, textOf, types } from './collective-oracles.js'
 import { drawn, refused, same, shuffled } from './expect.js'

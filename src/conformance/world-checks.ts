@@ -1,5 +1,5 @@
-import { waitall } from '../comm/request.js'
-import { misplaced, placeHere } from '../fabric/conformance-identity.js'
+import { waitall } from '../comm/p2p/request.js'
+import { misplaced, placeHere } from '../fabric/conformance/process-identity.js'
 import { ranksOf } from './collective-oracles.js'
 import { same } from './expect.js'
 import type { WorldCase } from './world-case.js'

@@ -1,9 +1,9 @@
-import { hashIntegers } from '../comm/exchange-signature.js'
-import { formatMachine, type Machine } from '../topology/machine.js'
+import { hashIntegers } from '../comm/calls/signature.js'
+import { formatMachine, type Machine } from '../machine/machine.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyHash } from '../topology/topology-hash.js'
-import type { Strategy } from './strategy.js'
-import { formatStrategy } from './strategy-text.js'
+import type { Strategy } from './plan/strategy.js'
+import { formatStrategy } from './plan/strategy-text.js'
 
 /** A word that differs, almost surely, when ranks pass different strategies, machines or other things. */
 export function agreementOf(

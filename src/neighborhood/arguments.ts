@@ -1,4 +1,4 @@
-import { requireFixed } from '../comm/datatype.js'
+import { requireFixed } from '../comm/datatype/payload.js'
 import type { TypedArray } from '../comm/types.js'
 import { RankweaveError, shown } from '../errors.js'
 

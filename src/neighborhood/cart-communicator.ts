@@ -1,7 +1,7 @@
 import type { WaitOptions } from '../comm/types.js'
 import { RankweaveError } from '../errors.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
-import { cartSub, cartTopology } from '../topology/cartesian.js'
+import { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape } from '../topology/process-topology.js'
 import { sharedNeighborhood } from './shared-neighborhood.js'
 import { TopologyCommunicator } from './topology-communicator.js'

@@ -1,9 +1,9 @@
+import { hashIntegers } from '../comm/calls/signature.js'
 import type { Communicator } from '../comm/communicator.js'
-import { hashIntegers } from '../comm/exchange-signature.js'
 import { RankweaveError, shown } from '../errors.js'
 import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
-import { cartTopology } from '../topology/cartesian.js'
 import { checkTopology } from '../topology/check-topology.js'
+import { cartTopology } from '../topology/generate/cartesian.js'
 import {
   type CartShape,
   type ProcessTopology,
@@ -14,12 +14,17 @@ import { fingerprint } from './agreement.js'
 import { requireNumbers, requireOptions } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, type TopologyOptions } from './create.js'
-import { planHostedRanks } from './distributed-plan.js'
-import { type AdjacentEdges, type DistributedEdges, gatherAdjacent, gatherEdges } from './gather-lists.js'
-import { knownTopology } from './known-topology.js'
-import { nodesOf, placementOf } from './neighborhood.js'
-import { keepOwnLists } from './own-lists.js'
-import type { CommonNeighbor } from './strategy.js'
+import { planHostedRanks } from './distributed/distributed-plan.js'
+import {
+  type AdjacentEdges,
+  type DistributedEdges,
+  gatherAdjacent,
+  gatherEdges,
+} from './distributed/gather-lists.js'
+import { keepOwnLists } from './distributed/own-lists.js'
+import { nodesOf, placementOf } from './execute/neighborhood.js'
+import type { CommonNeighbor } from './plan/strategy.js'
+import { knownTopology } from './topology-cache.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 export interface CartOptions extends TopologyOptions {

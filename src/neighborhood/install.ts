@@ -1,4 +1,4 @@
-import { attempt } from '../comm/attempt.js'
+import { attempt } from '../base/promise-try.js'
 import { Communicator } from '../comm/communicator.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { CartCommunicator } from './cart-communicator.js'

@@ -1,12 +1,12 @@
-import type { CollectiveCall } from '../comm/collective-engine.js'
+import type { CollectiveCall } from '../comm/calls/collective-engine.js'
+import { gatherBytes } from '../comm/calls/exchange-patterns.js'
 import type { Seat } from '../comm/communicator.js'
-import { gatherBytes } from '../comm/exchange-patterns.js'
 import type { WaitOptions } from '../comm/types.js'
 import { RankweaveError, shown } from '../errors.js'
-import { formatSchedule, rankLine } from '../schedule/format.js'
-import { headerOf } from '../schedule/header.js'
+import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
+import { headerOf } from '../schedule/file/header.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type Neighborhood, placementOf } from './neighborhood.js'
+import { type Neighborhood, placementOf } from './execute/neighborhood.js'
 
 /** The lines of a plan's file at the root, null at the others, wherever the plan was made. */
 export function planLines(

@@ -1,5 +1,5 @@
-import type { CommState } from '../comm/comm-state.js'
-import { Neighborhood, type NeighborhoodOptions } from './neighborhood.js'
+import type { CommState } from '../comm/context/comm-state.js'
+import { Neighborhood, type NeighborhoodOptions } from './execute/neighborhood.js'
 
 const neighborhoods = new WeakMap<CommState, Neighborhood>()
 

@@ -1,16 +1,22 @@
-import { attempt } from '../comm/attempt.js'
-import type { CommState } from '../comm/comm-state.js'
+import { attempt } from '../base/promise-try.js'
 import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/communicator.js'
-import type { StridedView } from '../comm/datatype.js'
+import type { CommState } from '../comm/context/comm-state.js'
+import type { StridedView } from '../comm/datatype/payload.js'
 import type { Gathered, TypedArray, WaitOptions } from '../comm/types.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type CheckedCall, checkedAllgather, isKept, isRepeated, neighborAllgatherv } from './allgather.js'
-import type { BlockWishes } from './block-layout.js'
-import type { NeighborTraffic } from './executor.js'
-import type { Neighborhood } from './neighborhood.js'
-import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './persistent.js'
+import {
+  type CheckedCall,
+  checkedAllgather,
+  isKept,
+  isRepeated,
+  neighborAllgatherv,
+} from './execute/allgather.js'
+import type { BlockWishes } from './execute/block-layout.js'
+import type { NeighborTraffic } from './execute/executor.js'
+import type { Neighborhood } from './execute/neighborhood.js'
+import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent.js'
+import type { Plan } from './plan/strategy.js'
 import { planLines } from './plan-lines.js'
-import type { Plan } from './strategy.js'
 
 /**
  * A communicator whose ranks know their neighbors (MPI-4.1 §8). Topology and plan are kept once per process. The

@@ -1,4 +1,4 @@
-import { GrowingInt32Array } from './growing-array.js'
+import { GrowingInt32Array } from '../base/growing-array.js'
 import { opKind, type Schedule } from './ir.js'
 
 /** The operations of a schedule, without what they are for. */

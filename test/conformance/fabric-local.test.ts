@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance.js'
+import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
-import { local } from '../../src/fabric/local.js'
+import { local } from '../../src/fabric/local/local.js'
 
 const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance.js'
-import { threads } from '../../src/fabric/threads.js'
+import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import { threads } from '../../src/fabric/threads/threads.js'
 import type { CaseAnswer, CaseRequest } from '../support/threads-case.js'
 import { connectionsOfCase } from '../support/threads-sessions.js'
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest'
-import { fabricConformance } from '../../src/fabric/conformance.js'
-import { threads } from '../../src/fabric/threads.js'
+import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
+import { threads } from '../../src/fabric/threads/threads.js'
 import { caseOf, connectionsOfCase } from '../support/threads-sessions.js'
 
 /** Rings from the smallest there is, which overflow all the time, to the default. */

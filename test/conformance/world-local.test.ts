@@ -1,6 +1,6 @@
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, it } from 'vitest'
-import { local } from '../../src/fabric/local.js'
+import { local } from '../../src/fabric/local/local.js'
 
 const ranks = [1, 2, 3, 4, 7, 8, 16]
 const fabrics = [

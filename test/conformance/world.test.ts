@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { run } from '../../src/comm/run.js'
 import type { Gathered } from '../../src/comm/types.js'
-import { type LocalOptions, local } from '../../src/fabric/local.js'
+import { type LocalOptions, local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 
 const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]

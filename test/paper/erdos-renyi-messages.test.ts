@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { erdosRenyiTopology } from '../../src/topology/erdos-renyi.js'
+import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
 // The setting of Ghazimirsaeed 2019 §7.6.2: 1,024 ranks, 32 per node, seed 1. The rest of the tables takes longer:

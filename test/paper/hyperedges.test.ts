@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { erdosRenyiTopology } from '../../src/topology/erdos-renyi.js'
-import { countHyperedges, type HyperedgeOptions } from '../../src/topology/hyperedges.js'
-import { mooreTopology } from '../../src/topology/moore.js'
+import { countHyperedges, type HyperedgeOptions } from '../../src/topology/friends/hyperedges.js'
+import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { asPrinted, nodesOf } from './printed.js'
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { readMatrixMarket } from '../../src/topology/matrix-market.js'
-import { topologyFromMatrix } from '../../src/topology/sparse-topology.js'
+import { readMatrixMarket } from '../../src/topology/matrix/matrix-market.js'
+import { topologyFromMatrix } from '../../src/topology/matrix/matrix-topology.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
 // Real matrices are not part of the repository.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { plan, planStatistics } from '../../src/neighborhood/plan.js'
-import { cluster, nodeOf } from '../../src/topology/machine.js'
-import { mooreTopology } from '../../src/topology/moore.js'
+import { cluster, nodeOf } from '../../src/machine/machine.js'
+import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
 import { asPrinted, printedRules, sends } from './printed.js'
 
 // The setting of Ghazimirsaeed 2019 §7.6.1: 4,096 ranks, 40 per node. The figures there are bar charts; these numbers

@@ -1,6 +1,6 @@
-import { plan, planStatistics } from '../../src/neighborhood/plan.js'
-import type { Strategy } from '../../src/neighborhood/strategy.js'
-import { verify } from '../../src/schedule/verify.js'
+import { plan, planStatistics } from '../../src/neighborhood/plan/plan.js'
+import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
+import { verify } from '../../src/schedule/verify/verify.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
 /** Ranks in consecutive blocks. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { run } from '../../src/comm/run.js'
 import { collectives } from '../../src/conformance/collective-checks.js'
-import { local } from '../../src/fabric/local.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 
 /** Ranks of every process (some host none), how frames travel, who is in which communicator, and what is called. */

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { matchFriends } from '../../src/topology/matching.js'
-import { prepareEngine } from '../../src/topology/matching-exact.js'
-import { seededLabels } from '../../src/topology/matching-labels.js'
-import { defaultTheta, type MatchingEngine } from '../../src/topology/matching-options.js'
+import { defaultTheta, type MatchingEngine } from '../../src/topology/friends/grouping-options.js'
+import { prepareEngine } from '../../src/topology/grouping/exact-round.js'
+import { matchFriends } from '../../src/topology/grouping/group-friends.js'
+import { seededLabels } from '../../src/topology/grouping/seeded-labels.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,

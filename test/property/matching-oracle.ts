@@ -1,4 +1,4 @@
-import type { FriendGroups } from '../../src/topology/friend-groups.js'
+import type { FriendGroups } from '../../src/topology/friends/friend-groups.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
 export interface Matched {

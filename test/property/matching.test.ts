@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { countHyperedges } from '../../src/topology/hyperedges.js'
-import { matchFriends } from '../../src/topology/matching.js'
-import { defaultTheta } from '../../src/topology/matching-options.js'
+import { defaultTheta } from '../../src/topology/friends/grouping-options.js'
+import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
+import { matchFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,

@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
+import { mulberry32 } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { run } from '../../src/comm/run.js'
-import { local } from '../../src/fabric/local.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 import { installNeighborhood } from '../../src/neighborhood/install.js'
-import type { Strategy } from '../../src/neighborhood/strategy.js'
+import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
 import type { TopologyCommunicator } from '../../src/neighborhood/topology-communicator.js'
-import { verify } from '../../src/schedule/verify.js'
-import { mulberry32 } from '../../src/topology/random.js'
+import { verify } from '../../src/schedule/verify/verify.js'
 import { cases } from '../support/soak.js'
 
 installNeighborhood()

@@ -1,18 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Request } from '../../src/comm/request.js'
-import { waitall } from '../../src/comm/request.js'
+import type { Request } from '../../src/comm/p2p/request.js'
+import { waitall } from '../../src/comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, type Message } from '../../src/comm/types.js'
-import { waitLines } from '../../src/comm/world-report.js'
+import { waitLines } from '../../src/comm/world/world-report.js'
 import { cases } from '../support/soak.js'
-import { elementTypes, marked } from '../unit/comm/point-to-point-payloads.js'
+import { elementTypes, marked } from '../unit/comm/p2p/point-to-point-payloads.js'
 import {
   codeOf,
   drained,
   onEveryRank,
   openWorld,
   type TestWorldOptions,
-} from '../unit/comm/point-to-point-world.js'
+} from '../unit/comm/p2p/point-to-point-world.js'
 import { MatchingOracle } from './point-to-point-oracle.js'
 
 const parameters = { numRuns: cases(400) }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
-import { mooreTopology } from '../../src/topology/moore.js'
+import { mulberry32 } from '../../src/base/random.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
 import { type ProcessTopology, topologyFromEdges } from '../../src/topology/process-topology.js'
-import { mulberry32 } from '../../src/topology/random.js'
 
 /** A small topology and what it is, for the report of a failing case. */
 export interface Described {

@@ -1,10 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../src/base/seeded-random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { run } from '../../src/comm/run.js'
-import { type SplitAlgorithmName, type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
-import { local } from '../../src/fabric/local.js'
-import { seededRandom } from '../../src/fabric/random.js'
+import {
+  type SplitAlgorithmName,
+  type SplitOptions,
+  splitAlgorithms,
+} from '../../src/comm/context/split/plan.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 import {
   colorPatterns,

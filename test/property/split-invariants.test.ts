@@ -1,13 +1,18 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { seededRandom } from '../../src/base/seeded-random.js'
+import { everyCall } from '../../src/comm/calls/exchange-lane.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { everyCall } from '../../src/comm/exchange-lane.js'
-import { run } from '../../src/comm/run.js'
-import type { Runtime } from '../../src/comm/runtime.js'
-import { planSplit, type SplitOptions, splitAlgorithms, tableBytes } from '../../src/comm/split/plan.js'
-import { sliceService } from '../../src/comm/tables/slice-service.js'
-import { local } from '../../src/fabric/local.js'
-import { seededRandom } from '../../src/fabric/random.js'
+import {
+  planSplit,
+  type SplitOptions,
+  splitAlgorithms,
+  tableBytes,
+} from '../../src/comm/context/split/plan.js'
+import type { Runtime } from '../../src/comm/process/runtime.js'
+import { sliceService } from '../../src/comm/table/slice-service.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 import {
   colorPatterns,

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { run } from '../../src/comm/run.js'
-import { splitConventional } from '../../src/comm/split/sort-table.js'
-import { local } from '../../src/fabric/local.js'
+import { splitConventional } from '../../src/comm/context/split/rows/sort-table.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
 
 const int32 = fc.oneof(

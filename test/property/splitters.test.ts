@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { compareRows, type Rows, rowsBetween } from '../../src/comm/split/rows.js'
-import { sortRows } from '../../src/comm/split/sort-rows.js'
-import { sortRuns } from '../../src/comm/split/sort-runs.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/split/splitters.js'
-import { seededRandom } from '../../src/fabric/random.js'
+import { seededRandom } from '../../src/base/seeded-random.js'
+import { compareRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
+import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
+import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/context/split/rows/splitters.js'
 import { cases } from '../support/soak.js'
 
 const entry = fc.tuple(

@@ -1,11 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../src/errors.js'
-import { formatEdgeList, parseEdgeList } from '../../src/topology/edge-list.js'
-import { clusterOf, formatMachine, parseMachine } from '../../src/topology/machine.js'
+import { clusterOf, formatMachine, parseMachine } from '../../src/machine/machine.js'
+import { formatEdgeList, parseEdgeList } from '../../src/topology/files/edge-list.js'
+import { stencilShapes } from '../../src/topology/generate/stencil.js'
 import { outNeighbors } from '../../src/topology/neighbors.js'
-import { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../../src/topology/spec-text.js'
-import { stencilShapes } from '../../src/topology/stencil.js'
+import {
+  formatTopologySpec,
+  parseTopologySpec,
+  type TopologySpec,
+} from '../../src/topology/spec/spec-text.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'
 import { cases } from '../support/soak.js'
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { cartNeighborSlots, coordsOf, rankOf, sizeOf } from '../../src/topology/cart-shape.js'
-import { cartTopology } from '../../src/topology/cartesian.js'
 import { checkTopology } from '../../src/topology/check-topology.js'
-import { topologyFromGraph, topologyToGraph } from '../../src/topology/graphology.js'
-import { mooreTopology } from '../../src/topology/moore.js'
+import { topologyFromGraph, topologyToGraph } from '../../src/topology/files/graphology.js'
+import { cartTopology } from '../../src/topology/generate/cartesian.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
 import {
   distinctIn,
   distinctOut,

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import { stencilTopology } from '../../src/topology/generate/stencil.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
-import { buildTopology } from '../../src/topology/spec.js'
-import { stencilTopology } from '../../src/topology/stencil.js'
-import { findTranslations, translationSpec } from '../../src/topology/translation.js'
+import { buildTopology } from '../../src/topology/spec/build-topology.js'
+import { findTranslations, translationSpec } from '../../src/topology/spec/translation.js'
 import { cases } from '../support/soak.js'
 
 const stencils = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }).chain((dims) =>

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { erdosRenyiTopology } from '../../src/topology/erdos-renyi.js'
-import { countHyperedges } from '../../src/topology/hyperedges.js'
-import { mooreTopology } from '../../src/topology/moore.js'
+import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
+import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
+import { mooreTopology } from '../../src/topology/generate/moore.js'
 import { asPrinted, printedRules, sends } from '../paper/printed.js'
 
 // What of the reference tables takes too long for every day; see test/paper.

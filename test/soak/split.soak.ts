@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { run } from '../../src/comm/run.js'
+import { run } from '../../src/launch/run.js'
 import type { Calm, Storm } from '../support/split-storm.js'
 
 const program = new URL('../support/split-storm.ts', import.meta.url)

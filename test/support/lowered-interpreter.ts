@@ -1,4 +1,4 @@
-import type { LoweredSchedule } from '../../src/schedule/lower.js'
+import type { LoweredSchedule } from '../../src/schedule/lower/lower.js'
 
 /**
  * Runs the programs of a lowered schedule with payloads, as an executor would: round by round, frames in mailboxes.

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/comm/clock.js'
+import type { Clock } from '../../src/base/clock.js'
 
 /** Time that passes when a test says so. */
 export class ManualClock implements Clock {

@@ -1,5 +1,5 @@
-import type { ViolationCode } from '../../src/schedule/violations.js'
-import { mulberry32 } from '../../src/topology/random.js'
+import { mulberry32 } from '../../src/base/random.js'
+import type { ViolationCode } from '../../src/schedule/verify/violations.js'
 import type { PhaseObject, ScheduleLines } from './schedule-lines.js'
 
 /** Gives a number from 0 to `below - 1`. */

@@ -1,5 +1,5 @@
 import { ScheduleBuilder } from '../../src/schedule/builder.js'
-import { formatSchedule } from '../../src/schedule/format.js'
+import { formatSchedule } from '../../src/schedule/file/format-schedule.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 
 /** A schedule file as plain objects, to be changed by hand. */

@@ -1,5 +1,5 @@
 import type { FabricSession } from '../../src/fabric/fabric.js'
-import { type LocalOptions, type LocalSession, local } from '../../src/fabric/local.js'
+import { type LocalOptions, type LocalSession, local } from '../../src/fabric/local/local.js'
 
 /**
  * The processes of a local world as sessions of their own, one each, as a fabric with real processes has them: what

@@ -1,4 +1,4 @@
-import { type ByteSource, sourceOf } from '../../src/topology/byte-source.js'
+import { type ByteSource, sourceOf } from '../../src/text/byte-source.js'
 
 /** Bytes that arrive a few at a time, as from a slow pipe, and of which nobody knows how many will come. */
 export function pipeOf(data: Uint8Array | string, pieceBytes: number): ByteSource {

@@ -1,9 +1,9 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { seededRandom } from '../../src/base/seeded-random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { type SplitOptions, splitAlgorithms } from '../../src/comm/split/plan.js'
-import { sliceService } from '../../src/comm/tables/slice-service.js'
-import { seededRandom } from '../../src/fabric/random.js'
+import { type SplitOptions, splitAlgorithms } from '../../src/comm/context/split/plan.js'
+import { sliceService } from '../../src/comm/table/slice-service.js'
 import { expectedGroups } from './split-cases.js'
 
 export interface Storm {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads'
-import type { FabricConformanceOptions } from '../../src/fabric/conformance.js'
-import type { ThreadsConnection } from '../../src/fabric/threads-connect.js'
+import type { FabricConformanceOptions } from '../../src/fabric/conformance/fabric-conformance.js'
+import type { ThreadsConnection } from '../../src/fabric/threads/threads-connect.js'
 import { caseOf } from './threads-sessions.js'
 
 /** What the parent asks for, and what it hears. */

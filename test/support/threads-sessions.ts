@@ -1,13 +1,16 @@
-import type { ConformanceCase, FabricConformanceOptions } from '../../src/fabric/conformance.js'
-import { fabricConformance } from '../../src/fabric/conformance.js'
+import type {
+  ConformanceCase,
+  FabricConformanceOptions,
+} from '../../src/fabric/conformance/fabric-conformance.js'
+import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
-import { openThreads } from '../../src/fabric/threads.js'
+import { openThreads } from '../../src/fabric/threads/threads.js'
 import {
   connectThreads,
   resolveThreads,
   type ThreadsConnection,
   type ThreadsOptions,
-} from '../../src/fabric/threads-connect.js'
+} from '../../src/fabric/threads/threads-connect.js'
 
 /** A case may open a session more than once. */
 const opensPerCase = 2

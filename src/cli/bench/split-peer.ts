@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ownFile } from '../../own-files.js'
+import { ownFile } from '../../package-paths.js'
 
 const flags = ['-O3', '-march=native']
 

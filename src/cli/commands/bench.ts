@@ -7,8 +7,8 @@ import { splitPlot } from '../bench/split-plot.js'
 import { measureTable } from '../bench/split-table.js'
 import { splitText } from '../bench/split-text.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions, whole, wholeList } from '../options.js'
-import type { Reporter } from '../reporter.js'
+import { parseOptions, whole, wholeList } from '../input/options.js'
+import type { Reporter } from '../output/reporter.js'
 
 const help = `
 Table 2.1 of Sack 2011 by the paper's own method: the sorters run one after another, a phase takes as long as its slowest

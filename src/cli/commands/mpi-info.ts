@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { joinMpiJob } from '../../fabric/mpi-job.js'
+import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { leaveMpi } from '../mpi-streams.js'
-import { parseOptions } from '../options.js'
-import { counted, type Reporter, table } from '../reporter.js'
+import { parseOptions } from '../input/options.js'
+import { leaveMpi } from '../output/mpi-streams.js'
+import { counted, type Reporter, table } from '../output/reporter.js'
 
 const help = `
 Start it as you would start your program; process 0 answers for all.

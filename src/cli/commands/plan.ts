@@ -1,17 +1,25 @@
 import { z } from 'zod'
-import { plan, planStatistics } from '../../neighborhood/plan.js'
-import type { Plan, PlanStatistics } from '../../neighborhood/strategy.js'
-import { writeScheduleFile } from '../../schedule/schedule-file.js'
-import { verify } from '../../schedule/verify.js'
-import { formatMachine, nodeOf } from '../../topology/machine.js'
-import { prepareEngine } from '../../topology/matching-exact.js'
-import { buildTopology } from '../../topology/spec.js'
+import { formatMachine, nodeOf } from '../../machine/machine.js'
+import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
+import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
+import { writeScheduleFile } from '../../schedule/file/schedule-file.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { prepareEngine } from '../../topology/grouping/exact-round.js'
+import { buildTopology } from '../../topology/spec/build-topology.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions } from '../options.js'
-import { change, figure, groupProgress, type Reporter, readProgress, seconds, table } from '../reporter.js'
-import { machineHelp, specHelp } from '../spec-help.js'
-import { addStrategyOptions, chooseStrategy, strategySchema } from '../strategy-options.js'
-import { noteViolations } from '../violations.js'
+import { parseOptions } from '../input/options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
+import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import {
+  change,
+  figure,
+  groupProgress,
+  type Reporter,
+  readProgress,
+  seconds,
+  table,
+} from '../output/reporter.js'
+import { noteViolations } from '../output/violations.js'
 
 const help = `${specHelp}
 ${machineHelp}

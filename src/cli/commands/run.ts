@@ -2,11 +2,11 @@ import { inspect } from 'node:util'
 import { z } from 'zod'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions } from '../options.js'
-import { plainValue } from '../plain-value.js'
+import { parseOptions } from '../input/options.js'
+import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { plainValue } from '../output/plain-value.js'
+import { counted, type Reporter, seconds } from '../output/reporter.js'
 import { runProgram } from '../program/run-program.js'
-import { counted, type Reporter, seconds } from '../reporter.js'
-import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../world-options.js'
 
 const help = `
 PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per rank:

@@ -1,15 +1,20 @@
 import { z } from 'zod'
-import { run } from '../../comm/run.js'
-import { checkSplitOptions, planSplit, type SplitOptions, splitAlgorithms } from '../../comm/split/plan.js'
+import {
+  checkSplitOptions,
+  planSplit,
+  type SplitOptions,
+  splitAlgorithms,
+} from '../../comm/context/split/plan.js'
 import { RankweaveError } from '../../errors.js'
+import { run } from '../../launch/run.js'
 import { type AddCommand, exitCodes, worldFailure } from '../command.js'
-import { leaveMpi } from '../mpi-streams.js'
-import { oneOf, parseOptions, whole } from '../options.js'
+import { oneOf, parseOptions, whole } from '../input/options.js'
+import { readSplitFile, type SplitInput } from '../input/split-input.js'
+import { addWorldOptions, fabricOf, ownProgram, reportOf, worldSchema } from '../input/world-options.js'
+import { leaveMpi } from '../output/mpi-streams.js'
+import type { Reporter } from '../output/reporter.js'
+import { splitOutcome, splitText } from '../output/split-report.js'
 import main, { type SplitProblem, type SplitShare } from '../program/split-program.js'
-import type { Reporter } from '../reporter.js'
-import { readSplitFile, type SplitInput } from '../split-input.js'
-import { splitOutcome, splitText } from '../split-report.js'
-import { addWorldOptions, fabricOf, ownProgram, reportOf, worldSchema } from '../world-options.js'
 
 const help = `
 Rank r gets color r modulo --colors and a random key, or what line r + 1 of --file says: a color (or -) and a key.

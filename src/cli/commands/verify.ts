@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { readScheduleFile } from '../../schedule/schedule-file.js'
-import { verify } from '../../schedule/verify.js'
-import { buildTopology } from '../../topology/spec.js'
+import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { buildTopology } from '../../topology/spec/build-topology.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions } from '../options.js'
-import { figure, type Reporter } from '../reporter.js'
-import { specHelp } from '../spec-help.js'
-import { noteViolations } from '../violations.js'
+import { parseOptions } from '../input/options.js'
+import { specHelp } from '../input/spec-help.js'
+import { figure, type Reporter } from '../output/reporter.js'
+import { noteViolations } from '../output/violations.js'
 
 const help = `${specHelp}
 

@@ -2,9 +2,9 @@ import { existsSync } from 'node:fs'
 import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Communicator } from '../../comm/communicator.js'
-import { loadDefault, programError } from '../../comm/load-program.js'
 import { isRankweaveError } from '../../errors.js'
-import { asGuest } from './guest.js'
+import { loadDefault, programError } from '../../launch/load-program.js'
+import { asGuest } from './guard-user-code.js'
 
 /** What `rankweave run` runs on every rank. */
 export type Program = (world: Communicator, args: readonly string[]) => unknown

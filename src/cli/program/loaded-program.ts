@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads'
 import type { Communicator } from '../../comm/communicator.js'
-import type { ProcessData } from '../../comm/threads-protocol.js'
+import type { ProcessData } from '../../launch/threads-protocol.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 

@@ -1,6 +1,6 @@
+import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
-import { mulberry32 } from '../../topology/random.js'
-import type { SparseMatrix } from '../../topology/sparse-matrix.js'
+import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 /** A dense matrix, rows one after another. */
 export interface DenseMatrix {

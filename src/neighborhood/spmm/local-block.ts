@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import type { SparseMatrix } from '../../topology/sparse-matrix.js'
+import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 /**
  * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own

@@ -1,5 +1,5 @@
-import { mulberry32 } from '../../topology/random.js'
-import type { SparseMatrix } from '../../topology/sparse-matrix.js'
+import { mulberry32 } from '../../base/random.js'
+import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 export interface StencilShape {
   /** The grid has `side * side` points, one row of the matrix each. */

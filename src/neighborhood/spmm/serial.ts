@@ -1,4 +1,4 @@
-import type { SparseMatrix } from '../../topology/sparse-matrix.js'
+import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 /** A x B by the definition, on one rank: what every distributed product is checked against. B has `width` columns. */
 export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): Float64Array {

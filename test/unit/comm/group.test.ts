@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { Group, type RankRange } from '../../../src/comm/group.js'
-import { rankTable, stridedTable } from '../../../src/comm/rank-table.js'
+import { rankTable, stridedTable } from '../../../src/comm/table/rank-table.js'
 import { PROC_NULL } from '../../../src/comm/types.js'
 import { isRankweaveError } from '../../../src/errors.js'
 

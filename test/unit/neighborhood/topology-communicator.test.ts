@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import { strided } from '../../../src/comm/datatype.js'
-import { run } from '../../../src/comm/run.js'
-import { local } from '../../../src/fabric/local.js'
+import { strided } from '../../../src/comm/datatype/payload.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+import { cluster } from '../../../src/machine/machine.js'
 import { installNeighborhood } from '../../../src/neighborhood/install.js'
-import type { Strategy } from '../../../src/neighborhood/strategy.js'
-import { cluster } from '../../../src/topology/machine.js'
-import { mooreTopology } from '../../../src/topology/moore.js'
+import type { Strategy } from '../../../src/neighborhood/plan/strategy.js'
+import { mooreTopology } from '../../../src/topology/generate/moore.js'
 import { topologyFromEdges } from '../../../src/topology/process-topology.js'
 
 installNeighborhood()

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
 import { opKind } from '../../../src/schedule/ir.js'
-import { verify } from '../../../src/schedule/verify.js'
+import { verify } from '../../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation, operationsOfRank } from '../../../src/schedule/walk.js'
 import { builderFor, directSchedule, friendsSchedule, topologyOf } from './fixtures.js'
 

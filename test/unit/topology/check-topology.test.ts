@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { cartTopology } from '../../../src/topology/cartesian.js'
 import { checkTopology } from '../../../src/topology/check-topology.js'
+import { cartTopology } from '../../../src/topology/generate/cartesian.js'
 import { thrown } from './thrown.js'
 
 const grid = cartTopology({ dims: [3, 2], periods: [true, false] })

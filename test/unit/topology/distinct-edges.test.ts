@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { mulberry32 } from '../../../src/base/random.js'
 import { distinctEdges } from '../../../src/topology/distinct-edges.js'
-import { mulberry32 } from '../../../src/topology/random.js'
 
 // Up to 2^14 ranks edges are bits, above they are listed.
 test.each([1, 33, 1000, 2 ** 14, 2 ** 14 + 1, 2 ** 20])('%i ranks: every edge once, rows ascend', (ranks) => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cartNeighborSlots } from '../../../src/topology/cart-shape.js'
-import { cartTopology } from '../../../src/topology/cartesian.js'
 import { checkTopology } from '../../../src/topology/check-topology.js'
+import { cartTopology } from '../../../src/topology/generate/cartesian.js'
 import {
   distinctIn,
   distinctOut,

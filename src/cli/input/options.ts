@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+
+/** Options arrive from commander as strings, booleans and lists; a schema gives each its type or says what it takes. */
+export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
+  const parsed = schema.safeParse(raw)
+  if (parsed.success) return parsed.data
+  const issue = parsed.error.issues[0]
+  const option = flagOf(String(issue.path[0] ?? ''))
+  throw new RankweaveError('ERR_USAGE', `${option}: ${issue.message}`, { details: { option } })
+}
+
+/** `tagOutput` as the user wrote it: `--tag-output`. */
+function flagOf(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}
+
+/** A whole number in decimal digits within bounds. */
+export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
+  const expected =
+    max === Number.MAX_SAFE_INTEGER ? `a whole number >= ${min}` : `a whole number from ${min} to ${max}`
+  return z.unknown().transform((text, context): number => {
+    const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+    if (value >= min && value <= max) return value
+    return refuse(context, expected, text)
+  })
+}
+
+/** Seconds in decimal digits, a fraction allowed. */
+export function seconds(max: number) {
+  return z.unknown().transform((text, context): number => {
+    const value = typeof text === 'string' && /^\d{1,16}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN
+    return value <= max ? value : refuse(context, `seconds from 0 to ${max}`, text)
+  })
+}
+
+/** One word of a list. */
+export function oneOf<const T extends string>(...words: readonly T[]) {
+  return z.unknown().transform((text, context): T => {
+    const word = words.find((candidate) => candidate === text)
+    return word ?? refuse(context, words.join(' or '), text)
+  })
+}
+
+/** Whole numbers separated by commas, without repetition. */
+export function wholeList(min: number, max: number) {
+  const one = whole(min, max)
+  return z.unknown().transform((text, context): readonly number[] => {
+    const items = typeof text === 'string' ? text.split(',').map((item) => one.safeParse(item)) : []
+    const values = items.flatMap((item) => (item.success ? [item.data] : []))
+    if (values.length > 0 && values.length === items.length) return [...new Set(values)]
+    return refuse(context, `whole numbers from ${min} to ${max} separated by commas`, text)
+  })
+}
+
+function refuse(context: z.RefinementCtx, expected: string, got: unknown): never {
+  context.addIssue({
+    code: 'custom',
+    message: `expected ${expected}, got ${JSON.stringify(got) ?? 'nothing'}`,
+  })
+  return z.NEVER
+}

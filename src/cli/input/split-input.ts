@@ -1,0 +1,78 @@
+import { readFileSync } from 'node:fs'
+import { seededRandom } from '../../base/seeded-random.js'
+import { RankweaveError, shown } from '../../errors.js'
+
+/** Where colors and keys come from: so many colors in turn with random keys, or a list by rank, color -1 for none. */
+export type SplitInput =
+  | { readonly kind: 'generated'; readonly colors: number }
+  | { readonly kind: 'listed'; readonly color: Int32Array; readonly key: Int32Array }
+
+interface Table {
+  readonly color: Int32Array
+  readonly key: Int32Array
+}
+
+const tables = new WeakMap<SplitInput, Table>()
+
+/** Color and key of every rank; made once for all ranks that share the input. */
+export function colorsAndKeys(input: SplitInput, ranks: number): Table {
+  if (input.kind === 'listed') return input
+  let table = tables.get(input)
+  if (table === undefined || table.color.length !== ranks) {
+    const draw = seededRandom(ranks)
+    const color = new Int32Array(ranks)
+    const key = new Int32Array(ranks)
+    for (let rank = 0; rank < ranks; rank++) {
+      color[rank] = rank % input.colors
+      key[rank] = Math.floor((draw() - 0.5) * 2 ** 32)
+    }
+    table = { color, key }
+    tables.set(input, table)
+  }
+  return table
+}
+
+/**
+ * One line per rank: color and key, or `-` for no color; the key may be left out.
+ *
+ * @throws ERR_FILE for a file that cannot be read, that has another number of lines, or a line that is neither
+ */
+export function readSplitFile(path: string, ranks: number): SplitInput {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${shown(cause)}`, { cause })
+  }
+  const lines = text.trimEnd().split('\n')
+  if (lines.length !== ranks) {
+    throw new RankweaveError(
+      'ERR_FILE',
+      `${path}: expected ${ranks} lines, one per rank, got ${lines.length}`,
+    )
+  }
+  const color = new Int32Array(ranks)
+  const key = new Int32Array(ranks)
+  lines.forEach((line, rank) => {
+    const words = line.trim().split(/\s+/)
+    const [first, second = '0'] = words
+    color[rank] = first === '-' ? -1 : number(path, rank, first!, 0)
+    key[rank] = number(path, rank, second, -(2 ** 31))
+    if (words.length > 2) throw misread(path, rank, line)
+  })
+  return { kind: 'listed', color, key }
+}
+
+function number(path: string, rank: number, word: string, least: number): number {
+  const value = /^[-+]?\d+$/.test(word) ? Number(word) : Number.NaN
+  if (value >= least && value < 2 ** 31) return value
+  throw misread(path, rank, word)
+}
+
+function misread(path: string, rank: number, got: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_FILE',
+    `${path}: line ${rank + 1}: expected a color from 0 to 2147483647 or -, then a signed 32-bit key, got ${shown(got)}`,
+    { details: { line: rank + 1 } },
+  )
+}

@@ -1,0 +1,82 @@
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { type Machine, parseMachine } from '../../machine/machine.js'
+import type { Strategy } from '../../neighborhood/plan/strategy.js'
+import { matchingEngines } from '../../topology/friends/grouping-options.js'
+import { oneOf, whole } from './options.js'
+
+/** Friends per group when nobody says otherwise: pays already where ranks share few neighbors. */
+export const defaultK = 2
+
+/** The options that choose a strategy, for `plan` and `spmm`. */
+export function addStrategyOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--strategy <name>', 'direct or common-neighbor').default('common-neighbor'))
+    .addOption(new Option('--k <number>', 'friends per group, at least 2').default(String(defaultK)))
+    .addOption(
+      new Option('--mode <mode>', 'agnostic: any ranks are friends; aware: friends share a node').default(
+        undefined,
+        'aware with --machine, else agnostic',
+      ),
+    )
+    .addOption(
+      new Option('--theta <number>', 'a group needs more common neighbors than this').default(
+        undefined,
+        'k when aware, k(k-1) when agnostic',
+      ),
+    )
+    .addOption(new Option('--no-dedupe', 'repeat the exchange of mates who meet in several steps'))
+    .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
+    .addOption(
+      new Option('--engine <name>', `who matches friends: ${matchingEngines.join(', ')}`).default('greedy'),
+    )
+    .addOption(
+      new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
+        undefined,
+        'by the ranks themselves',
+      ),
+    )
+    .addOption(new Option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32'))
+}
+
+export const strategySchema = {
+  strategy: oneOf('direct', 'common-neighbor'),
+  k: whole(2, 2 ** 20),
+  mode: oneOf('agnostic', 'aware').optional(),
+  theta: whole(0, 2 ** 31 - 1).optional(),
+  dedupe: z.boolean(),
+  elide: z.boolean(),
+  engine: oneOf(...matchingEngines),
+  labels: whole(0, 2 ** 32 - 1).optional(),
+  machine: z.string().transform(parseMachine).optional(),
+}
+
+export interface StrategyChoice {
+  readonly strategy: Strategy
+  readonly machine: Machine | null
+}
+
+/**
+ * @throws ERR_USAGE for aware mode without a machine
+ */
+export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchema>>): StrategyChoice {
+  const machine = options.machine ?? null
+  if (options.strategy === 'direct') return { strategy: { kind: 'direct' }, machine }
+  const mode = options.mode ?? (machine === null ? 'agnostic' : 'aware')
+  if (mode === 'aware' && machine === null) {
+    throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which says who shares a node')
+  }
+  const { k, theta, dedupe, elide, engine, labels } = options
+  const strategy: Strategy = {
+    kind: 'common-neighbor',
+    k,
+    mode,
+    dedupe,
+    elide,
+    ...(theta === undefined ? {} : { theta }),
+    ...(engine === 'greedy' ? {} : { engine }),
+    ...(labels === undefined ? {} : { labelSeed: labels }),
+  }
+  return { strategy, machine }
+}

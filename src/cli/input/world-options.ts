@@ -1,0 +1,83 @@
+import { type Command, Option } from 'commander'
+import { z } from 'zod'
+import { maxWorldRanks } from '../../comm/process/world-layout.js'
+import { RankweaveError } from '../../errors.js'
+import type { FabricFactory } from '../../fabric/fabric.js'
+import { local } from '../../fabric/local/local.js'
+import { mpi } from '../../fabric/mpi/mpi.js'
+import { threads } from '../../fabric/threads/threads.js'
+import { longestReportSeconds, type ReportOptions } from '../../launch/report-triggers.js'
+import { ownModule } from '../../package-paths.js'
+import { oneOf, seconds, whole } from './options.js'
+
+/** The options that shape a world, for `run` and `spmm`. */
+export function addWorldOptions(command: Command): Command {
+  return command
+    .requiredOption('-n, --ranks <number>', 'ranks in the world')
+    .option(
+      '--processes <number>',
+      'processes that share the ranks (default: 1; with mpi all that were started)',
+    )
+    .option('--nodes <number>', 'nodes that share the processes (default: 1; with mpi as they are)')
+    .addOption(
+      new Option('--fabric <name>', 'what carries messages between processes: local, threads or mpi').default(
+        'local',
+      ),
+    )
+    .option('--mpi-lib <path>', 'file of the MPI library (default: the one that belongs to the launcher)')
+    .option('--report-after <seconds>', 'if it still runs then, print on standard error who waits for what')
+}
+
+/** Logical processes are objects in this one: more of them than this say nothing new and cost memory. */
+const maxProcesses = 4096
+
+export const worldSchema = {
+  ranks: whole(1, maxWorldRanks),
+  processes: whole(1, maxProcesses).optional(),
+  nodes: whole(1, maxProcesses).optional(),
+  fabric: oneOf('local', 'threads', 'mpi'),
+  mpiLib: z.string().optional(),
+  reportAfter: seconds(longestReportSeconds).optional(),
+}
+
+/** SIGUSR2, where the platform has it, asks for the report at any time. */
+export function reportOf({ reportAfter }: WorldOptions): ReportOptions {
+  return {
+    ...(reportAfter === undefined ? {} : { afterSeconds: reportAfter }),
+    ...(process.platform === 'win32' ? {} : { onSignal: 'SIGUSR2' }),
+  }
+}
+
+export type WorldOptions = z.infer<z.ZodObject<typeof worldSchema>>
+
+/** The fabric of a world: processes are dealt to nodes in consecutive blocks. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
+export function fabricOf({ processes, nodes, fabric, mpiLib }: WorldOptions): FabricFactory {
+  if (mpiLib !== undefined && fabric !== 'mpi') {
+    throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
+  }
+  if (fabric === 'local') return local({ processes: processes ?? 1, nodes: nodes ?? 1 })
+  if (fabric === 'threads') {
+    return threads({ processes: processes ?? 1, nodes: labels(processes ?? 1, nodes ?? 1) })
+  }
+  const library = mpiLib === undefined ? {} : { library: mpiLib }
+  const started = mpi(library).processes
+  if (processes !== undefined && processes !== started) {
+    throw new RankweaveError('ERR_WORLD', `--processes: the launcher started ${started}, got ${processes}`)
+  }
+  return nodes === undefined ? mpi(library) : mpi({ ...library, nodes: labels(started, nodes) })
+}
+
+function labels(processes: number, nodes: number): string[] {
+  if (nodes > processes) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `--nodes: expected at most ${processes}, one per process, got ${nodes}`,
+    )
+  }
+  return Array.from({ length: processes }, (_, process) => `node${Math.floor((process * nodes) / processes)}`)
+}
+
+/** One of our own modules as a program that every thread can load. */
+export function ownProgram(name: 'loaded-program' | 'spmm-program' | 'split-program'): URL {
+  return ownModule(`cli/program/${name}`)
+}

@@ -1,0 +1,84 @@
+import type { OnRead } from '../../text/byte-source.js'
+import type { Streams } from './streams.js'
+
+/** How a command speaks: its result once on standard output, everything said on the way on standard error. */
+export interface Reporter {
+  readonly streams: Streams
+  readonly json: boolean
+  /** A line on standard error: progress, warnings, reasons. */
+  note(line: string): void
+  /** How far long work is: a line on standard error, at most one a second; others are not even made. */
+  progress(line: () => string): void
+  /** The command's answer: one JSON object with `--json`, else the text. Called once. */
+  result(object: unknown, text: string): void
+}
+
+const progressMs = 1000
+
+export function reporter(streams: Streams, json: boolean, now = () => performance.now()): Reporter {
+  const note = (line: string) => streams.stderr(`${printable(line)}\n`)
+  let saidMs = now()
+  return {
+    streams,
+    json,
+    note,
+    progress: (line) => {
+      if (now() - saidMs < progressMs) return
+      saidMs = now()
+      note(line())
+    },
+    result: (object, text) => streams.stdout(`${json ? JSON.stringify(object) : printable(text)}\n`),
+  }
+}
+
+/** What files and names say must not steer the terminal: control characters as escapes, but for line ends and tabs. */
+function printable(text: string): string {
+  return text.replace(
+    /[^\P{Cc}\n\t]/gu,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  )
+}
+
+/** Follows planning: friend groups as they are found. */
+export function groupProgress(report: Reporter): (step: number, groups: number) => void {
+  return (step, groups) => report.progress(() => `planning: ${figure(groups)} groups, step ${step + 1}`)
+}
+
+/** Follows the reading of a file. */
+export function readProgress(report: Reporter, what: string): OnRead {
+  const megabytes = (bytes: number) => `${figure(Math.round(bytes / 1e5) / 10)} MB`
+  return (read, size) =>
+    report.progress(() =>
+      size === null
+        ? `reading ${what}: ${megabytes(read)}`
+        : `reading ${what}: ${Math.floor((100 * read) / Math.max(1, size))} % of ${megabytes(size)}`,
+    )
+}
+
+/** Labels and values in two columns; a null value leaves the row out. */
+export function table(rows: readonly (readonly [label: string, value: string | null])[]): string {
+  const shown = rows.filter(([, value]) => value !== null)
+  const width = Math.max(0, ...shown.map(([label]) => label.length))
+  return shown.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')
+}
+
+/** 12345.678 as `12,345.68`; at most two digits after the point. */
+export function figure(value: number): string {
+  return value.toLocaleString('en-US', { maximumFractionDigits: 2 })
+}
+
+/** `1 rank`, `2 ranks`. */
+export function counted(count: number, one: string, more: string): string {
+  return `${figure(count)} ${count === 1 ? one : more}`
+}
+
+export function seconds(value: number): string {
+  return value < 1 ? `${(value * 1000).toPrecision(3)} ms` : `${value.toFixed(2)} s`
+}
+
+/** How much smaller `part` is than `whole`, in words. */
+export function change(part: number, whole: number): string {
+  if (whole === 0 || part === whole) return 'the same'
+  const percent = (100 * Math.abs(whole - part)) / whole
+  return `${percent.toFixed(1)} % ${part < whole ? 'fewer' : 'more'}`
+}

@@ -1,0 +1,135 @@
+import type { PhaseCost } from '../../comm/context/split/meter.js'
+import type { SplitShare } from '../program/split-program.js'
+import { counted, figure, seconds, table } from './reporter.js'
+
+/** What `rankweave split --json` prints. */
+export interface SplitOutcome {
+  readonly ranks: number
+  readonly communicators: number
+  readonly algorithm: string
+  /** Of the largest communicator; null where no rank has a color. */
+  readonly table: string | null
+  readonly sorters: number
+  readonly tableGroup: number
+  readonly fabric: string
+  readonly processes: number
+  readonly seconds: number
+  /** Seconds, of the process where each phase took longest; phases that this split did not have take none. */
+  readonly phases: Readonly<Record<string, number>>
+  /** Between processes, of all of them together. */
+  readonly messages: number
+  /** Of the process that needs most. */
+  readonly bytesPerProcess: { readonly peak: number; readonly kept: number }
+  /** Rows asked of other processes, in how many messages, and found in caches, for the checks. */
+  readonly lookups: { readonly asked: number; readonly messages: number; readonly hits: number } | null
+  readonly verified: boolean
+  /** With `--explain`: of the longest process the seconds, of all together messages and payload bytes. */
+  readonly explained?: Readonly<Record<string, PhaseCost>>
+}
+
+export function splitOutcome(
+  shares: readonly SplitShare[],
+  world: { readonly ranks: number; readonly fabric: string; readonly explain: boolean },
+): SplitOutcome {
+  const reports = shares.map(({ split }) => split)
+  const described = shares.map(({ largest }) => largest).filter((each) => each !== null)
+  const size = Math.max(...described.map((each) => each.size))
+  const lookups = shares.map((share) => share.lookups).filter((each) => each !== null)
+  const { algorithm, sorters, tableGroup } = reports[0]!
+  const costs = costsByPhase(reports.map(({ phases }) => phases))
+  const took = Object.entries(costs).map(([phase, cost]) => [phase, cost.seconds] as const)
+  const began = Math.min(...shares.map(({ beganMs }) => beganMs))
+  const ended = Math.max(...shares.map(({ endedMs }) => endedMs))
+  return {
+    ranks: world.ranks,
+    communicators: sum(shares.map(({ leads }) => leads)),
+    algorithm,
+    table: described.find((each) => each.size === size)?.table.kind ?? null,
+    sorters,
+    tableGroup,
+    fabric: world.fabric,
+    processes: shares.length,
+    seconds: (ended - began) / 1000,
+    phases: Object.fromEntries(took),
+    messages: sum(Object.values(costs).map(({ messages }) => messages)),
+    bytesPerProcess: {
+      peak: Math.max(...reports.map(({ peakBytes }) => peakBytes)),
+      kept: Math.max(...shares.map(({ bytesKept }) => bytesKept)),
+    },
+    lookups:
+      lookups.length === 0
+        ? null
+        : {
+            asked: sum(lookups.map(({ asked }) => asked)),
+            messages: sum(lookups.map(({ messages }) => messages)),
+            hits: sum(lookups.map(({ hits }) => hits)),
+          },
+    verified: shares.every(({ verified }) => verified),
+    ...(world.explain ? { explained: costs } : {}),
+  }
+}
+
+const nothing: PhaseCost = { seconds: 0, messages: 0, bytes: 0 }
+
+/** The phases every algorithm is asked for, then those it has besides. */
+function costsByPhase(all: readonly Readonly<Record<string, PhaseCost>>[]): Record<string, PhaseCost> {
+  const costs: Record<string, PhaseCost> = {
+    collect: nothing,
+    splitters: nothing,
+    exchange: nothing,
+    merge: nothing,
+  }
+  for (const phases of all) {
+    for (const [phase, { seconds, messages, bytes }] of Object.entries(phases)) {
+      const before = costs[phase] ?? nothing
+      costs[phase] = {
+        seconds: Math.max(before.seconds, seconds),
+        messages: before.messages + messages,
+        bytes: before.bytes + bytes,
+      }
+    }
+  }
+  return costs
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((a, b) => a + b, 0)
+}
+
+export function splitText(outcome: SplitOutcome): string {
+  const { bytesPerProcess, lookups, explained } = outcome
+  const rows: [string, string][] = [
+    [
+      'ranks',
+      `${figure(outcome.ranks)} on ${counted(outcome.processes, 'process', 'processes')}, ${outcome.fabric}`,
+    ],
+    ['communicators', figure(outcome.communicators)],
+    ['split', `${outcome.algorithm}, ${outcome.table ?? 'no'} table`],
+    ['time', seconds(outcome.seconds)],
+    ['messages', figure(outcome.messages)],
+    ['peak', `${figure(bytesPerProcess.peak)} bytes per process`],
+    ['kept', `${figure(bytesPerProcess.kept)} bytes per process`],
+    ['verified', outcome.verified ? 'yes' : 'NO'],
+  ]
+  if (explained !== undefined) {
+    // Where everybody gets the whole table, nobody sorts for others.
+    if (outcome.algorithm !== 'conventional' && outcome.algorithm !== 'merging') {
+      rows.push([
+        'sorters',
+        `${outcome.sorters}, tables over ${counted(outcome.tableGroup, 'process', 'processes')}`,
+      ])
+    }
+    for (const [phase, cost] of Object.entries(explained)) {
+      const said = `${seconds(cost.seconds)}, ${counted(cost.messages, 'message', 'messages')}, ${figure(cost.bytes)} bytes`
+      rows.push([`  ${phase}`, said])
+    }
+    if (lookups !== null) {
+      const { asked, messages, hits } = lookups
+      rows.push([
+        'look-ups',
+        `${figure(asked)} rows asked in ${counted(messages, 'message', 'messages')}, ${figure(hits)} found in caches`,
+      ])
+    }
+  }
+  return table(rows)
+}

@@ -1,0 +1,192 @@
+import { type CommonNeighbors, commonNeighbors } from '../../topology/friends/common-neighbors.js'
+import { defaultTheta } from '../../topology/friends/grouping-options.js'
+import { countHyperedges } from '../../topology/friends/hyperedges.js'
+import {
+  type CombiningForecast,
+  forecastCombining,
+  pairsAbove,
+} from '../../topology/grouping/combining-forecast.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { formatTopologySpec } from '../../topology/spec/spec-text.js'
+import {
+  findTranslations,
+  type TranslationFinding,
+  translationSpec,
+} from '../../topology/spec/translation.js'
+import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
+import { change, figure, type Reporter, table } from './reporter.js'
+
+/** A topology in figures. What would take too long to count is null; the reason was said on the way. */
+export interface TopologyReport {
+  readonly statistics: TopologyStatistics
+  readonly translations: TranslationFinding
+  readonly common: CommonNeighbors
+  /** Mean number per rank, by k. */
+  readonly hyperedges: Readonly<Record<string, number | null>>
+  readonly forecast: CombiningForecast
+}
+
+/** Counts, and says on the way what takes long. */
+export function describeTopology(
+  report: Reporter,
+  topology: ProcessTopology,
+  ks: readonly number[],
+  nodes: Int32Array | null,
+): TopologyReport {
+  const statistics = topologyStatistics(topology)
+  report.note('looking for a grid')
+  const translations = findTranslations(topology)
+  if (translations.kind === 'undecided')
+    report.note(`not looked for a grid any longer: ${translations.reason}`)
+  report.note('counting common neighbors')
+  const common = commonNeighbors(topology, {
+    nodeOf: nodes,
+    onRank: (done, all) =>
+      report.progress(() => `counting common neighbors: ${figure(done)} of ${figure(all)} ranks`),
+  })
+  if (common.kind !== 'counted') report.note(`common neighbors not counted: ${common.reason}`)
+  const hyperedges = Object.fromEntries(
+    ks.map((k) => [String(k), meanHyperedges(report, topology, k, nodes)]),
+  )
+  report.note('matching friends')
+  const forecast = forecastCombining(topology, {
+    ks,
+    nodeOf: nodes,
+    common,
+    onGroup: (k, groups) => report.progress(() => `matching friends of ${k}: ${figure(groups)} groups`),
+  })
+  for (const { k, reason } of forecast.forecasts)
+    if (reason !== null) report.note(`messages with k = ${k} not counted: ${reason}`)
+  return { statistics, translations, common, hyperedges, forecast }
+}
+
+/** Null, with the reason on standard error, when there are too many to count. */
+function meanHyperedges(
+  report: Reporter,
+  topology: ProcessTopology,
+  k: number,
+  nodes: Int32Array | null,
+): number | null {
+  report.note(`counting hyperedges of ${k}`)
+  const theta = defaultTheta(k, nodes === null ? 'agnostic' : 'aware')
+  const counted = countHyperedges(topology, {
+    k,
+    theta,
+    nodeOf: nodes,
+    onRank: (done, all) =>
+      report.progress(() => `counting hyperedges of ${k}: ${figure(done)} of ${figure(all)} ranks`),
+  })
+  if (counted.kind === 'counted') return counted.meanPerRank
+  report.note(`hyperedges of ${k} not counted: ${counted.reason}`)
+  return null
+}
+
+/** What `--json` prints. */
+export function topologyObject({ statistics, translations, common, hyperedges, forecast }: TopologyReport) {
+  return {
+    ...statistics,
+    grid:
+      translations.kind === 'invariant'
+        ? {
+            dims: translations.dims,
+            periods: translations.periods,
+            offsets: translations.offsets,
+            stencil: translations.stencil,
+            spec: gridSpec(translations),
+          }
+        : null,
+    gridDecided: translations.kind !== 'undecided',
+    commonNeighbors:
+      common.kind === 'counted'
+        ? { pairs: common.pairs, mean: common.mean, max: common.max, histogram: Array.from(common.histogram) }
+        : null,
+    hyperedges,
+    messages: {
+      direct: forecast.direct,
+      combined: Object.fromEntries(forecast.forecasts.map(({ k, messages }) => [String(k), messages])),
+      bestK: forecast.bestK,
+    },
+  }
+}
+
+/** What people read. */
+export function topologyTable(
+  { statistics, translations, common, hyperedges, forecast }: TopologyReport,
+  sharedNode: boolean,
+): string {
+  const { degree, inDegree, reciprocity, selfLoops, parallelEdges } = statistics
+  const within = sharedNode ? ', within nodes' : ''
+  const degrees = ({ min, mean, max }: typeof degree) =>
+    `${figure(min)} to ${figure(max)}, mean ${figure(mean)}`
+  const sameBothWays = degree.min === inDegree.min && degree.max === inDegree.max
+  return table([
+    ['ranks', figure(statistics.ranks)],
+    ['edges', figure(statistics.edges)],
+    ['self loops', selfLoops === 0 ? null : figure(selfLoops)],
+    ['parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)],
+    ['degree', degrees(degree)],
+    ['in-degree', sameBothWays ? null : degrees(inDegree)],
+    ['density', `${figure(100 * statistics.density)} % of all pairs`],
+    [
+      'symmetry',
+      reciprocity === 1
+        ? 'every edge goes both ways'
+        : `${figure(100 * reciprocity)} % of edges go both ways`,
+    ],
+    ['grid', gridText(translations)],
+    ['in common', commonText(common, within)],
+    ...forecast.forecasts.flatMap(({ k, theta, messages }) => [
+      [`hyperedges of ${k}`, hyperedgeText(hyperedges[String(k)], within)] as const,
+      [
+        `friends, k = ${k}`,
+        common.kind === 'counted'
+          ? `${figure(pairsAbove(common, theta))} pairs with more than ${theta} neighbors in common`
+          : null,
+      ] as const,
+      [
+        `messages, k = ${k}`,
+        messages === null ? 'too many friends to match' : messagesText(messages, forecast.direct),
+      ] as const,
+    ]),
+    ['best k', forecast.bestK === null ? 'none: no messages saved' : String(forecast.bestK)],
+  ])
+}
+
+function gridText(translations: TranslationFinding): string {
+  if (translations.kind === 'undecided') return 'not decided'
+  if (translations.kind === 'none') return 'no: neighborhoods differ'
+  const { offsets, stencil, periods } = translations
+  const name =
+    stencil === null
+      ? ''
+      : stencil.shape === 'box'
+        ? `, Moore neighborhood of radius ${stencil.radius}`
+        : stencil.shape === 'star' && stencil.radius === 1
+          ? ', Cartesian'
+          : ''
+  const wrap = periods.every(Boolean) ? ', wraps' : periods.some(Boolean) ? ', wraps in part' : ''
+  return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
+}
+
+/** Null where the offsets are none, or too many for a line. */
+function gridSpec(translations: TranslationFinding & { kind: 'invariant' }): string | null {
+  if (
+    translations.stencil === null &&
+    (translations.offsets.length === 0 || translations.offsets.length > 100)
+  )
+    return null
+  return formatTopologySpec(translationSpec(translations))
+}
+
+function commonText(common: CommonNeighbors, within: string): string {
+  if (common.kind !== 'counted') return 'too many pairs to compare'
+  return `${figure(common.mean)} neighbors per pair of ranks, at most ${figure(common.max)}${within}`
+}
+
+function hyperedgeText(mean: number | null, within: string): string {
+  return mean === null ? 'too many to count' : `${figure(mean)} per rank${within}`
+}
+
+function messagesText(messages: number, direct: number): string {
+  return `${figure(messages)} instead of ${figure(direct)} (${change(messages, direct)})`
+}

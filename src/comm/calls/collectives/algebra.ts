@@ -1,0 +1,148 @@
+import { RankweaveError, shown } from '../../../errors.js'
+import type { Operation, ReadyOperation } from '../../datatype/operation.js'
+import type { Kernel } from '../../datatype/operation-kernels.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  newArray,
+  pack,
+  typeCode,
+  typeCodeOf,
+  typeName,
+} from '../../datatype/payload.js'
+import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
+import type { TypedArray } from '../../types.js'
+
+/**
+ * How a reduction tree combines values of one kind. An owned operand belongs to the tree: it may be overwritten or
+ * become part of the result. Results are owned.
+ */
+export interface Algebra<V> {
+  combine(left: V, leftOwned: boolean, right: V, rightOwned: boolean): V
+  /** Bytes of every value on the wire; null where they differ. */
+  readonly sizeBytes: number | null
+  /** Elements as they are, other values encoded: what ranks pass and get. */
+  toData(value: V): TypedArray
+  /** An owned value; may be laid over `bytes`. */
+  fromBytes(bytes: Uint8Array): V
+}
+
+/** @param type wire code of the elements, or of values */
+export function algebraOf(op: ReadyOperation, type: number, countElems: number): Algebra<unknown> {
+  if (type === typeCode.value) return new ValueAlgebra(op as FunctionOperation) as Algebra<unknown>
+  const algebra =
+    op.kind === 'kernel'
+      ? new KernelAlgebra(type, countElems, op.kernel)
+      : new FunctionAlgebra(type, countElems, op)
+  return algebra as Algebra<unknown>
+}
+
+type FunctionOperation = Extract<ReadyOperation, { kind: 'function' }>
+
+abstract class ArrayAlgebra implements Algebra<TypedArray> {
+  readonly sizeBytes: number
+  protected readonly type: number
+  protected readonly countElems: number
+
+  constructor(type: number, countElems: number) {
+    this.type = type
+    this.countElems = countElems
+    this.sizeBytes = countElems * elementSizeBytes(type)
+  }
+
+  abstract combine(left: TypedArray, leftOwned: boolean, right: TypedArray, rightOwned: boolean): TypedArray
+
+  toData(value: TypedArray): TypedArray {
+    return value
+  }
+
+  fromBytes(bytes: Uint8Array): TypedArray {
+    return elementsIn(this.type, bytes)
+  }
+}
+
+/** Built-in operations: in place where an operand is owned, with freed arrays used again. */
+class KernelAlgebra extends ArrayAlgebra {
+  readonly #kernel: Kernel
+  readonly #spare: TypedArray[] = []
+
+  constructor(type: number, countElems: number, kernel: Kernel) {
+    super(type, countElems)
+    this.#kernel = kernel
+  }
+
+  override combine(left: TypedArray, leftOwned: boolean, right: TypedArray, rightOwned: boolean): TypedArray {
+    const kernel = this.#kernel
+    if (leftOwned) {
+      kernel(left, left, right)
+      if (rightOwned) this.#spare.push(right)
+      return left
+    }
+    const out = rightOwned ? right : (this.#spare.pop() ?? newArray(this.type, this.countElems))
+    kernel(out, left, right)
+    return out
+  }
+}
+
+/** User operations on typed arrays, whose `left` they may overwrite. */
+class FunctionAlgebra extends ArrayAlgebra {
+  readonly #op: FunctionOperation
+
+  constructor(type: number, countElems: number, op: FunctionOperation) {
+    super(type, countElems)
+    this.#op = op
+  }
+
+  override combine(left: TypedArray, leftOwned: boolean, right: TypedArray): TypedArray {
+    const own = leftOwned ? left : pack(left)
+    const combined = callUser(this.#op.combine, own, right, this.#op.name)
+    const result = combined === undefined ? own : combined
+    const { type, countElems } = this
+    if (typeCodeOf(result) !== type || (result as TypedArray).length !== countElems) {
+      const got = ArrayBuffer.isView(result)
+        ? `${(result as TypedArray).length} elements of a ${typeName(typeCodeOf(result))}`
+        : typeof result
+      const said = `expected ${countElems} elements of a ${typeName(type)}, got ${got}`
+      throw new RankweaveError('ERR_OP', `operation ${this.#op.name} returned something else: ${said}`)
+    }
+    // Returning `right` itself is legal, but right may be a rank's own data.
+    return result === right ? pack(right) : (result as TypedArray)
+  }
+}
+
+/** User operations on other values. */
+class ValueAlgebra implements Algebra<unknown> {
+  readonly sizeBytes = null
+  readonly #op: FunctionOperation
+
+  constructor(op: FunctionOperation) {
+    this.#op = op
+  }
+
+  combine(left: unknown, leftOwned: boolean, right: unknown, rightOwned: boolean): unknown {
+    const ownLeft = leftOwned ? left : this.#clone(left)
+    const ownRight = rightOwned ? right : this.#clone(right)
+    return callUser(this.#op.combine, ownLeft, ownRight, this.#op.name)
+  }
+
+  toData(value: unknown): TypedArray {
+    return encodeValue(value)
+  }
+
+  fromBytes(bytes: Uint8Array): unknown {
+    return decodeValue(bytes)
+  }
+
+  #clone(value: unknown): unknown {
+    return decodeValue(encodeValue(value))
+  }
+}
+
+function callUser(combine: Operation['combine'], left: unknown, right: unknown, name: string): unknown {
+  try {
+    return combine(left, right)
+  } catch (cause) {
+    const said = shown(cause)
+    throw new RankweaveError('ERR_OP', `operation ${name} failed: ${said}`, { cause })
+  }
+}

@@ -1,0 +1,82 @@
+import type { CommState } from '../../context/comm-state.js'
+import { elementSizeBytes, typeCode } from '../../datatype/payload.js'
+import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import { alltoallBytes } from '../exchange-patterns.js'
+import { concatenate, deliverAll, deliverBlocks, joinBlocks, type Layout, splitBlocks } from './blocks.js'
+import { type Parts, partOf } from './parts.js'
+import { byProcess, byRank } from './placement.js'
+
+export interface AlltoallPart {
+  readonly parts: Parts
+  readonly layout: Layout
+}
+
+/** One message per pair of processes, with the blocks of every rank here for every rank there. */
+export function alltoallCall(
+  state: CommState,
+  name: 'alltoall' | 'alltoallv',
+  parts: Parts,
+): CollectiveCall<AlltoallPart, unknown> {
+  const { type } = parts
+  const isEqual = name === 'alltoall' && type !== typeCode.value
+  const sizeBytes = isEqual ? parts.sizes[0]! : null
+  const finish = (all: readonly AlltoallPart[], blocksOf: (localIndex: number) => readonly Uint8Array[]) =>
+    all.map(({ layout }, localIndex) => {
+      const blocks = blocksOf(localIndex)
+      return name === 'alltoallv'
+        ? deliverBlocks(state, type, blocks, layout)
+        : deliverAll(state, type, isEqual ? concatenate(blocks) : null, blocks, layout.into)
+    })
+  return {
+    signature: { name, type, ...(isEqual ? { count: parts.bytes.byteLength / elementSizeBytes(type) } : {}) },
+    run(all, exchange) {
+      if (exchange.count === 1) {
+        return finish(all, (localIndex) =>
+          all.map((from) => partOf(from.parts, state.localRanks[localIndex]!)),
+        )
+      }
+      return trade(state, all, sizeBytes, exchange).then((blocksOf) => finish(all, blocksOf))
+    },
+  }
+}
+
+/** Afterwards: the blocks for a rank here, in rank order of their senders. */
+async function trade(
+  state: CommState,
+  all: readonly AlltoallPart[],
+  sizeBytes: number | null,
+  exchange: Exchange,
+): Promise<(localIndex: number) => Uint8Array[]> {
+  const { processes, localRanks } = state
+  const ranks = byProcess(
+    processes,
+    Array.from({ length: state.size }, (_, rank) => rank),
+  )
+  const messages = ranks.map((there, process) => {
+    // My own ranks take their blocks from each other's data.
+    if (process === exchange.me) return new Uint8Array(0)
+    return joinBlocks(
+      all.flatMap(({ parts }) => there.map((rank) => partOf(parts, rank))),
+      sizeBytes,
+    )
+  })
+  const received = await alltoallBytes(exchange, messages)
+  const here = localRanks.length
+  // Of every process the blocks of its ranks, each a group of one block per rank here.
+  const perProcess = received.map((message, process) =>
+    process === exchange.me
+      ? all.flatMap(({ parts }) => Array.from(localRanks, (rank) => partOf(parts, rank)))
+      : splitBlocks(message, ranks[process]!.length * here, sizeBytes),
+  )
+  return (localIndex) =>
+    byRank(
+      processes,
+      perProcess.map((blocks) => everyNth(blocks, localIndex, here)),
+    )
+}
+
+function everyNth<T>(items: readonly T[], first: number, step: number): T[] {
+  const picked: T[] = []
+  for (let i = first; i < items.length; i += step) picked.push(items[i]!)
+  return picked
+}

@@ -1,0 +1,56 @@
+import type { CommState } from '../../context/comm-state.js'
+import type { ReceiveBuffer } from '../../types.js'
+import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import { bcastBytes } from '../exchange-patterns.js'
+import { type Block, deliver } from './blocks.js'
+import { localIndexOf, processOfRank } from './placement.js'
+
+type TypedBytes = Pick<Block, 'type' | 'bytes'>
+
+export interface BcastPart {
+  /** Of the root only: what it passed, and its bytes. */
+  readonly data?: unknown
+  readonly block?: TypedBytes
+  readonly into?: ReceiveBuffer | undefined
+}
+
+/** Between processes along a binomial tree from the root's; ranks of a process copy from its block. */
+export function bcastCall(state: CommState, root: number): CollectiveCall<BcastPart | undefined, unknown> {
+  return {
+    signature: { name: 'bcast', root },
+    run(parts, exchange) {
+      const rootIndex = localIndexOf(state, root)
+      const mine = rootIndex < 0 ? undefined : parts[rootIndex]!.block!
+      const finish = (block: TypedBytes) =>
+        Array.from(state.localRanks, (_, localIndex) =>
+          localIndex === rootIndex
+            ? parts[rootIndex]!.data
+            : deliver(state, block.type, block.bytes, parts[localIndex]?.into),
+        )
+      return exchange.count === 1 ? finish(mine!) : spread(state, root, mine, exchange).then(finish)
+    },
+  }
+}
+
+async function spread(
+  state: CommState,
+  root: number,
+  mine: TypedBytes | undefined,
+  exchange: Exchange,
+): Promise<TypedBytes> {
+  const packed = mine === undefined ? null : withType(mine)
+  const bytes = await bcastBytes(exchange, processOfRank(state.processes, root), packed)
+  return mine ?? typedBlock(bytes)
+}
+
+/** Only the root knows the element type, so it travels in front of the bytes. */
+function withType({ type, bytes }: TypedBytes): Uint8Array {
+  const packed = new Uint8Array(8 + bytes.byteLength)
+  packed[0] = type
+  packed.set(bytes, 8)
+  return packed
+}
+
+function typedBlock(packed: Uint8Array): TypedBytes {
+  return { type: packed[0]!, bytes: packed.subarray(8) }
+}

@@ -1,0 +1,209 @@
+import { isRankweaveError, RankweaveError, shown } from '../../../errors.js'
+import type { CommState } from '../../context/comm-state.js'
+import {
+  bytesOf,
+  copyElements,
+  elementSizeBytes,
+  landing,
+  misfit,
+  newArray,
+  pack,
+  payloadOf,
+  StridedView,
+  typeCode,
+} from '../../datatype/payload.js'
+import { decodeValue } from '../../datatype/value-encoding.js'
+import type { Gathered, ReceiveBuffer, TypedArray } from '../../types.js'
+import { Refusal } from '../collective-engine.js'
+import { packBlocks, unpackBlocks } from '../exchange-patterns.js'
+
+/** What one rank passes: its elements side by side, or one encoded value. The bytes may still be the user's. */
+export interface Block {
+  readonly type: number
+  /** 1 for a value. */
+  readonly countElems: number
+  readonly bytes: Uint8Array
+}
+
+/** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that no message can carry */
+export function blockOf(data: unknown): Block {
+  const payload = payloadOf(data)
+  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(side(payload.data)) }
+}
+
+/** The elements of a payload as a typed array; strided ones are packed. */
+export function side(data: Parameters<typeof pack>[0]): TypedArray {
+  return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
+}
+
+/**
+ * What a rank passes, with a copy of the bytes if its result goes into their memory: results are written one rank
+ * after the other, while ranks of the same process still read these.
+ */
+export function apartFrom<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
+  if (into === undefined) return part
+  const target = into instanceof StridedView ? into.array : (into as TypedArray)
+  const { buffer, byteOffset, byteLength } = part.bytes
+  const meets =
+    target.buffer === buffer &&
+    target.byteOffset < byteOffset + byteLength &&
+    byteOffset < target.byteOffset + target.byteLength
+  return meets ? { ...part, bytes: part.bytes.slice() } : part
+}
+
+/** Blocks of one process as one message: side by side when all have the same known size, else with their lengths. */
+export function joinBlocks(blocks: readonly Uint8Array[], sizeBytes: number | null): Uint8Array {
+  if (sizeBytes === null) return packBlocks(blocks)
+  const joined = new Uint8Array(blocks.length * sizeBytes)
+  blocks.forEach((block, i) => {
+    joined.set(block, i * sizeBytes)
+  })
+  return joined
+}
+
+/** The blocks of {@link joinBlocks}, as views of `joined`. */
+export function splitBlocks(joined: Uint8Array, count: number, sizeBytes: number | null): Uint8Array[] {
+  if (sizeBytes === null) return unpackBlocks(joined)
+  return Array.from({ length: count }, (_, i) => joined.subarray(i * sizeBytes, (i + 1) * sizeBytes))
+}
+
+/** One block as a rank gets it: a fresh array or value, or `into` filled; a refusal when it does not fit. */
+export function deliver(
+  state: CommState,
+  type: number,
+  bytes: Uint8Array,
+  into: ReceiveBuffer | undefined,
+): unknown {
+  const countElems = type === typeCode.value ? 1 : bytes.byteLength / elementSizeBytes(type)
+  const error = misfit(type, countElems, into)
+  if (error !== undefined) return new Refusal(error)
+  state.runtime.processCounters.bytesCopied += bytes.byteLength
+  if (type === typeCode.value) return decodeValue(bytes)
+  const target = landing(type, countElems, bytes.byteLength, into)
+  target.bytes.set(bytes)
+  return target.finish()
+}
+
+/** Like {@link deliver}, of elements, or of an encoded value; cheap for the few elements of most reductions. */
+export function deliverData(
+  state: CommState,
+  type: number,
+  data: TypedArray,
+  into: ReceiveBuffer | undefined,
+): unknown {
+  if (type === typeCode.value) return deliver(state, type, data as Uint8Array, into)
+  const error = misfit(type, data.length, into)
+  if (error !== undefined) return new Refusal(error)
+  state.runtime.processCounters.bytesCopied += data.byteLength
+  if (into === undefined) return pack(data)
+  copyElements(data, into)
+  return into
+}
+
+/** What a gather gives a rank: the typed blocks as one array, or the list of values. */
+export function deliverAll(
+  state: CommState,
+  type: number,
+  flat: Uint8Array | null,
+  blocks: readonly Uint8Array[],
+  into: ReceiveBuffer | undefined,
+): unknown {
+  if (type !== typeCode.value) return deliver(state, type, flat!, into)
+  const error = misfit(type, 1, into)
+  return error === undefined ? blocks.map(decodeValue) : new Refusal(error)
+}
+
+/** Blocks side by side. */
+export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
+  let sizeBytes = 0
+  for (const block of blocks) sizeBytes += block.byteLength
+  const flat = new Uint8Array(sizeBytes)
+  let at = 0
+  for (const block of blocks) {
+    flat.set(block, at)
+    at += block.byteLength
+  }
+  return flat
+}
+
+/** How a rank wants blocks of differing lengths laid out. */
+export interface Layout {
+  readonly into: TypedArray | undefined
+  readonly counts: Int32Array | undefined
+  readonly displs: Int32Array | undefined
+}
+
+/** Blocks of any lengths as a rank asked for them, with their counts and places; a refusal when they do not fit. */
+export function deliverBlocks(
+  state: CommState,
+  type: number,
+  blocks: readonly Uint8Array[],
+  { into, counts: expected, displs: wanted }: Layout,
+): Gathered | Refusal {
+  const elemBytes = elementSizeBytes(type)
+  const counts = Int32Array.from(blocks, (block) => block.byteLength / elemBytes)
+  for (let rank = 0; expected !== undefined && rank < counts.length; rank++) {
+    if (expected[rank] === counts[rank]) continue
+    const said = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
+    return new Refusal(new RankweaveError('ERR_COUNT', said, { details: { rank } }))
+  }
+  const displs = wanted?.slice() ?? packedDispls(counts)
+  let end = 0
+  counts.forEach((count, rank) => {
+    if (count > 0) end = Math.max(end, displs[rank]! + count)
+  })
+  const error = misfit(type, end, into)
+  if (error !== undefined) return new Refusal(error)
+  const data = into ?? roomFor(type, end)
+  if (data instanceof Refusal) return data
+  const bytes = bytesOf(data)
+  blocks.forEach((block, rank) => {
+    bytes.set(block, displs[rank]! * elemBytes)
+    state.runtime.processCounters.bytesCopied += block.byteLength
+  })
+  return { data, counts, displs }
+}
+
+/** Where a rank wants its blocks may be more than memory can hold; that is no trouble of the others. */
+function roomFor(type: number, countElems: number): TypedArray | Refusal {
+  try {
+    return newArray(type, countElems)
+  } catch (error) {
+    if (isRankweaveError(error)) return new Refusal(error)
+    throw error
+  }
+}
+
+export function packedDispls(counts: Int32Array): Int32Array {
+  const displs = new Int32Array(counts.length)
+  for (let i = 1; i < counts.length; i++) displs[i] = displs[i - 1]! + counts[i - 1]!
+  return displs
+}
+
+/** @throws ERR_COUNT unless there is one whole number >= 0 per rank */
+export function countsOf(what: string, list: ArrayLike<number>, size: number): Int32Array {
+  if (typeof list !== 'object' || list === null || list.length !== size) {
+    const got = list === null || typeof list !== 'object' ? shown(list) : `${list.length}`
+    throw new RankweaveError('ERR_COUNT', `${what}: expected ${size} numbers, one per rank, got ${got}`)
+  }
+  for (let rank = 0; rank < size; rank++) {
+    const count = list[rank]!
+    if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
+    throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be a whole number >= 0, got ${count}`, {
+      details: { rank },
+    })
+  }
+  return Int32Array.from(list)
+}
+
+/** @throws ERR_RANK */
+export function requireRoot(root: unknown, size: number): void {
+  if (Number.isInteger(root) && (root as number) >= 0 && (root as number) < size) return
+  throw new RankweaveError('ERR_RANK', `root must be a rank from 0 to ${size - 1}, got ${shown(root)}`)
+}
+
+/** @throws ERR_TYPE unless the elements are those of a typed array */
+export function requireElements(what: string, type: number): void {
+  if (type !== typeCode.value) return
+  throw new RankweaveError('ERR_TYPE', `${what} needs a typed array or a strided view`)
+}

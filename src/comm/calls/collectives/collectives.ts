@@ -1,0 +1,286 @@
+import { attempt } from '../../../base/promise-try.js'
+import { RankweaveError } from '../../../errors.js'
+import type { BlocksOptions, Communicator, IntoOptions, Seat } from '../../communicator.js'
+import { readyOperation } from '../../datatype/operation.js'
+import {
+  payloadOf,
+  requireFixed,
+  requireReceiveBuffer,
+  StridedView,
+  typeCode,
+} from '../../datatype/payload.js'
+import type { CollectiveName, Gathered, Sendable, TypedArray, WaitOptions } from '../../types.js'
+import { type AlltoallPart, alltoallCall } from './alltoall.js'
+import { barrierCall } from './barrier.js'
+import { type BcastPart, bcastCall } from './bcast.js'
+import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot, side } from './blocks.js'
+import { gatherCall } from './gather.js'
+import { countedParts, equalParts, type Parts } from './parts.js'
+import {
+  AllreduceCall,
+  type ReducePart,
+  type Reduction,
+  reduceCall,
+  reduceScatterCall,
+  scanCall,
+} from './reduce.js'
+import { type ScatterPart, scatterCall } from './scatter.js'
+
+// What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
+// arguments rejects here, so that it never has arrived with them.
+
+export function barrier(comm: Communicator, options?: WaitOptions): Promise<void> {
+  return join(comm, ({ state, localIndex }) =>
+    state.collectives.call(localIndex, barrierCall, undefined, options),
+  )
+}
+
+export function bcast(
+  comm: Communicator,
+  data: Sendable,
+  root: number,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex, rank }) => {
+    requireRoot(root, state.size)
+    const into = intoOf(options)
+    let part: BcastPart | undefined = into === undefined ? undefined : { into }
+    if (rank === root) part = { data, block: blockOf(data) }
+    return state.collectives.call(localIndex, bcastCall(state, root), part, options)
+  })
+}
+
+export function reduce(
+  comm: Communicator,
+  data: Sendable,
+  op: unknown,
+  root: number,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex, rank }) => {
+    requireRoot(root, state.size)
+    const { reduction, part } = reductionOf('reduce', data, op, rank === root ? options : undefined)
+    return state.collectives.call(localIndex, reduceCall(state, reduction, root), part, options)
+  })
+}
+
+export function allreduce(
+  comm: Communicator,
+  data: Sendable,
+  op: unknown,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex }) => {
+    const likely = state.collectives.likelyCall()
+    if (likely instanceof AllreduceCall && likely.fits(data, op)) {
+      requireFixed(data)
+      return state.collectives.call(localIndex, likely, { data, into: intoOf(options) }, options)
+    }
+    const { reduction, part } = reductionOf('allreduce', data, op, options)
+    return state.collectives.call(localIndex, new AllreduceCall(state, reduction), part, options)
+  })
+}
+
+export function gather(
+  comm: Communicator,
+  data: Sendable,
+  root: number,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return gathering(comm, 'gather', data, root, options)
+}
+
+export function gatherv(
+  comm: Communicator,
+  data: Sendable,
+  root: number,
+  options?: BlocksOptions,
+): Promise<unknown> {
+  return gathering(comm, 'gatherv', data, root, options)
+}
+
+export function allgather(comm: Communicator, data: Sendable, options?: IntoOptions): Promise<unknown> {
+  return gathering(comm, 'allgather', data, null, options)
+}
+
+export function allgatherv(comm: Communicator, data: Sendable, options?: BlocksOptions): Promise<unknown> {
+  return gathering(comm, 'allgatherv', data, null, options)
+}
+
+export function scatter(
+  comm: Communicator,
+  data: Sendable,
+  root: number,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return scattering(comm, 'scatter', root, options, (size) => equalParts('scatter', data, size))
+}
+
+export function scatterv(
+  comm: Communicator,
+  data: Sendable,
+  counts: ArrayLike<number> | null,
+  root: number,
+  options?: IntoOptions & { readonly displs?: ArrayLike<number> },
+): Promise<unknown> {
+  return scattering(comm, 'scatterv', root, options, (size) =>
+    countedParts('scatterv', data, counts ?? [], options?.displs, size),
+  )
+}
+
+export function alltoall(comm: Communicator, data: Sendable, options?: IntoOptions): Promise<unknown> {
+  return join(comm, ({ state, localIndex }) => {
+    const layout = layoutOf(options, state.size)
+    const part: AlltoallPart = {
+      parts: apartFrom(layout.into, equalParts('alltoall', data, state.size)),
+      layout,
+    }
+    return state.collectives.call(localIndex, alltoallCall(state, 'alltoall', part.parts), part, options)
+  })
+}
+
+export function alltoallv(
+  comm: Communicator,
+  data: Sendable,
+  sendCounts: ArrayLike<number>,
+  options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
+): Promise<Gathered> {
+  return join(comm, ({ state, localIndex }) => {
+    const layout = layoutOf(options, state.size)
+    const parts = countedParts('alltoallv', data, sendCounts, options?.sendDispls, state.size)
+    const part: AlltoallPart = { parts: apartFrom(layout.into, parts), layout }
+    return state.collectives.call(localIndex, alltoallCall(state, 'alltoallv', part.parts), part, options)
+  }) as Promise<Gathered>
+}
+
+export function reduceScatter(
+  comm: Communicator,
+  data: Sendable,
+  op: unknown,
+  options?: IntoOptions & { readonly counts?: ArrayLike<number> },
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex }) => {
+    const { reduction, part } = reductionOf('reduceScatter', data, op, options)
+    requireElements('reduceScatter', reduction.type)
+    const counts = blockCounts(reduction.countElems, state.size, options?.counts)
+    return state.collectives.call(localIndex, reduceScatterCall(state, reduction, counts), part, options)
+  })
+}
+
+export function scan(
+  comm: Communicator,
+  data: Sendable,
+  op: unknown,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return scanning(comm, 'scan', data, op, options)
+}
+
+export function exscan(
+  comm: Communicator,
+  data: Sendable,
+  op: unknown,
+  options?: IntoOptions,
+): Promise<unknown> {
+  return scanning(comm, 'exscan', data, op, options)
+}
+
+function scanning(
+  comm: Communicator,
+  name: 'scan' | 'exscan',
+  data: Sendable,
+  op: unknown,
+  options: IntoOptions | undefined,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex }) => {
+    const { reduction, part } = reductionOf(name, data, op, options)
+    return state.collectives.call(localIndex, scanCall(state, reduction), part, options)
+  })
+}
+
+function gathering(
+  comm: Communicator,
+  name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
+  data: Sendable,
+  root: number | null,
+  options: BlocksOptions | undefined,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex, rank }) => {
+    if (root !== null) requireRoot(root, state.size)
+    const isWanted = root === null || rank === root
+    const block = blockOf(data)
+    if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
+    const layout = layoutOf(isWanted ? options : undefined, state.size)
+    const part = { block: apartFrom(layout.into, block), layout }
+    return state.collectives.call(localIndex, gatherCall(state, name, root, block), part, options)
+  })
+}
+
+function scattering(
+  comm: Communicator,
+  name: 'scatter' | 'scatterv',
+  root: number,
+  options: IntoOptions | undefined,
+  partsOf: (size: number) => Parts,
+): Promise<unknown> {
+  return join(comm, ({ state, localIndex, rank }) => {
+    requireRoot(root, state.size)
+    const into = intoOf(options)
+    let part: ScatterPart | undefined = into === undefined ? undefined : { into }
+    if (rank === root) part = { parts: apartFrom(into, partsOf(state.size)), into }
+    return state.collectives.call(localIndex, scatterCall(state, name, root), part, options)
+  })
+}
+
+/** Rejects with what `start` throws; a method that returns a promise never throws. */
+function join<R>(comm: Communicator, start: (seat: Seat) => Promise<R>): Promise<R> {
+  return attempt(() => start(comm.seat()))
+}
+
+function reductionOf(
+  name: CollectiveName,
+  data: unknown,
+  op: unknown,
+  options: IntoOptions | undefined,
+): { reduction: Reduction; part: ReducePart } {
+  const payload = payloadOf(data)
+  const { type, countElems } = payload
+  const ready = readyOperation(op, type, countElems)
+  return {
+    reduction: { name, op: ready, type, countElems: type === typeCode.value ? 1 : countElems },
+    part: { data: side(payload.data), into: intoOf(options) },
+  }
+}
+
+function blockCounts(countElems: number, size: number, given: ArrayLike<number> | undefined): Int32Array {
+  if (given === undefined) {
+    if (countElems % size === 0) return new Int32Array(size).fill(countElems / size)
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `reduceScatter: expected a multiple of ${size} elements, one block per rank, got ${countElems}`,
+    )
+  }
+  const counts = countsOf('reduceScatter: counts', given, size)
+  const sum = counts.reduce((a, b) => a + b, 0)
+  if (sum === countElems) return counts
+  throw new RankweaveError(
+    'ERR_COUNT',
+    `reduceScatter: counts add up to ${sum}, the data has ${countElems} elements`,
+  )
+}
+
+function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return options?.into
+}
+
+function layoutOf(options: BlocksOptions | undefined, size: number): Layout {
+  if (options?.into instanceof StridedView) {
+    throw new RankweaveError('ERR_TYPE', 'into must be a typed array where it takes the blocks of all ranks')
+  }
+  return {
+    into: intoOf(options),
+    counts: options?.counts === undefined ? undefined : countsOf('counts', options.counts, size),
+    displs: options?.displs === undefined ? undefined : countsOf('displs', options.displs, size),
+  }
+}

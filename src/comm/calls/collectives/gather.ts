@@ -1,0 +1,87 @@
+import type { CommState } from '../../context/comm-state.js'
+import { typeCode } from '../../datatype/payload.js'
+import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
+import { allgatherBytes, gatherBytes } from '../exchange-patterns.js'
+import {
+  type Block,
+  concatenate,
+  deliverAll,
+  deliverBlocks,
+  joinBlocks,
+  type Layout,
+  splitBlocks,
+} from './blocks.js'
+import { byRank, localIndexOf, processOfRank, ranksPerProcess } from './placement.js'
+
+export interface GatherPart {
+  readonly block: Block
+  readonly layout: Layout
+}
+
+type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
+
+/**
+ * The four gathers: `root` null for those with the result on every rank; names ending in v take blocks of any
+ * lengths. Each process sends the blocks of its ranks as one message, to the root's process or by Bruck's algorithm.
+ */
+export function gatherCall(
+  state: CommState,
+  name: GatherName,
+  root: number | null,
+  block: Block,
+): CollectiveCall<GatherPart, unknown> {
+  const { type } = block
+  const isEqual = (name === 'gather' || name === 'allgather') && type !== typeCode.value
+  const sizeBytes = isEqual ? block.bytes.byteLength : null
+  const wanting = root === null ? null : localIndexOf(state, root)
+  const finish = (parts: readonly GatherPart[], blocks: readonly Uint8Array[] | null) => {
+    const isFlat = blocks !== null && isEqual
+    const flat = isFlat ? concatenate(blocks) : null
+    return parts.map(({ layout }, localIndex) => {
+      if (blocks === null || (wanting !== null && localIndex !== wanting)) return null
+      return name === 'gatherv' || name === 'allgatherv'
+        ? deliverBlocks(state, type, blocks, layout)
+        : deliverAll(state, type, flat, blocks, layout.into)
+    })
+  }
+  return {
+    signature: gatherSignature(name, root, block),
+    run(parts, exchange) {
+      const mine = parts.map((part) => part.block.bytes)
+      if (exchange.count === 1) return finish(parts, mine)
+      return collect(state, root, mine, sizeBytes, exchange).then((blocks) => finish(parts, blocks))
+    },
+  }
+}
+
+function gatherSignature(name: GatherName, root: number | null, { type, countElems }: Block): Signature {
+  const isEqual = (name === 'gather' || name === 'allgather') && type !== typeCode.value
+  return {
+    name,
+    type,
+    ...(root === null ? {} : { root }),
+    ...(isEqual ? { count: countElems } : {}),
+  }
+}
+
+/** The blocks of all ranks in rank order, where they are wanted. */
+async function collect(
+  state: CommState,
+  root: number | null,
+  mine: readonly Uint8Array[],
+  sizeBytes: number | null,
+  exchange: Exchange,
+): Promise<Uint8Array[] | null> {
+  const { processes } = state
+  const joined = joinBlocks(mine, sizeBytes)
+  const messages =
+    root === null
+      ? await allgatherBytes(exchange, joined)
+      : await gatherBytes(exchange, processOfRank(processes, root), joined)
+  if (messages === null) return null
+  const ranks = ranksPerProcess(processes)
+  return byRank(
+    processes,
+    messages.map((message, process) => splitBlocks(message, ranks[process]!, sizeBytes)),
+  )
+}

@@ -1,0 +1,97 @@
+import { RankweaveError } from '../../../errors.js'
+import { bytesOf, elementSizeBytes, payloadOf, StridedView, typeCode } from '../../datatype/payload.js'
+import { encodeValue } from '../../datatype/value-encoding.js'
+import { concatenate, countsOf, packedDispls, requireElements, side } from './blocks.js'
+
+/** What one rank has for all others: block r is `sizes[r]` bytes from `starts[r]`. May still be the user's bytes. */
+export interface Parts {
+  readonly type: number
+  readonly bytes: Uint8Array
+  readonly starts: Float64Array
+  readonly sizes: Float64Array
+}
+
+/**
+ * Equal blocks of a typed array or strided view, or the elements of an ordinary array as values.
+ *
+ * @throws ERR_COUNT when a typed array does not divide by `size`, or an array has not one value per rank
+ * @throws ERR_TYPE for anything else
+ */
+export function equalParts(what: string, data: unknown, size: number): Parts {
+  if (!ArrayBuffer.isView(data) && !(data instanceof StridedView)) return valueParts(what, data, size)
+  const payload = payloadOf(data)
+  requireElements(what, payload.type)
+  if (payload.countElems % size !== 0) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${what}: expected a multiple of ${size} elements, one block per rank, got ${payload.countElems}`,
+    )
+  }
+  const blockBytes = payload.sizeBytes / size
+  return {
+    type: payload.type,
+    bytes: bytesOf(side(payload.data)),
+    starts: Float64Array.from({ length: size }, (_, rank) => rank * blockBytes),
+    sizes: new Float64Array(size).fill(blockBytes),
+  }
+}
+
+/**
+ * Blocks of given lengths.
+ *
+ * @throws ERR_COUNT when they reach beyond the data
+ */
+export function countedParts(
+  what: string,
+  data: unknown,
+  counts: ArrayLike<number>,
+  displs: ArrayLike<number> | undefined,
+  size: number,
+): Parts {
+  const payload = payloadOf(data)
+  requireElements(what, payload.type)
+  const lengths = countsOf(`${what}: counts`, counts, size)
+  const firsts = displs === undefined ? packedDispls(lengths) : countsOf(`${what}: displs`, displs, size)
+  const elemBytes = elementSizeBytes(payload.type)
+  for (let rank = 0; rank < size; rank++) {
+    const end = firsts[rank]! + lengths[rank]!
+    if (lengths[rank] === 0 || (end <= payload.countElems && firsts[rank]! >= 0)) continue
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${what}: the block of rank ${rank} ends at element ${end}, but the data has ${payload.countElems}`,
+      { details: { rank } },
+    )
+  }
+  return {
+    type: payload.type,
+    bytes: bytesOf(side(payload.data)),
+    starts: Float64Array.from(firsts, (first) => first * elemBytes),
+    sizes: Float64Array.from(lengths, (length) => length * elemBytes),
+  }
+}
+
+function valueParts(what: string, data: unknown, size: number): Parts {
+  if (!Array.isArray(data)) {
+    const got = data === null ? 'null' : typeof data
+    throw new RankweaveError(
+      'ERR_TYPE',
+      `${what}: expected a typed array or an array of ${size} values, got ${got}`,
+    )
+  }
+  if (data.length !== size) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${what}: expected ${size} values, one per rank, got ${data.length}`,
+    )
+  }
+  const blocks = data.map(encodeValue)
+  const sizes = Float64Array.from(blocks, (block) => block.byteLength)
+  const starts = new Float64Array(size)
+  for (let rank = 1; rank < size; rank++) starts[rank] = starts[rank - 1]! + sizes[rank - 1]!
+  return { type: typeCode.value, bytes: concatenate(blocks), starts, sizes }
+}
+
+/** Block of one rank, not copied. */
+export function partOf(parts: Parts, rank: number): Uint8Array {
+  return parts.bytes.subarray(parts.starts[rank]!, parts.starts[rank]! + parts.sizes[rank]!)
+}

@@ -1,0 +1,61 @@
+import type { CommState } from '../../context/comm-state.js'
+import type { ProcessTable } from '../../table/rank-table.js'
+
+// Where the ranks of a communicator are, and how lists by process become lists by rank.
+
+/** Process index of a rank. */
+export function processOfRank(table: ProcessTable, rank: number): number {
+  const { runStart, runProcess } = table
+  let low = 0
+  let high = runProcess.length
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (runStart[middle]! <= rank) low = middle
+    else high = middle
+  }
+  return runProcess[low]!
+}
+
+/** Local index of a rank that is hosted here; -1 for others. */
+export function localIndexOf(state: CommState, rank: number): number {
+  const { localRanks } = state
+  let low = 0
+  let high = localRanks.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (localRanks[middle]! < rank) low = middle + 1
+    else high = middle
+  }
+  return localRanks[low] === rank ? low : -1
+}
+
+/** Items listed process by process, each process's in rank order, as one list in rank order. */
+export function byRank<T>(table: ProcessTable, perProcess: readonly (readonly T[])[]): T[] {
+  const taken = new Int32Array(table.count)
+  const items: T[] = []
+  for (let run = 0; run < table.runProcess.length; run++) {
+    const process = table.runProcess[run]!
+    const count = table.runStart[run + 1]! - table.runStart[run]!
+    for (let i = 0; i < count; i++) items.push(perProcess[process]![taken[process]!++]!)
+  }
+  return items
+}
+
+/** The inverse of {@link byRank}. */
+export function byProcess<T>(table: ProcessTable, items: readonly T[]): T[][] {
+  const lists: T[][] = Array.from({ length: table.count }, () => [])
+  for (let run = 0; run < table.runProcess.length; run++) {
+    const list = lists[table.runProcess[run]!]!
+    for (let rank = table.runStart[run]!; rank < table.runStart[run + 1]!; rank++) list.push(items[rank]!)
+  }
+  return lists
+}
+
+/** Ranks that each process hosts. */
+export function ranksPerProcess(table: ProcessTable): Int32Array {
+  const counts = new Int32Array(table.count)
+  for (let run = 0; run < table.runProcess.length; run++) {
+    counts[table.runProcess[run]!]! += table.runStart[run + 1]! - table.runStart[run]!
+  }
+  return counts
+}

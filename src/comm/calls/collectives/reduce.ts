@@ -1,0 +1,219 @@
+import type { CommState } from '../../context/comm-state.js'
+import type { Operation, ReadyOperation } from '../../datatype/operation.js'
+import { bytesOf, elementSizeBytes, elementsIn, typeCode, typeCodeOf } from '../../datatype/payload.js'
+import { decodeValue } from '../../datatype/value-encoding.js'
+import type { CollectiveName, ReceiveBuffer, TypedArray } from '../../types.js'
+import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
+import { bcastThen, scatterFrom } from '../exchange-patterns.js'
+import { hashIntegers } from '../signature.js'
+import { type Algebra, algebraOf } from './algebra.js'
+import { concatenate, deliver, deliverData, packedDispls } from './blocks.js'
+import { byProcess, localIndexOf, processOfRank } from './placement.js'
+import { type TreePlan, treePlan } from './reduction-tree.js'
+import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
+
+/** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
+export interface ReducePart {
+  readonly data: TypedArray
+  readonly into: ReceiveBuffer | undefined
+}
+
+/** What all ranks of one reduction agree on. */
+export interface Reduction {
+  readonly name: CollectiveName
+  readonly op: ReadyOperation
+  /** Wire code of the elements, or of values. */
+  readonly type: number
+  readonly countElems: number
+}
+
+type ReduceCall = CollectiveCall<ReducePart, unknown>
+
+/** Up the tree to the first process, then to the root. */
+export function reduceCall(state: CommState, reduction: Reduction, root: number): ReduceCall {
+  return {
+    signature: signatureOf(reduction, { root }),
+    run(parts, exchange) {
+      const rootIndex = localIndexOf(state, root)
+      const { type } = reduction
+      const finish = (data: TypedArray | null) =>
+        exchange.finish(
+          parts.map(({ into }, localIndex) =>
+            localIndex === rootIndex ? deliverData(state, type, data!, into) : null,
+          ),
+        )
+      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
+        const rootProcess = processOfRank(state.processes, root)
+        if (rootProcess === 0 || (exchange.me !== 0 && exchange.me !== rootProcess)) finish(data)
+        else if (exchange.me === 0) {
+          exchange.send(rootProcess, afterTree, bytesOf(data!))
+          finish(null)
+        } else exchange.take(0, afterTree, (bytes) => finish(elementsIn(type, bytes)))
+      })
+      return undefined
+    },
+  }
+}
+
+/** What a call may keep from one run to the next. */
+const keptBytes = 4096
+
+/** Up the tree to the first process, then to all. */
+export class AllreduceCall implements ReduceCall {
+  readonly signature: Signature
+  readonly #state: CommState
+  readonly #reduction: Reduction
+  #algebra: Algebra<unknown> | undefined
+
+  constructor(state: CommState, reduction: Reduction) {
+    this.signature = signatureOf(reduction)
+    this.#state = state
+    this.#reduction = reduction
+  }
+
+  /** Whether this is the call of a rank that passes these elements; values and strided views never fit. */
+  fits(data: unknown, op: unknown): data is TypedArray {
+    const { op: own, type, countElems } = this.#reduction
+    const { name, combine } = Object(op) as Partial<Operation>
+    const isSame = own.kind === 'kernel' ? own.name === op : own.combine === combine && own.name === name
+    return (
+      isSame &&
+      type !== typeCode.value &&
+      typeCodeOf(data) === type &&
+      (data as TypedArray).length === countElems
+    )
+  }
+
+  run(parts: readonly ReducePart[], exchange: Exchange): undefined {
+    const state = this.#state
+    const { type } = this.#reduction
+    const finish = (data: TypedArray) => {
+      const results: unknown[] = new Array(parts.length)
+      for (let i = 0; i < parts.length; i++) results[i] = deliverData(state, type, data, parts[i]!.into)
+      exchange.finish(results)
+    }
+    total(state, this.#reduction, this.#keptAlgebra(), parts, exchange, (data) => {
+      if (exchange.count === 1) {
+        finish(data!)
+        return
+      }
+      const bytes = data === null ? null : bytesOf(data)
+      bcastThen(exchange, 0, bytes, afterTree, (all) => {
+        finish(data ?? elementsIn(type, all))
+      })
+    })
+    return undefined
+  }
+
+  /** An algebra uses its arrays again, so that of a small reduction is kept. */
+  #keptAlgebra(): Algebra<unknown> {
+    const algebra = this.#algebra ?? algebraFor(this.#reduction)
+    if (algebra.sizeBytes !== null && algebra.sizeBytes <= keptBytes) this.#algebra = algebra
+    return algebra
+  }
+}
+
+/** Up the tree to the first process, then each rank its block. */
+export function reduceScatterCall(state: CommState, reduction: Reduction, counts: Int32Array): ReduceCall {
+  return {
+    signature: signatureOf(reduction, { extra: hashIntegers(counts) }),
+    run(parts, exchange) {
+      const elemBytes = elementSizeBytes(reduction.type)
+      const finish = (mine: Uint8Array) => {
+        let at = 0
+        const results = parts.map(({ into }, localIndex) => {
+          const end = at + counts[state.localRanks[localIndex]!]! * elemBytes
+          const block = mine.subarray(at, end)
+          at = end
+          return deliver(state, reduction.type, block, into)
+        })
+        exchange.finish(results)
+      }
+      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
+        if (exchange.count === 1) finish(bytesOf(data!))
+        else if (data === null) exchange.take(0, afterTree, finish)
+        else
+          finish(scatterFrom(exchange, blocksPerProcess(state, bytesOf(data), counts, elemBytes), afterTree))
+      })
+      return undefined
+    },
+  }
+}
+
+/** Up and down the tree: `scan` includes a rank's own value, `exscan` does not. */
+export function scanCall(state: CommState, reduction: Reduction): ReduceCall {
+  return {
+    signature: signatureOf(reduction),
+    async run(parts, exchange) {
+      const { name, type } = reduction
+      const algebra = algebraFor(reduction)
+      const leaves = leavesOf(type, parts)
+      const prefixes = await prefixTree(planOf(state), algebra, leaves, exchange)
+      // All results are there before the first is written, because `into` may be what another rank still reads.
+      const results = prefixes.map((prefix, localIndex) => {
+        const isFirst = state.localRanks[localIndex] === 0
+        if (name === 'exscan') return isFirst ? null : algebra.toData(prefix)
+        const own = leaves.values[localIndex]
+        return algebra.toData(isFirst ? own : algebra.combine(prefix, false, own, false))
+      })
+      return results.map((data, localIndex) =>
+        data === null ? null : deliverData(state, type, data, parts[localIndex]!.into),
+      )
+    },
+  }
+}
+
+/** Gives `use` the value of the whole tree on the first process; null elsewhere. */
+function total(
+  state: CommState,
+  { type }: Reduction,
+  algebra: Algebra<unknown>,
+  parts: readonly ReducePart[],
+  exchange: Exchange,
+  use: (data: TypedArray | null) => void,
+): void {
+  reduceTree(planOf(state), algebra, leavesOf(type, parts), exchange, (held) =>
+    use(held === undefined ? null : algebra.toData(held.value)),
+  )
+}
+
+function algebraFor({ op, type, countElems }: Reduction): Algebra<unknown> {
+  return algebraOf(op, type, countElems)
+}
+
+/** Values are decoded here, so that an operation may build on them; elements stay the ranks' own. */
+function leavesOf(type: number, parts: readonly ReducePart[]): Leaves<unknown> {
+  if (type !== typeCode.value) return { values: parts.map(({ data }) => data), owned: false }
+  return { values: parts.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
+}
+
+function signatureOf(
+  { name, op, type, countElems }: Reduction,
+  more: { root?: number; extra?: number } = {},
+): Signature {
+  return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }
+}
+
+function blocksPerProcess(
+  state: CommState,
+  bytes: Uint8Array,
+  counts: Int32Array,
+  elemBytes: number,
+): Uint8Array[] {
+  const displs = packedDispls(counts)
+  const blocks = Array.from(counts, (count, rank) =>
+    bytes.subarray(displs[rank]! * elemBytes, (displs[rank]! + count) * elemBytes),
+  )
+  return byProcess(state.processes, blocks).map(concatenate)
+}
+
+const plans = new WeakMap<CommState, TreePlan>()
+
+function planOf(state: CommState): TreePlan {
+  let plan = plans.get(state)
+  if (plan === undefined) {
+    plan = treePlan(state.processes, state.processIndex)
+    plans.set(state, plan)
+  }
+  return plan
+}

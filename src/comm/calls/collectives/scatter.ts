@@ -1,0 +1,57 @@
+import type { CommState } from '../../context/comm-state.js'
+import type { ReceiveBuffer } from '../../types.js'
+import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import { packBlocks, scatterBytes, unpackBlocks } from '../exchange-patterns.js'
+import { deliver } from './blocks.js'
+import { type Parts, partOf } from './parts.js'
+import { byProcess, localIndexOf, processOfRank } from './placement.js'
+
+export interface ScatterPart {
+  /** Of the root only. */
+  readonly parts?: Parts
+  readonly into?: ReceiveBuffer | undefined
+}
+
+/** One message from the root's process to every other, with the blocks of all its ranks. */
+export function scatterCall(
+  state: CommState,
+  name: 'scatter' | 'scatterv',
+  root: number,
+): CollectiveCall<ScatterPart | undefined, unknown> {
+  return {
+    signature: { name, root },
+    run(contributions, exchange) {
+      const rootIndex = localIndexOf(state, root)
+      const parts = rootIndex < 0 ? undefined : contributions[rootIndex]!.parts!
+      const finish = (type: number, blocks: readonly Uint8Array[]) =>
+        blocks.map((block, localIndex) => deliver(state, type, block, contributions[localIndex]?.into))
+      if (exchange.count === 1) {
+        return finish(
+          parts!.type,
+          Array.from(state.localRanks, (rank) => partOf(parts!, rank)),
+        )
+      }
+      return spread(state, root, parts, exchange).then(([type, ...blocks]) => finish(type![0]!, blocks))
+    },
+  }
+}
+
+/** The element type, then the blocks of the ranks here. Only the root knows type and sizes. */
+async function spread(
+  state: CommState,
+  root: number,
+  parts: Parts | undefined,
+  exchange: Exchange,
+): Promise<Uint8Array[]> {
+  const { processes } = state
+  const rootProcess = processOfRank(processes, root)
+  if (parts === undefined) return unpackBlocks(await scatterBytes(exchange, rootProcess, null))
+  const type = Uint8Array.of(parts.type)
+  const blocks = Array.from({ length: state.size }, (_, rank) => partOf(parts, rank))
+  const perProcess = byProcess(processes, blocks)
+  const messages = perProcess.map((list, process) =>
+    process === exchange.me ? type : packBlocks([type, ...list]),
+  )
+  await scatterBytes(exchange, rootProcess, messages)
+  return [type, ...perProcess[exchange.me]!]
+}

@@ -1,0 +1,231 @@
+import { bytesOf } from '../../datatype/payload.js'
+import type { Exchange } from '../collective-engine.js'
+import type { Algebra } from './algebra.js'
+import { nothing, type TreePlan } from './reduction-tree.js'
+import { streamSteps, ValueStreams } from './value-stream.js'
+
+/** Steps of the streams; what follows a tree in the same exchange starts at `afterTree`. */
+const step = { pieceUp: 0, nodeUp: 1, pieceDown: 2, nodeDown: 3 } as const
+export const afterTree = streamSteps
+
+/** A value and whether it is the tree's to overwrite. */
+interface Held<V> {
+  readonly value: V
+  readonly owned: boolean
+}
+
+/** Values of leaves, by local index; `owned` if they may be overwritten. */
+export interface Leaves<V> {
+  readonly values: readonly V[]
+  readonly owned: boolean
+}
+
+/**
+ * Gives `use` the value of the whole tree at process index 0, undefined elsewhere. Without a promise, because most
+ * reductions are of a few elements: at once if nothing has to be waited for, else as the last frame is delivered.
+ */
+export function reduceTree<V>(
+  plan: TreePlan,
+  algebra: Algebra<V>,
+  leaves: Leaves<V>,
+  exchange: Exchange,
+  use: (total: Held<V> | undefined) => void,
+): void {
+  if (plan.nodes === 0 && exchange.count === 1) {
+    use(foldPiece(plan, 0, algebra, leaves))
+    return
+  }
+  const streams = new ValueStreams(exchange, algebra.sizeBytes)
+  climb(plan, algebra, leaves, streams, foldPiece, (slots) =>
+    use(exchange.me === 0 ? slots[slots.length - 1] : undefined),
+  )
+}
+
+/**
+ * For every leaf the combination of all leaves before it; undefined for rank 0. Not owned: values are shared
+ * between leaves and may be leaves themselves.
+ */
+export async function prefixTree<V>(
+  plan: TreePlan,
+  algebra: Algebra<V>,
+  leaves: Leaves<V>,
+  exchange: Exchange,
+): Promise<(V | undefined)[]> {
+  const kept: Leaves<V> = { values: leaves.values, owned: false }
+  const levels = new Map<number, V[][]>()
+  const keepPiece = (_: TreePlan, piece: number): Held<V> => {
+    const built = pieceLevels(plan, piece, algebra, kept)
+    levels.set(piece, built)
+    return { value: built[built.length - 1]![0]!, owned: false }
+  }
+  const streams = new ValueStreams(exchange, algebra.sizeBytes)
+  const slots = await new Promise<Held<V>[]>((resolve) =>
+    climb(plan, keepAll(algebra), kept, streams, keepPiece, resolve),
+  )
+  const prefixes = await descend(plan, algebra, slots, streams)
+  const result = new Array<V | undefined>(leaves.values.length)
+  for (let piece = 0; piece < plan.pieces; piece++) {
+    const before = plan.isFirst[piece] === 1 ? null : { value: prefixes[piece] as V }
+    spread(algebra, levels.get(piece)!, plan.pieceLocal[piece]!, before, result)
+  }
+  return result
+}
+
+/** Upwards: gives `use` the values of all my slots; right halves go to whoever owns the node above them. */
+function climb<V>(
+  plan: TreePlan,
+  algebra: Algebra<V>,
+  leaves: Leaves<V>,
+  streams: ValueStreams,
+  valueOfPiece: (plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>) => Held<V>,
+  use: (slots: Held<V>[]) => void,
+): void {
+  const { pieces, nodes, left, right, rightIsPiece, owner } = plan
+  const slots: Held<V>[] = []
+  for (let piece = 0; piece < pieces; piece++) {
+    const held = valueOfPiece(plan, piece, algebra, leaves)
+    slots.push(held)
+    if (owner[piece]! >= 0) streams.put(owner[piece]!, step.pieceUp, bytesOf(algebra.toData(held.value)))
+  }
+  const goOn = (): void => {
+    for (let node = slots.length - pieces; node < nodes; node++) {
+      const from = right[node]!
+      let held = slots[left[node]!]!
+      if (from !== nothing) {
+        let other: Held<V>
+        if (from >= 0) other = slots[from]!
+        else {
+          const fromStep = rightIsPiece[node] === 1 ? step.pieceUp : step.nodeUp
+          const bytes = streams.next(~from, fromStep)
+          if (bytes === undefined) {
+            if (!streams.fill(~from, fromStep, goOn)) return
+            node--
+            continue
+          }
+          other = { value: algebra.fromBytes(bytes), owned: true }
+        }
+        held = { value: algebra.combine(held.value, held.owned, other.value, other.owned), owned: true }
+      }
+      slots.push(held)
+      const above = owner[pieces + node]!
+      if (above >= 0) streams.put(above, step.nodeUp, bytesOf(algebra.toData(held.value)))
+    }
+    streams.flush()
+    use(slots)
+  }
+  goOn()
+}
+
+/**
+ * Downwards: what comes before each of my slots. Parents come before their halves in (level, position) descending,
+ * which is the order of sending and of receiving on every process, so nobody waits in a circle.
+ */
+async function descend<V>(
+  plan: TreePlan,
+  algebra: Algebra<V>,
+  slots: readonly Held<V>[],
+  streams: ValueStreams,
+): Promise<(V | undefined)[]> {
+  const { pieces, nodes, left, right, rightIsPiece, owner, isFirst } = plan
+  const prefixes = new Array<V | undefined>(pieces + nodes)
+  for (let node = nodes - 1; node >= 0; node--) {
+    const slot = pieces + node
+    if (owner[slot]! >= 0) prefixes[slot] = algebra.fromBytes(await streams.take(owner[slot]!, step.nodeDown))
+    const before = prefixes[slot]
+    prefixes[left[node]!] = before
+    const to = right[node]!
+    if (to === nothing) continue
+    const leftValue = slots[left[node]!]!.value
+    const beforeRight =
+      isFirst[slot] === 1 ? leftValue : algebra.combine(before as V, false, leftValue, false)
+    if (to >= 0) prefixes[to] = beforeRight
+    else {
+      streams.put(
+        ~to,
+        rightIsPiece[node] === 1 ? step.pieceDown : step.nodeDown,
+        bytesOf(algebra.toData(beforeRight)),
+      )
+    }
+  }
+  streams.flush()
+  for (let piece = pieces - 1; piece >= 0; piece--) {
+    if (owner[piece]! >= 0) {
+      prefixes[piece] = algebra.fromBytes(await streams.take(owner[piece]!, step.pieceDown))
+    }
+  }
+  return prefixes
+}
+
+/** The value of a piece with O(lg ranks) values alive: equal subtrees merge like the digits of a binary counter. */
+function foldPiece<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>): Held<V> {
+  const first = plan.pieceLocal[piece]!
+  const ranks = plan.pieceRanks[piece]!
+  const { values } = leaves
+  const stack: V[] = []
+  const owned: boolean[] = []
+  const mergeTop = () => {
+    const right = stack.pop() as V
+    const rightOwned = owned.pop()!
+    const top = stack.length - 1
+    stack[top] = algebra.combine(stack[top]!, owned[top]!, right, rightOwned)
+    owned[top] = true
+  }
+  for (let leaf = 0; leaf < ranks; leaf++) {
+    stack.push(values[first + leaf]!)
+    owned.push(leaves.owned)
+    for (let full = leaf + 1; full % 2 === 0; full /= 2) mergeTop()
+  }
+  while (stack.length > 1) mergeTop()
+  return { value: stack[0]!, owned: owned[0]! }
+}
+
+/** All values of a piece, level by level from its leaves to its root. */
+function pieceLevels<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>): V[][] {
+  const first = plan.pieceLocal[piece]!
+  const levels: V[][] = [leaves.values.slice(first, first + plan.pieceRanks[piece]!)]
+  for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
+    const level: V[] = []
+    for (let i = 0; i < below.length; i += 2) {
+      level.push(i + 1 < below.length ? algebra.combine(below[i]!, false, below[i + 1]!, false) : below[i]!)
+    }
+    levels.push(level)
+  }
+  return levels
+}
+
+/** From what comes before a piece to what comes before each of its leaves. */
+function spread<V>(
+  algebra: Algebra<V>,
+  levels: readonly V[][],
+  first: number,
+  before: { readonly value: V } | null,
+  result: (V | undefined)[],
+): void {
+  let prefixes: (V | undefined)[] = [before?.value]
+  for (let level = levels.length - 2; level >= 0; level--) {
+    const values = levels[level]!
+    const next = new Array<V | undefined>(values.length)
+    for (let i = 0; i < values.length; i += 2) {
+      const prefix = prefixes[i / 2]
+      next[i] = prefix
+      if (i + 1 === values.length) continue
+      // Only the leftmost branch of the whole tree has nothing before it.
+      const isFirst = i === 0 && before === null
+      next[i + 1] = isFirst ? values[i] : algebra.combine(prefix as V, false, values[i]!, false)
+    }
+    prefixes = next
+  }
+  prefixes.forEach((prefix, leaf) => {
+    result[first + leaf] = prefix
+  })
+}
+
+/** The same combinations, but nothing is overwritten: the way down needs the values of the way up. */
+function keepAll<V>(algebra: Algebra<V>): Algebra<V> {
+  return {
+    sizeBytes: algebra.sizeBytes,
+    combine: (left, _leftOwned, right, _rightOwned) => algebra.combine(left, false, right, false),
+    toData: (value) => algebra.toData(value),
+    fromBytes: (bytes) => algebra.fromBytes(bytes),
+  }
+}

@@ -1,0 +1,117 @@
+import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
+import type { CommState } from '../context/comm-state.js'
+import type { ProcessTable } from '../table/rank-table.js'
+import { everyCall } from './exchange-lane.js'
+import type { Slot } from './exchange-slot.js'
+import { describeSignature } from './signature.js'
+
+/** The communicator as error messages and reports name it. */
+export function describeContext(state: CommState): string {
+  return `communicator ${state.id.leader}.${state.id.counter} of ${state.size} ranks`
+}
+
+export function calledBy(rank: number, call: string): string {
+  return `rank ${rank} called ${call}`
+}
+
+export function mismatched(
+  state: CommState,
+  lane: number,
+  seq: number,
+  one: string,
+  other: string,
+): RankweaveError {
+  const where = lane === everyCall ? `collective #${seq}` : `start #${seq} of persistent operation #${lane}`
+  return new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}`,
+    { details: { seq } },
+  )
+}
+
+export function abortedCollective(
+  seq: number,
+  rank: number,
+  call: string,
+  signal: AbortSignal,
+): RankweaveError {
+  return new RankweaveError('ERR_ABORTED', `collective #${seq} was aborted by a signal: ${call}`, {
+    details: { rank, seq },
+    cause: signal.reason,
+  })
+}
+
+/** What the other ranks hear of an aborted collective. */
+export function revokedBy(state: CommState, aborted: RankweaveError): RankweaveError {
+  const { message, details } = aborted
+  return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
+}
+
+/** Why a collective could not run to its end: an error of ours as it is, a foreign one named after the call. */
+export function failedIn(call: string, error: unknown): RankweaveError {
+  if (isRankweaveError(error)) return error
+  const said = shown(error)
+  return new RankweaveError('ERR_OP', `${call} failed: ${said}`, { cause: error })
+}
+
+/** What a process called, in the name of its smallest rank where that is known. */
+export function calledOn(state: CommState, processIndex: number, call: string): string {
+  const { processes } = state
+  if (!state.isPlaced) return `process ${processes.processes[processIndex]!} called ${call}`
+  return calledBy(processes.runStart[processes.runProcess.indexOf(processIndex)]!, call)
+}
+
+/** One line: which ranks of this process wait in a collective, and for whom. */
+export function describeWait(
+  state: CommState,
+  slot: Slot,
+  hasJoined: (localIndex: number) => boolean,
+): string {
+  const { localRanks, processes } = state
+  const waiting: number[] = []
+  const missing: number[] = []
+  localRanks.forEach((rank, localIndex) => {
+    if (hasJoined(localIndex)) waiting.push(rank)
+    else missing.push(rank)
+  })
+  const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
+  const verb = waiting.length > 1 ? 'wait' : 'waits'
+  const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
+  if (missing.length > 0) return `${who}, which ${listRanks(missing)} of this process did not call`
+  const peers = slot.exchange?.awaited() ?? []
+  const others = peers.map((peer) => {
+    const process = `process ${processes.processes[peer]!}`
+    return state.isPlaced ? `${process} (${ranksOf(processes, peer)})` : process
+  })
+  return others.length === 0 ? who : `${who} for ${others.join(', ')}`
+}
+
+const mostParts = 16
+
+/** `rank 3`, or `ranks 0-3, 7`; long lists are cut. */
+export function listRanks(ranks: readonly number[]): string {
+  const parts: string[] = []
+  let i = 0
+  while (i < ranks.length && parts.length < mostParts) {
+    let last = i
+    while (last + 1 < ranks.length && ranks[last + 1] === ranks[last]! + 1) last++
+    parts.push(last === i ? `${ranks[i]}` : `${ranks[i]}-${ranks[last]}`)
+    i = last + 1
+  }
+  if (i < ranks.length) parts.push(`${ranks.length - i} more`)
+  return `${ranks.length > 1 ? 'ranks' : 'rank'} ${parts.join(', ')}`
+}
+
+function ranksOf({ runStart, runProcess }: ProcessTable, processIndex: number): string {
+  const parts: string[] = []
+  let runs = 0
+  for (let run = 0; run < runProcess.length; run++) {
+    if (runProcess[run] !== processIndex) continue
+    if (++runs > mostParts) continue
+    const first = runStart[run]!
+    const last = runStart[run + 1]! - 1
+    parts.push(first === last ? `${first}` : `${first}-${last}`)
+  }
+  if (runs > mostParts) parts.push('...')
+  return `ranks ${parts.join(', ')}`
+}

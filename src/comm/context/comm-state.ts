@@ -1,0 +1,237 @@
+import type { RankweaveError } from '../../errors.js'
+import { CollectiveEngine } from '../calls/collective-engine.js'
+import { Matching } from '../p2p/message-matching.js'
+import { frameKind, headerWord } from '../process/frames.js'
+import type { Runtime } from '../process/runtime.js'
+import {
+  type CommTable,
+  type LocalRankTable,
+  type ProcessTable,
+  processTable,
+  rankTable,
+  unplacedProcesses,
+} from '../table/rank-table.js'
+import { SharedTables } from '../table/shared-tables.js'
+import type { SplitOrigin } from './describe.js'
+
+/**
+ * A communicator's name: world rank of its rank 0, and a counter of that rank's process; of one that was made without
+ * communication a hash in both places, with a negative leader (`comm/range`).
+ */
+export interface ContextId {
+  readonly leader: number
+  readonly counter: number
+}
+
+/** The id as one number; exact because leaders are below 2^22, also those below 0, and counters below 2^31. */
+export function contextKey(id: ContextId): number {
+  return id.leader * 2 ** 31 + id.counter
+}
+
+/** Frames of kinds below this one belong to point-to-point matching. */
+const firstCollectiveKind = 16
+
+/**
+ * What a process keeps for one communicator, shared by all its ranks here: table, matching, collectives. A
+ * rank's `Communicator` is a small handle on it.
+ */
+export class CommState {
+  readonly runtime: Runtime
+  readonly id: ContextId
+  /** Index of this process in `processes`. */
+  readonly processIndex: number
+  /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
+  readonly localRanks: Int32Array
+  readonly collectives: CollectiveEngine
+  /** The split that made it, if one did. */
+  origin: SplitOrigin | undefined
+  /** The last split of it, in which this process may have no part. */
+  lastSplit: SplitOrigin | undefined
+  /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
+  readonly isSpread: boolean
+  #table: CommTable
+  #processes: ProcessTable
+  #indexOfProcess: Map<number, number> | undefined
+  #placing: Promise<LocalRankTable> | undefined
+  #matching: Matching | undefined
+  #tables: SharedTables | undefined
+  #isReleased = false
+  #failed: RankweaveError | undefined
+
+  /**
+   * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
+   *   tell, and for one that was distributed, so that all processes number themselves alike
+   */
+  constructor(runtime: Runtime, id: ContextId, table: CommTable, processes?: Int32Array) {
+    this.runtime = runtime
+    this.id = id
+    this.#table = table
+    this.isSpread = processes !== undefined
+    if (table.kind === 'distributed') {
+      table.slices.retain()
+      this.#processes = unplacedProcesses(processes!)
+    } else {
+      this.#processes = processTable(table, runtime.layout, processes)
+    }
+    this.processIndex = this.processes.processes.indexOf(runtime.process)
+    this.localRanks =
+      table.kind === 'distributed' ? table.localRanks : ranksOf(this.processes, this.processIndex)
+    this.collectives = new CollectiveEngine(this)
+    this.#shareRanks()
+  }
+
+  get table(): CommTable {
+    return this.#table
+  }
+
+  /** World rank of rank 0. */
+  get leader(): number {
+    return this.id.leader < 0 ? this.wholeTable.lookup(0) : this.id.leader
+  }
+
+  get processes(): ProcessTable {
+    return this.#processes
+  }
+
+  /** Index in `processes` of a world process that hosts ranks of this communicator. */
+  indexOfProcess(process: number): number {
+    const { processes } = this.#processes
+    if (processes[process] === process) return process
+    if (this.#indexOfProcess === undefined) {
+      this.#indexOfProcess = new Map()
+      for (let index = 0; index < processes.length; index++)
+        this.#indexOfProcess.set(processes[index]!, index)
+    }
+    return this.#indexOfProcess.get(process)!
+  }
+
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** Whether it is known here where every rank lives: what collectives need that put ranks in order. */
+  get isPlaced(): boolean {
+    return this.#table.kind !== 'distributed'
+  }
+
+  /**
+   * The whole table here, fetched from its hosts if need be: O(size) memory, a message per slice, once. From then on
+   * the communicator has it instead of its part of the distributed one.
+   */
+  place(): Promise<LocalRankTable> {
+    const table = this.#table
+    if (table.kind !== 'distributed') return Promise.resolve(table)
+    this.#placing ??= table.worldRanks().then((worldRanks) => {
+      const placed = rankTable(worldRanks)
+      this.#processes = processTable(placed, this.runtime.layout, this.#processes.processes)
+      this.releaseTable()
+      this.#table = placed
+      this.#shareRanks()
+      return placed
+    })
+    return this.#placing
+  }
+
+  /** The whole table, of a communicator that is placed. */
+  get wholeTable(): LocalRankTable {
+    if (this.#table.kind !== 'distributed') return this.#table
+    throw new Error('this communicator must be placed first')
+  }
+
+  /** Gives back the share in a distributed table, once. */
+  releaseTable(): void {
+    if (this.#table.kind !== 'distributed' || this.#isReleased) return
+    this.#isReleased = true
+    this.#table.slices.release()
+  }
+
+  /** World rank of the rank with this local index. */
+  worldRank(localIndex: number): number {
+    const table = this.#table
+    if (table.kind === 'distributed') return table.localWorldRanks[localIndex]!
+    return table.lookup(this.localRanks[localIndex]!)
+  }
+
+  /** Why this communicator can no longer be used: revoked, freed, or the world ended. */
+  get failed(): RankweaveError | undefined {
+    return this.#failed ?? this.runtime.ended
+  }
+
+  /** Hosted index (for the wait tracker) of the rank with this local index. */
+  hostedIndex(localIndex: number): number {
+    return this.worldRank(localIndex) - this.runtime.firstRank
+  }
+
+  /** Messages between ranks. Made when the first one is sent, comes or is waited for: many communicators never see one. */
+  get matching(): Matching {
+    this.#matching ??= this.#newMatching()
+    return this.#matching
+  }
+
+  #newMatching(): Matching {
+    const matching = new Matching(this)
+    if (this.#failed !== undefined) matching.fail(this.#failed)
+    return matching
+  }
+
+  /** The same, where it has been made. */
+  get matchingSoFar(): Matching | undefined {
+    return this.#matching
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const kind = header[headerWord.kind]!
+    if (kind < firstCollectiveKind) this.matching.frame(src, header, payload)
+    else if (kind === frameKind.askTable || kind === frameKind.table) this.tables.frame(src, header, payload)
+    else this.collectives.frame(src, header, payload)
+  }
+
+  get tables(): SharedTables {
+    this.#tables ??= new SharedTables(this)
+    return this.#tables
+  }
+
+  /** Whether frames about tables may be under way: asked when the communicator is freed. */
+  get sharesTables(): boolean {
+    return this.#tables !== undefined
+  }
+
+  /** A rank table that is spelled out, and where its ranks are, need not be in every process of a machine. */
+  #shareRanks(): void {
+    const table = this.#table
+    if (table.kind !== 'replicated') return
+    const record = { worldRanks: table.worldRanks, processes: this.#processes }
+    this.tables.share('ranks', record, (shared) => {
+      table.adopt(shared.worldRanks)
+      this.#processes = shared.processes
+    })
+  }
+
+  /** Fails every pending and later operation on this communicator, in this process only. */
+  fail(error: RankweaveError): void {
+    this.#failed ??= error
+    this.#matching?.fail(error)
+    this.collectives.fail(error)
+  }
+
+  peerLost(peer: number, reason: string): void {
+    if (!this.processes.processes.includes(peer)) return
+    this.#matching?.peerLost(peer, reason)
+    this.collectives.peerLost(peer, reason)
+  }
+}
+
+function ranksOf(table: ProcessTable, processIndex: number): Int32Array {
+  const { runStart, runProcess } = table
+  let count = 0
+  for (let run = 0; run < runProcess.length; run++) {
+    if (runProcess[run] === processIndex) count += runStart[run + 1]! - runStart[run]!
+  }
+  const ranks = new Int32Array(count)
+  let at = 0
+  for (let run = 0; run < runProcess.length; run++) {
+    if (runProcess[run] !== processIndex) continue
+    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) ranks[at++] = rank
+  }
+  return ranks
+}

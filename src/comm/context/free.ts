@@ -1,0 +1,99 @@
+import { bytesOf, wordsOf } from '../../base/words.js'
+import { RankweaveError } from '../../errors.js'
+import type { CollectiveCall } from '../calls/collective-engine.js'
+import { copyOf, type Exchange } from '../calls/exchange.js'
+import type { Communicator } from '../communicator.js'
+import type { WaitOptions } from '../types.js'
+import type { CommState } from './comm-state.js'
+
+/** The context counter of the world, which no `drawCounter` gives. */
+const worldCounter = 0
+
+/** Throws what is wrong; the method of the communicator makes a rejection of it. */
+export function free(comm: Communicator, options?: WaitOptions): Promise<void> {
+  const { state, localIndex } = comm.seat()
+  if (state.id.counter === worldCounter) {
+    throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
+  }
+  comm.markFreed()
+  const likely = state.collectives.likelyCall()
+  const call = likely instanceof FreeCall ? likely : new FreeCall(state)
+  return state.collectives.call(localIndex, call, undefined, options)
+}
+
+const signature = { name: 'free' } as const
+const nobody = [] as const
+const nothing = new Uint8Array(0)
+const step = { counts: 0, done: 1 } as const
+
+/** One for all ranks of a process, with one promise: nobody gets anything. */
+class FreeCall implements CollectiveCall<undefined, undefined> {
+  readonly signature = signature
+  readonly unplaced = true
+  readonly shared = true
+  readonly #state: CommState
+
+  constructor(state: CommState) {
+    this.#state = state
+  }
+
+  run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
+    const { matchingSoFar, collectives } = this.#state
+    // Nobody elsewhere knows it, and nothing is left of it here.
+    if (exchange.count === 1 && matchingSoFar === undefined && collectives.isAlone) return this.#forget()
+    return this.#drain(exchange)
+  }
+
+  #forget(): readonly undefined[] {
+    this.#state.runtime.dropContext(this.#state.id)
+    return nobody
+  }
+
+  /** Forgets it when no frame of it is under way to this process, and none will be sent to it. */
+  async #drain(exchange: Exchange): Promise<readonly undefined[]> {
+    const state = this.#state
+    await state.collectives.whenAlone()
+    await state.matchingSoFar?.whenAddressed()
+    const { arriving, talked } = await tellCounts(state, exchange)
+    if (arriving > 0) await state.matching.whenArrived(arriving)
+    await state.matchingSoFar?.close()
+    // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
+    for (const peer of talked) exchange.send(peer, step.done, nothing)
+    for (const peer of talked) await exchange.receive(peer, step.done)
+    return this.#forget()
+  }
+}
+
+interface Counts {
+  /** Envelopes that all processes have sent to this one. */
+  readonly arriving: number
+  /** Peers between which and this process something else went than collectives, which are over. */
+  readonly talked: readonly number[]
+}
+
+/** Every process tells each other how many envelopes it has sent it, and whether it shares tables; no words: neither. */
+function tellCounts(state: CommState, exchange: Exchange): Promise<Counts> {
+  const { me, count } = exchange
+  const { sharesTables } = state
+  const sent = state.matchingSoFar?.envelopesSent.slice() ?? new Int32Array(count)
+  const talked: number[] = []
+  let arriving = sent[me]!
+  let missing = count - 1
+  return new Promise((resolve) => {
+    if (missing === 0) resolve({ arriving, talked })
+    for (let peer = 0; peer < count; peer++) {
+      if (peer === me) continue
+      const says = sharesTables || sent[peer]! > 0
+      exchange.send(
+        peer,
+        step.counts,
+        says ? bytesOf(Int32Array.of(sent[peer]!, sharesTables ? 1 : 0)) : nothing,
+      )
+      exchange.take(peer, step.counts, (bytes) => {
+        if (bytes.length > 0) arriving += wordsOf(copyOf(bytes))[0]!
+        if (says || bytes.length > 0) talked.push(peer)
+        if (--missing === 0) resolve({ arriving, talked })
+      })
+    }
+  })
+}

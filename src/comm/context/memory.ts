@@ -1,0 +1,23 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { Communicator } from '../communicator.js'
+import { newArray, type TypedArrayConstructor, typeCodeOfConstructor } from '../datatype/elements.js'
+import type { TypedArray } from '../types.js'
+
+// What `Communicator.alloc` does; it is documented there.
+export function alloc(
+  comm: Communicator,
+  typeOrBytes: TypedArrayConstructor | number,
+  countElems: number | undefined,
+): TypedArray {
+  const { sharing } = comm.seat().state.runtime.fabric
+  const bytes = typeof typeOrBytes === 'number'
+  const type = typeCodeOfConstructor(bytes ? Uint8Array : typeOrBytes)
+  const count = bytes ? typeOrBytes : countElems
+  if (!Number.isSafeInteger(count) || count! < 0) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `alloc: ${bytes ? 'sizeBytes' : 'countElems'} must be an integer from 0, got ${shown(count)}`,
+    )
+  }
+  return newArray(type, count!, (sizeBytes) => sharing?.alloc(sizeBytes))
+}

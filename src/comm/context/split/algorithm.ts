@@ -1,0 +1,45 @@
+import type { Exchange } from '../../calls/collective-engine.js'
+import type { CommTable } from '../../table/rank-table.js'
+import type { CommState, ContextId } from '../comm-state.js'
+import type { SplitMeter } from './meter.js'
+import type { SplitPlan } from './plan.js'
+
+/** What the ranks of one process passed to a split, by local index. */
+export interface SplitRequest {
+  /** -1: not a member of any new communicator. */
+  readonly color: Int32Array
+  readonly key: Int32Array
+}
+
+/** A new communicator as one of its processes knows it. */
+export interface SplitPart {
+  readonly id: ContextId
+  readonly table: CommTable
+  /** Local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
+  readonly hosted: Int32Array
+  /** World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not tell. */
+  readonly processes?: Int32Array
+}
+
+/** One call of a split in one process. */
+export interface SplitCall {
+  readonly parent: CommState
+  readonly exchange: Exchange
+  /** Which collective of the parent this is. */
+  readonly seq: number
+  readonly request: SplitRequest
+  readonly plan: SplitPlan
+  readonly meter: SplitMeter
+}
+
+/**
+ * How the processes of a communicator find out together who ends up with whom. Each gives `done` the parts that have
+ * ranks of its own, and nothing else: at once, or later, also after its promise has resolved.
+ */
+export type SplitAlgorithm = (
+  call: SplitCall,
+  done: (parts: readonly SplitPart[]) => void,
+) => Promise<undefined> | undefined
+
+/** One that awaits its frames: for splits that are large, or rare. */
+export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>

@@ -1,0 +1,70 @@
+import type { Exchange } from '../../calls/collective-engine.js'
+import { packWords, unpackWords } from './exchange-group.js'
+import type { SplitMeter } from './meter.js'
+import type { Owners } from './owners.js'
+import { mergeRows, type Rows } from './rows/rows.js'
+
+/** What a group of processes has together: all rows, sorted, and the context counter every process drew. */
+export interface Collected {
+  readonly rows: Rows
+  /** By place in the group. */
+  readonly counters: Int32Array
+}
+
+/**
+ * The sorted rows of all processes of a group on each of them, merged as they come (split.md §1, merge per stage):
+ * with Bruck's distances for any number of processes. In the step of distance d a process passes on what it has of the
+ * first c = min(d, m - d) contributors, itself being the first; where c < d, those rows are picked out by their owner.
+ *
+ * @param place place in the group of the process that hosts a world rank
+ */
+export async function collect(
+  group: Exchange,
+  own: Rows,
+  counter: number,
+  owners: Owners,
+  place: (process: number) => number,
+  meter: SplitMeter,
+  step: number,
+): Promise<Collected> {
+  const { me, count } = group
+  const { width } = own
+  let { words } = own
+  const held = [counter]
+  for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
+    const wanted = Math.min(distance, count - distance)
+    const passed =
+      wanted === distance
+        ? words
+        : pick({ words, width }, owners, (process) => (place(process) - me + count) % count < wanted)
+    group.send(
+      (me - distance + count) % count,
+      step + round,
+      packWords([Int32Array.from(held.slice(0, wanted)), passed]),
+    )
+    const bytes = await group.receive((me + distance) % count, step + round)
+    const [counters, theirs] = unpackWords(bytes) as [Int32Array, Int32Array]
+    meter.hold(bytes)
+    held.push(...counters)
+    const merged = new Int32Array(words.length + theirs.length)
+    meter.hold(merged)
+    mergeRows(width, words, 0, words.length, theirs, 0, theirs.length, merged, 0)
+    meter.hold(null, bytes, words)
+    words = merged
+  }
+  const counters = new Int32Array(count)
+  held.forEach((drawn, i) => {
+    counters[(me + i) % count] = drawn
+  })
+  return { rows: { words, width }, counters }
+}
+
+function pick({ words, width }: Rows, owners: Owners, isWanted: (process: number) => boolean): Int32Array {
+  const picked = new Int32Array(words.length)
+  let length = 0
+  for (let at = 0; at < words.length; at += width) {
+    if (!isWanted(owners.process(owners.worldRank({ words, width }, at)))) continue
+    for (let i = 0; i < width; i++) picked[length++] = words[at + i]!
+  }
+  return picked.subarray(0, length)
+}

@@ -1,0 +1,205 @@
+import { bytesOf, wordsOf } from '../../../base/words.js'
+import type { Exchange } from '../../calls/collective-engine.js'
+import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
+import { evenBounds, givenBounds, type SliceBounds } from '../../table/slice-bounds.js'
+import type { SplitCall } from './algorithm.js'
+import { packWords, unpackWords } from './exchange-group.js'
+import { steps } from './exchange-steps.js'
+import type { Owners } from './owners.js'
+import { ItemWriter, keepsRows, RunTally, writeRows } from './rows/items.js'
+import { encodeEnds, hostsIn, joinEnds, type Run, runEnds, runOf, type Slice } from './rows/runs.js'
+import { blockOf, blockStart, type SorterLayout, shadowsOf } from './sorter-layout.js'
+
+/** What a process knows once the column has sorted. */
+export interface ColumnOutcome {
+  readonly bounds: SliceBounds
+  /** Whether anyone needs the table: not when all communicators are regular, or are told their rows. */
+  readonly needsTable: boolean
+  /** Items of my ranks (`itemsIn`), one message per slice, in their order. */
+  readonly items: readonly Int32Array[]
+}
+
+/** No rank chose a color. */
+export const nobody: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
+
+/**
+ * Tells all processes of the column where their ranks came out (split.md §6). The column first learns which colors go
+ * on from slice to slice, by one allgather of a few words per sorter; then each sorter tells each process.
+ *
+ * @param counters context counter of every process of the parent
+ */
+export async function tellColumn(
+  call: SplitCall,
+  layout: SorterLayout,
+  column: Exchange,
+  slice: Slice,
+  bounds: SliceBounds,
+  owners: Owners,
+  counters: Int32Array,
+): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome }> {
+  const teller = new Teller(call, layout, slice, owners)
+  const ends = await allgatherBytes(column, bytesOf(teller.ends()), steps.ends)
+  const needsTable = teller.join(ends.map(wordsOf), column.me)
+  const messages = teller.messages(counters)
+  const received = (await alltoallBytes(column, messages.map(bytesOf), steps.items)).map(wordsOf)
+  if (!isShadowed(call, layout)) {
+    return { outcome: { bounds, needsTable, items: received }, ofShadow: nobody }
+  }
+  // Where blocks have shadows, a message has two parts: for the member, for its shadow.
+  const parts = received.map((words) => unpackWords(bytesOf(words)))
+  const items = (part: number) => parts.map((lists) => lists[part] ?? noWords)
+  return {
+    outcome: { bounds, needsTable, items: items(0) },
+    ofShadow: { bounds, needsTable, items: items(1) },
+  }
+}
+
+/** One sorter's slice on its way to the processes. */
+class Teller {
+  readonly #call: SplitCall
+  readonly #layout: SorterLayout
+  readonly #slice: Slice
+  readonly #owners: Owners
+  readonly #processes: number
+  readonly #ranksPerProcess: number
+  readonly #tally: RunTally
+  /** Row after the last of every run, and what is known of the run. */
+  readonly #runEnds: Int32Array
+  readonly #runs: Run[]
+
+  constructor(call: SplitCall, layout: SorterLayout, slice: Slice, owners: Owners) {
+    this.#call = call
+    this.#layout = layout
+    this.#slice = slice
+    this.#owners = owners
+    this.#processes = call.exchange.count
+    this.#ranksPerProcess = Math.ceil(call.parent.size / this.#processes)
+    this.#tally = new RunTally(this.#processes)
+    this.#runEnds = runEnds(slice)
+    this.#runs = Array.from(this.#runEnds, (end, i) => runOf(slice, this.#from(i), end, this.#processes))
+  }
+
+  /** What the other sorters must know of my first and last run. */
+  ends(): Int32Array {
+    const runs = this.#runs
+    if (runs.length === 0) return noWords
+    const needsTable = runs.some((run, i) => {
+      if (run.isRegular) return false
+      if (!this.#pushesRows(run)) return true
+      this.#tally.count(this.#slice, this.#from(i), this.#runEnds[i]!)
+      return this.#tally.touched.some((process) => !this.#keeps(run, i, process))
+    })
+    return encodeEnds(runs[0]!, runs[runs.length - 1]!, needsTable)
+  }
+
+  /** Takes in the ends of all slices; tells whether anybody will have to ask for rows. */
+  join(ends: readonly Int32Array[], me: number): boolean {
+    const { lead, trail, spanning, needsTable } = joinEnds(ends, this.#processes)
+    if (this.#runs.length > 0) {
+      this.#runs[0] = lead[me]!
+      this.#runs[this.#runs.length - 1] = trail[me]!
+    }
+    const { selfHostRows } = this.#call.plan
+    const isTold = (run: Run) =>
+      this.#pushesRows(run) && keepsRows(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess)
+    return needsTable || spanning.some((run) => !run.isRegular && !isTold(run))
+  }
+
+  /** For every block: the items of its member in this column and, in the last column, of that one's shadow. */
+  messages(counters: Int32Array): Int32Array[] {
+    const { sorters } = this.#layout
+    const writers = Array.from({ length: 2 * sorters }, () => new ItemWriter())
+    const writerOf = this.#writerOf(writers)
+    this.#runs.forEach((run, i) => {
+      const from = this.#from(i)
+      const to = this.#runEnds[i]!
+      const counter = counters[this.#owners.process(run.first)]!
+      this.#tally.count(this.#slice, from, to)
+      const keeping: ItemWriter[] = []
+      for (const process of this.#told(run, i)) {
+        const writer = writerOf(process)
+        if (writer === undefined) continue
+        const keeps = this.#pushesRows(run) && this.#keeps(run, i, process)
+        writer.begin(run, counter, this.#tally.rowsOf[process]!, keeps ? to - from : 0)
+        if (keeps) keeping.push(writer)
+      }
+      writeRows(this.#slice, from, to, writerOf)
+      for (const { list } of keeping) list.append(this.#slice.worldRanks.subarray(from, to))
+    })
+    if (!isShadowed(this.#call, this.#layout)) return writers.slice(0, sorters).map(({ list }) => list.words)
+    return Array.from({ length: sorters }, (_, block) => {
+      const lists = [writers[block]!, writers[sorters + block]!].map(({ list }) => list.words)
+      return wordsOf(packWords(lists))
+    })
+  }
+
+  #from(run: number): number {
+    return run === 0 ? 0 : this.#runEnds[run - 1]!
+  }
+
+  /** Whether members of a run that keep its rows are told them; a replicated table brings all of them to everyone. */
+  #pushesRows(run: Run): boolean {
+    return !run.isRegular && this.#call.plan.table === 'distributed'
+  }
+
+  /** Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows elsewhere. */
+  #told(run: Run, i: number): readonly number[] {
+    const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
+    const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)
+    return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
+  }
+
+  /** Whether a process keeps the rows of run i, which has been counted, itself. */
+  #keeps(run: Run, i: number, process: number): boolean {
+    const isWhole = sizeOf(run) === this.#runEnds[i]! - this.#from(i)
+    // Of a run over several slices nobody knows how many rows a process has, but each has one.
+    const own = isWhole ? this.#tally.rowsOf[process]! : 1
+    return keepsRows(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
+  }
+
+  #writerOf(writers: readonly ItemWriter[]): (process: number) => ItemWriter | undefined {
+    const { sorters, columns, column } = this.#layout
+    const index = Int32Array.from({ length: this.#processes }, (_, process) => {
+      const block = blockOf(process, this.#processes, sorters)
+      const place = process - blockStart(block, this.#processes, sorters)
+      if (place === column) return block
+      return place === columns && column === columns - 1 ? sorters + block : -1
+    })
+    return (process) => writers[index[process]!]
+  }
+}
+
+/** Whether messages of my column carry items of shadows. */
+function isShadowed(call: SplitCall, { column, columns, sorters }: SorterLayout): boolean {
+  return column === columns - 1 && shadowsOf(call.exchange.count, sorters) > 0
+}
+
+function sizeOf({ start, end }: Run): number {
+  return end - start
+}
+
+const noWords = new Int32Array(0)
+
+/** Tells a shadow what its column found out. */
+export function sendOutcome(
+  exchange: Exchange,
+  peer: number,
+  step: number,
+  { bounds, needsTable, items }: ColumnOutcome,
+): void {
+  const starts =
+    bounds.sizeBytes === 0 ? [] : Array.from({ length: bounds.slices + 1 }, (_, i) => bounds.start(i))
+  const head = Int32Array.of(bounds.rows, bounds.slices, needsTable ? 1 : 0)
+  exchange.send(peer, step, packWords([head, Int32Array.from(starts), ...items]))
+}
+
+export async function receiveOutcome(exchange: Exchange, peer: number, step: number): Promise<ColumnOutcome> {
+  const [head, starts, ...items] = unpackWords(await exchange.receive(peer, step)) as [
+    Int32Array,
+    Int32Array,
+    ...Int32Array[],
+  ]
+  const [rows, slices, needsTable] = head as unknown as [number, number, number]
+  const bounds = starts.length === 0 ? evenBounds(rows, slices) : givenBounds(Float64Array.from(starts))
+  return { bounds, needsTable: needsTable === 1, items }
+}

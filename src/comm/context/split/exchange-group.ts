@@ -1,0 +1,77 @@
+import type { Exchange } from '../../calls/collective-engine.js'
+
+/** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
+export function within(exchange: Exchange, members: Int32Array): Exchange {
+  return {
+    me: members.indexOf(exchange.me),
+    count: members.length,
+    send: (peer, step, payload) => exchange.send(members[peer]!, step, payload),
+    receive: (peer, step) => exchange.receive(members[peer]!, step),
+    take: (peer, step, take) => exchange.take(members[peer]!, step, take),
+    finish: (results) => exchange.finish(results),
+  }
+}
+
+/** Processes `first` to `first + count - 1` of an exchange as one of their own; I am one of them. */
+export function ranged(exchange: Exchange, first: number, count: number): Exchange {
+  return {
+    me: exchange.me - first,
+    count,
+    send: (peer, step, payload) => exchange.send(first + peer, step, payload),
+    receive: (peer, step) => exchange.receive(first + peer, step),
+    take: (peer, step, take) => exchange.take(first + peer, step, take),
+    finish: (results) => exchange.finish(results),
+  }
+}
+
+/**
+ * Block p of my list to process p, which gets it at my index, in ceil(lg count) messages per process (Bruck et al.
+ * 1997): in round r everything that has yet to travel a distance with bit r set goes that far. For small blocks: each
+ * one travels up to lg count times. Steps `step` to `step + 31`.
+ */
+export async function alltoallWords(
+  exchange: Exchange,
+  blocks: readonly Int32Array[],
+  step: number,
+): Promise<Int32Array[]> {
+  const { me, count } = exchange
+  // held[d] is the block that still has to travel the distance d, less what it has travelled.
+  const held = blocks.map((_, d) => blocks[(me + d) % count]!)
+  for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
+    const moving: number[] = []
+    for (let d = distance; d < count; d++) if ((d & distance) !== 0) moving.push(d)
+    exchange.send((me + distance) % count, step + round, packWords(moving.map((d) => held[d]!)))
+    const arrived = unpackWords(await exchange.receive((me - distance + count) % count, step + round))
+    moving.forEach((d, i) => {
+      held[d] = arrived[i]!
+    })
+  }
+  return blocks.map((_, peer) => held[(me - peer + count) % count]!)
+}
+
+/** Lists of words as bytes: count, lengths, then the words. */
+export function packWords(lists: readonly Int32Array[]): Uint8Array {
+  let length = 1 + lists.length
+  for (const list of lists) length += list.length
+  const packed = new Int32Array(length)
+  packed[0] = lists.length
+  let at = 1 + lists.length
+  lists.forEach((list, i) => {
+    packed[1 + i] = list.length
+    packed.set(list, at)
+    at += list.length
+  })
+  return new Uint8Array(packed.buffer)
+}
+
+/** The lists of {@link packWords}, as views. */
+export function unpackWords(bytes: Uint8Array): Int32Array[] {
+  const packed = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
+  const lists: Int32Array[] = []
+  let at = 1 + packed[0]!
+  for (let i = 0; i < packed[0]!; i++) {
+    lists.push(packed.subarray(at, at + packed[1 + i]!))
+    at += packed[1 + i]!
+  }
+  return lists
+}

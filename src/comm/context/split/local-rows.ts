@@ -1,0 +1,26 @@
+import type { SplitCall } from './algorithm.js'
+import { type Rows, type RowWidth, rowWord } from './rows/rows.js'
+import { sortRows } from './rows/sort-rows.js'
+
+/** The rows of the ranks hosted here that chose a color, sorted. The meter holds them. */
+export function localRows({ parent, request, meter }: SplitCall, width: RowWidth): Rows {
+  const { color, key } = request
+  let rows = 0
+  for (let i = 0; i < color.length; i++) if (color[i] !== -1) rows++
+  const words = new Int32Array(rows * width)
+  meter.hold(words)
+  for (let i = 0, at = 0; i < color.length; i++) {
+    if (color[i] === -1) continue
+    words[at + rowWord.color] = color[i]!
+    words[at + rowWord.key] = key[i]!
+    words[at + rowWord.rank] = parent.localRanks[i]!
+    if (width === 4) words[at + rowWord.worldRank] = parent.worldRank(i)
+    at += width
+  }
+  const spare = new Int32Array(words.length)
+  meter.hold(spare)
+  // Local ranks ascend, and the sort is stable, so ties are in the order of ranks.
+  sortRows(width, words, spare)
+  meter.hold(null, spare)
+  return { words, width }
+}

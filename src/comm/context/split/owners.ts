@@ -1,0 +1,37 @@
+import { processOf } from '../../process/world-layout.js'
+import type { CommTable } from '../../table/rank-table.js'
+import type { CommState } from '../comm-state.js'
+import { type Rows, type RowWidth, rowWord } from './rows/rows.js'
+
+/** Whose the rows of a split are: their world ranks, and the parent's process that hosts them. */
+export class Owners {
+  /** Rows of a parent whose table is spread over processes carry their world ranks. */
+  readonly width: RowWidth
+  readonly #parent: CommState
+  readonly #table: CommTable
+  /** Index in the parent of every world process. */
+  readonly #indexOf: Int32Array
+
+  constructor(parent: CommState) {
+    const { layout } = parent.runtime
+    this.width = parent.isSpread ? 4 : 3
+    this.#parent = parent
+    this.#table = parent.table
+    this.#indexOf = new Int32Array(layout.processes).fill(-1)
+    parent.processes.processes.forEach((process, index) => {
+      this.#indexOf[process] = index
+    })
+  }
+
+  /** World rank of the row at word `at`. */
+  worldRank({ words, width }: Rows, at: number): number {
+    return width === 4
+      ? words[at + rowWord.worldRank]!
+      : (this.#table.lookup(words[at + rowWord.rank]!) as number)
+  }
+
+  /** Index in the parent of the process that hosts a world rank. */
+  process(worldRank: number): number {
+    return this.#indexOf[processOf(this.#parent.runtime.layout, worldRank)]!
+  }
+}

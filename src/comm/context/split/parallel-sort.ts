@@ -1,0 +1,174 @@
+import { bytesOf, wordsOf } from '../../../base/words.js'
+import type { Exchange } from '../../calls/collective-engine.js'
+import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
+import type { SliceBounds } from '../../table/slice-bounds.js'
+import { sliceService } from '../../table/slice-service.js'
+import type { AwaitingAlgorithm, SplitCall, SplitPart } from './algorithm.js'
+import { type Collected, collect } from './collect.js'
+import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, tellColumn } from './column-outcome.js'
+import { exactCuts } from './exact-cuts.js'
+import { within } from './exchange-group.js'
+import { steps } from './exchange-steps.js'
+import { localRows } from './local-rows.js'
+import type { SplitMeter } from './meter.js'
+import { Owners } from './owners.js'
+import { partsOf } from './parts.js'
+import { scratchBytes } from './rows/distribute.js'
+import { type Rows, rowsBetween } from './rows/rows.js'
+import type { Slice } from './rows/runs.js'
+import { sortRuns } from './rows/sort-runs.js'
+import { type SorterLayout, sorterLayout } from './sorter-layout.js'
+import { tableOf } from './split-table.js'
+
+/** A sorter's part of the sorted table. */
+export interface SortedSlice {
+  readonly rows: Rows
+  /** Where the slices of all sorters begin in the whole table. */
+  readonly bounds: SliceBounds
+}
+
+/** How the sorters of a column turn their sorted lists, of `total` rows together (at least one), into slices. */
+export type SortColumn = (
+  column: Exchange,
+  lists: Rows,
+  total: number,
+  meter: SplitMeter,
+) => Promise<SortedSlice>
+
+/**
+ * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column cut
+ * theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
+ * processes of its column where their ranks came out. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
+ */
+export const splitByParallelSort: AwaitingAlgorithm = (call) =>
+  splitBySorting(call, async (column, rows, total, meter) => {
+    const { cuts, bounds } = await exactCuts(column, rows, total)
+    return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }
+  })
+
+export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise<readonly SplitPart[]> {
+  const { parent, exchange, plan, meter } = call
+  const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
+  const owners = new Owners(parent)
+  const counter = parent.runtime.drawCounter()
+  // Others may ask for rows as soon as I have told them where their ranks are, before I get to host my slice.
+  sliceService(parent.runtime)
+
+  meter.enter('collect')
+  const own = localRows(call, owners.width)
+  const collected = await collect(
+    within(exchange, blockMembers(layout)),
+    own,
+    counter,
+    owners,
+    (process) => process - layout.blockStart,
+    meter,
+    steps.collect,
+  )
+  if (layout.isShadow) {
+    meter.enter('ranks')
+    meter.hold(null, collected.rows.words)
+    const outcome = await receiveOutcome(exchange, exchange.me - 1, steps.shadow)
+    return partsOf(call, outcome, await tableOf(call, layout, outcome, null, null))
+  }
+
+  const column = within(exchange, layout.members)
+  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, owners, sort)
+  if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, steps.shadow, ofShadow)
+  meter.enter('table')
+  return partsOf(call, outcome, await tableOf(call, layout, outcome, column, slice))
+}
+
+async function sortInColumn(
+  call: SplitCall,
+  layout: SorterLayout,
+  column: Exchange,
+  collected: Collected,
+  owners: Owners,
+  sort: SortColumn,
+): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome; slice: Slice | null }> {
+  const { meter } = call
+  meter.enter('splitters')
+  const { total, counters } = await agree(column, collected)
+  if (total === 0) {
+    meter.hold(null, collected.rows.words)
+    return { outcome: nobody, ofShadow: nobody, slice: null }
+  }
+  const { rows, bounds } = await sort(column, collected.rows, total, meter)
+  meter.enter('ranks')
+  const slice = sliceOf(bounds.start(column.me), rows, owners)
+  meter.hold(slice.worldRanks)
+  meter.hold(slice.processes)
+  const told = await tellColumn(call, layout, column, slice, bounds, owners, counters)
+  meter.hold(null, slice.processes)
+  return { ...told, slice }
+}
+
+/** Rows of all lists together, and the context counters of all processes: of the blocks in turn. */
+async function agree(
+  column: Exchange,
+  { rows, counters }: Collected,
+): Promise<{ total: number; counters: Int32Array }> {
+  const mine = new Int32Array(1 + counters.length)
+  mine[0] = rows.words.length / rows.width
+  mine.set(counters, 1)
+  const all = (await allgatherBytes(column, bytesOf(mine), steps.agree)).map(wordsOf)
+  return {
+    total: all.reduce((sum, words) => sum + words[0]!, 0),
+    counters: Int32Array.from(all.flatMap((words) => [...words.subarray(1)])),
+  }
+}
+
+/** My slice of every sorter's list, merged in the order of the sorters. */
+async function exchangeAndMerge(
+  column: Exchange,
+  rows: Rows,
+  cuts: Int32Array,
+  meter: SplitMeter,
+): Promise<Rows> {
+  const { width } = rows
+  meter.enter('exchange')
+  const blocks = Array.from({ length: column.count }, (_, k) =>
+    bytesOf(rowsBetween(rows, cuts[k]!, cuts[k + 1]!)),
+  )
+  const received = (await alltoallBytes(column, blocks, steps.exchange)).map(wordsOf)
+  for (const run of received) if (run !== received[column.me]) meter.hold(run)
+  const bounds = [0]
+  for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
+  const length = bounds[bounds.length - 1]!
+  // My own list has been sent: its memory takes the slice, so that no more than twice the slice is ever held.
+  received[column.me] = received[column.me]!.slice()
+  const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
+  if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)
+  for (let k = 0; k < received.length; k++) {
+    words.set(received[k]!, bounds[k])
+    if (k !== column.me) meter.hold(null, received[k]!)
+    received[k] = nothing
+  }
+  meter.enter('merge')
+  const spare = new Int32Array(column.count > 1 ? length : 0)
+  meter.hold(spare)
+  const scratch = { byteLength: scratchBytes(length / width) }
+  meter.hold(scratch)
+  const sorted = sortRuns(width, words, bounds, spare)
+  meter.hold(null, spare, scratch)
+  return { words: sorted, width }
+}
+
+const nothing = new Int32Array(0)
+
+function sliceOf(base: number, rows: Rows, owners: Owners): Slice {
+  const count = rows.words.length / rows.width
+  const worldRanks = new Int32Array(count)
+  const processes = new Int32Array(count)
+  for (let row = 0; row < count; row++) {
+    const worldRank = owners.worldRank(rows, row * rows.width)
+    worldRanks[row] = worldRank
+    processes[row] = owners.process(worldRank)
+  }
+  return { base, rows, worldRanks, processes }
+}
+
+function blockMembers({ blockStart, blockEnd }: SorterLayout): Int32Array {
+  return Int32Array.from({ length: blockEnd - blockStart }, (_, i) => blockStart + i)
+}

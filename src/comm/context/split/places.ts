@@ -1,0 +1,82 @@
+import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
+import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
+
+/** How the slices of a column, or of several, become one distributed table (split.md §7). Process numbers are the parent's. */
+export interface TablePlan {
+  readonly bounds: SliceBounds
+  /** Whom I ask, by slice. */
+  readonly servers: Int32Array
+  /** The slice I host; -1 for none. */
+  readonly mine: number
+  readonly home: number
+  /** Processes that use this table, and those that host slices of it. */
+  readonly users: number
+  readonly hosts: Int32Array
+}
+
+/**
+ * @param sorted bounds of the slices that the sorters have
+ * @param tableGroup P': processes that share one table
+ */
+export function tablePlan(
+  layout: SorterLayout,
+  sorted: SliceBounds,
+  tableGroup: number,
+  processes: number,
+): TablePlan {
+  return tableGroup <= layout.sorters
+    ? withinColumn(layout, sorted, tableGroup, processes)
+    : acrossColumns(layout, sorted, tableGroup, processes)
+}
+
+/** P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; everyone asks its own choice. */
+function withinColumn(
+  layout: SorterLayout,
+  sorted: SliceBounds,
+  slices: number,
+  processes: number,
+): TablePlan {
+  const { sorters, block, columns, column, members } = layout
+  const servers = Int32Array.from({ length: slices }, (_, slice) => {
+    const first = Math.ceil((slice * sorters) / slices)
+    const count = Math.ceil(((slice + 1) * sorters) / slices) - first
+    return members[first + (block % count)]!
+  })
+  return {
+    bounds: slices === sorters ? sorted : evenBounds(sorted.rows, slices),
+    servers,
+    mine: layout.isShadow ? -1 : Math.floor((block * slices) / sorters),
+    home: members[0]!,
+    users: sorters + (column === columns - 1 ? shadowsOf(processes, sorters) : 0),
+    hosts: members,
+  }
+}
+
+/** P' > p: w neighboring columns each keep 1/w of their sorters' slices; columns left over use the last full group. */
+function acrossColumns(
+  layout: SorterLayout,
+  sorted: SliceBounds,
+  tableGroup: number,
+  processes: number,
+): TablePlan {
+  const { sorters, columns, column, block } = layout
+  const width = columnsPerTable(tableGroup, sorters, processes)
+  const groups = Math.floor(columns / width)
+  const group = Math.min(Math.floor(column / width), groups - 1)
+  const firstColumn = group * width
+  const isLast = group === groups - 1
+  const slices = sorters * width
+  const hosts = Int32Array.from({ length: slices }, (_, slice) => {
+    return blockStart(Math.floor(slice / width), processes, sorters) + firstColumn + (slice % width)
+  })
+  const hostsSlice = !layout.isShadow && column - firstColumn < width
+  const userColumns = isLast ? columns - firstColumn : width
+  return {
+    bounds: sorted.subdivided(width),
+    servers: hosts,
+    mine: hostsSlice ? block * width + column - firstColumn : -1,
+    home: hosts[0]!,
+    users: userColumns * sorters + (isLast ? shadowsOf(processes, sorters) : 0),
+    hosts,
+  }
+}

@@ -1,0 +1,138 @@
+import { WordList } from '../../../../base/word-list.js'
+import { rowWord } from './rows.js'
+import type { Run, Slice } from './runs.js'
+
+// What a sorter tells the processes of its column: where their ranks came out, in runs of one color (split.md §6).
+// A record is a head, the set of hosts unless it is that of the record before, (rank, position) of every row of the
+// process, and the world ranks of the run where the process keeps them itself.
+
+// Words of a head: start, size, first, leader's counter, regular, stride, whether hosts follow, rows, pushed.
+const headWords = 9
+
+/** One run as one of its processes is told of it. */
+export interface Item {
+  /** Position of the color's first row, and its number of rows. */
+  readonly start: number
+  readonly size: number
+  /** World rank of new rank 0, and the context counter of its process. */
+  readonly first: number
+  readonly leaderCounter: number
+  readonly isRegular: boolean
+  readonly stride: number
+  readonly hosts: Int32Array
+  /** Rank in the parent and position of every row of this process, in turns, by position. */
+  readonly rows: Int32Array
+  /** World ranks of this part of the run; empty where the process is to ask for them. */
+  readonly pushed: Int32Array
+}
+
+/** Writes the items of one process. */
+export class ItemWriter {
+  readonly list = new WordList()
+  #hosts: Int32Array | undefined
+
+  /** Begins an item; its rows follow by {@link row}, then {@link push}. */
+  begin(run: Run, counter: number, rows: number, pushed: number): void {
+    const { list } = this
+    const isNew = this.#hosts === undefined || !sameWords(this.#hosts, run.hosts)
+    list.push(run.start)
+    list.push(run.end - run.start)
+    list.push(run.first)
+    list.push(counter)
+    list.push(run.isRegular ? 1 : 0)
+    list.push(run.stride)
+    list.push(isNew ? 1 : 0)
+    list.push(rows)
+    list.push(pushed)
+    if (isNew) list.append(run.hosts)
+    this.#hosts = run.hosts
+  }
+}
+
+/** The items in a message of {@link ItemWriter}, as views of it. */
+export function* itemsIn(words: Int32Array, processCount: number): Generator<Item> {
+  const hostWords = (processCount + 31) >>> 5
+  let hosts = new Int32Array(0)
+  for (let at = 0; at < words.length; ) {
+    const [start, size, first, leaderCounter, isRegular, stride, hasHosts, rows, pushed] = words.subarray(
+      at,
+      at + headWords,
+    ) as unknown as number[] as [number, number, number, number, number, number, number, number, number]
+    at += headWords
+    if (hasHosts === 1) {
+      hosts = words.subarray(at, at + hostWords) as Int32Array<ArrayBuffer>
+      at += hostWords
+    }
+    const rowsAt = at
+    at += 2 * rows
+    const pushedAt = at
+    at += pushed
+    yield {
+      start,
+      size,
+      first,
+      leaderCounter,
+      isRegular: isRegular === 1,
+      stride,
+      hosts,
+      rows: words.subarray(rowsAt, pushedAt),
+      pushed: words.subarray(pushedAt, at),
+    }
+  }
+}
+
+/** Rows of one run by the process that hosts them: in which order processes come up, and how many rows each has. */
+export class RunTally {
+  readonly rowsOf: Int32Array
+  readonly touched: number[] = []
+
+  constructor(processes: number) {
+    this.rowsOf = new Int32Array(processes)
+  }
+
+  count({ processes }: Slice, from: number, to: number): void {
+    for (const process of this.touched) this.rowsOf[process] = 0
+    this.touched.length = 0
+    for (let row = from; row < to; row++) {
+      const process = processes[row]!
+      if (this.rowsOf[process]!++ === 0) this.touched.push(process)
+    }
+  }
+}
+
+/**
+ * Whether a process keeps the world ranks of a communicator itself: for free when all ranks are its own, else when they
+ * are no more than its share of `selfHostRows`, by the ranks it has in it. So what a process keeps in all communicators
+ * of a split together stays about within `selfHostRows`.
+ *
+ * @param ranksPerProcess of the parent, on average
+ */
+export function keepsRows(size: number, own: number, selfHostRows: number, ranksPerProcess: number): boolean {
+  return own === size || size * ranksPerProcess <= selfHostRows * own
+}
+
+function sameWords(a: Int32Array, b: Int32Array): boolean {
+  if (a === b) return true
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+/** Writes rank in the parent and position of the rows of a run, each to its process's writer, where it has one. */
+export function writeRows(
+  slice: Slice,
+  from: number,
+  to: number,
+  writerOf: (process: number) => ItemWriter | undefined,
+): void {
+  const {
+    base,
+    rows: { words, width },
+    processes,
+  } = slice
+  for (let row = from; row < to; row++) {
+    const list = writerOf(processes[row]!)?.list
+    if (list === undefined) continue
+    list.push(words[row * width + rowWord.rank]!)
+    list.push(base + row)
+  }
+}

@@ -1,0 +1,48 @@
+import type { Exchange } from '../../calls/collective-engine.js'
+import { collectiveWord, type SlotExchange } from '../../calls/exchange.js'
+import type { CommState } from '../comm-state.js'
+import type { SplitOrigin } from '../describe.js'
+import type { AwaitingAlgorithm, SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
+import { splitConventionally } from './conventional.js'
+import { splitByMerging } from './merging.js'
+import { SplitMeter } from './meter.js'
+import { splitMinimally } from './minimal.js'
+import { splitByParallelSort } from './parallel-sort.js'
+import type { SplitAlgorithmName, SplitPlan } from './plan.js'
+import { splitBySampleSort } from './sample-sort.js'
+
+const awaiting =
+  (algorithm: AwaitingAlgorithm): SplitAlgorithm =>
+  async (call, done): Promise<undefined> => {
+    done(await algorithm(call))
+  }
+
+const algorithms: Readonly<Record<SplitAlgorithmName, SplitAlgorithm>> = {
+  conventional: splitConventionally,
+  merging: awaiting(splitByMerging),
+  'parallel-sort': awaiting(splitByParallelSort),
+  'sample-sort': awaiting(splitBySampleSort),
+  minimal: awaiting(splitMinimally),
+}
+
+export interface SplitOutcome {
+  readonly parts: readonly SplitPart[]
+  readonly origin: SplitOrigin
+}
+
+/** Runs a split as planned, within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
+export function runSplit(
+  parent: CommState,
+  exchange: Exchange,
+  request: SplitRequest,
+  plan: SplitPlan,
+  done: (outcome: SplitOutcome) => void,
+): Promise<undefined> | undefined {
+  const meter = new SplitMeter()
+  const seq = (exchange as SlotExchange).header[collectiveWord.seq]!
+  const call = { parent, exchange: meter.counting(exchange), seq, request, plan, meter }
+  return algorithms[plan.algorithm](call, (parts) => {
+    meter.leave()
+    done({ parts, origin: { plan, meter } })
+  })
+}

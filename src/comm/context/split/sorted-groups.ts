@@ -1,0 +1,41 @@
+import { type CommTable, rankTable } from '../../table/rank-table.js'
+import type { SplitCall, SplitPart } from './algorithm.js'
+import type { Owners } from './owners.js'
+import { type Rows, rowWord } from './rows/rows.js'
+
+/** The communicators with ranks here, where the whole sorted table is. */
+export function partsOfAll(
+  { parent }: SplitCall,
+  rows: Rows,
+  owners: Owners,
+  counters: Int32Array,
+): readonly SplitPart[] {
+  const { words, width } = rows
+  const count = words.length / width
+  const localIndex = new Map<number, number>()
+  parent.localRanks.forEach((rank, index) => {
+    localIndex.set(rank, index)
+  })
+  const parts: SplitPart[] = []
+  for (let from = 0, to = 0; from < count; from = to) {
+    const color = words[from * width]
+    const hosted: number[] = []
+    for (to = from; to < count && words[to * width] === color; to++) {
+      const index = localIndex.get(words[to * width + rowWord.rank]!)
+      if (index !== undefined) hosted.push(index)
+    }
+    if (hosted.length === 0) continue
+    const first = from
+    const worldRanks = Int32Array.from({ length: to - from }, (_, i) =>
+      owners.worldRank(rows, (first + i) * width),
+    )
+    const leader = worldRanks[0]!
+    const table: CommTable = rankTable(worldRanks)
+    parts.push({
+      id: { leader, counter: counters[owners.process(leader)]! },
+      table,
+      hosted: Int32Array.from(hosted),
+    })
+  }
+  return parts
+}

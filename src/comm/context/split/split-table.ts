@@ -1,0 +1,123 @@
+import { bytesOf, wordsOf } from '../../../base/words.js'
+import type { Exchange } from '../../calls/collective-engine.js'
+import { allgatherBytes } from '../../calls/exchange-patterns.js'
+import { SharedSlices } from '../../table/distributed-table.js'
+import type { SliceBounds } from '../../table/slice-bounds.js'
+import { type HostedSlice, sliceService } from '../../table/slice-service.js'
+import type { SplitCall } from './algorithm.js'
+import type { ColumnOutcome } from './column-outcome.js'
+import { steps } from './exchange-steps.js'
+import { type TablePlan, tablePlan } from './places.js'
+import type { Slice } from './rows/runs.js'
+import type { SorterLayout } from './sorter-layout.js'
+
+/** What the members of irregular communicators look their ranks up in. */
+export type SplitTable =
+  | { readonly kind: 'none' }
+  /** World ranks of all rows, by position. */
+  | { readonly kind: 'replicated'; readonly worldRanks: Int32Array }
+  | { readonly kind: 'distributed'; readonly slices: SharedSlices }
+
+/**
+ * Makes the table of a split out of the sorters' slices (split.md §7).
+ *
+ * @param column null for a shadow, which hosts nothing
+ */
+export async function tableOf(
+  call: SplitCall,
+  layout: SorterLayout,
+  outcome: ColumnOutcome,
+  column: Exchange | null,
+  slice: Slice | null,
+): Promise<SplitTable> {
+  const { exchange, plan, parent, seq } = call
+  const { bounds } = outcome
+  if (!outcome.needsTable) return { kind: 'none' }
+  if (plan.table === 'replicated') {
+    return { kind: 'replicated', worldRanks: await replicate(call, layout, column, slice) }
+  }
+  const places = tablePlan(layout, bounds, plan.tableGroup, exchange.count)
+  const { runtime, processes } = parent
+  const worldProcess = (process: number) => processes.processes[process]!
+  const id = { leader: parent.id.leader, counter: parent.id.counter, seq }
+  const service = sliceService(runtime)
+  const hosted = slice === null ? undefined : await ownSlice(column!, places, bounds, slice)
+  if (hosted !== undefined) {
+    call.meter.hold(hosted.worldRanks)
+    service.host(id, hosted)
+  }
+  if (places.home === exchange.me) {
+    service.keepHome(id, { users: places.users, hosts: places.hosts.map(worldProcess) })
+  }
+  const slices = new SharedSlices(
+    runtime,
+    {
+      id,
+      bounds: places.bounds,
+      servers: places.servers.map(worldProcess),
+      home: worldProcess(places.home),
+      hosted,
+    },
+    plan.cacheRows,
+  )
+  return { kind: 'distributed', slices }
+}
+
+/** The rows I shall answer for: part of my own slice, or several sorters' slices together. */
+async function ownSlice(
+  column: Exchange,
+  { bounds, mine }: TablePlan,
+  sorted: SliceBounds,
+  { base, worldRanks }: Slice,
+): Promise<HostedSlice | undefined> {
+  if (bounds.slices >= sorted.slices) {
+    if (mine < 0) return undefined
+    const start = bounds.start(mine)
+    return { start, worldRanks: worldRanks.slice(start - base, bounds.start(mine + 1) - base) }
+  }
+  // Everybody knows who needs what, so no sizes travel.
+  const { me, count } = column
+  const sliceAt = (sorter: number) => Math.floor((sorter * bounds.slices) / count)
+  const overlap = (sorter: number, slice: number): [number, number] => [
+    Math.max(sorted.start(sorter), bounds.start(slice)),
+    Math.min(sorted.start(sorter + 1), bounds.start(slice + 1)),
+  ]
+  for (let peer = 0; peer < count; peer++) {
+    const [from, to] = overlap(me, sliceAt(peer))
+    if (peer !== me && from < to) {
+      column.send(peer, steps.reslice, bytesOf(worldRanks.subarray(from - base, to - base)))
+    }
+  }
+  const start = bounds.start(mine)
+  const rows = new Int32Array(bounds.start(mine + 1) - start)
+  for (let peer = 0; peer < count; peer++) {
+    const [from, to] = overlap(peer, mine)
+    if (from >= to) continue
+    const part =
+      peer === me
+        ? worldRanks.subarray(from - base, to - base)
+        : wordsOf(await column.receive(peer, steps.reslice))
+    rows.set(part, from - start)
+  }
+  return { start, worldRanks: rows }
+}
+
+/** All slices on every process of the column, and its shadow's. */
+async function replicate(
+  { exchange, meter }: SplitCall,
+  layout: SorterLayout,
+  column: Exchange | null,
+  slice: Slice | null,
+): Promise<Int32Array> {
+  if (column === null) return wordsOf(await exchange.receive(exchange.me - 1, steps.replicate + 63))
+  const parts = (await allgatherBytes(column, bytesOf(slice!.worldRanks), steps.replicate)).map(wordsOf)
+  const all = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
+  let at = 0
+  for (const part of parts) {
+    all.set(part, at)
+    at += part.length
+  }
+  meter.hold(all)
+  if (layout.shadow >= 0) exchange.send(layout.shadow, steps.replicate + 63, bytesOf(all))
+  return all
+}

@@ -1,0 +1,154 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { TypedArray } from '../types.js'
+
+/** Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber. */
+export const typeCode = {
+  value: 0,
+  Int8Array: 1,
+  Uint8Array: 2,
+  Uint8ClampedArray: 3,
+  Int16Array: 4,
+  Uint16Array: 5,
+  Int32Array: 6,
+  Uint32Array: 7,
+  Float32Array: 8,
+  Float64Array: 9,
+  BigInt64Array: 10,
+  BigUint64Array: 11,
+} as const
+
+const constructors = [
+  Uint8Array,
+  Int8Array,
+  Uint8Array,
+  Uint8ClampedArray,
+  Int16Array,
+  Uint16Array,
+  Int32Array,
+  Uint32Array,
+  Float32Array,
+  Float64Array,
+  BigInt64Array,
+  BigUint64Array,
+] as const
+
+const codeOfTag: Readonly<Record<string, number>> = typeCode
+
+// The tag getter of %TypedArray% works across realms and calls a Buffer a Uint8Array.
+const typedArrayTag = Object.getOwnPropertyDescriptor(
+  Object.getPrototypeOf(Uint8Array.prototype),
+  Symbol.toStringTag,
+)!.get!
+
+/** Wire code of an element type; 0 for whatever is not a typed array (and so travels as a value). */
+export function typeCodeOf(data: unknown): number {
+  const tag = typedArrayTag.call(data) as string | undefined
+  return tag === undefined ? typeCode.value : (codeOfTag[tag] ?? unknownElementType(tag))
+}
+
+export type TypedArrayConstructor = (typeof constructors)[number]
+
+/** @throws ERR_TYPE unless it is the constructor of an array that can be sent */
+export function typeCodeOfConstructor(wanted: unknown): number {
+  const type = constructors.lastIndexOf(wanted as TypedArrayConstructor)
+  if (type >= 0) return type
+  throw new RankweaveError(
+    'ERR_TYPE',
+    `expected a number of bytes or the constructor of a typed array, got ${typeof wanted === 'function' ? wanted.name : shown(wanted)}`,
+  )
+}
+
+/** Name of a wire code, for messages: `Float64Array`, or `value`. */
+export function typeName(type: number): string {
+  return type === typeCode.value ? 'value' : (constructors[type]?.name ?? `type ${type}`)
+}
+
+/** Bytes of one element; 1 for values, which travel as bytes. */
+export function elementSizeBytes(type: number): number {
+  return constructors[type]!.BYTES_PER_ELEMENT
+}
+
+/** What every array of ours can be seen as bytes up to, on all versions of Node. */
+const maxArrayBytes = 2 ** 32
+
+/**
+ * @param memory what to lay it over; undefined: memory of its own
+ * @throws ERR_COUNT for more than memory holds
+ */
+export function newArray(
+  type: number,
+  countElems: number,
+  memory?: (sizeBytes: number) => ArrayBufferLike | undefined,
+): TypedArray {
+  const TypedArrayOf = constructors[type]!
+  const sizeBytes = countElems * TypedArrayOf.BYTES_PER_ELEMENT
+  if (sizeBytes <= maxArrayBytes) {
+    try {
+      const buffer = memory?.(sizeBytes)
+      return buffer === undefined ? new TypedArrayOf(countElems) : new TypedArrayOf(buffer as ArrayBuffer)
+    } catch (cause) {
+      throw noRoom(type, countElems, cause)
+    }
+  }
+  throw noRoom(type, countElems)
+}
+
+function noRoom(type: number, countElems: number, cause?: unknown): RankweaveError {
+  const message = `no memory holds ${countElems} elements of a ${typeName(type)}`
+  return new RankweaveError('ERR_COUNT', message, { cause })
+}
+
+/** The bytes of a typed array, not copied. */
+export function bytesOf(array: TypedArray): Uint8Array {
+  if (array.constructor === Uint8Array) return array as Uint8Array
+  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
+}
+
+/** Elements of some type in `bytes`: a view where their alignment allows it, else a copy. */
+export function elementsIn(type: number, bytes: Uint8Array): TypedArray {
+  const sizeBytes = elementSizeBytes(type)
+  const aligned = bytes.byteOffset % sizeBytes === 0 ? bytes : bytes.slice()
+  return new constructors[type]!(
+    aligned.buffer as ArrayBuffer,
+    aligned.byteOffset,
+    aligned.byteLength / sizeBytes,
+  )
+}
+
+function unknownElementType(tag: string): never {
+  throw new RankweaveError('ERR_TYPE', `arrays of this type cannot be sent: ${tag}`)
+}
+
+/** Elements must stay where they are while a message is under way; only buffers of fixed length promise that. */
+export function requireFixed(array: TypedArray): void {
+  const buffer = array.buffer as ArrayBufferLike & {
+    readonly resizable?: boolean
+    readonly growable?: boolean
+  }
+  if (buffer.resizable === true || buffer.growable === true) {
+    throw new RankweaveError(
+      'ERR_TYPE',
+      'expected an array over a buffer of fixed length, got a resizable one',
+    )
+  }
+  if (array.length === 0 && isDetached(buffer)) {
+    throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
+  }
+}
+
+function isDetached(buffer: ArrayBufferLike): boolean {
+  if (buffer.byteLength > 0) return false
+  try {
+    new Uint8Array(buffer)
+    return false
+  } catch {
+    return true
+  }
+}
+
+/** What a value is, for messages about types. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (typeof value !== 'object') return typeof value
+  return value.constructor?.name ?? 'object'
+}

@@ -1,0 +1,91 @@
+import { RankweaveError } from '../../errors.js'
+import { builtinKernel, isOperationName, type Kernel, type OperationName } from './operation-kernels.js'
+import { elementSizeBytes, typeCode, typeName } from './payload.js'
+
+export type { OperationName } from './operation-kernels.js'
+
+/**
+ * A user-defined reduction; {@link createOperation} makes one.
+ *
+ * @see MPI-4.1 §6.9.5 (MPI_Op_create)
+ */
+export interface Operation<T = unknown> {
+  readonly kind: 'operation'
+  /** What ranks compare to find that they call with different operations. */
+  readonly name: string
+  /** Kept for information: every reduction combines in rank order, so nothing needs to commute. */
+  readonly commutative: boolean
+  readonly combine: (left: T, right: T) => T | undefined
+}
+
+/**
+ * Makes a reduction out of an associative function. `left` comes from lower ranks than `right`.
+ *
+ * On typed arrays both arguments have the same type and length. The function returns the combined array: `left`,
+ * which it may overwrite for that, or a fresh one of the same type and length; returning nothing means `left`.
+ * On other values it returns the combined value, which must be structured-cloneable; it may build on both
+ * arguments. It must not change `right`, must not wait, and must give equal results on all processes.
+ *
+ * Defaults: `name` is the function's own name; not commutative.
+ *
+ * @throws ERR_OP unless `combine` is a function
+ * @see MPI-4.1 §6.9.5
+ */
+export function createOperation<T>(
+  combine: (left: T, right: T) => T | undefined,
+  options: { readonly name?: string; readonly commutative?: boolean } = {},
+): Operation<T> {
+  if (typeof combine !== 'function') {
+    throw new RankweaveError('ERR_OP', `an operation needs a function of two values, got ${typeof combine}`)
+  }
+  const { name = combine.name || 'anonymous', commutative = false } = options
+  return { kind: 'operation', name, commutative, combine }
+}
+
+/** An operation that fits the data it is called with. */
+export type ReadyOperation =
+  | { readonly kind: 'kernel'; readonly name: string; readonly kernel: Kernel }
+  | { readonly kind: 'function'; readonly name: string; readonly combine: Operation['combine'] }
+
+/**
+ * @param type wire code of the elements
+ * @throws ERR_OP for an unknown operation, or one that elements of this type do not have
+ * @throws ERR_COUNT for minloc and maxloc on an odd number of elements
+ */
+export function readyOperation(op: unknown, type: number, countElems: number): ReadyOperation {
+  if (isOperation(op)) return { kind: 'function', name: op.name, combine: op.combine }
+  if (!isOperationName(op)) {
+    const got = typeof op === 'string' ? `'${op}'` : typeof op
+    throw new RankweaveError(
+      'ERR_OP',
+      `expected the name of an operation or the result of createOperation, got ${got}`,
+    )
+  }
+  if (type === typeCode.value) {
+    throw new RankweaveError(
+      'ERR_OP',
+      `${op} works on typed arrays; for other values pass an operation made by createOperation`,
+    )
+  }
+  return { kind: 'kernel', name: op, kernel: kernelFor(op, type, countElems) }
+}
+
+function kernelFor(op: OperationName, type: number, countElems: number): Kernel {
+  const kernel = builtinKernel(op, type)
+  if (kernel === undefined) {
+    throw new RankweaveError('ERR_OP', `${op} is not defined on the elements of a ${typeName(type)}`)
+  }
+  if ((op === 'minloc' || op === 'maxloc') && countElems % 2 !== 0) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${op} works on (value, index) pairs, got ${countElems} elements of ${elementSizeBytes(type)} bytes`,
+    )
+  }
+  return kernel
+}
+
+function isOperation(op: unknown): op is Operation {
+  if (typeof op !== 'object' || op === null) return false
+  const { kind, name, combine } = op as Partial<Operation>
+  return kind === 'operation' && typeof name === 'string' && typeof combine === 'function'
+}

@@ -1,0 +1,143 @@
+import { RankweaveError } from '../../errors.js'
+import type { ReceiveBuffer, TypedArray } from '../types.js'
+import {
+  bytesOf,
+  elementSizeBytes,
+  kindOf,
+  newArray,
+  requireFixed,
+  typeCode,
+  typeCodeOf,
+  typeName,
+} from './elements.js'
+import { contiguous, StridedView, unpack } from './strided-view.js'
+import { decodeValue, encodeValue } from './value-encoding.js'
+
+export * from './elements.js'
+export * from './strided-view.js'
+
+/** Largest payload of one message: sizes travel as unsigned 32-bit. */
+export const maxPayloadSizeBytes = 0xffffffff
+
+/** What one message carries, checked and ready to be sent. `data` is still the user's, unless it is a value. */
+export interface Payload {
+  readonly type: number
+  readonly data: TypedArray | StridedView
+  /** Elements; 1 for a value. */
+  readonly countElems: number
+  readonly sizeBytes: number
+}
+
+/**
+ * @throws ERR_TYPE for arrays over detached or resizable buffers
+ * @throws ERR_CLONE for a value that structured clone refuses
+ * @throws ERR_COUNT for 4 GiB and more
+ */
+export function payloadOf(data: unknown): Payload {
+  const type = typeCodeOf(data)
+  if (type !== typeCode.value) {
+    const array = data as TypedArray
+    requireFixed(array)
+    return checkedSize(type, array, array.length, array.byteLength)
+  }
+  if (data instanceof StridedView) {
+    requireFixed(data.array)
+    const elements = contiguous(data)
+    const elementType = typeCodeOf(data.array)
+    return checkedSize(elementType, elements, data.length, data.length * elementSizeBytes(elementType))
+  }
+  const bytes = encodeValue(data)
+  return checkedSize(typeCode.value, bytes, 1, bytes.byteLength)
+}
+
+function checkedSize(
+  type: number,
+  data: TypedArray | StridedView,
+  countElems: number,
+  sizeBytes: number,
+): Payload {
+  if (sizeBytes > maxPayloadSizeBytes) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `a message carries at most ${maxPayloadSizeBytes} bytes, got ${sizeBytes}`,
+      { details: { sizeBytes } },
+    )
+  }
+  return { type, data, countElems, sizeBytes }
+}
+
+/**
+ * Checks a buffer that a receive is to fill.
+ *
+ * @throws ERR_TYPE unless it is a typed array or a strided view, over a buffer of fixed length
+ * @throws ERR_COUNT when blocks of the view overlap
+ */
+export function requireReceiveBuffer(into: unknown): void {
+  if (into instanceof StridedView) {
+    requireFixed(into.array)
+    if (into.overlaps) {
+      throw new RankweaveError(
+        'ERR_COUNT',
+        `cannot receive into overlapping blocks: blockLength ${into.blockLength}, stride ${into.stride}`,
+      )
+    }
+    return
+  }
+  if (typeCodeOf(into) === typeCode.value) {
+    throw new RankweaveError('ERR_TYPE', `into must be a typed array or a strided view, got ${kindOf(into)}`)
+  }
+  requireFixed(into as TypedArray)
+}
+
+/** Why a message does not fit a receive buffer, if so; undefined when it does. */
+export function misfit(
+  type: number,
+  countElems: number,
+  into: ReceiveBuffer | undefined,
+): RankweaveError | undefined {
+  if (into === undefined) return undefined
+  const expected = typeCodeOf(into instanceof StridedView ? into.array : into)
+  if (type !== expected) {
+    return new RankweaveError(
+      'ERR_TYPE_MISMATCH',
+      `into is a ${typeName(expected)}, the message carries a ${typeName(type)}`,
+      { details: { expected: typeName(expected), arrived: typeName(type) } },
+    )
+  }
+  if (countElems > into.length) {
+    return new RankweaveError(
+      'ERR_TRUNCATE',
+      `into has room for ${into.length} elements, the message carries ${countElems}`,
+      { details: { expected: into.length, arrived: countElems } },
+    )
+  }
+  return undefined
+}
+
+/**
+ * What a receive makes of a message's bytes: `bytes` is where they go, `finish` is called when all are there.
+ * Contiguous targets are written in place; strided ones through a packed copy.
+ */
+export interface Landing {
+  readonly bytes: Uint8Array
+  finish(): unknown
+}
+
+/** @param into fits the message ({@link misfit}) */
+export function landing(type: number, countElems: number, sizeBytes: number, into?: ReceiveBuffer): Landing {
+  if (type === typeCode.value) {
+    const bytes = new Uint8Array(sizeBytes)
+    return { bytes, finish: () => decodeValue(bytes) }
+  }
+  const target = into === undefined ? newArray(type, countElems) : contiguous(into)
+  if (!(target instanceof StridedView)) {
+    const bytes = new Uint8Array(target.buffer, target.byteOffset, sizeBytes)
+    return { bytes, finish: () => into ?? target }
+  }
+  const packed = newArray(type, countElems)
+  const finish = () => {
+    unpack(packed, target)
+    return into
+  }
+  return { bytes: bytesOf(packed), finish }
+}

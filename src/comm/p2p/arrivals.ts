@@ -1,0 +1,121 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { CommState } from '../context/comm-state.js'
+import { bytesOf, newArray, typeCode } from '../datatype/payload.js'
+import { type Credit, creditOf } from '../process/credit.js'
+import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
+import { deliverBytes, envelopeIn } from './delivery.js'
+import type { Mailbox, Mailboxes } from './mailbox.js'
+import { Arrived, type Receive } from './message.js'
+import type { Transfers } from './rendezvous.js'
+import { MatchedMessage } from './request.js'
+import type { Unreceived } from './unexpected-messages.js'
+
+/** Messages of one communicator as they come: to the receive that is there, or into the mailbox until one is. */
+export class Arrivals {
+  /** Messages taken out of matching by a matched probe and not yet received. */
+  readonly extracted = new Set<Arrived>()
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #mailboxes: Mailboxes
+  readonly #transfers: Transfers
+  readonly #unreceived: Unreceived
+
+  constructor(state: CommState, mailboxes: Mailboxes, transfers: Transfers, unreceived: Unreceived) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#mailboxes = mailboxes
+    this.#transfers = transfers
+    this.#unreceived = unreceived
+  }
+
+  /** An eager message, or the first part of a long one. */
+  eager(src: number, header: Int32Array, payload: Uint8Array): void {
+    const envelope = envelopeIn(header)
+    const transferId = header[envelopeWord.transferId]!
+    const acknowledge = header[envelopeWord.acknowledge] === 1
+    const mailbox = this.#mailboxOf(header)
+    const receive = mailbox.posted.find(envelope.source, envelope.tag)
+    const whole = payload.byteLength === envelope.sizeBytes
+    if (whole && receive?.kind === 'recv') {
+      mailbox.posted.remove(receive)
+      deliverBytes(receive, envelope, payload)
+      this.#credit.consumed(src, envelope.sizeBytes)
+      if (acknowledge) this.#transfers.acknowledge(src, transferId)
+      return
+    }
+    const { type, countElems, sizeBytes } = envelope
+    const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
+    const from = { data, process: src, transferId, acknowledge }
+    const message = new Arrived(
+      mailbox,
+      envelope,
+      whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
+    )
+    if (transferId !== 0) this.#unreceived.open(src, transferId, message)
+    if (whole) {
+      copyBytes(bytesOf(data), 0, payload)
+      this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    } else this.#unreceived.fill(message, payload)
+    this.enter(message, receive)
+  }
+
+  /** A message whose data stay with their sender until it is matched. */
+  offer(src: number, header: Int32Array): void {
+    const bytes = header[headerWord.kind] === frameKind.shared ? this.#reach(src, header) : undefined
+    const transferId = header[envelopeWord.transferId]!
+    const mailbox = this.#mailboxOf(header)
+    const content = {
+      kind: 'remote',
+      process: src,
+      transferId,
+      ...(bytes === undefined ? {} : { bytes }),
+    } as const
+    const message = new Arrived(mailbox, envelopeIn(header), content)
+    this.#unreceived.open(src, transferId, message)
+    this.enter(message, mailbox.posted.find(message.source, message.tag))
+  }
+
+  /** The payload of an offered message in its sender's memory. */
+  #reach(src: number, header: Int32Array): Uint8Array {
+    const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
+    const location = { segment: header[locationWord.segment]!, byteOffset }
+    return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
+  }
+
+  /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */
+  takeBack(src: number, transferId: number): void {
+    const message = this.#unreceived.find(src, transferId)
+    if (message === undefined || !message.listed) return
+    message.mailbox.arrived.remove(message)
+    this.#unreceived.discard(message, cancelReason.asked)
+  }
+
+  /** A message is here. @param receive the first posted receive that matches, if any */
+  enter(message: Arrived, receive: Receive<unknown> | undefined): void {
+    const { mailbox } = message
+    if (receive !== undefined) {
+      mailbox.posted.remove(receive)
+      if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+      else receive.fulfil(this.extract(message))
+      return
+    }
+    mailbox.arrived.add(message)
+    if (mailbox.probes.size === 0) return
+    for (const probe of [...mailbox.probes]) {
+      if (!probe.accepts(message)) continue
+      mailbox.probes.delete(probe)
+      probe.fulfil(message.status)
+    }
+  }
+
+  /** Takes a message out of matching. */
+  extract(message: Arrived): MatchedMessage {
+    this.extracted.add(message)
+    return new MatchedMessage(message.mailbox, message)
+  }
+
+  #mailboxOf(header: Int32Array): Mailbox {
+    const rank = header[envelopeWord.dest]!
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank]!)
+  }
+}

@@ -1,0 +1,27 @@
+import { typeCode } from '../datatype/payload.js'
+import type { TypedArray } from '../types.js'
+
+/** An array of at most this size is worth keeping alive so that it need not be checked again. */
+const longestBytes = 65_536
+
+/**
+ * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never changes; it
+ * can only be detached, and then there are no bytes any more.
+ */
+export class RecentArray {
+  type: number = typeCode.value
+  bytes: Uint8Array = new Uint8Array(0)
+  #array: unknown
+
+  /** Whether this is that array, still with its memory. */
+  is(data: unknown): boolean {
+    return data === this.#array && this.bytes.length > 0
+  }
+
+  remember(array: TypedArray, type: number, bytes: Uint8Array): void {
+    if (bytes.length > longestBytes) return
+    this.#array = array
+    this.type = type
+    this.bytes = bytes
+  }
+}

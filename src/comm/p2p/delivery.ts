@@ -1,0 +1,123 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import { RankweaveError, shown } from '../../errors.js'
+import {
+  bytesOf,
+  copyElements,
+  elementSizeBytes,
+  elementsIn,
+  misfit,
+  newArray,
+  pack,
+  StridedView,
+  typeCode,
+  unpack,
+} from '../datatype/payload.js'
+import { decodeValue } from '../datatype/value-encoding.js'
+import { envelopeWord } from '../process/frames.js'
+import type { TypedArray } from '../types.js'
+import type { Receive } from './message.js'
+
+/** What a receive learns of its message besides the data. */
+export interface Envelope {
+  readonly source: number
+  readonly tag: number
+  readonly type: number
+  readonly countElems: number
+  readonly sizeBytes: number
+}
+
+/** The envelope in the header of a frame. */
+export function envelopeIn(header: Int32Array): Envelope {
+  const type = header[envelopeWord.type]!
+  const sizeBytes = header[envelopeWord.sizeBytes]! >>> 0
+  const countElems = type === typeCode.value ? 1 : sizeBytes / elementSizeBytes(type)
+  return {
+    source: header[envelopeWord.source]!,
+    tag: header[envelopeWord.tag]!,
+    type,
+    countElems,
+    sizeBytes,
+  }
+}
+
+/** Completes a receive from its sender's own memory: copied once, straight to where it is wanted. */
+export function deliverCopy(
+  receive: Receive<unknown>,
+  envelope: Envelope,
+  data: TypedArray | StridedView,
+): void {
+  if (!admit(receive, envelope)) return
+  if (envelope.type === typeCode.value) {
+    complete(receive, envelope, () => decodeValue(data as Uint8Array))
+    return
+  }
+  const { into } = receive
+  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  if (into === undefined) fulfil(receive, envelope, pack(data))
+  else {
+    copyElements(data, into)
+    fulfil(receive, envelope, into)
+  }
+}
+
+/** Completes a receive from memory that nobody else holds: handed over where no `into` is given. */
+export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data: TypedArray): void {
+  if (receive.into === undefined && envelope.type !== typeCode.value) {
+    admit(receive, envelope)
+    fulfil(receive, envelope, data)
+  } else deliverCopy(receive, envelope, data)
+}
+
+/** Completes a receive from the bytes of a frame, which are only lent. */
+export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, bytes: Uint8Array): void {
+  if (!admit(receive, envelope)) return
+  if (envelope.type === typeCode.value) {
+    complete(receive, envelope, () => decodeValue(bytes))
+    return
+  }
+  const { into } = receive
+  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  if (into instanceof StridedView) {
+    unpack(elementsIn(envelope.type, bytes), into)
+    fulfil(receive, envelope, into)
+    return
+  }
+  const target = into ?? newArray(envelope.type, envelope.countElems)
+  copyBytes(bytesOf(target), 0, bytes)
+  fulfil(receive, envelope, target)
+}
+
+/** Counts a message against its receiver. */
+export function countReceived(receive: Receive<unknown>, envelope: Envelope): void {
+  const { counters } = receive.owner
+  counters.messagesReceived++
+  counters.bytesReceived += envelope.sizeBytes
+}
+
+/** The message is consumed either way; false when it does not fit and the receive has failed. */
+function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
+  countReceived(receive, envelope)
+  const error = misfit(envelope.type, envelope.countElems, receive.into)
+  if (error === undefined) return true
+  receive.reject(error)
+  return false
+}
+
+function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => unknown): void {
+  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  let data: unknown
+  try {
+    data = decode()
+  } catch (cause) {
+    receive.reject(
+      new RankweaveError('ERR_CLONE', `a received value cannot be rebuilt: ${shown(cause)}`, { cause }),
+    )
+    return
+  }
+  fulfil(receive, envelope, data)
+}
+
+function fulfil(receive: Receive<unknown>, envelope: Envelope, data: unknown): void {
+  const { source, tag, countElems, sizeBytes } = envelope
+  receive.fulfil({ source, tag, count: countElems, sizeBytes, data })
+}

@@ -1,0 +1,218 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import type { CommState } from '../context/comm-state.js'
+import { elementSizeBytes } from '../datatype/elements.js'
+import { bytesOf, newArray, requireFixed, StridedView, typeCode, typeCodeOf } from '../datatype/payload.js'
+import { type Credit, creditOf } from '../process/credit.js'
+import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
+import { processOf } from '../process/world-layout.js'
+import type { Message, ReceiveBuffer, TypedArray } from '../types.js'
+import type { Lookups } from './address-queue.js'
+import { RecentArray } from './checked-buffer-cache.js'
+import type { EnvelopeCount } from './envelope-count.js'
+import type { Mailbox } from './mailbox.js'
+import type { Receive } from './message.js'
+import { Sought } from './unposted-receive.js'
+
+/** How a rank in another process is reached; `index` counts its process among those of the communicator. */
+interface Route {
+  readonly dest: number
+  readonly process: number
+  readonly index: number
+}
+
+/**
+ * The way of most messages: an array that fits one frame, between ranks of two processes, whose receive is there when it
+ * comes. Envelope and data are read where the fabric has them, and no object is made but the message. All that is out
+ * of the ordinary is refused here, before anything has changed, and goes the way that can do everything (`Matching`).
+ */
+export class ShortMessages {
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #mailboxes: ReadonlyMap<number, Mailbox>
+  readonly #lookups: Lookups
+  readonly #envelopes: EnvelopeCount
+  readonly #header = new Int32Array(envelopeWords)
+  /** Of the last message: most often the next one goes the same way. Its words are in the header. */
+  #route: Route | undefined
+  readonly #sent = new RecentArray()
+  readonly #filled = new RecentArray()
+  readonly #sought = new Sought()
+  #stopped = false
+
+  constructor(
+    state: CommState,
+    mailboxes: ReadonlyMap<number, Mailbox>,
+    lookups: Lookups,
+    envelopes: EnvelopeCount,
+  ) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#mailboxes = mailboxes
+    this.#lookups = lookups
+    this.#envelopes = envelopes
+    this.#header[headerWord.kind] = frameKind.eager
+    this.#header[headerWord.leader] = state.id.leader
+    this.#header[headerWord.counter] = state.id.counter
+  }
+
+  /** Takes nothing any more: the communicator has failed, or has lost a process. */
+  stop(): void {
+    this.#stopped = true
+  }
+
+  /** Sends a short array to a rank elsewhere. False, and nothing done, for all else. */
+  send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
+    if (this.#stopped || !this.#lookups.none) return false
+    const { runtime } = this.#state
+    const recent = this.#sent
+    let { type, bytes }: { type: number; bytes: Uint8Array } = recent
+    if (!recent.is(data)) {
+      if (!ArrayBuffer.isView(data)) return false
+      type = typeCodeOf(data)
+      if (type === typeCode.value || data.byteLength > runtime.shortBytes) return false
+      requireFixed(data as TypedArray)
+      bytes = bytesOf(data as TypedArray)
+      recent.remember(data as TypedArray, type, bytes)
+    }
+    const sizeBytes = bytes.length
+    const route = this.#route?.dest === dest ? this.#route : this.#routeTo(dest)
+    if (route === undefined || sizeBytes > runtime.shortBytes) return false
+    if (!this.#credit.take(route.process, sizeBytes)) return false
+    const { counters } = owner
+    counters.messagesSent++
+    counters.bytesSent += sizeBytes
+    this.#envelopes.sent[route.index]!++
+    const header = this.#header
+    header[envelopeWord.source] = owner.rank
+    header[envelopeWord.tag] = tag
+    header[envelopeWord.type] = type
+    header[envelopeWord.sizeBytes] = sizeBytes
+    runtime.send(route.process, header, bytes)
+    return true
+  }
+
+  /** The way to a rank in another process; undefined for one here, or where it may have to be looked up elsewhere. */
+  #routeTo(dest: number): Route | undefined {
+    const { runtime, table } = this.#state
+    if (table.kind === 'distributed') return undefined
+    const worldRank = table.lookup(dest)
+    const process = processOf(runtime.layout, worldRank)
+    if (process === runtime.process) return undefined
+    this.#header[envelopeWord.destWorldRank] = worldRank
+    this.#header[envelopeWord.dest] = dest
+    this.#route = { dest, process, index: this.#state.indexOfProcess(process) }
+    return this.#route
+  }
+
+  /** Whether a receive buffer was checked just now, and need not be again. */
+  knows(into: ReceiveBuffer): boolean {
+    return this.#filled.is(into)
+  }
+
+  /**
+   * Looks for the message of a receive that its rank is about to wait for. Returns the message; or the receive, where it
+   * had to be posted; undefined when nothing was done.
+   *
+   * @param into has been checked
+   */
+  seek(
+    owner: Mailbox,
+    source: number,
+    tag: number,
+    into: ReceiveBuffer | undefined,
+  ): Message | Receive<Message> | undefined {
+    const { runtime } = this.#state
+    if (this.#stopped || !runtime.mayLook || owner.arrived.find(source, tag) !== undefined) return undefined
+    const sought = this.#sought
+    sought.begin(owner, source, tag, into)
+    if (into !== undefined && !(into instanceof StridedView)) {
+      const recent = this.#filled
+      if (!recent.is(into)) {
+        sought.bytes = bytesOf(into)
+        sought.type = typeCodeOf(into)
+        recent.remember(into, sought.type, sought.bytes)
+      } else {
+        sought.bytes = recent.bytes
+        sought.type = recent.type
+      }
+    }
+    try {
+      runtime.lookFor(sought)
+      return sought.isFound ? sought.message : sought.posted
+    } finally {
+      sought.end()
+    }
+  }
+
+  /** Posts the receive that is sought, if there is one: something has come that must see it. */
+  post(): void {
+    this.#sought.post()
+  }
+
+  /** An eager message as it lies in the fabric's memory. True when it went to its receive; false, and nothing done, else. */
+  arrive(
+    src: number,
+    words: Int32Array,
+    at: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean {
+    const type = words[at + envelopeWord.type]!
+    if (
+      this.#stopped ||
+      this.#envelopes.awaited ||
+      type === typeCode.value ||
+      words[at + envelopeWord.transferId] !== 0 ||
+      words[at + envelopeWord.sizeBytes] !== payloadBytes
+    ) {
+      return false
+    }
+    const sought = this.#sought
+    const dest = words[at + envelopeWord.dest]!
+    const mailbox = sought.owner?.rank === dest ? sought.owner : this.#mailboxes.get(dest)
+    if (mailbox === undefined) return false
+    const source = words[at + envelopeWord.source]!
+    const tag = words[at + envelopeWord.tag]!
+    // What was posted comes before what is sought.
+    const receive = mailbox.posted.find(source, tag)
+    const count = payloadBytes / elementSizeBytes(type)
+    let data: ReceiveBuffer | undefined
+    let target: Uint8Array
+    if (receive === undefined) {
+      if (sought.owner !== mailbox || !sought.accepts(source, tag)) return false
+      data = sought.into
+      target = sought.bytes
+      if (data !== undefined && (type !== sought.type || payloadBytes > target.length)) return false
+    } else {
+      if (receive.kind !== 'recv') return false
+      data = receive.into
+      if (data instanceof StridedView || (data !== undefined && typeCodeOf(data) !== type)) return false
+      target = data === undefined ? none : bytesOf(data)
+      if (data !== undefined && payloadBytes > target.length) return false
+    }
+    if (data === undefined) {
+      data = newArray(type, count)
+      target = bytesOf(data)
+    }
+    if (payloadBytes <= smallBytes) {
+      for (let i = 0; i < payloadBytes; i++) target[i] = bytes[payloadAt + i]!
+    } else copyBytes(target, 0, bytes.subarray(payloadAt, payloadAt + payloadBytes))
+    const { counters } = mailbox
+    counters.messagesReceived++
+    counters.bytesReceived += payloadBytes
+    this.#state.runtime.processCounters.bytesCopied += payloadBytes
+    if (receive === undefined) sought.found(source, tag, count, payloadBytes, data)
+    else {
+      mailbox.posted.remove(receive)
+      receive.fulfil({ source, tag, count, sizeBytes: payloadBytes, data })
+    }
+    this.#credit.consumed(src, payloadBytes)
+    this.#envelopes.arrive()
+    return true
+  }
+}
+
+const none = new Uint8Array(0)
+/** Up to this, a loop is faster than any call. */
+const smallBytes = 32

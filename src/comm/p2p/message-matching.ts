@@ -1,0 +1,364 @@
+import type { RankweaveError } from '../../errors.js'
+import type { CommState } from '../context/comm-state.js'
+import { pack, typeCode } from '../datatype/payload.js'
+import { type Credit, creditOf } from '../process/credit.js'
+import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
+import { processOf } from '../process/world-layout.js'
+import { ANY_SOURCE, type Status, type TypedArray } from '../types.js'
+import { Lookups } from './address-queue.js'
+import { Arrivals } from './arrivals.js'
+import { deliverCopy, type Envelope } from './delivery.js'
+import { ShortMessages } from './eager-fast-path.js'
+import { EnvelopeCount } from './envelope-count.js'
+import { type Mailbox, Mailboxes } from './mailbox.js'
+import { Arrived, type Content, type Receive, type Send } from './message.js'
+import { freedError } from './pending.js'
+import { Transfers } from './rendezvous.js'
+import type { MatchedMessage } from './request.js'
+import { Unreceived } from './unexpected-messages.js'
+
+/**
+ * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
+ * and whether data travels with its envelope (eager) or waits for its receive (rendezvous).
+ *
+ * Messages between ranks of this process touch no fabric: a posted receive gets the sender's data in one copy; an
+ * eager message without a receive is copied aside; a rendezvous one stays with its sender until it is matched.
+ */
+export class Matching {
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #transfers: Transfers
+  /** By rank in the communicator. */
+  readonly #mailboxes: Mailboxes
+  readonly #lookups = new Lookups()
+  readonly short: ShortMessages
+  readonly #unreceived: Unreceived
+  readonly #arrivals: Arrivals
+  readonly #envelopes: EnvelopeCount
+  #anyLost: boolean
+  #closing = false
+  #failed: RankweaveError | undefined
+
+  constructor(state: CommState) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#transfers = new Transfers(state)
+    this.#envelopes = new EnvelopeCount(state)
+    this.#unreceived = new Unreceived(state, this.#transfers)
+    this.#mailboxes = new Mailboxes(state)
+    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unreceived)
+    this.short = new ShortMessages(state, this.#mailboxes, this.#lookups, this.#envelopes)
+    this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
+    if (this.#anyLost) this.short.stop()
+  }
+
+  /** Envelopes (and requests to take one back) sent so far to each process index; what a collective free adds up. */
+  get envelopesSent(): Int32Array {
+    return this.#envelopes.sent
+  }
+
+  /** Resolves when no send waits for the address of its destination; only then `envelopesSent` has them all. */
+  whenAddressed(): Promise<void> {
+    return this.#lookups.whenNone()
+  }
+
+  /** The mailbox of a local rank. */
+  mailbox(rank: number): Mailbox {
+    return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, this.#state.table.lookup(rank) as number)
+  }
+
+  /** Starts a send. Sends of one rank to another keep their order, also while the destination is looked up. */
+  send(send: Send): void {
+    if (this.#failed !== undefined) {
+      send.reject(this.#failed)
+      return
+    }
+    if (this.#lookups.holds(send)) return
+    const mailbox = this.#mailboxes.get(send.dest)
+    if (mailbox !== undefined) {
+      this.#sendHere(send, mailbox)
+      return
+    }
+    const found = this.#state.table.lookup(send.dest)
+    if (typeof found === 'number') this.#sendTo(send, found)
+    else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+  }
+
+  /** Starts a receive or a probe. */
+  receive(receive: Receive<unknown>): void {
+    const { owner, source, tag } = receive
+    const message = owner.arrived.find(source, tag)
+    if (message !== undefined) {
+      this.#satisfy(receive, message)
+      return
+    }
+    const error = this.#failed ?? (this.#anyLost ? this.#lostSource(source) : undefined)
+    if (error !== undefined) receive.reject(error)
+    else if (receive.kind === 'probe') owner.probes.add(receive)
+    else owner.posted.add(receive)
+  }
+
+  /** The earliest message that a receive would get now. */
+  peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
+    return mailbox.arrived.find(source, tag)?.status
+  }
+
+  /** Takes that message out of matching. */
+  extract(mailbox: Mailbox, source: number, tag: number): MatchedMessage | undefined {
+    const message = mailbox.arrived.find(source, tag)
+    if (message === undefined) return undefined
+    mailbox.arrived.remove(message)
+    return this.#arrivals.extract(message)
+  }
+
+  /** Receives a message that was taken out of matching. */
+  receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
+    this.#arrivals.extracted.delete(message)
+    this.#unreceived.give(message, receive)
+  }
+
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    if (receive.owner.probes.delete(receive)) receive.reject(error)
+    else if (receive.listed) {
+      receive.owner.posted.remove(receive)
+      receive.reject(error)
+    }
+  }
+
+  withdrawSend(send: Send, error: RankweaveError): void {
+    if (send.stage === 'moving') return
+    if (send.stage === 'queued') {
+      send.reject(error)
+      return
+    }
+    const { envelope } = send
+    if (envelope !== undefined) {
+      if (!envelope.listed) return
+      envelope.mailbox.arrived.remove(envelope)
+      send.reject(error)
+    } else if (send.cancelledBy === undefined && !this.#closing) {
+      send.cancelledBy = error
+      this.#envelopes.leave(send.process)
+      this.#transfers.askBack(send)
+    }
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.short.post()
+    switch (header[headerWord.kind]) {
+      case frameKind.eager:
+        if (this.#failed === undefined) this.#arrivals.eager(src, header, payload)
+        else this.#credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
+        this.#envelopes.arrive()
+        return
+      case frameKind.rendezvous:
+      case frameKind.shared:
+        if (this.#failed === undefined) this.#arrivals.offer(src, header)
+        this.#envelopes.arrive()
+        return
+      case frameKind.cancel:
+        if (header[transferWord.argument] === cancelStage.matched) break
+        this.#arrivals.takeBack(src, header[transferWord.transferId]!)
+        this.#envelopes.arrive()
+        return
+      case frameKind.data: {
+        const message = this.#unreceived.find(src, header[transferWord.transferId]!)
+        if (message === undefined) break
+        this.#unreceived.fill(message, payload)
+        return
+      }
+    }
+    this.#transfers.frame(src, header, payload)
+  }
+
+  /**
+   * Resolves when `count` envelopes have arrived here from other processes in all.
+   *
+   * @throws whatever the communicator failed with, when it fails first
+   */
+  whenArrived(count: number): Promise<void> {
+    return this.#failed === undefined ? this.#envelopes.whenArrived(count) : Promise.reject(this.#failed)
+  }
+
+  /**
+   * Ends point-to-point communication after all processes have stopped starting any and all envelopes have arrived:
+   * receives that no message can match any more and sends that no receive has matched fail with ERR_COMM_FREED.
+   * Resolves when what was matched has completed, so that no frame of this communicator is under way from here.
+   */
+  async close(): Promise<void> {
+    this.#closing = true
+    this.short.post()
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        this.withdrawReceive(receive, freedError(receive))
+      }
+      for (const message of [...mailbox.arrived]) {
+        mailbox.arrived.remove(message)
+        this.#unreceived.discard(message)
+      }
+    }
+    for (const message of this.#arrivals.extracted) this.#unreceived.discard(message)
+    this.#arrivals.extracted.clear()
+    await this.#unreceived.close()
+    await this.#transfers.idle()
+  }
+
+  fail(error: RankweaveError): void {
+    if (this.#failed !== undefined) return
+    this.#failed = error
+    this.short.post()
+    this.short.stop()
+    for (const operation of this.#pending()) operation.reject(error)
+    this.#transfers.fail(error)
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const message of mailbox.arrived) this.#unreceived.lose(message, error)
+    }
+    for (const message of this.#arrivals.extracted) this.#unreceived.lose(message, error)
+    this.#unreceived.fail(error)
+    this.#mailboxes.clear()
+    this.#lookups.fail(error)
+    this.#arrivals.extracted.clear()
+    this.#envelopes.fail(error)
+  }
+
+  /**
+   * Receives that only process `peer` can satisfy, or that it might have (any source), fail with ERR_PEER_LOST; so
+   * do sends to it. A receive from any source that is started later waits for the processes that are left.
+   */
+  peerLost(peer: number, _reason: string): void {
+    const error = this.#state.runtime.lostPeer(peer)
+    if (error === undefined) return
+    this.#anyLost = true
+    this.short.post()
+    this.short.stop()
+    for (const mailbox of this.#mailboxes.values()) {
+      for (const receive of [...mailbox.posted, ...mailbox.probes]) {
+        if (receive.source === ANY_SOURCE || this.#lostSource(receive.source) !== undefined) {
+          this.withdrawReceive(receive, error)
+        }
+      }
+    }
+    this.#unreceived.fail(error, peer)
+    this.#transfers.fail(error, peer)
+  }
+
+  /** Operations that somebody awaits. */
+  awaited(): (Send | Receive<unknown>)[] {
+    return this.#pending().filter((operation) => operation.awaited)
+  }
+
+  // -- sending -----------------------------------------------------------------------------------------------
+
+  #sendTo(send: Send, worldRank: number): void {
+    const { runtime } = this.#state
+    const hosted = worldRank - runtime.firstRank
+    if (hosted >= 0 && hosted < runtime.hostedRanks) {
+      this.#sendHere(send, this.#mailboxes.get(send.dest) ?? this.#mailboxes.add(send.dest, worldRank))
+      return
+    }
+    const process = processOf(runtime.layout, worldRank)
+    const lost = this.#anyLost ? runtime.lostPeer(process) : undefined
+    if (lost !== undefined) {
+      send.reject(lost)
+      return
+    }
+    send.process = process
+    countSent(send)
+    this.#envelopes.leave(process)
+    if (this.#isEager(send, process)) this.#transfers.sendEager(send, worldRank)
+    else this.#transfers.offer(send, worldRank)
+  }
+
+  #sendHere(send: Send, mailbox: Mailbox): void {
+    const { owner, payload, tag } = send
+    const { runtime } = this.#state
+    countSent(send)
+    runtime.processCounters.messagesInProcess++
+    const receive = mailbox.posted.find(owner.rank, tag)
+    const { type, countElems, sizeBytes } = payload
+    const envelope: Envelope = { source: owner.rank, tag, type, countElems, sizeBytes }
+    if (receive?.kind === 'recv') {
+      mailbox.posted.remove(receive)
+      deliverCopy(receive, envelope, payload.data)
+      send.fulfil()
+      return
+    }
+    let content: Content
+    if (!send.synchronous && this.#isEager(send, runtime.process)) {
+      content = {
+        kind: 'held',
+        data: this.#setAside(send),
+        process: runtime.process,
+        transferId: 0,
+        acknowledge: false,
+      }
+      send.fulfil()
+    } else {
+      content = { kind: 'local', send }
+      send.stage = 'offered'
+    }
+    const message = new Arrived(mailbox, envelope, content)
+    if (content.kind === 'local') send.envelope = message
+    this.#arrivals.enter(message, receive)
+  }
+
+  #isEager({ payload }: Send, process: number): boolean {
+    const { sizeBytes } = payload
+    return sizeBytes <= this.#state.runtime.options.eagerLimitBytes && this.#credit.take(process, sizeBytes)
+  }
+
+  /** The data of a send in memory of ours; a value already is. */
+  #setAside({ payload }: Send): TypedArray {
+    if (payload.type === typeCode.value) return payload.data as TypedArray
+    this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes
+    return pack(payload.data)
+  }
+
+  // -- matching ----------------------------------------------------------------------------------------------
+
+  /** @param message is in the mailbox of the receive and matches it */
+  #satisfy(receive: Receive<unknown>, message: Arrived): void {
+    if (receive.kind === 'probe') {
+      receive.fulfil(message.status)
+      return
+    }
+    receive.owner.arrived.remove(message)
+    if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+    else receive.fulfil(this.#arrivals.extract(message))
+  }
+
+  // -- who and where -----------------------------------------------------------------------------------------
+
+  /** Why nothing can come from `source` any more, if its process is lost. */
+  #lostSource(source: number): RankweaveError | undefined {
+    if (source === ANY_SOURCE || this.#mailboxes.has(source)) return undefined
+    const { runtime, table } = this.#state
+    const worldRank = table.lookup(source)
+    // A look-up under way is bound to fail by itself if it needs the lost process.
+    return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
+  }
+
+  /** Every operation that has not settled. */
+  #pending(): (Send | Receive<unknown>)[] {
+    const pending: (Send | Receive<unknown>)[] = [
+      ...this.#transfers.sends,
+      ...this.#transfers.receives,
+      ...this.#unreceived.receives,
+    ]
+    const add = ({ content }: Arrived) => {
+      if (content.kind === 'local') pending.push(content.send)
+    }
+    for (const { posted, probes, arrived } of this.#mailboxes.values()) {
+      pending.push(...posted, ...probes)
+      for (const message of arrived) add(message)
+    }
+    for (const message of this.#arrivals.extracted) add(message)
+    pending.push(...this.#lookups.sends)
+    return pending.filter((operation) => !operation.settled)
+  }
+}
+
+function countSent({ owner, payload }: Send): void {
+  owner.counters.messagesSent++
+  owner.counters.bytesSent += payload.sizeBytes
+}

@@ -1,0 +1,276 @@
+import { attempt } from '../../base/promise-try.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { Communicator } from '../communicator.js'
+import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
+import { abortedError, misfitSignal } from '../process/abort.js'
+import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import {
+  ANY_SOURCE,
+  ANY_TAG,
+  type Message,
+  maxTag,
+  PROC_NULL,
+  type ReceiveBuffer,
+  type RecvOptions,
+  type Status,
+  type WaitOptions,
+} from '../types.js'
+import type { Mailbox } from './mailbox.js'
+import { Receive, type ReceiveKind, Send } from './message.js'
+import { MatchedMessage, nothingFrom, Request } from './request.js'
+
+// What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise
+// reject on bad arguments; those that return a request throw, because nothing was started.
+
+/** `synchronous`: completes only when a receive has matched. */
+export type SendMode = 'standard' | 'synchronous'
+
+export function send(
+  comm: Communicator,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options?: WaitOptions,
+): Promise<void> {
+  try {
+    if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) return doneInTurn()
+    return startSend(comm, data, dest, tag, mode, options).wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+export function isend(
+  comm: Communicator,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options?: WaitOptions,
+): Request<void> {
+  if (mode === 'standard' && options === undefined && sendShort(comm, data, dest, tag)) {
+    return new Request(comm.mailbox().sent)
+  }
+  return new Request(startSend(comm, data, dest, tag, mode, options))
+}
+
+export function recv(
+  comm: Communicator,
+  source: number,
+  tag: number,
+  options?: RecvOptions,
+): Promise<Message> {
+  try {
+    const mailbox = comm.mailbox()
+    const { short } = mailbox.state.matching
+    const into = options?.into
+    requireReceive(comm, source, tag, options)
+    if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
+    if (source !== PROC_NULL && options?.signal === undefined) {
+      const found = short.seek(mailbox, source, tag, into)
+      if (found instanceof Receive) return found.wait()
+      if (found !== undefined) return resolvedInTurn(found)
+    }
+    return startReceive<Message>(mailbox, 'recv', source, tag, options).wait()
+  } catch (error) {
+    return Promise.reject(error)
+  }
+}
+
+export function irecv(
+  comm: Communicator,
+  source: number,
+  tag: number,
+  options?: RecvOptions,
+): Request<Message> {
+  return new Request(started<Message>(comm, 'recv', source, tag, options))
+}
+
+/** Settles when both have, so that neither buffer is in use any more; the first error wins. */
+export function sendrecv(
+  comm: Communicator,
+  data: unknown,
+  dest: number,
+  source: number,
+  options: { readonly sendTag?: number; readonly recvTag?: number } & RecvOptions,
+): Promise<Message> {
+  return attempt(async () => {
+    signalOf(options)
+    const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
+    requireReceive(comm, source, recvTag, rest)
+    if (rest.into !== undefined) requireReceiveBuffer(rest.into)
+    const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
+    const receiving = startReceive<Message>(comm.mailbox(), 'recv', source, recvTag, rest)
+    const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
+    if (received.status === 'rejected') throw received.reason
+    if (sent.status === 'rejected') throw sent.reason
+    return received.value
+  })
+}
+
+export function probe(
+  comm: Communicator,
+  source: number,
+  tag: number,
+  options?: WaitOptions,
+): Promise<Status> {
+  return attempt(() => started<Status>(comm, 'probe', source, tag, options).wait())
+}
+
+export function mprobe(
+  comm: Communicator,
+  source: number,
+  tag: number,
+  options?: WaitOptions,
+): Promise<MatchedMessage> {
+  return attempt(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+}
+
+export function iprobe(comm: Communicator, source: number, tag: number): Promise<Status | null> {
+  return poll(comm, source, tag, () => {
+    const { state, rank } = comm.seat()
+    if (source === PROC_NULL) return statusOf(nothingFrom(undefined))
+    return state.matching.peek(state.matching.mailbox(rank), source, tag)
+  })
+}
+
+export function improbe(comm: Communicator, source: number, tag: number): Promise<MatchedMessage | null> {
+  return poll(comm, source, tag, () => {
+    const { state, rank } = comm.seat()
+    const mailbox = state.matching.mailbox(rank)
+    if (source === PROC_NULL) return new MatchedMessage(mailbox, null)
+    return state.matching.extract(mailbox, source, tag)
+  })
+}
+
+/** Looks, lets frames in and looks again, lets timers and I/O run and looks a last time. */
+function poll<T>(
+  comm: Communicator,
+  source: number,
+  tag: number,
+  look: () => T | undefined,
+): Promise<T | null> {
+  return attempt(async () => {
+    requireReceive(comm, source, tag)
+    const found = look()
+    if (found !== undefined) return resolvedInTurn(found)
+    comm.seat().state.runtime.fabric.poll()
+    const arrived = look()
+    if (arrived !== undefined) return resolvedInTurn(arrived)
+    await nextTurn()
+    return look() ?? null
+  })
+}
+
+/** Sends what is gone when the call returns; false, and nothing done, for all else. */
+function sendShort(comm: Communicator, data: unknown, dest: number, tag: number): boolean {
+  const mailbox = comm.mailbox()
+  requireSend(comm, dest, tag)
+  return dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag)
+}
+
+function startSend(
+  comm: Communicator,
+  data: unknown,
+  dest: number,
+  tag: number,
+  mode: SendMode,
+  options: WaitOptions | undefined,
+): Send {
+  const mailbox = comm.mailbox()
+  requireSend(comm, dest, tag)
+  const signal = signalOf(options)
+  const started = new Send(mailbox, payloadOf(data), dest, tag, mode === 'synchronous')
+  if (signal?.aborted) throw abortedError(started.call, signal)
+  if (dest === PROC_NULL) {
+    started.fulfil()
+    return started
+  }
+  mailbox.state.matching.send(started)
+  if (signal !== undefined) started.cancelOn(signal)
+  return started
+}
+
+function started<T>(
+  comm: Communicator,
+  kind: ReceiveKind,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+): Receive<T> {
+  const mailbox = comm.mailbox()
+  requireReceive(comm, source, tag, options)
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return startReceive(mailbox, kind, source, tag, options)
+}
+
+/** The arguments have been checked. */
+function startReceive<T>(
+  mailbox: Mailbox,
+  kind: ReceiveKind,
+  source: number,
+  tag: number,
+  options: RecvOptions | undefined,
+): Receive<T> {
+  const into: ReceiveBuffer | undefined = options?.into
+  const signal = signalOf(options)
+  const started = new Receive<T>(mailbox, kind, source, tag, into)
+  if (signal?.aborted) throw abortedError(started.call, signal)
+  if (source === PROC_NULL) {
+    const nothing = nothingFrom(into)
+    const matched = kind === 'mprobe' ? new MatchedMessage(mailbox, null) : undefined
+    started.fulfil((matched ?? (kind === 'probe' ? statusOf(nothing) : nothing)) as T)
+    return started
+  }
+  mailbox.state.matching.receive(started)
+  if (signal !== undefined) started.cancelOn(signal)
+  return started
+}
+
+function requireSend(comm: Communicator, dest: number, tag: number): void {
+  if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
+  if (!isTag(tag)) throw badTag(tag, `0 to ${maxTag}`)
+}
+
+function requireReceive(comm: Communicator, source: number, tag: number, options?: RecvOptions): void {
+  if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size)) {
+    throw badRank('source', source, comm.size)
+  }
+  if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or 0 to ${maxTag}`)
+  signalOf(options)
+}
+
+function statusOf({ source, tag, count, sizeBytes }: Message): Status {
+  return { source, tag, count, sizeBytes }
+}
+
+function isRank(rank: unknown, size: number): boolean {
+  return Number.isInteger(rank) && (rank as number) >= 0 && (rank as number) < size
+}
+
+function isTag(tag: unknown): boolean {
+  return Number.isInteger(tag) && (tag as number) >= 0 && (tag as number) <= maxTag
+}
+
+function badRank(name: 'source' | 'dest', rank: unknown, size: number): RankweaveError {
+  const wildcard = name === 'source' ? 'ANY_SOURCE, ' : ''
+  return new RankweaveError(
+    'ERR_RANK',
+    `${name} must be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
+  )
+}
+
+function badTag(tag: unknown, expected: string): RankweaveError {
+  return new RankweaveError('ERR_TAG', `tag must be ${expected}, got ${shown(tag)}`)
+}
+
+function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {
+  if (options === undefined) return undefined
+  if (options === null || typeof options !== 'object') {
+    throw new RankweaveError('ERR_ARGUMENT', `options must be an object, got ${shown(options)}`)
+  }
+  const misfit = misfitSignal(options.signal)
+  if (misfit !== undefined) throw misfit
+  return options.signal
+}

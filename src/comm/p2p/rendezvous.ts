@@ -1,0 +1,367 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { CommState } from '../context/comm-state.js'
+import {
+  bytesOf,
+  type Landing,
+  landing,
+  misfit,
+  type Payload,
+  pack,
+  StridedView,
+} from '../datatype/payload.js'
+import { type Credit, creditOf, type Grantee } from '../process/credit.js'
+import {
+  cancelReason,
+  cancelStage,
+  envelopeWord,
+  envelopeWords,
+  type FrameKind,
+  frameKind,
+  headerWord,
+  locationWord,
+  sharedWords,
+  transferMode,
+  transferWord,
+  transferWords,
+} from '../process/frames.js'
+import type { Arrived, Receive, Send } from './message.js'
+import { freedError } from './pending.js'
+
+/** A send whose receiver, in another process, still owes an answer. */
+interface Outgoing {
+  readonly send: Send
+  /** Set once the receiver is ready. */
+  bytes: Uint8Array | undefined
+  sentBytes: number
+}
+
+/** A matched message on its way into its receive. */
+interface Incoming extends Grantee {
+  readonly transferId: number
+  readonly message: Arrived
+  readonly receive: Receive<unknown>
+  readonly landing: Landing
+}
+
+/** Names a transfer among those of all processes: ids are its sender's. */
+export const keyOf = (process: number, transferId: number) => process * 2 ** 31 + transferId
+
+/**
+ * Messages of one communicator from and to other processes: writes the frames of sends, and moves what has been
+ * matched. What matches what is decided in `Matching`.
+ */
+export class Transfers {
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #outgoing = new Map<number, Outgoing>()
+  readonly #incoming = new Map<number, Incoming>()
+  readonly #envelope: Int32Array
+  readonly #shared: Int32Array
+  readonly #control: Int32Array
+  #whenIdle: (() => void)[] = []
+
+  constructor(state: CommState) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#envelope = this.#headerOf(envelopeWords)
+    this.#shared = this.#headerOf(sharedWords)
+    this.#control = this.#headerOf(transferWords)
+  }
+
+  get sends(): Send[] {
+    return Array.from(this.#outgoing.values(), (outgoing) => outgoing.send)
+  }
+
+  get receives(): Receive<unknown>[] {
+    return Array.from(this.#incoming.values(), (incoming) => incoming.receive)
+  }
+
+  /** Sends the data along with its envelope; the caller has taken the credit. */
+  sendEager(send: Send, destWorldRank: number): void {
+    const { runtime } = this.#state
+    const { payload, process } = send
+    const { maxPayloadBytes } = runtime.fabric
+    const bytes = this.#bytesOf(payload)
+    const oneFrame = bytes.byteLength <= maxPayloadBytes
+    if (send.synchronous || !oneFrame) send.transferId = this.#credit.drawTransferId()
+    const header = this.#write(send, frameKind.eager, destWorldRank)
+    runtime.send(send.process, header, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
+    if (!oneFrame) this.#sendData(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
+    if (send.synchronous) this.#await(send)
+    else send.fulfil()
+  }
+
+  /** Sends the envelope; the data follows when the receiver is ready. */
+  offer(send: Send, destWorldRank: number): void {
+    const { process, payload } = send
+    const { runtime } = this.#state
+    send.transferId = this.#credit.drawTransferId()
+    const location =
+      payload.data instanceof StridedView
+        ? undefined
+        : runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
+    if (location === undefined) {
+      runtime.send(process, this.#write(send, frameKind.rendezvous, destWorldRank))
+    } else {
+      const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
+      header[locationWord.segment] = location.segment
+      header[locationWord.offsetLow] = location.byteOffset
+      header[locationWord.offsetHigh] = Math.floor(location.byteOffset / 2 ** 32)
+      runtime.send(process, header)
+    }
+    this.#await(send)
+  }
+
+  /** Asks the receiver of an unmatched send to let go of it. */
+  askBack(send: Send): void {
+    this.#tell(send.process, frameKind.cancel, send.transferId, cancelStage.unmatched)
+  }
+
+  acknowledge(process: number, transferId: number): void {
+    this.#tell(process, frameKind.acknowledge, transferId)
+  }
+
+  /** Tells a sender that its message will not be taken. */
+  refuse(process: number, transferId: number, reason: number): void {
+    this.#tell(process, frameKind.cancelled, transferId, reason)
+  }
+
+  /** Fetches the data of an offered message into its receive. */
+  accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
+    const { type, countElems, sizeBytes } = message
+    const error = misfit(type, countElems, receive.into)
+    if (error !== undefined) {
+      this.#tell(process, frameKind.clearToSend, transferId, transferMode.discard)
+      receive.reject(error)
+      return
+    }
+    const incoming: Incoming = {
+      process,
+      transferId,
+      sizeBytes,
+      grantedBytes: 0,
+      receivedBytes: 0,
+      message,
+      receive,
+      landing: landing(type, countElems, sizeBytes, receive.into),
+      announce: () =>
+        this.#tell(process, frameKind.clearToSend, transferId, transferMode.frames, incoming.grantedBytes),
+    }
+    this.#incoming.set(keyOf(process, transferId), incoming)
+    const { bulk } = this.#state.runtime.fabric
+    if (bulk === undefined) {
+      this.#credit.request(incoming)
+      return
+    }
+    this.#tell(process, frameKind.clearToSend, transferId, transferMode.bulk)
+    this.#state.runtime.watch(bulk.receive(process, transferId, incoming.landing.bytes)).then(
+      () => this.#landed(incoming),
+      (cause) => this.#drop(incoming, asError(cause)),
+    )
+  }
+
+  /** Everything but envelopes and `cancel` of unmatched messages, which are matching's. */
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const transferId = header[transferWord.transferId]!
+    switch (header[headerWord.kind]) {
+      case frameKind.clearToSend:
+        this.#clearToSend(transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
+        return
+      case frameKind.data:
+        this.#data(src, transferId, payload)
+        return
+      case frameKind.acknowledge:
+        this.#settle(transferId)
+        return
+      case frameKind.cancelled:
+        this.#cancelled(transferId, header[transferWord.argument]!)
+        return
+      case frameKind.cancel: {
+        const incoming = this.#incoming.get(keyOf(src, transferId))
+        if (incoming !== undefined) this.#drop(incoming, senderGone(incoming.message.source))
+      }
+    }
+  }
+
+  /** Fails what needs process `peer`, or everything when it is undefined. */
+  fail(error: RankweaveError, peer?: number): void {
+    for (const { send } of [...this.#outgoing.values()]) {
+      if (peer === undefined || send.process === peer) this.#settle(send.transferId, error)
+    }
+    for (const incoming of [...this.#incoming.values()]) {
+      if (peer === undefined || incoming.process === peer) this.#drop(incoming, error)
+    }
+  }
+
+  /** Resolves when no transfer is under way in either direction. */
+  idle(): Promise<void> {
+    if (this.#outgoing.size + this.#incoming.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenIdle.push(resolve)
+    })
+  }
+
+  #clearToSend(transferId: number, mode: number, grantedBytes: number): void {
+    const outgoing = this.#outgoing.get(transferId)
+    if (outgoing === undefined) return
+    const { send } = outgoing
+    send.stage = 'moving'
+    if (mode === transferMode.discard) {
+      this.#settle(transferId)
+      return
+    }
+    if (outgoing.bytes === undefined) {
+      if (!intact(send.payload)) {
+        this.#tell(send.process, frameKind.cancel, transferId, cancelStage.matched)
+        this.#settle(transferId, bufferGone(send))
+        return
+      }
+      outgoing.bytes = this.#bytesOf(send.payload)
+    }
+    const { bytes } = outgoing
+    if (mode === transferMode.bulk) {
+      const { runtime } = this.#state
+      runtime.watch(runtime.fabric.bulk!.send(send.process, transferId, bytes)).then(
+        () => this.#settle(transferId),
+        (cause) => this.#settle(transferId, asError(cause)),
+      )
+      return
+    }
+    this.#sendData(send.process, transferId, bytes, outgoing.sentBytes, grantedBytes)
+    outgoing.sentBytes = grantedBytes
+    if (grantedBytes === bytes.byteLength) this.#settle(transferId)
+  }
+
+  #data(src: number, transferId: number, payload: Uint8Array): void {
+    const incoming = this.#incoming.get(keyOf(src, transferId))
+    if (incoming === undefined) return
+    incoming.landing.bytes.set(payload, incoming.receivedBytes)
+    this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    this.#credit.arrived(incoming, payload.byteLength)
+    if (incoming.receivedBytes === incoming.sizeBytes) this.#landed(incoming)
+  }
+
+  #landed(incoming: Incoming): void {
+    const { message, receive } = incoming
+    this.#forgetIncoming(incoming)
+    if (receive.settled) return
+    try {
+      const data = incoming.landing.finish()
+      if (receive.into instanceof StridedView)
+        this.#state.runtime.processCounters.bytesCopied += message.sizeBytes
+      receive.fulfil({ ...message.status, data })
+    } catch (cause) {
+      receive.reject(asError(cause))
+    }
+  }
+
+  #drop(incoming: Incoming, error: RankweaveError): void {
+    this.#forgetIncoming(incoming)
+    if (this.#state.runtime.fabric.bulk === undefined) this.#credit.abandon(incoming)
+    incoming.receive.reject(error)
+  }
+
+  #cancelled(transferId: number, reason: number): void {
+    const outgoing = this.#outgoing.get(transferId)
+    if (outgoing === undefined) return
+    const { send } = outgoing
+    const asked = reason === cancelReason.asked ? send.cancelledBy : undefined
+    this.#settle(transferId, asked ?? freedError(send))
+  }
+
+  #await(send: Send): void {
+    send.stage = 'offered'
+    this.#outgoing.set(send.transferId, { send, bytes: undefined, sentBytes: 0 })
+  }
+
+  #settle(transferId: number, error?: RankweaveError): void {
+    const outgoing = this.#outgoing.get(transferId)
+    if (outgoing === undefined) return
+    this.#outgoing.delete(transferId)
+    if (error === undefined) outgoing.send.fulfil()
+    else outgoing.send.reject(error)
+    this.#checkIdle()
+  }
+
+  #forgetIncoming(incoming: Incoming): void {
+    this.#incoming.delete(keyOf(incoming.process, incoming.transferId))
+    this.#checkIdle()
+  }
+
+  #checkIdle(): void {
+    if (this.#whenIdle.length === 0 || this.#outgoing.size + this.#incoming.size > 0) return
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+
+  #sendData(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
+    const { runtime } = this.#state
+    const { maxPayloadBytes } = runtime.fabric
+    const header = this.#control
+    header[headerWord.kind] = frameKind.data
+    header[transferWord.transferId] = transferId
+    for (let at = from; at < to; at += maxPayloadBytes) {
+      runtime.send(process, header, bytes.subarray(at, Math.min(at + maxPayloadBytes, to)))
+    }
+  }
+
+  #tell(process: number, kind: FrameKind, transferId: number, argument = 0, bytes = 0): void {
+    const header = this.#control
+    header[headerWord.kind] = kind
+    header[transferWord.transferId] = transferId
+    header[transferWord.argument] = argument
+    header[transferWord.bytes] = bytes
+    this.#state.runtime.send(process, header)
+  }
+
+  #write(send: Send, kind: FrameKind, destWorldRank: number, header = this.#envelope): Int32Array {
+    header[headerWord.kind] = kind
+    header[envelopeWord.destWorldRank] = destWorldRank
+    header[envelopeWord.dest] = send.dest
+    header[envelopeWord.source] = send.owner.rank
+    header[envelopeWord.tag] = send.tag
+    header[envelopeWord.type] = send.payload.type
+    header[envelopeWord.sizeBytes] = send.payload.sizeBytes
+    header[envelopeWord.transferId] = send.transferId
+    header[envelopeWord.acknowledge] = send.synchronous ? 1 : 0
+    return header
+  }
+
+  #headerOf(words: number): Int32Array {
+    const header = new Int32Array(words)
+    header[headerWord.leader] = this.#state.id.leader
+    header[headerWord.counter] = this.#state.id.counter
+    return header
+  }
+
+  #bytesOf({ data, sizeBytes }: Payload): Uint8Array {
+    if (!(data instanceof StridedView)) return bytesOf(data)
+    this.#state.runtime.processCounters.bytesCopied += sizeBytes
+    return bytesOf(pack(data))
+  }
+}
+
+/** False when the sender's buffer was detached or transferred while the send was pending. */
+export function intact({ data, sizeBytes }: Payload): boolean {
+  if (data instanceof StridedView) return data.array.length > 0
+  return data.byteLength === sizeBytes
+}
+
+export function bufferGone(send: Send): RankweaveError {
+  return new RankweaveError(
+    'ERR_TYPE',
+    `${send.call}: the buffer was detached before the message was received`,
+  )
+}
+
+export function senderGone(source: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_TYPE',
+    `the message of rank ${source} is lost: its buffer was detached before it was received`,
+  )
+}
+
+function asError(cause: unknown): RankweaveError {
+  if (cause instanceof RankweaveError) return cause
+  const said = shown(cause)
+  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${said}`, { cause })
+}

@@ -1,0 +1,327 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { requireReceiveBuffer } from '../datatype/payload.js'
+import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
+import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
+import {
+  ANY_TAG,
+  type Message,
+  PROC_NULL,
+  type ReceiveBuffer,
+  type RecvOptions,
+  type Status,
+  type WaitOptions,
+} from '../types.js'
+import type { Mailbox } from './mailbox.js'
+import { type Arrived, Receive } from './message.js'
+import type { Pending, Waiter } from './pending.js'
+
+/** What `test` found. */
+export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
+
+/**
+ * An operation that was started and completes by itself; wait for it or test it, as often as you like. Not a
+ * promise, so that it can be returned from async functions, and so that an error nobody asks for disturbs nobody.
+ *
+ * @see MPI-4.1 §3.7
+ */
+export class Request<T> {
+  /** @internal */
+  readonly pending: Pending<T>
+
+  /** Not for users: requests come from `isend`, `issend`, `irecv`. */
+  constructor(pending: Pending<T>) {
+    this.pending = pending
+  }
+
+  /**
+   * Resolves when the operation has completed, to what it came to.
+   *
+   * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or cancelled
+   * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
+   * @see MPI-4.1 §3.7.3 (MPI_Wait)
+   */
+  wait(options?: WaitOptions): Promise<T> {
+    return this.pending.wait(options?.signal)
+  }
+
+  /**
+   * Whether the operation has completed. Polling it in a loop lets timers and I/O run.
+   *
+   * @throws the operation's error, once it has failed
+   * @see MPI-4.1 §3.7.3 (MPI_Test)
+   */
+  async test(): Promise<Tested<T>> {
+    await progress([this])
+    if (!this.pending.settled) return { done: false }
+    return { done: true, value: this.pending.result }
+  }
+
+  /**
+   * Asks to take the operation back. Whether that came in time is what `wait` tells: ERR_ABORTED if it did; else the
+   * operation completes as if nothing had been asked. Data that was buffered for its receiver is not taken back.
+   *
+   * @see MPI-4.1 §3.8.4 (MPI_Cancel)
+   */
+  cancel(): void {
+    this.pending.cancel()
+  }
+}
+
+type Values<R extends readonly Request<unknown>[]> = {
+  -readonly [K in keyof R]: R[K] extends Request<infer T> ? T : never
+}
+
+/** One of several requests, by its index among them, and what it came to. */
+export interface Completed<R extends readonly Request<unknown>[]> {
+  readonly index: number
+  readonly value: Values<R>[number]
+}
+
+/**
+ * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others go on.
+ *
+ * @see MPI-4.1 §3.7.5 (MPI_Waitall)
+ */
+export function waitall<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Values<R>> {
+  const misfit = misfitWait('waitall', requests, options)
+  if (misfit !== undefined) return Promise.reject(misfit)
+  const values = () => requests.map(({ pending }) => pending.result) as Values<R>
+  const failed = (request: Request<unknown>) => request.pending.settled && !succeeded(request)
+  let open = 0
+  for (const request of requests) if (!request.pending.settled) open++
+  if (open === 0 || requests.some(failed)) return attempt(values)
+  return watch(requests, options?.signal, 'waitall', (settled) => {
+    open--
+    return open === 0 || !succeeded(settled) ? values : undefined
+  })
+}
+
+/**
+ * Resolves when one has completed, to its index (the lowest, if several have) and value.
+ *
+ * @throws ERR_REQUEST for an empty list; the error of the request that completed, if it failed
+ * @see MPI-4.1 §3.7.5 (MPI_Waitany)
+ */
+export function waitany<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Completed<R>> {
+  const misfit = misfitWait('waitany', requests, options) ?? emptyList('waitany', requests)
+  if (misfit !== undefined) return Promise.reject(misfit)
+  const valueAt = (index: number) => () => completed(requests, index)
+  const ready = requests.findIndex(({ pending }) => pending.settled)
+  if (ready >= 0) return attempt(valueAt(ready))
+  return watch(requests, options?.signal, 'waitany', (settled) => valueAt(requests.indexOf(settled)))
+}
+
+/**
+ * Resolves when at least one has completed, to all that have.
+ *
+ * @throws ERR_REQUEST for an empty list; the error of the first that failed
+ * @see MPI-4.1 §3.7.5 (MPI_Waitsome)
+ */
+export async function waitsome<const R extends readonly Request<unknown>[]>(
+  requests: R,
+  options?: WaitOptions,
+): Promise<Completed<R>[]> {
+  await waitany(requests, options)
+  return requests.flatMap(({ pending }, index) => (pending.settled ? [completed(requests, index)] : []))
+}
+
+/** Whether all have completed. @throws the error of the first that failed @see MPI-4.1 §3.7.5 (MPI_Testall) */
+export async function testall<const R extends readonly Request<unknown>[]>(
+  requests: R,
+): Promise<{ readonly done: false } | { readonly done: true; readonly values: Values<R> }> {
+  requireRequests('testall', requests)
+  await progress(requests)
+  const values: unknown[] = []
+  for (const { pending } of requests) {
+    if (!pending.settled) return { done: false }
+    values.push(pending.result)
+  }
+  return { done: true, values: values as Values<R> }
+}
+
+/** Whether one has completed. @throws its error, if it failed @see MPI-4.1 §3.7.5 (MPI_Testany) */
+export async function testany<const R extends readonly Request<unknown>[]>(
+  requests: R,
+): Promise<{ readonly done: false } | ({ readonly done: true } & Completed<R>)> {
+  requireRequests('testany', requests)
+  await progress(requests, 'any')
+  const index = requests.findIndex(({ pending }) => pending.settled)
+  return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }
+}
+
+/**
+ * A message that a matched probe has taken out of matching: nobody else can receive it.
+ *
+ * @see MPI-4.1 §3.8.2
+ */
+export class MatchedMessage implements Status {
+  readonly source: number
+  readonly tag: number
+  readonly count: number
+  readonly sizeBytes: number
+  readonly #owner: Mailbox
+  readonly #message: Arrived | null
+  #received = false
+
+  /** Not for users: matched messages come from `mprobe` and `improbe`. Null: of PROC_NULL. */
+  constructor(owner: Mailbox, message: Arrived | null) {
+    this.source = message?.source ?? PROC_NULL
+    this.tag = message?.tag ?? ANY_TAG
+    this.count = message?.countElems ?? 0
+    this.sizeBytes = message?.sizeBytes ?? 0
+    this.#owner = owner
+    this.#message = message
+  }
+
+  /**
+   * Receives the message.
+   *
+   * @param options a `signal` that aborts before the call refuses it; the message itself can no longer be let go of
+   * @throws ERR_REQUEST the second time; ERR_TRUNCATE, ERR_TYPE_MISMATCH as `recv`
+   * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
+   */
+  recv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Promise<Message<B>>
+  recv<T = unknown>(options?: RecvOptions): Promise<Message<T>>
+  recv(options?: RecvOptions): Promise<Message> {
+    try {
+      return this.irecv(options).wait()
+    } catch (error) {
+      return Promise.reject(error)
+    }
+  }
+
+  /** Starts to receive the message. @throws ERR_REQUEST the second time @see MPI-4.1 §3.8.3 (MPI_Imrecv) */
+  irecv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Request<Message<B>>
+  irecv<T = unknown>(options?: RecvOptions): Request<Message<T>>
+  irecv(options: RecvOptions = {}): Request<Message> {
+    const { into, signal } = options
+    if (this.#received) {
+      throw new RankweaveError(
+        'ERR_REQUEST',
+        `the message of rank ${this.source} with tag ${this.tag} has been received already`,
+      )
+    }
+    const misfit = misfitSignal(signal)
+    if (misfit !== undefined) throw misfit
+    if (into !== undefined) requireReceiveBuffer(into)
+    const receive = new Receive<Message>(this.#owner, 'recv', this.source, this.tag, into)
+    if (signal?.aborted) throw abortedError(receive.call, signal)
+    this.#received = true
+    if (this.#message === null) receive.fulfil(nothingFrom(into))
+    else this.#owner.state.matching.receiveExtracted(this.#message, receive)
+    return new Request(receive)
+  }
+}
+
+/** What a receive from PROC_NULL gets. */
+export function nothingFrom(into: ReceiveBuffer | undefined): Message {
+  return { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0, data: into ?? null }
+}
+
+/** Lets frames in; if what is polled is still not there, lets timers and I/O run before the caller looks again. */
+function progress(requests: readonly Request<unknown>[], enough: 'all' | 'any' = 'all'): Promise<void> {
+  const done = () =>
+    enough === 'all'
+      ? requests.every(({ pending }) => pending.settled)
+      : requests.some(({ pending }) => pending.settled)
+  if (done()) return resolvedInTurn(undefined)
+  requests.find(({ pending }) => !pending.settled)?.pending.owner.state.runtime.fabric.poll()
+  return done() ? resolvedInTurn(undefined) : nextTurn()
+}
+
+function completed<R extends readonly Request<unknown>[]>(requests: R, index: number): Completed<R> {
+  return { index, value: requests[index]!.pending.result as Values<R>[number] }
+}
+
+function succeeded({ pending }: Request<unknown>): boolean {
+  return pending.failure === undefined
+}
+
+function attempt<T>(value: () => T): Promise<T> {
+  try {
+    return resolvedInTurn(value())
+  } catch (error) {
+    return new Promise((_, reject) => inTurn(() => reject(error)))
+  }
+}
+
+/**
+ * Waits on all of `requests` at once.
+ *
+ * @param decide called as each one settles; gives what the wait comes to, once that is known
+ */
+function watch<R extends Request<unknown>, T>(
+  requests: readonly R[],
+  signal: AbortSignal | undefined,
+  name: string,
+  decide: (settled: R) => (() => T) | undefined,
+): Promise<T> {
+  if (signal?.aborted) return Promise.reject(abortedError(name, signal))
+  return new Promise((resolve, reject) => {
+    const watched: { readonly pending: Pending<unknown>; readonly waiter: Waiter }[] = []
+    let ignore: (() => void) | undefined
+    const leave = () => {
+      ignore?.()
+      for (const { pending, waiter } of watched) pending.detach(waiter)
+    }
+    for (const request of requests) {
+      const { pending } = request
+      if (pending.settled) continue
+      const settled = () => {
+        const outcome = decide(request)
+        if (outcome === undefined) return
+        leave()
+        inTurn(() => {
+          try {
+            resolve(outcome())
+          } catch (error) {
+            reject(error)
+          }
+        })
+      }
+      const waiter = { hasSignal: signal !== undefined, settled }
+      pending.attach(waiter)
+      watched.push({ pending, waiter })
+    }
+    if (signal === undefined) return
+    ignore = onAbort(signal, () => {
+      leave()
+      reject(abortedError(name, signal))
+    })
+  })
+}
+
+function emptyList(name: string, requests: readonly unknown[]): RankweaveError | undefined {
+  if (requests.length > 0) return undefined
+  return new RankweaveError('ERR_REQUEST', `${name} needs at least one request, got none`)
+}
+
+/** What is wrong with the arguments of a wait for several requests, if anything. */
+function misfitWait(
+  name: string,
+  requests: unknown,
+  options: WaitOptions | undefined,
+): RankweaveError | undefined {
+  return misfitRequests(name, requests) ?? misfitSignal(options?.signal)
+}
+
+function requireRequests(name: string, requests: unknown): void {
+  const misfit = misfitRequests(name, requests)
+  if (misfit !== undefined) throw misfit
+}
+
+function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
+  if (!Array.isArray(requests)) {
+    return new RankweaveError('ERR_ARGUMENT', `${name} needs an array of requests, got ${shown(requests)}`)
+  }
+  const bad = requests.findIndex((request) => !(request instanceof Request))
+  if (bad < 0) return undefined
+  const got = shown(requests[bad])
+  return new RankweaveError('ERR_ARGUMENT', `${name}: expected a request at index ${bad}, got ${got}`)
+}

@@ -1,0 +1,181 @@
+import { RankweaveError } from '../../errors.js'
+import type { CommState } from '../context/comm-state.js'
+import { bytesOf } from '../datatype/payload.js'
+import { type Credit, creditOf } from '../process/credit.js'
+import { cancelReason } from '../process/frames.js'
+import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
+import type { Arrived, Receive, Send } from './message.js'
+import { freedError } from './pending.js'
+import { bufferGone, intact, keyOf, senderGone, type Transfers } from './rendezvous.js'
+
+/**
+ * Messages of one communicator that came before their receive: gets their data to the receive wherever it is, or
+ * lets go of it. Which receive gets which message is decided in `Matching`.
+ */
+export class Unreceived {
+  readonly #state: CommState
+  readonly #credit: Credit
+  readonly #transfers: Transfers
+  /** Messages of other processes that can still be taken back, or are not all here yet. */
+  readonly #open = new Map<number, Arrived>()
+  #filling = 0
+  #whenFilled: (() => void)[] = []
+  #closing = false
+
+  constructor(state: CommState, transfers: Transfers) {
+    this.#state = state
+    this.#credit = creditOf(state.runtime)
+    this.#transfers = transfers
+  }
+
+  /** Receives that have their message, but not all of its data. */
+  get receives(): Receive<unknown>[] {
+    const receives: Receive<unknown>[] = []
+    for (const { content } of this.#open.values()) {
+      if (content.kind === 'filling' && content.receive !== undefined) receives.push(content.receive)
+    }
+    return receives
+  }
+
+  /** A message of process `src` about which more will be said under this id. */
+  open(src: number, transferId: number, message: Arrived): void {
+    this.#open.set(keyOf(src, transferId), message)
+    if (message.content.kind === 'filling') this.#filling++
+  }
+
+  find(src: number, transferId: number): Arrived | undefined {
+    return this.#open.get(keyOf(src, transferId))
+  }
+
+  /** A further frame of an eager message that is longer than one. */
+  fill(message: Arrived, payload: Uint8Array): void {
+    const { content } = message
+    if (content.kind !== 'filling') return
+    bytesOf(content.data).set(payload, content.filledBytes)
+    this.#state.runtime.processCounters.bytesCopied += payload.byteLength
+    content.filledBytes += payload.byteLength
+    if (content.filledBytes < message.sizeBytes) return
+    const { data, process, transferId, acknowledge, receive } = content
+    message.content = { kind: 'held', data, process, transferId, acknowledge }
+    this.#filled()
+    if (!acknowledge) this.#open.delete(keyOf(process, transferId))
+    if (receive !== undefined) this.give(message, receive)
+    else if (this.#closing) this.discard(message)
+  }
+
+  /** Completes a receive with a message that is in no list any more, or starts to fetch its data. */
+  give(message: Arrived, receive: Receive<unknown>): void {
+    const { content } = message
+    switch (content.kind) {
+      case 'held':
+        deliverHeld(receive, message, content.data)
+        this.#consumed(message, content.process)
+        if (content.acknowledge) {
+          this.#open.delete(keyOf(content.process, content.transferId))
+          this.#transfers.acknowledge(content.process, content.transferId)
+        }
+        break
+      case 'filling':
+        content.receive = receive
+        return
+      case 'local':
+        this.#giveLocal(message, content.send, receive)
+        break
+      case 'remote':
+        this.#open.delete(keyOf(content.process, content.transferId))
+        if (content.bytes !== undefined) {
+          deliverBytes(receive, message, content.bytes)
+          this.#transfers.acknowledge(content.process, content.transferId)
+          break
+        }
+        countReceived(receive, message)
+        this.#transfers.accept(content.process, content.transferId, message, receive)
+        break
+      case 'gone':
+        receive.reject(content.error)
+    }
+  }
+
+  #giveLocal(message: Arrived, send: Send, receive: Receive<unknown>): void {
+    if (intact(send.payload)) {
+      deliverCopy(receive, message, send.payload.data)
+      send.fulfil()
+    } else {
+      receive.reject(senderGone(message.source))
+      send.reject(bufferGone(send))
+    }
+  }
+
+  /** Lets go of a message that nobody will receive, and tells its sender. */
+  discard(message: Arrived, reason: number = cancelReason.freed): void {
+    const { content } = message
+    switch (content.kind) {
+      case 'held':
+        this.#consumed(message, content.process)
+        if (content.acknowledge) this.#refuse(content.process, content.transferId, reason)
+        break
+      case 'filling':
+        // Discarded when its last frame is here.
+        return
+      case 'local':
+        content.send.reject(freedError(content.send))
+        break
+      case 'remote':
+        this.#refuse(content.process, content.transferId, reason)
+    }
+    message.content = { kind: 'gone', error: freedMessage(message) }
+  }
+
+  #refuse(process: number, transferId: number, reason: number): void {
+    this.#open.delete(keyOf(process, transferId))
+    this.#transfers.refuse(process, transferId, reason)
+  }
+
+  /** The data of a message can no longer be had, or no longer matters; its sender learns that by itself. */
+  lose(message: Arrived, error: RankweaveError): void {
+    const { content } = message
+    if (content.kind === 'gone') return
+    message.content = { kind: 'gone', error }
+    if (content.kind === 'held' || content.kind === 'filling') this.#consumed(message, content.process)
+    if (content.kind !== 'filling') return
+    content.receive?.reject(error)
+    this.#filled()
+  }
+
+  #consumed(message: Arrived, process: number): void {
+    this.#credit.consumed(process, message.sizeBytes)
+  }
+
+  /** Resolves when no message is arriving in pieces; those that do are discarded unless a receive has them. */
+  close(): Promise<void> {
+    this.#closing = true
+    if (this.#filling === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#whenFilled.push(resolve)
+    })
+  }
+
+  /** Loses what is not all here, of process `peer` or, when it is undefined, of all. */
+  fail(error: RankweaveError, peer?: number): void {
+    for (const [key, message] of [...this.#open]) {
+      const { content } = message
+      if (content.kind !== 'remote' && content.kind !== 'filling') continue
+      if (peer !== undefined && content.process !== peer) continue
+      this.#open.delete(key)
+      if (message.listed) message.mailbox.arrived.remove(message)
+      this.lose(message, error)
+    }
+  }
+
+  #filled(): void {
+    if (--this.#filling > 0) return
+    for (const resolve of this.#whenFilled.splice(0)) resolve()
+  }
+}
+
+function freedMessage({ source, tag }: Arrived): RankweaveError {
+  return new RankweaveError(
+    'ERR_COMM_FREED',
+    `the message of rank ${source} with tag ${tag} went with its communicator`,
+  )
+}

@@ -1,0 +1,80 @@
+import { ANY_SOURCE, ANY_TAG, type Message, type ReceiveBuffer } from '../types.js'
+import type { Mailbox } from './mailbox.js'
+import { Receive } from './message.js'
+
+const none = new Uint8Array(0)
+/** Of a buffer that no message is simply copied into. */
+const noType = -1
+
+/** A receive whose rank looks for its message before it waits: it is posted only when somebody else must see it. */
+export class Sought {
+  /** None while nothing is sought. */
+  owner: Mailbox | undefined
+  into: ReceiveBuffer | undefined
+  /** Element type of `into`, and its bytes. */
+  type: number = noType
+  bytes: Uint8Array = none
+  posted: Receive<Message> | undefined
+  /** What was found, in words; `message` makes the object. */
+  data: ReceiveBuffer | undefined
+  source = 0
+  tag = 0
+  count = 0
+  sizeBytes = 0
+  isFound = false
+  #fromSource = 0
+  #withTag = 0
+
+  get settled(): boolean {
+    return this.isFound || this.posted?.settled === true
+  }
+
+  begin(owner: Mailbox, source: number, tag: number, into: ReceiveBuffer | undefined): void {
+    this.owner = owner
+    this.#fromSource = source
+    this.#withTag = tag
+    this.into = into
+  }
+
+  accepts(source: number, tag: number): boolean {
+    return (
+      (this.#fromSource === source || this.#fromSource === ANY_SOURCE) &&
+      (this.#withTag === tag || this.#withTag === ANY_TAG)
+    )
+  }
+
+  found(source: number, tag: number, count: number, sizeBytes: number, data: ReceiveBuffer): void {
+    this.source = source
+    this.tag = tag
+    this.count = count
+    this.sizeBytes = sizeBytes
+    this.data = data
+    this.isFound = true
+    this.owner = undefined
+  }
+
+  /** Made where it is handed on: an object that is young costs more to keep in one that is old than to make. */
+  get message(): Message {
+    const { source, tag, count, sizeBytes, data } = this
+    return { source, tag, count, sizeBytes, data }
+  }
+
+  post(): void {
+    const { owner } = this
+    if (owner === undefined) return
+    this.owner = undefined
+    this.posted = new Receive<Message>(owner, 'recv', this.#fromSource, this.#withTag, this.into)
+    owner.posted.add(this.posted)
+  }
+
+  /** Lets go of everything. */
+  end(): void {
+    this.owner = undefined
+    this.into = undefined
+    this.type = noType
+    this.bytes = none
+    this.data = undefined
+    this.isFound = false
+    this.posted = undefined
+  }
+}

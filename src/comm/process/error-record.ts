@@ -1,0 +1,28 @@
+import { type CauseRecord, fromCauseRecord, RankweaveError, shown, toCauseRecord } from '../../errors.js'
+
+/**
+ * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause that does
+ * not fit is left out, a long message is cut. What was thrown and is no error becomes one that says it.
+ */
+export function encodeError(error: unknown, maxBytes: number): Uint8Array {
+  const whole = toBytes(
+    error instanceof Error ? toCauseRecord(error) : { kind: 'foreign', name: 'Error', message: shown(error) },
+  )
+  if (whole.byteLength <= maxBytes) return whole
+  // A UTF-16 unit takes up to six bytes as an escape in JSON.
+  const message = shown(error)
+  const room = Math.max(0, Math.floor((maxBytes - 256) / 6))
+  const cut = message.length > room ? message.slice(0, room) : message
+  return error instanceof RankweaveError
+    ? toBytes({ kind: 'rankweave', record: { code: error.code, message: cut, details: {} } })
+    : toBytes({ kind: 'foreign', name: 'Error', message: cut })
+}
+
+export function decodeError(bytes: Uint8Array): Error {
+  return fromCauseRecord(JSON.parse(new TextDecoder().decode(bytes)) as CauseRecord) as Error
+}
+
+function toBytes(value: CauseRecord): Uint8Array {
+  const plain = (_key: string, part: unknown) => (typeof part === 'bigint' ? String(part) : part)
+  return new TextEncoder().encode(JSON.stringify(value, plain))
+}

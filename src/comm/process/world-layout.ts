@@ -1,0 +1,85 @@
+import { RankweaveError } from '../../errors.js'
+
+/**
+ * Which process hosts which world ranks, and which node each process is on. World ranks are dealt to processes
+ * in consecutive blocks, `firstRank[p]` to `firstRank[p + 1] - 1`; blocks may be uneven and empty.
+ */
+export interface WorldLayout {
+  readonly ranks: number
+  readonly processes: number
+  /** Length `processes + 1`. */
+  readonly firstRank: Int32Array
+  /** Node number of every process: index of the first process with its label, so equal labels, equal numbers. */
+  readonly nodeOfProcess: Int32Array
+}
+
+/**
+ * Deals `ranks` to processes, evenly (the first `ranks mod processes` get one more) unless `ranksPerProcess`
+ * says otherwise.
+ *
+ * @throws ERR_WORLD for counts that are not positive integers or do not add up
+ */
+export function worldLayout(
+  ranks: number,
+  nodes: readonly string[],
+  ranksPerProcess?: readonly number[],
+): WorldLayout {
+  const processes = nodes.length
+  if (!Number.isSafeInteger(ranks) || ranks < 1 || ranks > maxWorldRanks) {
+    throw new RankweaveError('ERR_WORLD', `expected 1 to ${maxWorldRanks} ranks, got ${ranks}`)
+  }
+  if (processes < 1) throw new RankweaveError('ERR_WORLD', 'expected at least one process, got none')
+  const firstRank = new Int32Array(processes + 1)
+  if (ranksPerProcess === undefined) {
+    const base = Math.floor(ranks / processes)
+    const extra = ranks % processes
+    for (let p = 0; p < processes; p++) firstRank[p + 1] = firstRank[p]! + base + (p < extra ? 1 : 0)
+  } else {
+    if (ranksPerProcess.length !== processes) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `ranksPerProcess names ${ranksPerProcess.length} processes, the world has ${processes}`,
+      )
+    }
+    for (let p = 0; p < processes; p++) {
+      const count = ranksPerProcess[p]!
+      if (!Number.isSafeInteger(count) || count < 0) {
+        throw new RankweaveError(
+          'ERR_WORLD',
+          `ranksPerProcess[${p}] must be a whole number >= 0, got ${count}`,
+        )
+      }
+      firstRank[p + 1] = firstRank[p]! + count
+    }
+    if (firstRank[processes] !== ranks) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `ranksPerProcess adds up to ${firstRank[processes]} ranks, the world has ${ranks}`,
+      )
+    }
+  }
+  const numberOf = new Map<string, number>()
+  const nodeOfProcess = Int32Array.from(nodes, (label, p) => {
+    const known = numberOf.get(label)
+    if (known !== undefined) return known
+    numberOf.set(label, p)
+    return p
+  })
+  return { ranks, processes, firstRank, nodeOfProcess }
+}
+
+/** A context key packs the leader's world rank above a 31-bit counter into a double, which bounds the ranks. */
+export const maxWorldRanks = 2 ** 22
+
+/** The process that hosts a world rank. O(lg processes). */
+export function processOf(layout: WorldLayout, worldRank: number): number {
+  const { firstRank } = layout
+  let low = 0
+  let high = layout.processes
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (firstRank[middle]! <= worldRank) low = middle
+    else high = middle
+  }
+  return low
+}

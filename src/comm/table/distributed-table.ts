@@ -1,0 +1,233 @@
+import type { Runtime } from '../process/runtime.js'
+import { AddressCache } from './address-cache.js'
+import type { RankTable } from './rank-table.js'
+import type { SliceBounds } from './slice-bounds.js'
+import { type HostedSlice, type SliceService, sliceService, type TableId } from './slice-service.js'
+
+/** Where the slices of a split's table are, as one of its processes knows it. */
+export interface SlicePlaces {
+  readonly id: TableId
+  readonly bounds: SliceBounds
+  /** World process to ask for every slice. */
+  readonly servers: Int32Array
+  /** World process that counts who still uses the table. */
+  readonly home: number
+  /** The slice this process answers for, if any. */
+  readonly hosted: HostedSlice | undefined
+}
+
+/** What look-ups of this process in one table have cost. */
+export interface LookupStatistics {
+  readonly hits: number
+  readonly misses: number
+  /** Answers from the slice hosted here, which need no cache. */
+  readonly own: number
+  /** Rows asked of other processes, and in how many messages. */
+  readonly asked: number
+  readonly messages: number
+  /** Rows in the cache. */
+  readonly cached: number
+}
+
+/**
+ * The table of one split in one process: all communicators that came from it here share its slice, its cache, and what
+ * is being looked up. Counted by use: the last communicator that is freed here releases it.
+ */
+export class SharedSlices {
+  readonly places: SlicePlaces
+  readonly #service: SliceService
+  readonly #cache: AddressCache
+  /** What is being asked for, by position; filled between the first question of a turn and its sending. */
+  readonly #open = new Map<number, Promise<number>>()
+  readonly #batches = new Map<number, { positions: number[]; rows: Promise<Int32Array> }>()
+  #users = 0
+  #isReleased = false
+  #asking = 0
+  #own = 0
+  #asked = 0
+  #messages = 0
+
+  constructor(runtime: Runtime, places: SlicePlaces, cacheRows: number) {
+    this.places = places
+    this.#service = sliceService(runtime)
+    this.#cache = new AddressCache(cacheRows)
+  }
+
+  /** Bytes kept here for all communicators of the split: slice, addresses, bounds. */
+  get sizeBytes(): number {
+    const { hosted, servers, bounds } = this.places
+    return (hosted?.worldRanks.byteLength ?? 0) + servers.byteLength + bounds.sizeBytes
+  }
+
+  get statistics(): LookupStatistics {
+    const { hits, misses, size } = this.#cache
+    return {
+      hits,
+      misses,
+      own: this.#own,
+      asked: this.#asked,
+      messages: this.#messages,
+      cached: size,
+    }
+  }
+
+  /** World rank at a position of the sorted table. */
+  find(position: number): number | Promise<number> {
+    const here = this.#here(position)
+    if (here !== undefined) {
+      this.#own++
+      return here
+    }
+    return this.#cache.find(position) ?? this.#open.get(position) ?? this.#ask(position)
+  }
+
+  /** World ranks at positions `from` to `from + count - 1`: one question per slice, none kept in the cache. */
+  async range(from: number, count: number): Promise<Int32Array> {
+    const { id, bounds, servers } = this.places
+    const worldRanks = new Int32Array(count)
+    const parts: Promise<void>[] = []
+    this.#asking++
+    try {
+      for (let at = from; at < from + count; ) {
+        const slice = bounds.sliceOf(at)
+        const end = Math.min(from + count, bounds.start(slice + 1))
+        const first = at
+        const put = (rows: Int32Array) => worldRanks.set(rows, first - from)
+        const here = this.#hereBetween(first, end)
+        if (here !== undefined) put(here)
+        else {
+          this.#asked += end - first
+          this.#messages++
+          parts.push(this.#service.getRange(id, servers[slice]!, first, end - first).then(put))
+        }
+        at = end
+      }
+      await Promise.all(parts)
+    } finally {
+      this.#asking--
+      this.#releaseWhenUnused()
+    }
+    return worldRanks
+  }
+
+  /** For the split that made it, once its communicators have it: with none of them here it is released. */
+  settle(): void {
+    this.#releaseWhenUnused()
+  }
+
+  retain(): void {
+    this.#users++
+  }
+
+  release(): void {
+    this.#users--
+    this.#releaseWhenUnused()
+  }
+
+  /** Answers of other processes may still be under way: only after the last one the table is really unused. */
+  #releaseWhenUnused(): void {
+    if (this.#users > 0 || this.#asking > 0 || this.#isReleased) return
+    this.#isReleased = true
+    this.#service.release(this.places.id, this.places.home)
+  }
+
+  #here(position: number): number | undefined {
+    const { hosted } = this.places
+    return hosted?.worldRanks[position - hosted.start]
+  }
+
+  #hereBetween(from: number, to: number): Int32Array | undefined {
+    const { hosted } = this.places
+    if (hosted === undefined || from < hosted.start || to > hosted.start + hosted.worldRanks.length) {
+      return undefined
+    }
+    return hosted.worldRanks.subarray(from - hosted.start, to - hosted.start)
+  }
+
+  /** Questions of one turn go out together, one message per server. */
+  #ask(position: number): Promise<number> {
+    const { bounds, servers } = this.places
+    const server = servers[bounds.sliceOf(position)]!
+    let batch = this.#batches.get(server)
+    if (batch === undefined) {
+      const positions: number[] = []
+      this.#asking++
+      batch = { positions, rows: Promise.resolve().then(() => this.#fetch(server, positions)) }
+      this.#batches.set(server, batch)
+    }
+    const index = batch.positions.push(position) - 1
+    const found = batch.rows.then((rows) => rows[index]!)
+    this.#open.set(position, found)
+    return found
+  }
+
+  async #fetch(server: number, positions: readonly number[]): Promise<Int32Array> {
+    this.#batches.delete(server)
+    this.#asked += positions.length
+    this.#messages++
+    try {
+      const rows = await this.#service.get(this.places.id, server, Int32Array.from(positions))
+      for (let i = 0; i < positions.length; i++) this.#cache.keep(positions[i]!, rows[i]!)
+      return rows
+    } finally {
+      for (const position of positions) this.#open.delete(position)
+      this.#asking--
+      this.#releaseWhenUnused()
+    }
+  }
+}
+
+/** A communicator's part of a distributed table: its ranks are `size` rows from position `start`. */
+export class DistributedTable implements RankTable {
+  readonly kind = 'distributed'
+  readonly slices: SharedSlices
+  readonly start: number
+  readonly size: number
+  /** Ranks hosted here, ascending, and their world ranks: look-ups of them need nobody. */
+  readonly localRanks: Int32Array
+  readonly localWorldRanks: Int32Array
+
+  constructor(
+    slices: SharedSlices,
+    start: number,
+    size: number,
+    localRanks: Int32Array,
+    localWorldRanks: Int32Array,
+  ) {
+    this.slices = slices
+    this.start = start
+    this.size = size
+    this.localRanks = localRanks
+    this.localWorldRanks = localWorldRanks
+  }
+
+  /**
+   * Of this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. Which ranks
+   * are hosted here every communicator knows, whatever its table.
+   */
+  get sizeBytes(): number {
+    return this.localWorldRanks.byteLength
+  }
+
+  lookup(rank: number): number | Promise<number> {
+    return this.localWorldRank(rank) ?? this.slices.find(this.start + rank)
+  }
+
+  /** World rank of a rank hosted here; undefined for others. */
+  localWorldRank(rank: number): number | undefined {
+    const ranks = this.localRanks
+    let low = 0
+    let high = ranks.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (ranks[middle]! < rank) low = middle + 1
+      else high = middle
+    }
+    return ranks[low] === rank ? this.localWorldRanks[low] : undefined
+  }
+
+  /** All world ranks, in rank order: O(size) memory and a message per slice. */
+  worldRanks(): Promise<Int32Array> {
+    return this.slices.range(this.start, this.size)
+  }
+}

@@ -1,0 +1,157 @@
+import type { CommState } from '../context/comm-state.js'
+import { frameKind, headerWord } from '../process/frames.js'
+
+/** Smaller tables are not worth a message. */
+const worthBytes = 65_536
+
+/** Which of a communicator's tables; a word of both frames. */
+const names = ['ranks', 'topology', 'plan'] as const
+export type TableName = (typeof names)[number]
+
+/** `table` also says where its arrays lie; its payload is the record with its arrays as {@link Place}s. */
+const word = { name: 3, segment: 4, offset: 5, bytes: 6 } as const
+
+/** An array of a record, in the memory that the keeper located. */
+interface Place {
+  readonly array: 'Int32Array' | 'Uint8Array' | 'Float64Array'
+  readonly at: number
+  readonly length: number
+}
+
+interface Table {
+  readonly record: object
+  readonly adopt: (shared: object) => void
+}
+
+/**
+ * Large immutable tables of one communicator that its processes on one node keep once (decision 1, across threads).
+ * Every process builds its table, so nobody ever waits for another. Then all but the first process of the node ask that
+ * one for its table, which it moves into shared memory when the first asks; each lets its own go when the answer comes.
+ * A table of a communicator that is gone by then is dropped, so nothing outlives the communicator.
+ */
+export class SharedTables {
+  readonly #state: CommState
+  /** World process that keeps the tables of this node. */
+  readonly #keeper: number
+  readonly #tables = new Map<TableName, Table>()
+  readonly #moved = new Map<TableName, MovedTable>()
+  /** World processes that asked before the table was there. */
+  readonly #askers = new Map<TableName, number[]>()
+
+  constructor(state: CommState) {
+    this.#state = state
+    const { layout, process } = state.runtime
+    const node = layout.nodeOfProcess[process]
+    this.#keeper = state.processes.processes.find((peer) => layout.nodeOfProcess[peer] === node) ?? process
+  }
+
+  /**
+   * A table of this process, equal in all processes of the communicator.
+   *
+   * @param name which of the communicator's tables
+   * @param record arrays, also in plain objects; all else in it must be structured-cloneable
+   * @param adopt takes the place of `record`: equal, over shared memory. Perhaps never called
+   */
+  share<T extends object>(name: TableName, record: T, adopt: (shared: T) => void): void {
+    const { runtime, processes } = this.#state
+    if (runtime.fabric.sharing === undefined || processes.count === 1 || bytesOf(record) < worthBytes) return
+    this.#tables.set(name, { record, adopt: adopt as Table['adopt'] })
+    if (this.#keeper !== runtime.process) {
+      const { leader, counter } = this.#state.id
+      runtime.send(this.#keeper, Int32Array.of(frameKind.askTable, leader, counter, names.indexOf(name)))
+      return
+    }
+    const askers = this.#askers.get(name) ?? []
+    this.#askers.delete(name)
+    for (const asker of askers) this.#give(asker, name)
+  }
+
+  /** Frames of the communicator, so none comes after it is gone. */
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const name = names[header[word.name]!]!
+    if (header[headerWord.kind] === frameKind.table) this.#take(src, name, header, payload)
+    else if (this.#tables.has(name) || this.#moved.has(name)) this.#give(src, name)
+    else this.#askers.set(name, [...(this.#askers.get(name) ?? []), src])
+  }
+
+  #take(src: number, name: TableName, header: Int32Array, payload: Uint8Array): void {
+    const table = this.#tables.get(name)
+    if (table === undefined) return
+    this.#tables.delete(name)
+    const location = { segment: header[word.segment]!, byteOffset: header[word.offset]! }
+    const memory = this.#state.runtime.fabric.sharing!.reach(src, location, header[word.bytes]! >>> 0)
+    table.adopt(recordOver(memory, JSON.parse(new TextDecoder().decode(payload.slice()))))
+  }
+
+  #give(asker: number, name: TableName): void {
+    const { runtime, id } = this.#state
+    const { fabric } = runtime
+    let moved = this.#moved.get(name)
+    if (moved === undefined) {
+      const { record, adopt } = this.#tables.get(name)!
+      this.#tables.delete(name)
+      moved = moveTable(record, (sizeBytes) => fabric.sharing!.alloc(sizeBytes))
+      this.#moved.set(name, moved)
+      adopt(recordOver(moved.memory, moved.places))
+    }
+    const location = fabric.sharing!.locate(asker, moved.memory)
+    const text = new TextEncoder().encode(JSON.stringify(moved.places))
+    // Then the asker keeps what it has.
+    if (location === undefined || text.length > fabric.maxPayloadBytes) return
+    const { segment, byteOffset } = location
+    const header = Int32Array.of(frameKind.table, id.leader, id.counter, names.indexOf(name), segment)
+    runtime.send(asker, Int32Array.of(...header, byteOffset, moved.memory.byteLength), text)
+  }
+}
+
+/** A record whose arrays lie one after the other in one piece of memory. */
+interface MovedTable {
+  readonly memory: Uint8Array
+  readonly places: object
+}
+
+type Numbers = Int32Array | Uint8Array | Float64Array
+
+const arrays = { Int32Array, Uint8Array, Float64Array } as const
+
+const isNumbers = (value: unknown): value is Numbers => ArrayBuffer.isView(value)
+const isRecord = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
+const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
+
+/** Bytes of the arrays of a record, or of those that are not shared yet. */
+function bytesOf(record: object, alsoShared = false): number {
+  let bytes = 0
+  for (const value of Object.values(record)) {
+    if (isRecord(value)) bytes += bytesOf(value, alsoShared)
+    else if (isNumbers(value) && (alsoShared || !(value.buffer instanceof SharedArrayBuffer)))
+      bytes += padded(value.byteLength)
+  }
+  return bytes
+}
+
+function moveTable(record: object, alloc: (sizeBytes: number) => ArrayBufferLike): MovedTable {
+  const memory = new Uint8Array(alloc(bytesOf(record, true)))
+  let at = 0
+  const placed = (value: unknown): unknown => {
+    if (isRecord(value)) {
+      return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, placed(part)]))
+    }
+    if (!isNumbers(value)) return value
+    const place: Place = { array: value.constructor.name as Place['array'], at, length: value.length }
+    memory.set(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), at)
+    at += padded(value.byteLength)
+    return place
+  }
+  return { memory, places: placed(record) as object }
+}
+
+function recordOver({ buffer, byteOffset }: Uint8Array, places: object): object {
+  const over = (value: unknown): unknown => {
+    if (!isRecord(value)) return value
+    const { array, at, length } = value as Partial<Place>
+    if (array !== undefined) return new arrays[array](buffer as ArrayBuffer, byteOffset + at!, length)
+    return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, over(part)]))
+  }
+  return over(places) as object
+}

@@ -1,0 +1,169 @@
+import { RankweaveError } from '../../errors.js'
+import { decodeError, encodeError } from '../process/error-record.js'
+import { frameKind, headerWord } from '../process/frames.js'
+import type { Runtime } from '../process/runtime.js'
+
+/** Word 3 of a `quiesce` frame. */
+const step = { done: 1, close: 2 } as const
+const stepWord = 3
+/** Word 3 of a `worldEnd` frame: the process that failed first. */
+const originWord = 3
+
+/** What a session does when its processes have come to an agreement. */
+export interface EndingHandlers {
+  /** The world has failed: pending waits end now. Called at most once, before `close`. */
+  fail(error: unknown): void
+  /** No process needs this one any more. Called once; `error` is what the whole world failed with, if it did. */
+  close(outcome: { readonly failed: boolean; readonly error: unknown }): void
+}
+
+/**
+ * The sessions of a world agree when it is over and with which error. Process 0 decides: every process tells it that
+ * its ranks have returned (`done`) or which error they met (`worldEnd`); it passes the first error on, and once all
+ * are done it lets everyone `close`. Until then a process goes on serving frames, because others may need it.
+ *
+ * A session that hosts the whole world needs no frame for this.
+ */
+export class Ending {
+  readonly #hosted: readonly Runtime[]
+  readonly #handlers: EndingHandlers
+  readonly #decides: boolean
+  /** Processes elsewhere (all of them, or for a session that does not decide: process 0). */
+  readonly #elsewhere: readonly number[]
+  /** Processes whose ranks may still run; only the deciding session counts them. */
+  readonly #running = new Set<number>()
+  #failure: { readonly error: unknown; readonly origin: number } | undefined
+  /** The first error met here, while process 0 has not decided yet. */
+  #own: { readonly error: unknown } | undefined
+  /** The first process elsewhere that was lost before its ranks had returned. */
+  #loss: RankweaveError | undefined
+  #told = false
+  #closed = false
+
+  constructor(hosted: readonly Runtime[], handlers: EndingHandlers) {
+    const first = hosted[0]!
+    const here = new Set(hosted.map((runtime) => runtime.process))
+    this.#hosted = hosted
+    this.#handlers = handlers
+    this.#decides = here.has(0)
+    const { processes } = first.layout
+    if (this.#decides) {
+      for (let p = 0; p < processes; p++) this.#running.add(p)
+      this.#elsewhere = [...this.#running].filter((p) => !here.has(p))
+    } else {
+      this.#elsewhere = [0]
+    }
+    for (const runtime of hosted) {
+      runtime.onService(frameKind.worldEnd, (_src, header, payload) => {
+        this.#failed(decodeError(payload), header[originWord]!)
+      })
+      runtime.onService(frameKind.quiesce, (src, header) => {
+        if (header[stepWord] === step.done) this.#processDone(src)
+        else this.#close()
+      })
+    }
+  }
+
+  /** True once the world has failed, here or as told by another process. */
+  get failed(): boolean {
+    return this.#failure !== undefined || this.#own !== undefined
+  }
+
+  /** Every rank hosted here has returned, or no longer matters. */
+  done(): void {
+    if (this.#told) return
+    this.#told = true
+    for (const { process } of this.#hosted) {
+      if (this.#decides) this.#processDone(process)
+      else this.#runtimeOf(process).send(0, header(frameKind.quiesce, step.done))
+    }
+  }
+
+  /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
+  fail(error: unknown): void {
+    if (this.failed || this.#closed) return
+    const origin = this.#hosted[0]!.process
+    if (this.#decides) {
+      this.#failed(error, origin)
+      return
+    }
+    this.#own = { error }
+    this.#tell(0, error, origin)
+    this.#handlers.fail(error)
+    this.done()
+  }
+
+  /** A process elsewhere is gone. Without process 0 nobody decides, so each session ends by itself. */
+  peerLost(peer: number, reason: string): void {
+    if (this.#closed) return
+    if (this.#decides) {
+      if (this.#running.has(peer)) {
+        this.#loss ??= new RankweaveError(
+          'ERR_PEER_LOST',
+          `process ${peer} is lost, and with it what its ranks had to return: ${reason}`,
+          { details: { process: peer } },
+        )
+      }
+      this.#processDone(peer)
+    } else if (peer === 0) {
+      this.cutOff(
+        new RankweaveError(
+          'ERR_PEER_LOST',
+          `process 0, which ends the world for everyone, is lost: ${reason}`,
+          { details: { process: 0 } },
+        ),
+      )
+    }
+  }
+
+  /** No agreement is possible any more: this session ends by itself, with `error` unless it has failed already. */
+  cutOff(error: RankweaveError): void {
+    if (this.#closed) return
+    if (!this.failed) {
+      this.#own = { error }
+      this.#handlers.fail(error)
+    }
+    this.#close()
+  }
+
+  #failed(error: unknown, origin: number): void {
+    if (this.#failure !== undefined || this.#closed) return
+    const here = this.#hosted.some((runtime) => runtime.process === origin)
+    // Our own error keeps its identity when process 0 decides for it.
+    const decided = here && this.#own !== undefined ? this.#own.error : error
+    this.#failure = { error: decided, origin }
+    if (this.#decides) for (const peer of this.#elsewhere) this.#tell(peer, decided, origin)
+    if (this.#own === undefined) this.#handlers.fail(decided)
+    this.done()
+  }
+
+  #processDone(process: number): void {
+    if (!this.#running.delete(process) || this.#running.size > 0) return
+    if (this.#loss !== undefined) this.#failed(this.#loss, this.#hosted[0]!.process)
+    for (const peer of this.#elsewhere) this.#hosted[0]!.send(peer, header(frameKind.quiesce, step.close))
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    const failure = this.#failure ?? this.#own
+    this.#handlers.close({ failed: failure !== undefined, error: failure?.error })
+  }
+
+  #tell(peer: number, error: unknown, origin: number): void {
+    const speaker = this.#hosted[0]!
+    speaker.send(peer, header(frameKind.worldEnd, origin), encodeError(error, speaker.fabric.maxPayloadBytes))
+  }
+
+  #runtimeOf(process: number): Runtime {
+    return this.#hosted.find((runtime) => runtime.process === process)!
+  }
+}
+
+function header(kind: number, word3: number): Int32Array {
+  const words = new Int32Array(4)
+  words[headerWord.kind] = kind
+  words[3] = word3
+  return words
+}

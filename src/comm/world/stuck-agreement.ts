@@ -1,0 +1,183 @@
+import { Task } from '../../fabric/own-handles.js'
+import { frameKind, headerWord } from '../process/frames.js'
+import type { Runtime } from '../process/runtime.js'
+import { reportWaits, tally } from './world-report.js'
+
+/** What a deadlock report is made of. */
+export interface Evidence {
+  /** Lines of who waits for what. */
+  readonly waits: string
+  readonly blocked: number
+  readonly ended: number
+}
+
+export interface StuckHandlers {
+  /** Whether nothing in this session can go on by itself, as far as it can know. */
+  stuck(): boolean
+  /** A wave is over: the world is stuck, or (undefined) this cannot be said. */
+  decided(evidence: Evidence | undefined): void
+}
+
+const word = { step: 3, wave: 4, stuck: 5, sent: 6, received: 7, blocked: 8, ended: 9 } as const
+const words = 10
+const step = { ask: 1, answer: 2 } as const
+
+interface Answer extends Evidence {
+  readonly stuck: boolean
+  /** Frames sent and received, modulo 2^32. */
+  readonly sent: number
+  readonly received: number
+}
+
+/**
+ * The sessions of a world find out together that it is stuck. Process 0 asks in waves; each process answers whether it
+ * is stuck and how many frames it has sent and received. When in two waves one after the other all are stuck with the
+ * same counts, and as many frames were received as sent, then none was under way in between, so nothing can happen any
+ * more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
+ *
+ * A process looks at itself in a task of its own, never while a frame is being delivered: what the frames before have
+ * set in motion (ranks that go on in microtasks) would not show yet, however long the thread was descheduled between.
+ *
+ * Frames sent to a lost process are received by nobody; then standing still for many waves has to do.
+ */
+export class StuckAgreement {
+  /** True in the session that asks. */
+  readonly asks: boolean
+  readonly #hosted: readonly Runtime[]
+  readonly #handlers: StuckHandlers
+  readonly #wavesInDoubt: number
+  readonly #elsewhere = new Set<number>()
+  readonly #answers = new Map<number, Answer>()
+  #wave = 0
+  #open = false
+  #before = ''
+  #stoodStill = 0
+  /** Questions to answer, and whether the last answer has come: both wait for the task. */
+  #asked: { readonly runtime: Runtime; readonly asker: number; readonly wave: number }[] = []
+  #complete = false
+  readonly #task = new Task(() => this.#look())
+
+  constructor(hosted: readonly Runtime[], wavesInDoubt: number, handlers: StuckHandlers) {
+    this.#hosted = hosted
+    this.#handlers = handlers
+    this.#wavesInDoubt = wavesInDoubt
+    const here = new Set(hosted.map((runtime) => runtime.process))
+    this.asks = here.has(0)
+    for (let p = 0; p < hosted[0]!.layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
+    for (const runtime of hosted) {
+      runtime.onService(frameKind.stuck, (src, header, payload) => {
+        if (header[word.step] === step.ask) this.#question(runtime, src, header[word.wave]!)
+        else this.#note(src, header, payload)
+      })
+    }
+  }
+
+  /** Starts a wave unless one is under way. */
+  ask(): void {
+    if (this.#open) return
+    this.#open = true
+    this.#wave++
+    this.#answers.clear()
+    const header = new Int32Array(words)
+    header[headerWord.kind] = frameKind.stuck
+    header[word.step] = step.ask
+    header[word.wave] = this.#wave
+    for (const peer of this.#elsewhere) this.#hosted[0]!.fabric.send(peer, header)
+    this.#settle()
+  }
+
+  peerLost(peer: number): void {
+    this.#elsewhere.delete(peer)
+    this.#answers.delete(peer)
+    this.#settle()
+  }
+
+  /** Answers no more and asks no more. */
+  stop(): void {
+    this.#open = false
+    this.#asked = []
+    this.#task.cancel()
+  }
+
+  #question(runtime: Runtime, asker: number, wave: number): void {
+    this.#asked.push({ runtime, asker, wave })
+    this.#task.schedule()
+  }
+
+  #look(): void {
+    for (const { runtime, asker, wave } of this.#asked.splice(0)) this.#answer(runtime, asker, wave)
+    if (this.#complete) this.#decide()
+  }
+
+  #answer(runtime: Runtime, asker: number, wave: number): void {
+    const { stuck, sent, received, blocked, ended, waits } = this.#own([runtime])
+    const header = new Int32Array(words)
+    header[headerWord.kind] = frameKind.stuck
+    header[word.step] = step.answer
+    header[word.wave] = wave
+    header[word.stuck] = stuck ? 1 : 0
+    header[word.sent] = sent
+    header[word.received] = received
+    header[word.blocked] = blocked
+    header[word.ended] = ended
+    const report = new TextEncoder().encode(waits)
+    runtime.fabric.send(asker, header, report.subarray(0, runtime.fabric.maxPayloadBytes))
+  }
+
+  #note(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (!this.#open || header[word.wave] !== this.#wave || !this.#elsewhere.has(src)) return
+    this.#answers.set(src, {
+      stuck: header[word.stuck] === 1,
+      sent: header[word.sent]!,
+      received: header[word.received]!,
+      blocked: header[word.blocked]!,
+      ended: header[word.ended]!,
+      waits: new TextDecoder().decode(payload),
+    })
+    this.#settle()
+  }
+
+  /** Decides, in the task, once everybody has answered. */
+  #settle(): void {
+    this.#complete = this.#open && this.#answers.size >= this.#elsewhere.size
+    if (this.#complete) this.#task.schedule()
+  }
+
+  #decide(): void {
+    this.#complete = false
+    this.#open = false
+    const answers = [this.#own(this.#hosted), ...this.#answers.values()]
+    const now = answers.map(({ sent, received }) => `${sent} ${received}`).join()
+    const stuck = answers.every((answer) => answer.stuck)
+    this.#stoodStill = stuck && now === this.#before ? this.#stoodStill + 1 : 0
+    this.#before = stuck ? now : ''
+    const sum = (of: (answer: Answer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
+    const balanced = ((sum(({ sent }) => sent) - sum(({ received }) => received)) | 0) === 0
+    const sure = this.#stoodStill >= (balanced ? 1 : this.#wavesInDoubt)
+    // When all ranks have ended the world is about to be closed.
+    const blocked = sum((answer) => answer.blocked)
+    this.#handlers.decided(
+      sure && blocked > 0
+        ? {
+            waits: answers
+              .map(({ waits }) => waits)
+              .filter(Boolean)
+              .join('\n'),
+            blocked,
+            ended: sum((answer) => answer.ended),
+          }
+        : undefined,
+    )
+  }
+
+  #own(runtimes: readonly Runtime[]): Answer {
+    let sent = 0
+    let received = 0
+    for (const { processCounters } of runtimes) {
+      sent = (sent + processCounters.framesSent) | 0
+      received = (received + processCounters.framesReceived) | 0
+    }
+    const { blocked, ended } = tally(runtimes)
+    return { stuck: this.#handlers.stuck(), sent, received, blocked, ended, waits: reportWaits(runtimes) }
+  }
+}

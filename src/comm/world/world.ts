@@ -1,0 +1,303 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { FabricSession } from '../../fabric/fabric.js'
+import { Communicator } from '../communicator.js'
+import { defaultRuntimeOptions, Runtime, type RuntimeOptions } from '../process/runtime.js'
+import { type WorldLayout, worldLayout } from '../process/world-layout.js'
+import { stridedTable } from '../table/rank-table.js'
+import { DeadlockWatch } from './deadlock.js'
+import { type ProcessState, stateOf } from './diagnosis.js'
+import { Ending } from './ending.js'
+import { EventLoopWatch } from './event-loop.js'
+import { forgive, holdStrays, releaseStrays } from './world-end-rejections.js'
+
+/** A rank's program. */
+export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
+
+export interface WorldOptions<A> extends Partial<RuntimeOptions> {
+  /** Ranks of the whole world. */
+  readonly ranks: number
+  /** Default: ranks are dealt to processes evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Passed to every `main` as it is. */
+  readonly args?: A
+  /** Ends the world; its reason is the error's cause. */
+  readonly signal?: AbortSignal
+  /** False: a world in which nobody can go on is left as it is; `worldReport` tells why. Default true. */
+  readonly detectDeadlock?: boolean
+  /** Told once when the world has failed, before its processes have let go of it. */
+  readonly onFailed?: (error: unknown) => void
+  /** What kept the event loop alive before the fabric was started. Default: what does now. */
+  readonly eventLoop?: EventLoopWatch
+  /** @internal Is given the world once it runs. */
+  readonly onStart?: (world: RunningWorld) => void
+  /** @internal While a rank runs code of its own, nothing of ours keeps the event loop alive: the host hears when it is empty. */
+  readonly mayRunEmpty?: boolean
+}
+
+/** A world as its host sees it. */
+export interface RunningWorld {
+  readonly layout: WorldLayout
+  /** Whether all its processes are hosted here. */
+  readonly whole: boolean
+  /** Of the processes hosted here that are not lost. */
+  states(): ProcessState[]
+  /** Ends the world with an error, unless it has ended. */
+  fail(error: RankweaveError): void
+}
+
+/**
+ * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are done.
+ * Closes the session before it settles.
+ *
+ * @returns what the hosted ranks returned, in the order of their world ranks
+ * @throws the world's first error; an error of a rank hosted here is that very object
+ * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
+ *   ERR_PEER_LOST when a process was lost before its ranks returned
+ */
+export async function hostSession<T, A>(
+  session: FabricSession,
+  main: Main<T, A>,
+  options: WorldOptions<A>,
+): Promise<T[]> {
+  let world: World<T, A>
+  try {
+    world = new World(session, options)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  return world.run(main)
+}
+
+/** One world as this session sees it, from its first `main` to the closed fabric. */
+class World<T, A> {
+  readonly #session: FabricSession
+  readonly #options: WorldOptions<A>
+  readonly #layout: WorldLayout
+  readonly #hosts: readonly Host[]
+  readonly #ending: Ending
+  readonly #watch: DeadlockWatch
+  readonly #results: T[]
+  /** Ranks that have not returned, on processes that are not lost. */
+  #unreturned = 0
+  /** Mains that still run, whether or not anybody waits for them. */
+  #running = 0
+  /** The first process that was lost with ranks that had not returned. */
+  #loss: RankweaveError | undefined
+  #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
+  #strays: 'none' | 'held' | 'released' = 'none'
+  #staying = false
+  #closed = false
+
+  constructor(session: FabricSession, options: WorldOptions<A>) {
+    const {
+      eagerLimitBytes = defaultRuntimeOptions.eagerLimitBytes,
+      creditBytes = defaultRuntimeOptions.creditBytes,
+    } = options
+    this.#session = session
+    this.#options = options
+    this.#layout = worldLayout(options.ranks, session.nodes, options.ranksPerProcess)
+    let firstSlot = 0
+    this.#hosts = session.hosted.map((fabric) => {
+      const runtime = new Runtime(fabric, this.#layout, { eagerLimitBytes, creditBytes })
+      const host: Host = { runtime, firstSlot, running: runtime.hostedRanks, lost: false }
+      firstSlot += runtime.hostedRanks
+      return host
+    })
+    this.#unreturned = firstSlot
+    this.#results = new Array<T>(firstSlot)
+    this.#ending = new Ending(
+      this.#hosts.map((host) => host.runtime),
+      { fail: (error) => this.#fail(error), close: (outcome) => void this.#close(outcome) },
+    )
+    this.#watch = new DeadlockWatch(
+      session,
+      () => this.#alive(),
+      options.eventLoop ?? new EventLoopWatch(),
+      options.detectDeadlock === false ? undefined : (error) => this.#ending.fail(error),
+    )
+  }
+
+  /** True when other sessions host processes of this world. */
+  get #partial(): boolean {
+    return this.#session.hosted.length < this.#session.processes
+  }
+
+  /** Of the processes hosted here that are not lost. */
+  #alive(): readonly Runtime[] {
+    const alive = this.#loss === undefined ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
+    return alive.map(({ runtime }) => runtime)
+  }
+
+  run(main: Main<T, A>): Promise<T[]> {
+    return new Promise((resolve, reject) => {
+      this.#settle = { resolve, reject }
+      for (const host of this.#hosts) {
+        host.runtime.onAbort = (error) => this.#ending.fail(error)
+        host.runtime.onAllAsleep = () => this.#watch.arm()
+        host.runtime.onPeerLost = (peer, reason) => this.#peerLost(host, peer, reason)
+      }
+      const { signal } = this.#options
+      if (signal?.aborted === true) this.#onSignal()
+      else signal?.addEventListener('abort', this.#onSignal)
+      this.#options.onStart?.({
+        layout: this.#layout,
+        whole: !this.#partial,
+        states: () => this.#alive().map(stateOf),
+        fail: (error) => this.#ending.fail(error),
+      })
+      if (this.#options.mayRunEmpty !== true) this.#stay()
+      this.#start(main)
+      this.#watch.arm()
+      if (this.#unreturned === 0) this.#allReturned()
+    })
+  }
+
+  /** Other sessions may need this one after its ranks have returned or failed. */
+  #stay(): void {
+    if (this.#staying || !this.#partial) return
+    this.#staying = true
+    this.#session.hosted[0]!.ref()
+  }
+
+  #start(main: Main<T, A>): void {
+    const table = stridedTable(this.#layout.ranks)
+    // Every process knows the world before any rank can send to it.
+    const states = this.#hosts.map(({ runtime }) =>
+      runtime.hostedRanks === 0 ? undefined : runtime.createContext({ leader: 0, counter: 0 }, table),
+    )
+    const args = this.#options.args as A
+    this.#hosts.forEach((host, n) => {
+      const onRejected = (error: unknown) => this.#threw(host, error)
+      for (let index = 0; index < host.runtime.hostedRanks && !this.#ending.failed; index++) {
+        const world = new Communicator(states[n]!, index)
+        try {
+          const returned = Promise.resolve(main(world, args))
+          this.#running++
+          returned.then((value) => this.#returned(host, index, value), onRejected)
+        } catch (error) {
+          this.#ending.fail(error)
+        }
+      }
+    })
+  }
+
+  #returned(host: Host, index: number, value: T): void {
+    this.#mainSettled()
+    if (host.lost) return
+    this.#results[host.firstSlot + index] = value
+    host.running--
+    host.runtime.waits.end(index)
+    if (--this.#unreturned === 0) this.#allReturned()
+  }
+
+  #threw(host: Host, error: unknown): void {
+    this.#mainSettled()
+    // A killed process can no longer say that its ranks failed.
+    if (!host.lost) this.#ending.fail(error)
+  }
+
+  #mainSettled(): void {
+    this.#running--
+    this.#releaseStrays()
+  }
+
+  /** Once no main runs and nothing is left to fail. */
+  #releaseStrays(): void {
+    if (this.#running > 0 || !this.#closed || this.#strays !== 'held') return
+    this.#strays = 'released'
+    releaseStrays()
+  }
+
+  #allReturned(): void {
+    this.#stay()
+    if (this.#loss === undefined) this.#ending.done()
+    else this.#ending.fail(this.#loss)
+  }
+
+  #peerLost(host: Host, peer: number, reason: string): void {
+    if (peer !== host.runtime.process) {
+      const hostedHere = this.#hosts.some(({ runtime }) => runtime.process === peer)
+      if (!hostedHere) this.#ending.peerLost(peer, reason)
+      this.#watch.peerLost(peer)
+      return
+    }
+    if (host.lost) return
+    const first = host.runtime.firstRank
+    const error = new RankweaveError(
+      'ERR_PEER_LOST',
+      `process ${peer} with ranks ${first} to ${first + host.runtime.hostedRanks - 1} is lost: ${reason}`,
+      { details: { process: peer } },
+    )
+    host.lost = true
+    if (host.running > 0) this.#loss ??= error
+    this.#unreturned -= host.running
+    this.#end([host.runtime], error)
+    if (this.#partial) this.#ending.cutOff(error)
+    else if (this.#unreturned === 0) this.#allReturned()
+  }
+
+  readonly #onSignal = (): void => {
+    const reason: unknown = this.#options.signal?.reason
+    const said = shown(reason)
+    this.#ending.fail(
+      new RankweaveError('ERR_ABORTED', `the world was ended by its signal: ${said}`, { cause: reason }),
+    )
+  }
+
+  #fail(error: unknown): void {
+    this.#options.onFailed?.(error)
+    this.#stay()
+    const said = shown(error)
+    const ended =
+      error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'
+        ? error
+        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${said}`, { cause: error })
+    this.#end(
+      this.#hosts.map((host) => host.runtime),
+      ended,
+    )
+  }
+
+  #end(runtimes: readonly Runtime[], error: RankweaveError): void {
+    forgive(error)
+    if (this.#strays === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
+      holdStrays()
+      this.#strays = 'held'
+    }
+    for (const runtime of runtimes) runtime.end(error)
+  }
+
+  async #close({ failed, error }: { readonly failed: boolean; readonly error: unknown }): Promise<void> {
+    this.#watch.stop()
+    if (this.#staying) this.#session.hosted[0]!.unref()
+    this.#options.signal?.removeEventListener('abort', this.#onSignal)
+    if (!failed) {
+      // What ranks left pending when they returned can no longer complete.
+      this.#end(
+        this.#hosts.map((host) => host.runtime),
+        new RankweaveError('ERR_WORLD_ENDED', 'the world has ended: every rank has returned'),
+      )
+    }
+    this.#closed = true
+    this.#releaseStrays()
+    const { resolve, reject } = this.#settle!
+    try {
+      await this.#session.close()
+    } catch (closing) {
+      if (!failed) return reject(closing)
+    }
+    if (failed) reject(error)
+    else resolve(this.#results)
+  }
+}
+
+/** One hosted process of a world. */
+interface Host {
+  readonly runtime: Runtime
+  /** Place of its first rank's result. */
+  readonly firstSlot: number
+  /** Its ranks that have not returned. */
+  running: number
+  lost: boolean
+}

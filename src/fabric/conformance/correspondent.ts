@@ -1,0 +1,90 @@
+import type { Fabric, FabricCounters, FabricSession, FrameSink } from '../fabric.js'
+import { turns } from './frame-checks.js'
+
+/** A frame as the sink saw it: copies of what it was lent. */
+export interface ReceivedFrame {
+  readonly src: number
+  readonly header: readonly number[]
+  readonly payload: Uint8Array
+}
+
+/** Event-loop turns without a frame under way after which what is missing counts as lost. */
+const quietTurns = 200
+/** The same for fabrics that cannot see their peers; only stops what would hang. */
+const patienceMs = 60_000
+
+/** What a process of a conformance case received, and a way to wait for more. */
+export class Correspondent implements FrameSink {
+  readonly fabric: Fabric
+  readonly received: ReceivedFrame[] = []
+  readonly #session: FabricSession
+  readonly #onFrame: ((src: number, header: Int32Array, payload: Uint8Array) => void) | undefined
+  #farewells = 0
+  #lost: string | undefined
+
+  constructor(
+    fabric: Fabric,
+    session: FabricSession,
+    onFrame?: (src: number, header: Int32Array, payload: Uint8Array) => void,
+  ) {
+    this.fabric = fabric
+    this.#session = session
+    this.#onFrame = onFrame
+    fabric.attach(this)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    if (isFarewell(header)) {
+      this.#farewells++
+      return
+    }
+    this.received.push({ src, header: [...header], payload: payload.slice() })
+    this.#onFrame?.(src, header, payload)
+  }
+
+  peerLost(peer: number, reason: string): void {
+    this.#lost = `process ${peer} was lost: ${reason}`
+  }
+
+  /** @throws when the condition does not come true although nothing is under way */
+  async until(condition: () => boolean, what: string): Promise<void> {
+    const giveUpAt = performance.now() + patienceMs
+    const allHere = this.#session.hosted.length === this.#session.processes
+    for (let quiet = 0; !condition(); ) {
+      if (this.#lost !== undefined) throw new Error(this.#lost)
+      quiet = allHere && this.#session.quiet() ? quiet + 1 : 0
+      if (quiet > quietTurns || performance.now() > giveUpAt) {
+        throw new Error(
+          `process ${this.fabric.process} waits in vain for ${what}; it has ${this.received.length} frames`,
+        )
+      }
+      await turns(1)
+    }
+  }
+
+  /** Resolves when every process has got here, so that none closes while another still needs it. */
+  async part(): Promise<void> {
+    for (let peer = 0; peer < this.fabric.processes; peer++) this.fabric.send(peer, farewell)
+    await this.until(() => this.#farewells >= this.fabric.processes, 'the others to part')
+  }
+
+  /** Frames delivered so far, farewells included. */
+  get delivered(): number {
+    return this.received.length + this.#farewells
+  }
+
+  /** What arrived, without the farewells of processes that were faster. */
+  countersOfCase(): Pick<FabricCounters, 'framesReceived' | 'bytesReceived'> {
+    const { framesReceived, bytesReceived } = this.fabric.counters
+    return {
+      framesReceived: framesReceived - this.#farewells,
+      bytesReceived: bytesReceived - this.#farewells * farewell.byteLength,
+    }
+  }
+}
+
+const farewell = Int32Array.of(0x0fa4e, 0x11e11, 0x0fa4e, 0x11e11)
+
+function isFarewell(header: Int32Array): boolean {
+  return header.length === farewell.length && farewell.every((word, n) => header[n] === word)
+}

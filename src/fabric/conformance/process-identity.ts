@@ -1,0 +1,67 @@
+import { hostname } from 'node:os'
+import { pid } from 'node:process'
+import { threadId } from 'node:worker_threads'
+import type { FabricKind } from '../fabric.js'
+
+/** Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process of its own. */
+export type Places = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
+
+/** What a fabric must turn out to be; given by whoever asked for it, so that a fallback to another is found out. */
+export interface ExpectedFabric {
+  readonly kind: FabricKind
+  readonly processes: number
+  readonly places: Places
+}
+
+/** Where each fabric's processes usually run. */
+const usualPlaces: Readonly<Record<FabricKind, Places>> = {
+  local: 'one thread',
+  threads: 'threads',
+  mpi: 'OS processes',
+  websocket: 'anywhere',
+}
+
+/** What is not said follows from the factory. */
+export function expectedFabric(
+  factory: Pick<ExpectedFabric, 'kind' | 'processes'>,
+  said: Partial<ExpectedFabric> = {},
+): ExpectedFabric {
+  const kind = said.kind ?? factory.kind
+  return {
+    kind,
+    processes: said.processes ?? factory.processes,
+    places: said.places ?? usualPlaces[kind],
+  }
+}
+
+/** Names the thread that runs this, in three words: host, OS process, thread. */
+export function placeHere(): Int32Array {
+  let host = 0
+  for (const char of hostname()) host = (Math.imul(host, 31) + char.codePointAt(0)!) | 0
+  return Int32Array.of(host, pid, threadId)
+}
+
+/**
+ * @param places of every process, as `placeHere` names them
+ * @returns what is wrong with them, or undefined
+ */
+export function misplaced(places: readonly ArrayLike<number>[], expected: Places): string | undefined {
+  const distinct = (words: number) =>
+    new Set(places.map((place) => Array.from(place).slice(0, words).join(' '))).size
+  const [osProcesses, threads] = [distinct(2), distinct(3)]
+  const seen = `${places.length} processes in ${threads} threads of ${osProcesses} OS processes`
+  switch (expected) {
+    case 'one thread':
+      return threads === 1 ? undefined : `expected all processes in one thread, got ${seen}`
+    case 'threads':
+      return threads === places.length && osProcesses === 1
+        ? undefined
+        : `expected every process in a thread of its own in one OS process, got ${seen}`
+    case 'OS processes':
+      return osProcesses === places.length
+        ? undefined
+        : `expected every process in an OS process of its own, got ${seen}`
+    case 'anywhere':
+      return undefined
+  }
+}

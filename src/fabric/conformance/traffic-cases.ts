@@ -1,0 +1,145 @@
+import { seededRandom } from '../../base/seeded-random.js'
+import { maxHeaderWords } from '../fabric.js'
+import { Correspondent } from './correspondent.js'
+import { bytesOf, expect, expectBytes, turns } from './frame-checks.js'
+import type { ProcessCase } from './process-cases.js'
+
+/** Much at once: floods, random traffic, large transfers. */
+export const trafficCases: readonly ProcessCase[] = [
+  {
+    name: 'a flood is neither refused nor lost',
+    async program(fabric, session) {
+      const flood = 5000
+      const me = new Correspondent(fabric, session)
+      const next = (fabric.process + 1) % fabric.processes
+      for (let n = 0; n < flood; n++) fabric.send(next, Int32Array.of(n), bytesOf(fabric.process, next, n, 8))
+      await me.until(() => me.received.length >= flood, 'the flood')
+      me.received.forEach(({ header, src, payload }, n) => {
+        expect(header[0] === n, `frame ${n}`, header[0])
+        expectBytes(payload, bytesOf(src, fabric.process, n, 8))
+      })
+      await me.part()
+    },
+  },
+  {
+    name: 'bulk transfers fill the receiver, both ways at once and whichever side comes first',
+    async program(fabric, session) {
+      const me = new Correspondent(fabric, session)
+      const { bulk } = fabric
+      if (bulk !== undefined) {
+        const sizes = [0, 1, 4097, 3 * fabric.maxPayloadBytes + 5]
+        const transfers: Promise<void>[] = []
+        const send = (peer: number) => {
+          sizes.forEach((size, id) => {
+            const buffer = bytesOf(fabric.process, peer, id, size)
+            transfers.push(bulk.send(peer, id, buffer).then(() => void buffer.fill(0xee)))
+          })
+        }
+        const receive = (peer: number) => {
+          sizes.forEach((size, id) => {
+            const into = new Uint8Array(size)
+            const whole = () => expectBytes(into, bytesOf(peer, fabric.process, id, size))
+            transfers.push(bulk.receive(peer, id, into).then(whole))
+          })
+        }
+        for (let peer = 0; peer < fabric.processes; peer++) {
+          const sendFirst = (fabric.process + peer) % 2 === 0
+          if (sendFirst) send(peer)
+          else receive(peer)
+          await turns(1)
+          if (sendFirst) receive(peer)
+          else send(peer)
+        }
+        await Promise.all(transfers)
+      }
+      await me.part()
+    },
+  },
+  {
+    name: 'random traffic, in bursts, in answer and between polls, arrives in order and whole',
+    async program(fabric, session, { seed, rounds }) {
+      // Whoever knows the seed knows what each sends to each: drawn per ordered pair.
+      const planOf = (src: number, dst: number) => {
+        const random = seededRandom((seed * 64 + src) * 64 + dst)
+        const max = fabric.maxPayloadBytes
+        return Array.from({ length: 150 * rounds }, () => {
+          const kind = Math.floor(random() * 12)
+          const size =
+            kind === 0 ? max - Math.floor(random() * 9) : kind < 3 ? 5000 * random() : 40 * random()
+          return {
+            payloadBytes: Math.min(max, Math.floor(size)),
+            headerWords: 1 + Math.floor(random() * maxHeaderWords),
+          }
+        })
+      }
+      const peers = Array.from({ length: fabric.processes }, (_, peer) => peer)
+      const outgoing = peers.map((peer) => planOf(fabric.process, peer))
+      const next = peers.map(() => 0)
+      const send = (peer: number) => {
+        const n = next[peer]!
+        const frame = outgoing[peer]![n]
+        if (frame === undefined) return false
+        next[peer] = n + 1
+        const header = new Int32Array(frame.headerWords).fill(n)
+        fabric.send(peer, header, bytesOf(fabric.process, peer, n, frame.payloadBytes))
+        return true
+      }
+      const random = seededRandom(seed + 1000 + fabric.process)
+      const me = new Correspondent(fabric, session, (src) => {
+        if (random() < 0.3) send(src)
+      })
+      for (;;) {
+        let left = false
+        for (const peer of peers) {
+          for (let burst = random() * 20; burst > 0; burst--) left = send(peer) || left
+          if (random() < 0.3) fabric.poll()
+        }
+        if (random() < 0.5) await turns(1)
+        if (!left) break
+      }
+      const expected = peers.map((peer) => planOf(peer, fabric.process))
+      const total = expected.reduce((sum, frames) => sum + frames.length, 0)
+      await me.until(() => me.received.length >= total, 'all frames')
+      await me.part()
+      expect(me.received.length === total, `${total} frames`, me.received.length)
+      const seen = peers.map(() => 0)
+      for (const { src, header, payload } of me.received) {
+        const n = seen[src]!++
+        const { headerWords, payloadBytes } = expected[src]![n]!
+        const right = header.length === headerWords && header.every((word) => word === n)
+        expect(right, `${headerWords} words of ${n} from process ${src}`, header)
+        expectBytes(payload, bytesOf(src, fabric.process, n, payloadBytes))
+      }
+    },
+  },
+  {
+    name: 'a large bulk transfer goes round the ring while frames overtake it',
+    async program(fabric, session, { largeBytes }) {
+      const me = new Correspondent(fabric, session)
+      const { bulk, process, processes } = fabric
+      if (bulk !== undefined) {
+        const [next, before] = [(process + 1) % processes, (process + processes - 1) % processes]
+        const words = largeBytes / 4 + 1
+        const outgoing = new Uint32Array(words)
+        for (let i = 0; i < words; i++) outgoing[i] = Math.imul(i + 1, 0x9e3779b1) ^ process
+        const incoming = new Uint32Array(words)
+        const frames = 100
+        const transfers = [
+          bulk.receive(before, 1, new Uint8Array(incoming.buffer)),
+          bulk.send(next, 1, new Uint8Array(outgoing.buffer)),
+        ]
+        for (let n = 0; n < frames; n++) {
+          fabric.send(next, Int32Array.of(n))
+          if (n % 10 === 0) await turns(1)
+        }
+        await me.until(() => me.received.length >= frames, 'frames beside a transfer')
+        await Promise.all(transfers)
+        for (let i = 0; i < words; i++) {
+          const element = (Math.imul(i + 1, 0x9e3779b1) ^ before) >>> 0
+          if (incoming[i] !== element) expect(false, `element ${i} to be ${element}`, incoming[i])
+        }
+      }
+      await me.part()
+    },
+  },
+]

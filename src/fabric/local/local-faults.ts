@@ -1,0 +1,75 @@
+import { seededRandom } from '../../base/seeded-random.js'
+import { RankweaveError, shown } from '../../errors.js'
+
+/** What goes wrong in a local world, for tests. Frames of a process to itself are never touched. */
+export interface LocalFaults {
+  /** Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` when told so. */
+  readonly lose?: number | ((src: number, dst: number, n: number) => boolean)
+  /**
+   * Delivers frames later than others, by a number of turns of the fabric's task: up to so many at random, or as
+   * told. Frames of a pair keep their order, so one late frame holds back those behind it.
+   */
+  readonly delay?: number | ((src: number, dst: number, n: number) => number)
+  /** Processes that die once they have sent so many frames. */
+  readonly kill?: readonly { readonly process: number; readonly afterFrames: number }[]
+}
+
+/** @throws ERR_ARGUMENT for faults that cannot happen in so many processes */
+export function checkFaults(faults: LocalFaults, processes: number): void {
+  if (typeof faults !== 'object' || faults === null) throw refused('an object', faults)
+  const { lose = 0, delay = 0, kill = [] } = faults
+  if (typeof lose !== 'function' && !(typeof lose === 'number' && lose >= 0 && lose <= 1)) {
+    throw refused('lose as a probability from 0 to 1, or a function', lose)
+  }
+  if (typeof delay !== 'function' && !isCount(delay)) throw refused('delay as turns, or a function', delay)
+  if (!Array.isArray(kill)) throw refused('kill as a list', kill)
+  for (const { process, afterFrames } of kill as LocalFaults['kill'] & object) {
+    if (!isCount(process) || process >= processes) {
+      throw refused(`to kill one of ${processes} processes`, process)
+    }
+    if (!isCount(afterFrames)) throw refused('afterFrames as a whole number', afterFrames)
+  }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}
+
+function refused(expected: string, got: unknown): RankweaveError {
+  return new RankweaveError('ERR_ARGUMENT', `local: faults: expected ${expected}, got ${shown(got)}`)
+}
+
+/** The faults of one session, with their own random sequence and the counts they depend on. */
+export class FaultPlan {
+  readonly #lose: (src: number, dst: number, n: number) => boolean
+  readonly #delay: (src: number, dst: number, n: number) => number
+  readonly #deathAfter: ReadonlyMap<number, number>
+  readonly #sentByPair = new Map<number, number>()
+  readonly #processes: number
+
+  constructor(faults: LocalFaults, processes: number, seed: number) {
+    const random = seededRandom(seed ^ 0x5bd1e995)
+    const { lose = 0, delay = 0 } = faults
+    this.#processes = processes
+    this.#lose = typeof lose === 'number' ? () => random() < lose : lose
+    this.#delay = typeof delay === 'number' ? () => Math.floor(random() * (delay + 1)) : delay
+    this.#deathAfter = new Map(faults.kill?.map(({ process, afterFrames }) => [process, afterFrames]))
+  }
+
+  /** What happens to the next frame of a pair: lost, or late by so many turns. */
+  next(src: number, dst: number): { readonly lost: boolean; readonly delayTurns: number } {
+    if (src === dst) return { lost: false, delayTurns: 0 }
+    const pair = src * this.#processes + dst
+    const n = this.#sentByPair.get(pair) ?? 0
+    this.#sentByPair.set(pair, n + 1)
+    return this.#lose(src, dst, n)
+      ? { lost: true, delayTurns: 0 }
+      : { lost: false, delayTurns: this.#delay(src, dst, n) }
+  }
+
+  /** True when `process` dies now that it has sent `framesSent` frames. */
+  kills(process: number, framesSent: number): boolean {
+    const limit = this.#deathAfter.get(process)
+    return limit !== undefined && framesSent >= limit
+  }
+}

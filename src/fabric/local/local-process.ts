@@ -1,0 +1,108 @@
+import { RankweaveError } from '../../errors.js'
+import type { BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import { maxHeaderWords } from '../fabric.js'
+
+/** What a logical process needs of the session it belongs to. */
+export interface Network {
+  enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void
+  /** Delivers all that is due to one process; true if that was anything. */
+  drain(process: number): boolean
+  bulkOf(process: number): BulkTransfer
+  ref(): void
+  unref(): void
+}
+
+export interface ProcessOptions {
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes: number
+  readonly bulk: boolean
+  readonly scribble: boolean
+}
+
+/** One logical process's end of the fabric. */
+export class LocalProcess implements Fabric {
+  readonly kind = 'local'
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes: number
+  readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
+  readonly bulk?: BulkTransfer
+  readonly #network: Network
+  readonly #scribble: boolean
+  #sink: FrameSink | undefined
+  #delivering = false
+
+  constructor(network: Network, process: number, options: ProcessOptions) {
+    this.#network = network
+    this.process = process
+    this.processes = options.processes
+    this.nodes = options.nodes
+    this.maxPayloadBytes = options.maxPayloadBytes
+    this.#scribble = options.scribble
+    if (options.bulk) this.bulk = network.bulkOf(process)
+  }
+
+  attach(sink: FrameSink): void {
+    if (this.#sink !== undefined) {
+      throw new RankweaveError('ERR_FABRIC', `process ${this.process} already has a receiver of frames`)
+    }
+    this.#sink = sink
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    if (!Number.isInteger(peer) || peer < 0 || peer >= this.processes) {
+      throw new RankweaveError('ERR_FABRIC', `expected a process in 0..${this.processes - 1}, got ${peer}`)
+    }
+    if (header.length > maxHeaderWords) {
+      throw new RankweaveError(
+        'ERR_FABRIC',
+        `a header has at most ${maxHeaderWords} words, got ${header.length}`,
+      )
+    }
+    const payloadBytes = payload === undefined ? 0 : payload.byteLength
+    if (payloadBytes > this.maxPayloadBytes) {
+      throw new RankweaveError(
+        'ERR_FABRIC',
+        `a payload has at most ${this.maxPayloadBytes} bytes, got ${payloadBytes}`,
+      )
+    }
+    this.counters.framesSent++
+    this.counters.bytesSent += header.byteLength + payloadBytes
+    this.#network.enqueue(this.process, peer, header, payload)
+  }
+
+  /** Frames that arrive while one is being delivered wait: a sink is never called by itself. */
+  poll(): boolean {
+    return !this.#delivering && this.#network.drain(this.process)
+  }
+
+  ref(): void {
+    this.#network.ref()
+  }
+
+  unref(): void {
+    this.#network.unref()
+  }
+
+  deliver(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.counters.framesReceived++
+    this.counters.bytesReceived += header.byteLength + payload.byteLength
+    this.#delivering = true
+    try {
+      const sink = this.#sink
+      if (sink?.inPlace?.(src, header, 0, payload, 0, payload.length) !== true)
+        sink?.frame(src, header, payload)
+    } finally {
+      this.#delivering = false
+    }
+    if (!this.#scribble) return
+    header.fill(0x5d5d5d5d)
+    payload.fill(0x5d)
+  }
+
+  lose(peer: number, reason: string): void {
+    this.#sink?.peerLost(peer, reason)
+  }
+}

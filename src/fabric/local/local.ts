@@ -1,0 +1,247 @@
+import { seededRandom } from '../../base/seeded-random.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
+import { Bag, Inbox, type Order, Queue } from '../frame-queue.js'
+import { KeepAlive, Task } from '../own-handles.js'
+import { LocalBulk } from './local-bulk.js'
+import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
+import { LocalProcess, type Network, type ProcessOptions } from './local-process.js'
+
+export interface LocalOptions {
+  /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
+  readonly processes?: number
+  /** Node label of every process, or a number of nodes to which processes are dealt in blocks. Default: 1 node. */
+  readonly nodes?: number | readonly string[]
+  /** Rides along for `run`. Default: ranks are dealt evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Draws the order of delivery; the same seed, the same order. Default: in the order of sending. */
+  readonly seed?: number
+  /** Default 1 MiB. */
+  readonly maxPayloadBytes?: number
+  /** Whether the fabric offers `bulk`. Default true. */
+  readonly bulk?: boolean
+  /**
+   * Overwrites header and payload when a sink returns, so that a sink that keeps what it was only lent is found out.
+   * Default false.
+   */
+  readonly scribble?: boolean
+  readonly faults?: LocalFaults
+}
+
+/**
+ * Logical processes in one event loop: what crosses between them passes the same interface as on any fabric, in a
+ * seeded order and with faults if wanted, so that distributed algorithms are tested deterministically.
+ *
+ * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for no options and faults that cannot be
+ */
+export function local(options: LocalOptions = {}): LocalFactory {
+  if (typeof options !== 'object' || options === null) {
+    throw new RankweaveError('ERR_ARGUMENT', `local: expected an object of options, got ${shown(options)}`)
+  }
+  const { ranksPerProcess, maxPayloadBytes = 2 ** 20, bulk = true, scribble = false, seed, faults } = options
+  const processes =
+    options.processes ??
+    (typeof options.nodes === 'object' ? options.nodes.length : undefined) ??
+    ranksPerProcess?.length ??
+    1
+  requireCount('processes', processes, maxProcesses)
+  requireCount('maxPayloadBytes', maxPayloadBytes, 2 ** 30)
+  if (seed !== undefined && !Number.isSafeInteger(seed)) {
+    throw new RankweaveError('ERR_WORLD', `local: seed must be an integer, got ${shown(seed)}`)
+  }
+  const nodes = nodeLabels(options.nodes ?? 1, processes)
+  if (ranksPerProcess !== undefined && ranksPerProcess.length !== processes) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `local: ranksPerProcess has ${ranksPerProcess.length} entries for ${processes} processes`,
+    )
+  }
+  if (faults !== undefined) checkFaults(faults, processes)
+  const resolved: ResolvedOptions = { processes, nodes, maxPayloadBytes, bulk, scribble, seed, faults }
+  return {
+    kind: 'local',
+    processes,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    open: async () => new LocalSession(resolved),
+  }
+}
+
+export interface LocalFactory extends FabricFactory {
+  readonly kind: 'local'
+  open(): Promise<LocalSession>
+}
+
+interface ResolvedOptions extends ProcessOptions {
+  readonly seed: number | undefined
+  readonly faults: LocalFaults | undefined
+}
+
+const maxProcesses = 4096
+/** Frames delivered in one task, so that timers and I/O get their turn in between. */
+const batchFrames = 1024
+const noPayload = new Uint8Array(0)
+
+/** A running local world: all its processes, and the task that delivers their frames. */
+export class LocalSession implements FabricSession, Network {
+  readonly kind = 'local'
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly hosted: readonly Fabric[]
+  readonly #members: readonly LocalProcess[]
+  readonly #inboxes: readonly Inbox[]
+  /** One draw per frame under way: whose turn it is. A draw outlives its frame when `poll` was faster. */
+  readonly #turns: Order<number>
+  readonly #faults: FaultPlan | undefined
+  readonly #bulk: LocalBulk
+  readonly #keepAlive = new KeepAlive()
+  readonly #dead = new Set<number>()
+  #untold: { readonly process: number; readonly reason: string }[] = []
+  #underWay = 0
+  #turn = 0
+  readonly #pump = new Task(() => this.#deliverBatch())
+  #closed = false
+
+  /** @internal Sessions come from `local(...).open()`. */
+  constructor(options: ResolvedOptions) {
+    const { processes, nodes, seed, faults } = options
+    this.processes = processes
+    this.nodes = nodes
+    const random = seed === undefined ? undefined : seededRandom(seed)
+    const order = (): Order<number> => (random === undefined ? new Queue() : new Bag(random))
+    this.#turns = order()
+    this.#inboxes = Array.from({ length: processes }, () => new Inbox(order()))
+    this.#faults = faults === undefined ? undefined : new FaultPlan(faults, processes, seed ?? 0)
+    this.#bulk = new LocalBulk(
+      () => this.#schedule(),
+      (process) => (this.#dead.has(process) ? lostError(process) : undefined),
+    )
+    this.#members = Array.from({ length: processes }, (_, p) => new LocalProcess(this, p, options))
+    this.hosted = this.#members
+  }
+
+  quiet(): boolean {
+    return this.#underWay === 0 && this.#bulk.ready === 0 && this.#untold.length === 0
+  }
+
+  /**
+   * Ends a process as a crash would: what it sent and nobody received is lost, what is sent to it goes nowhere. Every
+   * other process learns it from a task of the fabric's own; so does the process itself, because its code runs on.
+   */
+  kill(process: number, reason = 'killed'): void {
+    if (this.#closed || this.#dead.has(process)) return
+    this.#dead.add(process)
+    this.#underWay -= this.#inboxes[process]!.drop()
+    for (const inbox of this.#inboxes) this.#underWay -= inbox.drop(process)
+    this.#bulk.fail(lostError(process), process)
+    this.#untold.push({ process, reason })
+    this.#schedule()
+  }
+
+  async close(): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#keepAlive.close()
+    this.#pump.cancel()
+    for (const inbox of this.#inboxes) inbox.drop()
+    this.#turns.clear()
+    this.#underWay = 0
+    this.#untold = []
+    this.#bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
+  }
+
+  // -- what the fabrics of this session call -------------------------------------------------------------------
+
+  /** @internal */
+  enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void {
+    if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
+    if (this.#dead.has(src) || this.#dead.has(dst)) return
+    const fate = this.#faults?.next(src, dst)
+    if (fate?.lost !== true) {
+      const copy = payload === undefined || payload.byteLength === 0 ? noPayload : payload.slice()
+      const dueTurn = fate === undefined || fate.delayTurns === 0 ? 0 : this.#turn + 1 + fate.delayTurns
+      this.#inboxes[dst]!.push(src, { header: header.slice(), payload: copy, dueTurn })
+      this.#turns.push(dst)
+      this.#underWay++
+      this.#schedule()
+    }
+    if (this.#faults?.kills(src, this.#members[src]!.counters.framesSent) === true) this.kill(src)
+  }
+
+  /** @internal Delivers all that is due to one process. */
+  drain(process: number): boolean {
+    const inbox = this.#inboxes[process]!
+    let delivered = false
+    for (let left = inbox.size; left > 0 && this.#deliver(process, inbox); left--) delivered = true
+    return delivered
+  }
+
+  /** @internal */
+  bulkOf(process: number): BulkTransfer {
+    return {
+      send: (peer, transferId, buffer) => this.#bulk.join(process, peer, transferId, 'sender', buffer),
+      receive: (peer, transferId, into) => this.#bulk.join(peer, process, transferId, 'receiver', into),
+    }
+  }
+
+  /** @internal */
+  ref(): void {
+    this.#keepAlive.ref()
+  }
+
+  /** @internal */
+  unref(): void {
+    this.#keepAlive.unref()
+  }
+
+  // -- delivery ------------------------------------------------------------------------------------------------
+
+  #schedule(): void {
+    if (!this.#closed) this.#pump.schedule()
+  }
+
+  #deliverBatch(): void {
+    this.#turn++
+    this.#inboxes.forEach((inbox, process) => {
+      for (let n = inbox.release(); n > 0; n--) this.#turns.push(process)
+    })
+    const untold = this.#untold
+    this.#untold = []
+    for (const loss of untold) for (const member of this.#members) member.lose(loss.process, loss.reason)
+    // Only what was under way before: frames sent in answer wait for the next turn, so I/O is never starved.
+    try {
+      for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {
+        const process = this.#turns.take()!
+        this.#deliver(process, this.#inboxes[process]!)
+      }
+    } finally {
+      this.#bulk.copy()
+      if (this.#underWay > 0) this.#schedule()
+    }
+  }
+
+  #deliver(process: number, inbox: Inbox): boolean {
+    const next = inbox.take(this.#turn)
+    if (next === undefined) return false
+    this.#underWay--
+    this.#members[process]!.deliver(next.src, next.frame.header, next.frame.payload)
+    return true
+  }
+}
+
+function lostError(process: number): RankweaveError {
+  return new RankweaveError('ERR_PEER_LOST', `process ${process} is lost`, { details: { process } })
+}
+
+function requireCount(name: string, value: number, max: number): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return
+  throw new RankweaveError('ERR_WORLD', `local: ${name} must be an integer in 1..${max}, got ${shown(value)}`)
+}
+
+function nodeLabels(nodes: number | readonly string[], processes: number): readonly string[] {
+  if (typeof nodes !== 'number') {
+    if (nodes.length === processes) return [...nodes]
+    throw new RankweaveError('ERR_WORLD', `local: ${nodes.length} node labels for ${processes} processes`)
+  }
+  requireCount('nodes', nodes, processes)
+  return Array.from({ length: processes }, (_, p) => `node${Math.floor((p * nodes) / processes)}`)
+}

@@ -1,0 +1,162 @@
+import type { RankweaveError } from '../../errors.js'
+import type { BulkTransfer } from '../fabric.js'
+import type { MpiLibrary } from './mpi-library.js'
+import { MpiMemory } from './mpi-memory.js'
+import { padded } from './mpi-message.js'
+
+interface Transfer {
+  /** Kept for as long as MPI reads or writes it. */
+  readonly buffer: Uint8Array
+  /** Pieces that have not completed. */
+  pieces: number
+  resolve(): void
+  reject(error: RankweaveError): void
+}
+
+/** MPI counts in ints; a transfer is cut into pieces of at most this size. */
+const maxPieceBytes = 2 ** 30
+const firstCapacity = 64
+
+/**
+ * Large payloads, from the sender's buffer into the receiver's by MPI's own means: one MPI message each, whose tag is
+ * the transfer's id. Both sides have agreed on it before, so MPI never has to keep one that nobody expects.
+ */
+export class MpiBulk implements BulkTransfer {
+  /** MPI messages begun to each process, and received from all. */
+  readonly sentMessages: Int32Array
+  received = 0
+  readonly #library: MpiLibrary
+  readonly #comm: number
+  readonly #maxTag: number
+  readonly #hurry: () => void
+  /** By request, in the order of MPI's array: whose piece it is, and whether we send it. */
+  readonly #pieces: { readonly transfer: Transfer; readonly sends: boolean }[] = []
+  #memory: MpiMemory
+  #capacity = firstCapacity
+  #closed: RankweaveError | undefined
+  #cancelled = false
+
+  /** @param hurry asks for looks: something has begun */
+  constructor(library: MpiLibrary, comm: number, processes: number, maxTag: number, hurry: () => void) {
+    this.#hurry = hurry
+    this.#library = library
+    this.#comm = comm
+    this.#maxTag = maxTag
+    this.sentMessages = new Int32Array(processes)
+    this.#memory = this.#allocate()
+  }
+
+  /** Transfers that have begun and not ended. */
+  get moving(): boolean {
+    return this.#pieces.length > 0
+  }
+
+  send(peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
+    return this.#begin(true, peer, transferId, buffer)
+  }
+
+  receive(peer: number, transferId: number, into: Uint8Array): Promise<void> {
+    return this.#begin(false, peer, transferId, into)
+  }
+
+  /** Ends what has completed; true if anything has. */
+  look(): boolean {
+    const count = this.#pieces.length
+    const { address, words } = this.#memory
+    const outcountAt = padded(this.#capacity * 8)
+    const { calls, abi } = this.#library
+    calls.testsome(count, address, address + outcountAt, address + outcountAt + 8, abi.statusIgnore)
+    const done = words[outcountAt >> 2]!
+    if (done <= 0) return false
+    const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
+    // From the last place to the first: what moves into a gap has been dealt with.
+    for (const place of [...places].sort((a, b) => b - a)) this.#completed(place)
+    return true
+  }
+
+  /** Nobody waits any more; what MPI still reads or writes is kept until `drained`. */
+  close(error: RankweaveError): void {
+    this.#closed = error
+    for (const { transfer } of this.#pieces) transfer.reject(error)
+  }
+
+  /**
+   * Once closed: receives what others send here and nobody wants any more, until `expected` messages have come; then
+   * takes back receives for which nothing will. True when MPI has let go of everything.
+   */
+  drained(expected: number): boolean {
+    if (this.moving) this.look()
+    if (!this.#cancelled) {
+      while (this.received !== expected && this.#discardOne());
+      if (this.received !== expected) return false
+      this.#cancelled = true
+      const { calls, abi } = this.#library
+      this.#pieces.forEach(({ sends }, place) => {
+        if (!sends) calls.cancel(this.#memory.address + place * abi.handleBytes)
+      })
+    }
+    return !this.moving
+  }
+
+  /** Receives a message that no receive is posted for, if there is one. */
+  #discardOne(): boolean {
+    const { calls, abi, addressOf } = this.#library
+    const memory = new MpiMemory(128, addressOf)
+    const [flag, message, count, status] = [0, 8, 16, 64].map((at) => memory.address + at)
+    calls.improbe(abi.anySource, abi.anyTag, this.#comm, flag!, message!, status!)
+    if (memory.words[0] === 0) return false
+    calls.getCount(status!, abi.byte, count!)
+    const sizeBytes = memory.words[4]!
+    const nowhere = new MpiMemory(Math.max(8, sizeBytes), addressOf)
+    calls.mrecv(nowhere.address, sizeBytes, abi.byte, message!, abi.statusIgnore)
+    this.received = (this.received + 1) | 0
+    return true
+  }
+
+  #begin(sends: boolean, peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed !== undefined) return reject(this.#closed)
+      const { calls, abi, addressOf } = this.#library
+      const post = sends ? calls.isend : calls.irecv
+      const tag = 1 + (transferId % this.#maxTag)
+      const pieces = Math.max(1, Math.ceil(buffer.byteLength / maxPieceBytes))
+      const transfer: Transfer = { buffer, pieces, resolve, reject }
+      const begin = buffer.byteLength === 0 ? this.#memory.address : addressOf(buffer)
+      for (let piece = 0; piece < pieces; piece++) {
+        const from = piece * maxPieceBytes
+        const size = Math.min(maxPieceBytes, buffer.byteLength - from)
+        if (this.#pieces.length === this.#capacity) this.#grow()
+        const request = this.#memory.address + this.#pieces.length * abi.handleBytes
+        post(begin + from, size, abi.byte, peer, tag, this.#comm, request)
+        this.#pieces.push({ transfer, sends })
+        if (sends) this.sentMessages[peer]!++
+      }
+      this.#hurry()
+    })
+  }
+
+  #completed(place: number): void {
+    const { transfer, sends } = this.#pieces[place]!
+    const last = this.#pieces.pop()!
+    if (place < this.#pieces.length) {
+      this.#pieces[place] = last
+      const { handleBytes } = this.#library.abi
+      const from = this.#pieces.length * handleBytes
+      this.#memory.bytes.copyWithin(place * handleBytes, from, from + handleBytes)
+    }
+    if (!sends) this.received = (this.received + 1) | 0
+    if (--transfer.pieces === 0) transfer.resolve()
+  }
+
+  #grow(): void {
+    const old = this.#memory.bytes.subarray(0, this.#capacity * this.#library.abi.handleBytes)
+    this.#capacity *= 2
+    this.#memory = this.#allocate()
+    this.#memory.bytes.set(old)
+  }
+
+  /** Handles, then the count and the places of those that completed. */
+  #allocate(): MpiMemory {
+    return new MpiMemory(padded(this.#capacity * 8) + 8 + this.#capacity * 4, this.#library.addressOf)
+  }
+}

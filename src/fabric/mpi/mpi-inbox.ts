@@ -1,0 +1,148 @@
+import { type FrameSink, maxHeaderWords } from '../fabric.js'
+import type { MpiLibrary } from './mpi-library.js'
+import { MpiMemory } from './mpi-memory.js'
+import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, smallBytes } from './mpi-message.js'
+
+/** Where frames go, as those of a `FrameSink`. */
+export type FrameTaker = Required<Pick<FrameSink, 'frame' | 'inPlace'>>
+
+const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
+/** Receives that MPI can match while we are busy with one. */
+const receives = 4
+const mostBehind = 1
+
+const flagAt = 0
+const requestsAt = 8
+
+/**
+ * Frames from other processes. Persistent receives from anybody are posted into buffers of our own, in turn; MPI matches
+ * messages with them in that order, so we look at one at a time: one call when nothing has come, two per message.
+ */
+export class MpiInbox {
+  /** Messages received, modulo 2^32. */
+  received = 0
+  /** Header and payload of the frame that was handed on last. */
+  frameBytes = 0
+  readonly #library: MpiLibrary
+  readonly #test: (...args: number[]) => number
+  readonly #start: (...args: number[]) => number
+  readonly #memory: MpiMemory
+  readonly #words: Int32Array
+  readonly #bytes: Uint8Array
+  readonly #flag: number
+  readonly #ignore: number
+  readonly #requests: readonly number[]
+  readonly #offsets: readonly number[]
+  #turn = 0
+  /** Receives before this turn that are not posted again yet: that can wait until there is nothing to do. */
+  #behind = 0
+  /** Of the message that is being handed on: its sender, its next frame and its end. */
+  #src = 0
+  #at = 0
+  #end = 0
+  /** Arrays to lend, by length: making views costs more than copying a few words. */
+  readonly #headers = Array.from({ length: maxHeaderWords + 1 }, (_, words) => new Int32Array(words))
+  readonly #payloads = Array.from({ length: smallBytes + 1 }, (_, size) => new Uint8Array(size))
+
+  constructor(library: MpiLibrary, comm: number) {
+    const { abi, calls, addressOf } = library
+    this.#library = library
+    this.#test = calls.test
+    this.#start = calls.start
+    const begin = (requestsAt + receives * 8 + 63) & ~63
+    this.#memory = new MpiMemory(begin + receives * capacity, addressOf)
+    const { address } = this.#memory
+    this.#words = this.#memory.words
+    this.#bytes = this.#memory.bytes
+    this.#flag = address + flagAt
+    this.#ignore = abi.statusIgnore
+    const turns = Array.from({ length: receives }, (_, turn) => turn)
+    this.#requests = turns.map((turn) => address + requestsAt + turn * abi.handleBytes)
+    this.#offsets = turns.map((turn) => begin + turn * capacity)
+    for (const turn of turns) {
+      const [buffer, request] = [address + this.#offsets[turn]!, this.#requests[turn]!]
+      calls.recvInit(buffer, capacity, abi.byte, abi.anySource, frameTag, comm, request)
+      calls.start(request)
+    }
+  }
+
+  /** Hands on the next frame, if one has come; false if none has. A taker that throws has had it. */
+  next(taker: FrameTaker): boolean {
+    if (this.#at === this.#end && !this.#receive()) return false
+    const words = this.#words
+    const first = this.#at >> 2
+    const payloadBytes = words[first]!
+    const headerWords = words[first + 1]!
+    this.frameBytes = headerWords * 4 + payloadBytes
+    const payloadAt = this.#at + frameBytes(headerWords, 0)
+    this.#at += frameBytes(headerWords, payloadBytes)
+    try {
+      if (!taker.inPlace(this.#src, words, first + 2, this.#bytes, payloadAt, payloadBytes)) {
+        taker.frame(this.#src, this.#header(first + 2, headerWords), this.#payload(payloadAt, payloadBytes))
+      }
+    } finally {
+      if (this.#at === this.#end) this.#done()
+    }
+    return true
+  }
+
+  /** Receives without handing on, for when nobody listens any more. */
+  discard(): boolean {
+    return this.next(nobody)
+  }
+
+  /** Takes back the receives that are posted. Nothing may be under way to this process any more. */
+  close(): void {
+    const { calls } = this.#library
+    this.#catchUp()
+    for (const request of this.#requests) {
+      calls.cancel(request)
+      calls.wait(request, this.#ignore)
+      calls.requestFree(request)
+    }
+  }
+
+  /** The next message, if it has come. */
+  #receive(): boolean {
+    const turn = this.#turn
+    this.#test(this.#requests[turn]!, this.#flag, this.#ignore)
+    const words = this.#words
+    if (words[flagAt >> 2] === 0) {
+      if (this.#behind > 0) this.#catchUp()
+      return false
+    }
+    const offset = this.#offsets[turn]!
+    this.#src = words[offset >> 2]!
+    this.#at = offset + messageHeadBytes
+    this.#end = offset + words[(offset >> 2) + 1]!
+    return true
+  }
+
+  #header(at: number, count: number): Int32Array {
+    const header = this.#headers[count]!
+    for (let i = 0; i < count; i++) header[i] = this.#words[at + i]!
+    return header
+  }
+
+  #payload(at: number, sizeBytes: number): Uint8Array {
+    if (sizeBytes > smallBytes) return this.#bytes.subarray(at, at + sizeBytes)
+    const payload = this.#payloads[sizeBytes]!
+    for (let i = 0; i < sizeBytes; i++) payload[i] = this.#bytes[at + i]!
+    return payload
+  }
+
+  #done(): void {
+    this.received = (this.received + 1) | 0
+    this.#turn = (this.#turn + 1) % receives
+    if (++this.#behind > mostBehind) this.#catchUp()
+  }
+
+  /** Posts them in their order, in which MPI will match them. */
+  #catchUp(): void {
+    for (; this.#behind > 0; this.#behind--) {
+      this.#start(this.#requests[(this.#turn - this.#behind + receives) % receives]!)
+    }
+  }
+}
+
+const nobody: FrameTaker = { inPlace: () => true, frame: () => {} }

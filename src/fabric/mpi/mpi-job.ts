@@ -1,0 +1,168 @@
+import { writeSync } from 'node:fs'
+import { inspect } from 'node:util'
+import { RankweaveError } from '../../errors.js'
+import { type MpiLauncher, requireLauncher } from './mpi-launcher.js'
+import { loadMpi, type MpiLibrary } from './mpi-library.js'
+import { MpiMemory } from './mpi-memory.js'
+import { placement } from './mpi-placement.js'
+
+/** What a launcher gets to pass on what was printed, before a job is aborted. */
+const lastWordsMs = 200
+/** Turns of the event loop before an operation of the whole job is looked at by a timer instead. */
+const eagerTurns = 200
+
+/**
+ * This process as a part of the job that the launcher started: MPI can be initialised once in a process's life, and
+ * ends with it. Sessions come and go in between.
+ */
+export class MpiJob {
+  readonly launcher: MpiLauncher
+  readonly library: MpiLibrary
+  readonly process: number
+  readonly processes: number
+  /** Labels of the nodes, by process: those share one that can share memory. */
+  readonly nodes: readonly string[]
+  readonly threadLevel: 'single' | 'funneled' | 'serialized' | 'multiple'
+  /** The largest tag of a message. */
+  readonly maxTag: number
+  /** Processes per core of this node. */
+  readonly crowd: number
+  /** Worlds that this process has not left. */
+  openSessions = 0
+  #ended = false
+  #together = false
+  #uncaught: { readonly error: unknown } | undefined
+
+  constructor(launcher: MpiLauncher, library: MpiLibrary) {
+    this.launcher = launcher
+    this.library = library
+    const { abi, calls, addressOf } = library
+    const memory = new MpiMemory(64, addressOf)
+    const { address } = memory
+    calls.initThread(0, 0, abi.threadFunneled, address)
+    this.threadLevel = levelOf(memory.words[0]!, abi.threadFunneled, abi.threadMultiple)
+    process.once('exit', this.#onExit)
+    process.on('uncaughtExceptionMonitor', this.#onUncaught)
+    calls.commSize(abi.commWorld, address)
+    this.processes = memory.words[0]!
+    calls.commRank(abi.commWorld, address)
+    this.process = memory.words[0]!
+    this.#checkTogether()
+    calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
+    // The attribute is the address of an int.
+    this.maxTag = memory.words[2] === 0 ? 32_767 : library.intAt(memory.number(0, 8))
+    const { nodes, crowd } = placement(this)
+    this.nodes = nodes
+    this.crowd = crowd
+  }
+
+  /** Ends the whole job at once, whatever its other processes are doing. Does not return. */
+  abort(exitCode: number): never {
+    this.#ended = true
+    this.#abort(exitCode)
+    process.exit(exitCode)
+  }
+
+  /**
+   * The other processes know that this one is about to exit, and will too: a failure to exit with is no reason to end
+   * them by force.
+   */
+  endTogether(): void {
+    this.#together = true
+  }
+
+  get endsTogether(): boolean {
+    return this.#together
+  }
+
+  /** Waits for the request at an address without blocking the event loop. */
+  async completed(request: number, memory: MpiMemory, flagAt: number): Promise<void> {
+    const { calls, abi } = this.library
+    for (let turn = 0; ; turn++) {
+      calls.test(request, memory.address + flagAt, abi.statusIgnore)
+      if (memory.words[flagAt >> 2] !== 0) return
+      await new Promise((resolve) => {
+        if (turn < eagerTurns) setImmediate(resolve)
+        else setTimeout(resolve, 1)
+      })
+    }
+  }
+
+  /** Whoever leaves while the others still need it takes them along: they could not go on. */
+  readonly #onExit = (exitCode: number): void => {
+    if (this.#ended) return
+    this.#ended = true
+    if (this.openSessions === 0 && (exitCode === 0 || this.#together)) {
+      this.library.calls.finalize()
+      return
+    }
+    // Node prints such an error after this, and there will be no after.
+    if (exitCode !== 0 && this.#uncaught !== undefined) writeSync(2, `${inspect(this.#uncaught.error)}\n`)
+    this.#abort(exitCode)
+  }
+
+  readonly #onUncaught = (error: unknown): void => {
+    this.#uncaught = { error }
+  }
+
+  #abort(exitCode: number): void {
+    // Launchers drop what they have not passed on yet, such as the reason.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lastWordsMs)
+    this.library.calls.abort(this.library.abi.commWorld, exitCode === 0 ? 1 : exitCode)
+  }
+
+  #checkTogether(): void {
+    const { processes, name } = this.launcher
+    if (this.processes === processes && this.process < processes) return
+    const { path, version } = this.library
+    // Each of them finds the same.
+    this.#together = true
+    throw new RankweaveError(
+      'ERR_MPI_LIBRARY',
+      `${name} started ${processes} processes, but MPI_COMM_WORLD of '${path}' (${version}) has ${this.processes}: the ` +
+        'library is not of the MPI that the launcher belongs to. Name the right one with --mpi-lib PATH or ' +
+        'RANKWEAVE_MPI_LIB; with srun, choose its plug-in (srun --mpi=list)',
+      { details: { library: path, processes: this.processes, expected: processes } },
+    )
+  }
+}
+
+let joined: { readonly names: string; readonly job: Promise<MpiJob> } | undefined
+
+/**
+ * Loads and initialises MPI, once.
+ *
+ * @param library file of the MPI library; default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher
+ * @throws ERR_MPI_LAUNCHER, ERR_MPI_KOFFI, ERR_MPI_LIBRARY
+ */
+export function joinMpiJob(library = process.env['RANKWEAVE_MPI_LIB']): Promise<MpiJob> {
+  const named = library === undefined || library === '' ? undefined : library
+  if (joined !== undefined) {
+    if (named === undefined || named === joined.names) return joined.job
+    return Promise.reject(
+      new RankweaveError(
+        'ERR_MPI_LIBRARY',
+        `this process uses the MPI library of '${joined.names}' already: expected the same, got '${named}'`,
+      ),
+    )
+  }
+  const job = join(named)
+  joined = { names: named ?? 'the launcher', job }
+  return job
+}
+
+/** The job that this process has joined, if it has. */
+export async function joinedMpiJob(): Promise<MpiJob | undefined> {
+  return joined?.job.catch(() => undefined)
+}
+
+async function join(named: string | undefined): Promise<MpiJob> {
+  const launcher = requireLauncher()
+  return new MpiJob(launcher, await loadMpi(named === undefined ? launcher.libraries : [named]))
+}
+
+function levelOf(provided: number, funneled: number, multiple: number): MpiJob['threadLevel'] {
+  if (provided >= multiple) return 'multiple'
+  if (provided > funneled) return 'serialized'
+  return provided === funneled ? 'funneled' : 'single'
+}

@@ -1,0 +1,68 @@
+import { RankweaveError } from '../../errors.js'
+
+/** What a launcher told this process through its environment, before MPI is even loaded. */
+export interface MpiLauncher {
+  readonly name: string
+  /** This process among those that were started together, 0-based. */
+  readonly process: number
+  readonly processes: number
+  /** Names by which to look for the library that belongs to it, the likeliest first. */
+  readonly libraries: readonly string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const openMpi = ['libmpi.so.40', 'libmpi.so.12', 'libmpi.so.20']
+const mpich = ['libmpich.so.12', 'libmpi.so.12']
+const standard = ['libmpi_abi.so.0', 'libmpi_abi.so.1', 'libmpi_abi.so']
+const any = ['libmpi.so']
+
+/** The innermost first: a job of Slurm may start `mpirun`, not the other way round. */
+const launchers: readonly (Pick<MpiLauncher, 'name' | 'libraries'> & {
+  readonly process: string
+  readonly processes: string
+})[] = [
+  {
+    name: "Open MPI's mpirun",
+    process: 'OMPI_COMM_WORLD_RANK',
+    processes: 'OMPI_COMM_WORLD_SIZE',
+    libraries: [...openMpi, ...standard, ...any],
+  },
+  {
+    name: 'Hydra (mpiexec of MPICH, Intel MPI or MVAPICH), or srun --mpi=pmi2',
+    process: 'PMI_RANK',
+    processes: 'PMI_SIZE',
+    libraries: [...standard, ...mpich, ...any, ...openMpi],
+  },
+  {
+    name: 'Slurm (srun)',
+    process: 'SLURM_PROCID',
+    processes: 'SLURM_STEP_NUM_TASKS',
+    libraries: [...standard, ...openMpi, ...mpich, ...any],
+  },
+]
+
+/** The launcher that started this process; undefined when none did. */
+export function mpiLauncher(env: Environment = process.env): MpiLauncher | undefined {
+  for (const { name, process: rank, processes: size, libraries } of launchers) {
+    const [process, processes] = [whole(env[rank]), whole(env[size])]
+    if (process === undefined || processes === undefined || process >= processes) continue
+    return { name, process, processes, libraries }
+  }
+  return undefined
+}
+
+/** @throws ERR_MPI_LAUNCHER when nobody started this process together with others */
+export function requireLauncher(env?: Environment): MpiLauncher {
+  const launcher = mpiLauncher(env)
+  if (launcher !== undefined) return launcher
+  throw new RankweaveError(
+    'ERR_MPI_LAUNCHER',
+    "fabric mpi: expected to be started by an MPI launcher, such as 'mpirun -n 4 rankweave run program.ts -n 16 " +
+      `--fabric mpi' or 'srun'; none of ${launchers.map(({ process }) => process).join(', ')} is set`,
+  )
+}
+
+function whole(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined
+}

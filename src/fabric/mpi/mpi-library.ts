@@ -1,0 +1,186 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { abiOf, type MpiAbi } from './mpi-abi.js'
+import { type AddressOf, MpiMemory } from './mpi-memory.js'
+
+type Call = (...args: number[]) => number
+
+/** MPI's functions that we call; every argument is a number: a value, a handle or an address. */
+export interface MpiCalls {
+  readonly initThread: Call
+  readonly finalize: Call
+  readonly abort: Call
+  readonly commSize: Call
+  readonly commRank: Call
+  readonly commIdup: Call
+  readonly commFree: Call
+  readonly commSplitType: Call
+  readonly commGetAttr: Call
+  readonly getProcessorName: Call
+  readonly isend: Call
+  readonly irecv: Call
+  readonly recvInit: Call
+  readonly start: Call
+  readonly test: Call
+  readonly testsome: Call
+  readonly improbe: Call
+  readonly mrecv: Call
+  readonly getCount: Call
+  readonly cancel: Call
+  readonly wait: Call
+  readonly requestFree: Call
+  readonly allgather: Call
+  readonly igather: Call
+  readonly igatherv: Call
+  readonly ireduceScatterBlock: Call
+}
+
+/** An MPI library in this process, not yet initialised. */
+export interface MpiLibrary {
+  /** As it was loaded. */
+  readonly path: string
+  /** What it says of itself, first line. */
+  readonly version: string
+  readonly abi: MpiAbi
+  readonly calls: MpiCalls
+  readonly addressOf: AddressOf
+  /** Lets another process have the core. */
+  readonly giveWay: () => void
+  /** Whether MPI does so itself when it looks in vain. Only once it is initialised. */
+  givesWay(): boolean
+  /** The int at an address outside our memory. */
+  intAt(address: number): number
+  /** Another function of MPI's, for tests. `handle` among the types stands for the width of a handle. */
+  func(name: string, ...types: readonly MpiType[]): Call
+}
+
+export type MpiType = 'int' | 'address' | 'handle'
+
+type Koffi = typeof import('koffi')
+
+/**
+ * What MPI libraries do to a process that Node's threads do not survive, off unless the user has said otherwise: they
+ * overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to remember which memory is registered
+ * with a network), and they catch SIGSEGV only to hang.
+ */
+const safeDefaults: Readonly<Record<string, string>> = {
+  UCX_MEM_EVENTS: 'n',
+  UCX_ERROR_SIGNALS: '',
+  OMPI_MCA_memory: '^patcher',
+}
+
+/**
+ * Loads koffi and the MPI library.
+ *
+ * @param names what to try, in order
+ * @throws ERR_MPI_KOFFI, ERR_MPI_LIBRARY
+ */
+export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
+  const koffi = await loadKoffi()
+  for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
+  const failures: string[] = []
+  for (const path of names) {
+    let library: ReturnType<Koffi['load']>
+    try {
+      // Global: Open MPI loads components of its own, which look for its symbols.
+      library = koffi.load(path, { global: true })
+    } catch (cause) {
+      failures.push(`${path}: ${shown(cause)}`)
+      continue
+    }
+    return describe(koffi, path, library)
+  }
+  throw new RankweaveError(
+    'ERR_MPI_LIBRARY',
+    `fabric mpi: no MPI library can be loaded; name one with --mpi-lib PATH or RANKWEAVE_MPI_LIB. Tried\n  ${failures.join('\n  ')}`,
+  )
+}
+
+async function loadKoffi(): Promise<Koffi> {
+  try {
+    const module = (await import('koffi')) as Koffi & { readonly default?: Koffi }
+    return module.default ?? module
+  } catch (cause) {
+    throw new RankweaveError(
+      'ERR_MPI_KOFFI',
+      `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${shown(cause)})`,
+      { cause },
+    )
+  }
+}
+
+function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>): MpiLibrary {
+  const addressOf: AddressOf = (view) => Number(koffi.address(view))
+  const symbol = (name: string): number | undefined => {
+    try {
+      return Number(koffi.address(library.symbol(name)))
+    } catch {
+      return undefined
+    }
+  }
+  const bind = (name: string, types: readonly string[]): Call => {
+    try {
+      return library.func(name, 'int', [...types]) as Call
+    } catch (cause) {
+      throw new RankweaveError('ERR_MPI_LIBRARY', `'${path}' is no MPI library: it has no ${name}`, { cause })
+    }
+  }
+  const version = versionOf(bind('MPI_Get_library_version', ['int64_t', 'int64_t']), addressOf)
+  const abi = abiOf(path, version, symbol)
+  const widths = { int: 'int', address: 'int64_t', handle: abi.handle } as const
+  const func: MpiLibrary['func'] = (name, ...types) =>
+    bind(
+      name,
+      types.map((type) => widths[type]),
+    )
+  const giveWay = koffi.load(null).func('sched_yield', 'int', []) as () => void
+  const intAt = (address: number) => koffi.decode.int(BigInt(address))
+  // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than cores.
+  const yielding = symbol('opal_progress_yield_when_idle')
+  const givesWay = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
+  return { path, version, abi, calls: callsOf(func), addressOf, giveWay, givesWay, intAt, func }
+}
+
+function callsOf(func: MpiLibrary['func']): MpiCalls {
+  const [i, a, h] = ['int', 'address', 'handle'] as const
+  return {
+    initThread: func('MPI_Init_thread', a, a, i, a),
+    finalize: func('MPI_Finalize'),
+    abort: func('MPI_Abort', h, i),
+    commSize: func('MPI_Comm_size', h, a),
+    commRank: func('MPI_Comm_rank', h, a),
+    commIdup: func('MPI_Comm_idup', h, a, a),
+    commFree: func('MPI_Comm_free', a),
+    commSplitType: func('MPI_Comm_split_type', h, i, i, h, a),
+    commGetAttr: func('MPI_Comm_get_attr', h, i, a, a),
+    getProcessorName: func('MPI_Get_processor_name', a, a),
+    isend: func('MPI_Isend', a, i, h, i, i, h, a),
+    irecv: func('MPI_Irecv', a, i, h, i, i, h, a),
+    recvInit: func('MPI_Recv_init', a, i, h, i, i, h, a),
+    start: func('MPI_Start', a),
+    test: func('MPI_Test', a, a, a),
+    testsome: func('MPI_Testsome', i, a, a, a, a),
+    improbe: func('MPI_Improbe', i, i, h, a, a, a),
+    mrecv: func('MPI_Mrecv', a, i, h, a, a),
+    getCount: func('MPI_Get_count', a, h, a),
+    cancel: func('MPI_Cancel', a),
+    wait: func('MPI_Wait', a, a),
+    requestFree: func('MPI_Request_free', a),
+    allgather: func('MPI_Allgather', a, i, h, a, i, h, h),
+    igather: func('MPI_Igather', a, i, h, a, i, h, i, h, a),
+    igatherv: func('MPI_Igatherv', a, i, h, a, a, a, h, i, h, a),
+    ireduceScatterBlock: func('MPI_Ireduce_scatter_block', a, a, i, h, h, h, a),
+  }
+}
+
+/** MPI's longest version text, with room to spare. */
+const versionBytes = 16_384
+
+function versionOf(getLibraryVersion: Call, addressOf: AddressOf): string {
+  const memory = new MpiMemory(versionBytes, addressOf)
+  getLibraryVersion(memory.address + 64, memory.address)
+  const text = Buffer.from(memory.bytes.subarray(64, 64 + memory.words[0]!)).toString('latin1')
+  return text
+    .split(/[\n\0]/)[0]!
+    .replace(/\s+/g, ' ')
+    .trim()
+}

@@ -1,0 +1,222 @@
+import { maxHeaderWords } from '../fabric.js'
+import { Queue } from '../frame-queue.js'
+import type { MpiLibrary } from './mpi-library.js'
+import { MpiMemory } from './mpi-memory.js'
+import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, writeFrame } from './mpi-message.js'
+
+/** A frame that found no room: the fabric's own copy. */
+interface Queued {
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+}
+
+/** Messages of this size travel eagerly through shared memory on every library we know. */
+const smallCapacity = 4032
+const smallSlots = 64
+const largeCapacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
+const largeSlots = 16
+const slots = smallSlots + largeSlots
+/** No multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
+const smallStride = smallCapacity + 128
+
+const none = -1
+
+/**
+ * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its message has left;
+ * we ask for that when slots run out, for all at once, so that a message costs one call.
+ *
+ * The first frame to a peer since the last look for arrivals leaves at once. Those that follow are collected per peer
+ * and leave together: when the slot is full, at the next look, or when the code that sends them returns to the event
+ * loop or awaits.
+ */
+export class MpiOutbox {
+  /** Messages sent to each peer, modulo 2^32. */
+  readonly sentMessages: Int32Array
+  readonly #isend: (...args: number[]) => number
+  readonly #testsome: (...args: number[]) => number
+  readonly #library: MpiLibrary
+  readonly #comm: number
+  readonly #memory: MpiMemory
+  readonly #words: Int32Array
+  readonly #bytes: Uint8Array
+  readonly #offsets: readonly number[]
+  /** Bytes in each slot. */
+  readonly #used = new Int32Array(slots)
+  readonly #freeSmall: number[] = []
+  readonly #freeLarge: number[] = []
+  readonly #outcountAt: number
+  readonly #indicesAt: number
+  /** By peer: the slot that collects frames. */
+  readonly #open: Int32Array
+  /** Peers that may have an open slot. */
+  readonly #opened: number[] = []
+  /** By peer: the last look before a frame left at once. */
+  readonly #expressed: Float64Array
+  #looks = 0
+  readonly #queues: readonly Queue<Queued>[]
+  #queued = 0
+  #flushing = false
+
+  constructor(library: MpiLibrary, comm: number, process: number, processes: number) {
+    const { abi, calls, addressOf } = library
+    this.#library = library
+    this.#isend = calls.isend
+    this.#testsome = calls.testsome
+    this.#comm = comm
+    this.sentMessages = new Int32Array(processes)
+    this.#outcountAt = padded(slots * 8)
+    this.#indicesAt = this.#outcountAt + 8
+    const begin = (this.#indicesAt + slots * 4 + 63) & ~63
+    this.#offsets = Array.from({ length: slots }, (_, slot) =>
+      slot < smallSlots
+        ? begin + slot * smallStride
+        : begin + smallSlots * smallStride + (slot - smallSlots) * largeCapacity,
+    )
+    this.#memory = new MpiMemory(begin + smallSlots * smallStride + largeSlots * largeCapacity, addressOf)
+    this.#words = this.#memory.words
+    this.#bytes = this.#memory.bytes
+    for (let slot = slots - 1; slot >= 0; slot--) {
+      this.#memory.setNumber(slot * abi.handleBytes, abi.handleBytes, abi.requestNull)
+      this.#release(slot)
+      this.#words[this.#offsets[slot]! >> 2] = process
+    }
+    this.#open = new Int32Array(processes).fill(none)
+    this.#expressed = new Float64Array(processes).fill(none)
+    this.#queues = Array.from({ length: processes }, () => new Queue<Queued>())
+  }
+
+  /** Frames that wait here: for others to join them, or for room. */
+  get waiting(): boolean {
+    return this.#queued > 0 || this.#opened.length > 0
+  }
+
+  send(peer: number, header: Int32Array, payload: Uint8Array | undefined): void {
+    if (this.#queues[peer]!.size > 0 || !this.#place(peer, header, payload)) {
+      this.#queues[peer]!.push({
+        header: header.slice(),
+        payload: payload === undefined ? empty : new Uint8Array(payload),
+      })
+      this.#queued++
+      return
+    }
+    const slot = this.#open[peer]!
+    if (slot === none) return
+    if (this.#expressed[peer] !== this.#looks) {
+      this.#expressed[peer] = this.#looks
+      this.#post(peer, slot)
+    } else if (!this.#flushing) {
+      this.#flushing = true
+      queueMicrotask(this.#flushLater)
+    }
+  }
+
+  /** Tells that the process is about to look for arrivals. */
+  look(): void {
+    this.#looks++
+    if (this.#opened.length > 0 || this.#queued > 0) this.flush()
+  }
+
+  /** Sends off what waits, as far as there is room. */
+  flush(): void {
+    if (this.#queued > 0) this.#unqueue()
+    for (const peer of this.#opened) {
+      const slot = this.#open[peer]!
+      if (slot !== none) this.#post(peer, slot)
+    }
+    this.#opened.length = 0
+  }
+
+  /** True once MPI has let go of all slots. */
+  drained(): boolean {
+    this.flush()
+    if (this.#queued > 0) return false
+    this.#reclaim()
+    return this.#freeSmall.length + this.#freeLarge.length === slots
+  }
+
+  readonly #flushLater = (): void => {
+    this.#flushing = false
+    this.flush()
+  }
+
+  #unqueue(): void {
+    this.#queues.forEach((queue, peer) => {
+      for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
+        if (!this.#place(peer, next.header, next.payload)) return
+        queue.take()
+        this.#queued--
+      }
+    })
+  }
+
+  /** Puts a frame into the peer's open slot, or a new one; false when there is none. */
+  #place(peer: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
+    const needed = frameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
+    let slot = this.#open[peer]!
+    if (slot !== none && this.#used[slot]! + needed > capacityOf(slot)) {
+      this.#post(peer, slot)
+      slot = none
+    }
+    if (slot === none) {
+      slot = this.#take(messageHeadBytes + needed <= smallCapacity)
+      if (slot === none) return false
+      this.#used[slot] = messageHeadBytes
+      this.#open[peer] = slot
+      this.#opened.push(peer)
+    }
+    const used = this.#used[slot]!
+    writeFrame(this.#words, this.#bytes, this.#offsets[slot]! + used, header, payload)
+    this.#used[slot] = used + needed
+    return true
+  }
+
+  #post(peer: number, slot: number): void {
+    const offset = this.#offsets[slot]!
+    const used = this.#used[slot]!
+    const { abi } = this.#library
+    const { address } = this.#memory
+    this.#words[(offset >> 2) + 1] = used
+    this.#isend(
+      address + offset,
+      used,
+      abi.byte,
+      peer,
+      frameTag,
+      this.#comm,
+      address + slot * abi.handleBytes,
+    )
+    this.sentMessages[peer]!++
+    this.#open[peer] = none
+    if (this.#opened.length > 0 && this.#opened[this.#opened.length - 1] === peer) this.#opened.pop()
+  }
+
+  #take(small: boolean): number {
+    const slot = this.#pop(small)
+    if (slot !== none) return slot
+    this.#reclaim()
+    return this.#pop(small)
+  }
+
+  #pop(small: boolean): number {
+    if (small && this.#freeSmall.length > 0) return this.#freeSmall.pop()!
+    return this.#freeLarge.pop() ?? none
+  }
+
+  #release(slot: number): void {
+    if (slot < smallSlots) this.#freeSmall.push(slot)
+    else this.#freeLarge.push(slot)
+  }
+
+  #reclaim(): void {
+    const { address } = this.#memory
+    const { statusIgnore } = this.#library.abi
+    this.#testsome(slots, address, address + this.#outcountAt, address + this.#indicesAt, statusIgnore)
+    // Negative when there was nothing to test.
+    const count = this.#words[this.#outcountAt >> 2]!
+    for (let i = 0; i < count; i++) this.#release(this.#words[(this.#indicesAt >> 2) + i]!)
+  }
+}
+
+const capacityOf = (slot: number): number => (slot < smallSlots ? smallCapacity : largeCapacity)
+
+const empty = new Uint8Array(0)

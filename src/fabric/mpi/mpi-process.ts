@@ -1,0 +1,198 @@
+import { RankweaveError } from '../../errors.js'
+import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import { maxHeaderWords } from '../fabric.js'
+import { Queue } from '../frame-queue.js'
+import { KeepAlive } from '../own-handles.js'
+import { MpiBulk } from './mpi-bulk.js'
+import { drainSession } from './mpi-drain.js'
+import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
+import type { MpiJob } from './mpi-job.js'
+import { maxPayloadBytes } from './mpi-message.js'
+import { MpiOutbox } from './mpi-outbox.js'
+import { MpiPace } from './mpi-pace.js'
+
+/** A frame to oneself: the fabric's own copy. */
+interface OwnFrame {
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+}
+
+/** Frames taken in one go, so that timers and I/O get their turn. */
+const batchFrames = 1024
+
+/**
+ * One process of an MPI job as a fabric. MPI moves messages only while somebody calls it and wakes nobody, so this
+ * process looks for arrivals as often as `MpiPace` says.
+ */
+export class MpiProcess implements Fabric {
+  readonly kind = 'mpi'
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly maxPayloadBytes = maxPayloadBytes
+  readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
+  readonly bulk: MpiBulk
+  readonly glance?: (maxLooks: number) => boolean
+  readonly #outbox: MpiOutbox
+  readonly #inbox: MpiInbox
+  readonly #pace: MpiPace
+  readonly #keepAlive = new KeepAlive()
+  readonly #toSelf = new Queue<OwnFrame>()
+  #sink: FrameSink | undefined
+  #delivering = false
+  #closed = false
+
+  /** @internal */
+  constructor(job: MpiJob, comm: number, nodes: readonly string[]) {
+    const { library, process, processes, maxTag } = job
+    this.process = process
+    this.processes = processes
+    this.nodes = nodes
+    this.#outbox = new MpiOutbox(library, comm, process, processes)
+    this.#inbox = new MpiInbox(library, comm)
+    this.bulk = new MpiBulk(library, comm, processes, maxTag, () => this.#pace.hurry())
+    this.#pace = new MpiPace({
+      look: () => this.#look(),
+      moving: () => this.bulk.moving,
+      ...(library.givesWay() ? {} : { giveWay: library.giveWay }),
+      crowd: job.crowd,
+    })
+    // Where processes share cores, looking keeps the one from it that is looked for.
+    if (job.crowd <= 1 && processes > 1) this.glance = (maxLooks) => this.#glance(maxLooks)
+  }
+
+  attach(sink: FrameSink): void {
+    if (this.#sink !== undefined) {
+      throw new RankweaveError('ERR_FABRIC', `process ${this.process} already has a receiver of frames`)
+    }
+    this.#sink = sink
+    this.#pace.hurry()
+  }
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void {
+    if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
+    const payloadBytes = payload === undefined ? 0 : payload.byteLength
+    if (
+      !(peer >= 0 && peer < this.processes && Number.isInteger(peer)) ||
+      header.length > maxHeaderWords ||
+      payloadBytes > maxPayloadBytes
+    ) {
+      throw this.#refused(peer, header.length, payloadBytes)
+    }
+    this.counters.framesSent++
+    this.counters.bytesSent += header.length * 4 + payloadBytes
+    if (peer === this.process) {
+      const own = payload === undefined ? new Uint8Array(0) : new Uint8Array(payload)
+      this.#toSelf.push({ header: header.slice(), payload: own })
+    } else {
+      this.#outbox.send(peer, header, payload)
+    }
+    // Whoever sends something will soon get something.
+    this.#pace.hurry()
+  }
+
+  poll(): boolean {
+    if (this.#delivering || this.#closed) return false
+    return this.#look()
+  }
+
+  spin(): boolean {
+    if (this.#delivering || this.#closed || this.processes === 1) return false
+    return this.#pace.spin()
+  }
+
+  ref(): void {
+    this.#keepAlive.ref()
+  }
+
+  unref(): void {
+    this.#keepAlive.unref()
+  }
+
+  /** @internal Nothing is under way here, as far as this process can see. */
+  quiet(): boolean {
+    return this.#toSelf.size === 0 && !this.#outbox.waiting && !this.bulk.moving
+  }
+
+  /**
+   * Closes, and resolves when all processes have and what any of them sent has arrived: they add up how many messages
+   * each has sent to each other, so everyone learns how many are still to come. @internal
+   */
+  async drain(job: MpiJob, comm: number): Promise<void> {
+    if (this.#closed) return
+    this.#closed = true
+    this.#toSelf.clear()
+    this.#pace.close()
+    this.bulk.close(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
+    await drainSession(job, comm, this.#outbox, this.#inbox, this.bulk)
+    this.#keepAlive.close()
+  }
+
+  #look(): boolean {
+    const sink = this.#sink
+    if (sink === undefined || this.#delivering) return false
+    const before = this.counters.framesReceived
+    this.#delivering = true
+    let active = false
+    try {
+      this.#outbox.look()
+      for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
+        const { header, payload } = this.#toSelf.take()!
+        this.#taker.frame(this.process, header, payload)
+      }
+      for (let n = 0; n < batchFrames && !this.#closed && this.#inbox.next(this.#taker); n++);
+      if (this.bulk.moving && !this.#closed) active = this.bulk.look()
+    } finally {
+      this.#delivering = false
+    }
+    if (this.counters.framesReceived !== before || active) {
+      this.#pace.active()
+      return this.counters.framesReceived !== before
+    }
+    return false
+  }
+
+  /** One frame, at most. */
+  #glance(maxLooks: number): boolean {
+    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#pace.mayLook()) return false
+    // What waits here needs more than a look.
+    if (this.#toSelf.size > 0 || this.bulk.moving) return false
+    this.#outbox.look()
+    this.#delivering = true
+    try {
+      for (let looks = 0; looks < maxLooks; looks++) {
+        if (!this.#inbox.next(this.#taker)) continue
+        this.#pace.found()
+        return true
+      }
+    } finally {
+      this.#delivering = false
+    }
+    return false
+  }
+
+  readonly #taker: FrameTaker = {
+    inPlace: (src, words, headerAt, bytes, payloadAt, payloadBytes) => {
+      const sink = this.#sink!
+      if (this.#closed || sink.inPlace === undefined) return false
+      if (!sink.inPlace(src, words, headerAt, bytes, payloadAt, payloadBytes)) return false
+      this.counters.framesReceived++
+      this.counters.bytesReceived += this.#inbox.frameBytes
+      return true
+    },
+    frame: (src, header, payload) => {
+      if (this.#closed) return
+      this.counters.framesReceived++
+      this.counters.bytesReceived += header.length * 4 + payload.byteLength
+      this.#sink!.frame(src, header, payload)
+    },
+  }
+
+  #refused(peer: number, headerWords: number, payloadBytes: number): RankweaveError {
+    const limits = `a header of at most ${maxHeaderWords} words and a payload of at most ${maxPayloadBytes} bytes to a process in 0..${this.processes - 1}`
+    return new RankweaveError(
+      'ERR_FABRIC',
+      `expected ${limits}; got ${headerWords} words and ${payloadBytes} bytes to process ${peer}`,
+    )
+  }
+}

@@ -1,0 +1,152 @@
+import { RankweaveError } from '../../errors.js'
+import type { FabricFactory, FabricSession } from '../fabric.js'
+import { joinMpiJob, type MpiJob } from './mpi-job.js'
+import { requireLauncher } from './mpi-launcher.js'
+import { MpiMemory } from './mpi-memory.js'
+import { MpiProcess } from './mpi-process.js'
+
+export interface MpiOptions {
+  /** File of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
+  readonly library?: string
+  /** Rides along for `run`. Default: ranks are dealt evenly. The same on all processes. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Node label of every process. Default: those that can share memory are on one node. */
+  readonly nodes?: readonly string[]
+}
+
+/**
+ * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order; a process
+ * that ends while it has one open ends the whole job, since MPI does not survive the loss of a process.
+ *
+ * @throws ERR_MPI_LAUNCHER when no launcher started this process
+ * @throws ERR_WORLD for options that do not fit the number of processes
+ */
+export function mpi(options: MpiOptions = {}): MpiFactory {
+  const { library, ranksPerProcess, nodes } = options
+  const { processes } = requireLauncher()
+  for (const [name, list] of Object.entries({ ranksPerProcess, nodes })) {
+    if (list === undefined || list.length === processes) continue
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `mpi: ${name} has ${list.length} entries for ${processes} processes`,
+    )
+  }
+  return {
+    kind: 'mpi',
+    processes,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    open: async () => openMpi(await joinMpiJob(library), nodes),
+  }
+}
+
+export interface MpiFactory extends FabricFactory {
+  readonly kind: 'mpi'
+  open(): Promise<MpiSession>
+}
+
+async function openMpi(job: MpiJob, nodes: readonly string[] = job.nodes): Promise<MpiSession> {
+  const { abi, calls, addressOf } = job.library
+  const memory = new MpiMemory(64, addressOf)
+  const { address } = memory
+  job.openSessions++
+  // Other sessions must go on meanwhile: their processes may be what the others wait for before they come here.
+  calls.commIdup(abi.commWorld, address, address + 16)
+  await job.completed(address + 16, memory, 32)
+  return new MpiSession(job, memory.number(0, abi.handleBytes), nodes)
+}
+
+/** This process's part of one world: messages of its own communicator. */
+export class MpiSession implements FabricSession {
+  readonly kind = 'mpi'
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly hosted: readonly MpiProcess[]
+  readonly job: MpiJob
+  readonly #comm: number
+  readonly #process: MpiProcess
+  #closing: Promise<void> | undefined
+  #kept = false
+
+  /** @internal Sessions come from `mpi().open()`. */
+  constructor(job: MpiJob, comm: number, nodes: readonly string[]) {
+    this.job = job
+    this.processes = job.processes
+    this.nodes = nodes
+    this.#comm = comm
+    this.#process = new MpiProcess(job, comm, nodes)
+    this.hosted = [this.#process]
+  }
+
+  quiet(): boolean {
+    return this.#process.quiet()
+  }
+
+  /** Resolves when all processes have closed, and all that was sent has been received. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  /** Lets `collect` follow `close`. @internal */
+  keep(): void {
+    this.#kept = true
+  }
+
+  /**
+   * What every process has to say, in process order, on process 0; undefined elsewhere. All processes call it, once,
+   * after a session that was to be kept has closed. @internal
+   */
+  async collect(mine: Uint8Array): Promise<Uint8Array[] | undefined> {
+    const { library } = this.job
+    const { abi, calls, addressOf } = library
+    const { processes } = this
+    const control = new MpiMemory(64, addressOf)
+    const sizes = new MpiMemory(8 * processes, addressOf)
+    const [request, flagAt] = [control.address + 16, 32]
+    control.words[0] = mine.byteLength
+    calls.igather(control.address, 1, abi.int, sizes.address, 1, abi.int, 0, this.#comm, request)
+    await this.job.completed(request, control, flagAt)
+    let total = 0
+    for (let p = 0; p < processes; p++) {
+      sizes.words[processes + p] = total
+      total += sizes.words[p]!
+    }
+    const here = new MpiMemory(Math.max(8, mine.byteLength), addressOf)
+    here.bytes.set(mine)
+    const all = new MpiMemory(Math.max(8, total), addressOf)
+    const places = sizes.address + 4 * processes
+    calls.igatherv(
+      here.address,
+      mine.byteLength,
+      abi.byte,
+      all.address,
+      sizes.address,
+      places,
+      abi.byte,
+      0,
+      this.#comm,
+      request,
+    )
+    await this.job.completed(request, control, flagAt)
+    const parts = Array.from({ length: processes }, (_, p) => {
+      const begin = sizes.words[processes + p]!
+      return all.bytes.subarray(begin, begin + sizes.words[p]!)
+    })
+    this.free()
+    return this.job.process === 0 ? parts : undefined
+  }
+
+  async #close(): Promise<void> {
+    await this.#process.drain(this.job, this.#comm)
+    if (!this.#kept) this.free()
+  }
+
+  /** Lets go of a session that was kept. @internal */
+  free(): void {
+    const { abi, calls, addressOf } = this.job.library
+    const memory = new MpiMemory(64, addressOf)
+    memory.setNumber(0, abi.handleBytes, this.#comm)
+    calls.commFree(memory.address)
+    this.job.openSessions--
+  }
+}

@@ -1,0 +1,138 @@
+import { hostname } from 'node:os'
+import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
+import { RankweaveError, shown } from '../../errors.js'
+import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
+
+export interface ThreadsOptions {
+  /** Worker threads. Default: as many as `ranksPerProcess` has entries, else 2. */
+  readonly processes?: number
+  /** Rides along for `run`. Default: ranks are dealt evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Node label of every process. Default: the host's name for all. */
+  readonly nodes?: readonly string[]
+  /** Of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many processes. */
+  readonly ringBytes?: number
+  /**
+   * What each worker may use, such as `{ maxOldGenerationSizeMb: 512 }`; past it the worker ends, and its process is lost,
+   * not the whole program. Default: Node's limits.
+   */
+  readonly resourceLimits?: ResourceLimits
+}
+
+/** What connects threads, once it is resolved. */
+export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes'>>
+
+/** What one process needs to take part: goes to its worker as it is, `ports` in the transfer list too. */
+export interface ThreadsConnection {
+  readonly process: number
+  readonly nodes: readonly string[]
+  readonly ringBytes: number
+  readonly maxPayloadBytes: number
+  /** One word per process, 16 words apart: what `bell` says. */
+  readonly bells: SharedArrayBuffer
+  /** By receiver: the rings from every process to it. */
+  readonly rings: readonly SharedArrayBuffer[]
+  /** To every other process; a message wakes it up. */
+  readonly ports: readonly (MessagePort | null)[]
+}
+
+/** What a process's word in `bells` says. `asleep`: whoever sends it something must wake it. */
+export const bell = { awake: 0, asleep: 1, closed: 2 } as const
+export const bellStride = 16
+
+export const maxThreads = 64
+/** Cut off larger ones: a copy of this size still finds its source in the cache, and the other side has time to keep up. */
+const maxFrameBytes = 65_536
+
+/** Connects `processes` threads with each other. The memory lives as long as any of them keeps it. */
+export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
+  const { processes, nodes, ringBytes: size } = options
+  const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
+  const bells = new SharedArrayBuffer(processes * bellStride * 4)
+  const rings = Array.from({ length: processes }, () => new SharedArrayBuffer(processes * ringBytes(size)))
+  for (let dst = 0; dst < processes; dst++) {
+    for (let src = 0; src < processes; src++) initRing(ringOf({ rings, ringBytes: size }, src, dst))
+  }
+  const ports = Array.from({ length: processes }, () => new Array<MessagePort | null>(processes).fill(null))
+  for (let a = 0; a < processes; a++) {
+    for (let b = a + 1; b < processes; b++) {
+      const { port1, port2 } = new MessageChannel()
+      ports[a]![b] = port1
+      ports[b]![a] = port2
+    }
+  }
+  return ports.map((own, process) => ({
+    process,
+    nodes,
+    ringBytes: size,
+    maxPayloadBytes,
+    bells,
+    rings,
+    ports: own,
+  }))
+}
+
+export function ringOf(
+  { rings, ringBytes: size }: Pick<ThreadsConnection, 'rings' | 'ringBytes'>,
+  src: number,
+  dst: number,
+): RingMemory {
+  return { buffer: rings[dst]!, offset: src * ringBytes(size), sizeBytes: size }
+}
+
+/** @throws ERR_WORLD for numbers that are out of range or do not agree */
+export function resolveThreads(options: ThreadsOptions): ThreadsShape {
+  const { ranksPerProcess, nodes } = options
+  const processes = options.processes ?? ranksPerProcess?.length ?? nodes?.length ?? 2
+  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxThreads) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `threads: processes must be an integer in 1..${maxThreads}, got ${String(processes)}`,
+    )
+  }
+  if (ranksPerProcess !== undefined && ranksPerProcess.length !== processes) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `threads: ranksPerProcess has ${ranksPerProcess.length} entries for ${processes} processes`,
+    )
+  }
+  if (nodes !== undefined && nodes.length !== processes) {
+    throw new RankweaveError('ERR_WORLD', `threads: ${nodes.length} node labels for ${processes} processes`)
+  }
+  checkLimits(options.resourceLimits)
+  const size = options.ringBytes ?? defaultRingBytes(processes)
+  if (!Number.isSafeInteger(size) || size < 4096 || size > 2 ** 28 || (size & (size - 1)) !== 0) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `threads: ringBytes must be a power of two in 4096..2^28, got ${String(size)}`,
+    )
+  }
+  return {
+    processes,
+    nodes: nodes ?? new Array<string>(processes).fill(hostname()),
+    ringBytes: size,
+  }
+}
+
+const limitNames = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb']
+
+/** Node takes what it does not understand for no limit. */
+function checkLimits(limits: ResourceLimits | undefined): void {
+  if (limits === undefined) return
+  const entries = typeof limits === 'object' && limits !== null ? Object.entries(limits) : [['', limits]]
+  for (const [name, value] of entries) {
+    const positive = typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY
+    if (limitNames.includes(name) && (positive || value === undefined)) continue
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `threads: resourceLimits take ${limitNames.join(', ')} as positive numbers, got ${name} ${shown(value)}`,
+    )
+  }
+}
+
+/** At most 64 MiB in all, of which only what is used becomes real. A ring holds a few of the largest frames. */
+function defaultRingBytes(processes: number): number {
+  let size = 2 ** 20
+  while (size > 2 ** 15 && size * processes * processes > 2 ** 26) size /= 2
+  return size
+}

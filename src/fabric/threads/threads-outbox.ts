@@ -1,0 +1,140 @@
+import { Queue } from '../frame-queue.js'
+import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
+import { RingWriter } from './threads-ring.js'
+
+/** A record that found its ring full: the fabric's own copy. */
+export interface Queued {
+  readonly kind: number
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+}
+
+/** The fabric's own copy of a record. */
+export function queued(kind: number, header: Int32Array, payload: Uint8Array | undefined): Queued {
+  return { kind, header: header.slice(), payload: payload === undefined ? none : copyOf(payload) }
+}
+
+/** What leaves one process for the others: rings, what found them full, and the bells of those who sleep. */
+export class ThreadsOutbox {
+  /** Something left since the owner last asked; the owner sets it back. */
+  active = false
+  readonly #connection: ThreadsConnection
+  readonly #bells: Int32Array
+  /** By peer; none for this process itself. */
+  readonly #writers: readonly (RingWriter | undefined)[]
+  readonly #overflow: readonly Queue<Queued>[]
+  /** Records in all overflow queues. */
+  #overflowing = 0
+  readonly #gone: boolean[]
+
+  constructor(connection: ThreadsConnection, bells: Int32Array) {
+    const { process, nodes } = connection
+    this.#connection = connection
+    this.#bells = bells
+    this.#writers = nodes.map((_, peer) =>
+      peer === process ? undefined : new RingWriter(ringOf(connection, process, peer)),
+    )
+    this.#overflow = nodes.map(() => new Queue())
+    this.#gone = nodes.map(() => false)
+  }
+
+  /** Records that wait for room. */
+  get waiting(): number {
+    return this.#overflowing
+  }
+
+  waitsFor(peer: number): boolean {
+    return this.#overflow[peer]!.size > 0
+  }
+
+  /** Sends a record, or keeps a copy of it until there is room: false then. */
+  post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
+    if (this.write(peer, kind, header, payload, 0, payload === undefined ? 0 : payload.length)) return true
+    if (this.#gone[peer]) return true
+    this.#overflow[peer]!.push(queued(kind, header, payload))
+    this.#overflowing++
+    return false
+  }
+
+  /** Sends a record whose payload is part of `payload`; false when there is no room now. */
+  write(
+    peer: number,
+    kind: number,
+    header: Int32Array,
+    payload: Uint8Array | undefined,
+    from: number,
+    to: number,
+  ): boolean {
+    if (this.#gone[peer] || (this.#overflowing > 0 && this.waitsFor(peer))) return false
+    if (!this.#writers[peer]!.write(kind, header, payload, from, to)) return false
+    this.active = true
+    this.ring(peer)
+    return true
+  }
+
+  /** Wakes `peer` if it sleeps. */
+  ring(peer: number): void {
+    const at = peer * bellStride
+    if (Atomics.load(this.#bells, at) !== bell.asleep) return
+    if (Atomics.compareExchange(this.#bells, at, bell.asleep, bell.awake) !== bell.asleep) return
+    this.#connection.ports[peer]!.postMessage(0)
+  }
+
+  /** Sends what has waited, as far as there is room. */
+  flush(peer: number): void {
+    const queue = this.#overflow[peer]!
+    const writer = this.#writers[peer]
+    for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
+      const { kind, header, payload } = next
+      if (!writer!.write(kind, header, payload, 0, payload.length)) {
+        if (this.#isClosed(peer)) this.drop(peer)
+        return
+      }
+      queue.take()
+      this.#overflowing--
+      this.active = true
+      this.ring(peer)
+    }
+  }
+
+  /** Asks `peer` to ring when it has made room. */
+  askForRoom(peer: number): void {
+    this.#writers[peer]?.askForRoom()
+  }
+
+  /** Nothing that waits for `peer` will be sent. */
+  drop(peer: number): void {
+    const queue = this.#overflow[peer]!
+    this.#overflowing -= queue.size
+    queue.clear()
+  }
+
+  /** Nothing is sent to `peer` any more. */
+  lose(peer: number): void {
+    this.#gone[peer] = true
+    this.drop(peer)
+  }
+
+  /** Sends what waits to those who still read; resolves when nothing waits. */
+  async drain(): Promise<void> {
+    for (;;) {
+      this.#overflow.forEach((_, peer) => {
+        this.flush(peer)
+        if (this.#isClosed(peer)) this.drop(peer)
+      })
+      if (this.#overflowing === 0) return
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+
+  #isClosed(peer: number): boolean {
+    return Atomics.load(this.#bells, peer * bellStride) === bell.closed
+  }
+}
+
+const none = new Uint8Array(0)
+
+/** Not `slice`: of a shared array or a Buffer it may not give memory of our own. */
+function copyOf(payload: Uint8Array): Uint8Array {
+  return payload.length === 0 ? none : new Uint8Array(payload)
+}

@@ -1,0 +1,222 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+
+/**
+ * A ring of records in shared memory with one writer and one reader, so that no lock is needed: each side writes only
+ * its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below that, so differences and
+ * positions stay exact however much has gone through.
+ *
+ * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
+ * each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of -1 says that it
+ * begins at the start. Hence the reader can lend it as it lies.
+ *
+ * The reader watches the writer's index and not the record: it would take the record's cache line away while the writer
+ * is still filling it, which costs more than the second line.
+ */
+export interface RingMemory {
+  readonly buffer: SharedArrayBuffer
+  /** Of the control words, a multiple of 64. The data follow at `offset + controlBytes`. */
+  readonly offset: number
+  /** A power of two. */
+  readonly sizeBytes: number
+}
+
+/** The writer's index, its request and the reader's index are on cache lines of their own. */
+const word = { tail: 0, head: 16, writerWaits: 32 } as const
+export const controlBytes = 192
+
+export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
+
+/** The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no room. */
+export const maxPayloadOf = (sizeBytes: number): number => sizeBytes / 2 - 8 - 64
+
+/** Indices start shortly before the sign bit, so that every long enough run passes the places where sums overflow. */
+export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
+  const control = new Int32Array(buffer, offset, controlBytes / 4)
+  control[word.tail] = 2 ** 31 - sizeBytes
+  control[word.head] = 2 ** 31 - sizeBytes
+}
+
+const skip = -1
+const prefixBytes = 8
+const padded = (bytes: number): number => (bytes + 7) & ~7
+/** Up to this, copying byte by byte is faster than `set`. */
+const smallBytes = 32
+/** The reader gives room back when it has read this part of the ring, and at the end of a batch. */
+const releaseParts = 8
+
+export class RingWriter {
+  readonly #control: Int32Array
+  readonly #words: Int32Array
+  readonly #bytes: Uint8Array
+  readonly #sizeBytes: number
+  #tail: number
+  /** Where the reader was when we last looked. */
+  #head: number
+
+  constructor({ buffer, offset, sizeBytes }: RingMemory) {
+    this.#control = new Int32Array(buffer, offset, controlBytes / 4)
+    this.#words = new Int32Array(buffer, offset + controlBytes, sizeBytes / 4)
+    this.#bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
+    this.#sizeBytes = sizeBytes
+    this.#head = Atomics.load(this.#control, word.head)
+    this.#tail = this.#head
+  }
+
+  /** Writes a record; false when there is no room for it now. Its payload is `payload` from `from` to `to`. */
+  write(
+    kind: number,
+    header: Int32Array,
+    payload: Uint8Array | undefined,
+    from: number,
+    to: number,
+  ): boolean {
+    const size = this.#sizeBytes
+    const headerWords = header.length
+    const payloadBytes = to - from
+    const needed = prefixBytes + padded(headerWords * 4) + padded(payloadBytes)
+    let at = this.#tail & (size - 1)
+    const left = size - at
+    const total = needed <= left ? needed : left + needed
+    if (size - ((this.#tail - this.#head) >>> 0) < total) {
+      this.#head = Atomics.load(this.#control, word.head)
+      if (size - ((this.#tail - this.#head) >>> 0) < total) return false
+    }
+    const words = this.#words
+    if (needed > left) {
+      words[at >> 2] = skip
+      at = 0
+    }
+    let next = at >> 2
+    words[next++] = payloadBytes
+    words[next++] = (kind << 8) | headerWords
+    for (let i = 0; i < headerWords; i++) words[next + i] = header[i]!
+    if (payloadBytes > 0) {
+      const start = at + prefixBytes + padded(headerWords * 4)
+      const bytes = this.#bytes
+      if (payloadBytes <= smallBytes) {
+        for (let i = 0; i < payloadBytes; i++) bytes[start + i] = payload![from + i]!
+      } else {
+        copyBytes(bytes, start, payloadBytes === payload!.byteLength ? payload! : payload!.subarray(from, to))
+      }
+    }
+    this.#tail = (this.#tail + total) | 0
+    Atomics.store(this.#control, word.tail, this.#tail)
+    return true
+  }
+
+  /** Asks the reader to ring when it has made room. Look once more after asking: it may have read everything by now. */
+  askForRoom(): void {
+    Atomics.store(this.#control, word.writerWaits, 1)
+  }
+}
+
+/** The reading end. Between two calls of `next` it lends the record that the first one came to. */
+export class RingReader {
+  /** The whole ring, for records that are read where they lie. */
+  readonly words: Int32Array
+  readonly bytes: Uint8Array
+  /** The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`. */
+  kind = 0
+  headerAt = 0
+  headerWords = 0
+  payloadAt = 0
+  payloadBytes = 0
+  readonly #control: Int32Array
+  readonly #sizeBytes: number
+  #head: number
+  /** As far as the writer knows. */
+  #released: number
+  /** The writer's index when we last looked. */
+  #tail: number
+  /** Arrays to lend, by length: making views costs more than copying a few words. */
+  readonly #headers: (Int32Array | undefined)[] = []
+  readonly #payloads: (Uint8Array | undefined)[] = []
+
+  constructor({ buffer, offset, sizeBytes }: RingMemory) {
+    this.#control = new Int32Array(buffer, offset, controlBytes / 4)
+    this.words = new Int32Array(buffer, offset + controlBytes, sizeBytes / 4)
+    this.bytes = new Uint8Array(buffer, offset + controlBytes, sizeBytes)
+    this.#sizeBytes = sizeBytes
+    this.#head = Atomics.load(this.#control, word.head)
+    this.#released = this.#head
+    this.#tail = this.#head
+  }
+
+  get empty(): boolean {
+    if (this.#head !== this.#tail) return false
+    this.#tail = Atomics.load(this.#control, word.tail)
+    return this.#head === this.#tail
+  }
+
+  /** Goes on to the next record, if there is one. Its room is free again after the next `release`. */
+  next(): boolean {
+    if (this.#head === this.#tail) {
+      this.#tail = Atomics.load(this.#control, word.tail)
+      if (this.#head === this.#tail) return false
+    }
+    const size = this.#sizeBytes
+    // Nobody reads the records before this one any more.
+    if (((this.#head - this.#released) >>> 0) * releaseParts > size) this.#release()
+    const words = this.words
+    let at = this.#head & (size - 1)
+    let total = 0
+    if (words[at >> 2] === skip) {
+      total = size - at
+      at = 0
+    }
+    const first = at >> 2
+    const payloadBytes = words[first]!
+    const second = words[first + 1]!
+    const headerWords = second & 0xff
+    const bytesBefore = prefixBytes + padded(headerWords * 4)
+    this.kind = second >> 8
+    this.headerAt = first + prefixBytes / 4
+    this.headerWords = headerWords
+    this.payloadAt = at + bytesBefore
+    this.payloadBytes = payloadBytes
+    // Here already: whoever the record is handed to may throw.
+    this.#head = (this.#head + total + bytesBefore + padded(payloadBytes)) | 0
+    return true
+  }
+
+  /** The record's header, in an array of its own. */
+  get header(): Int32Array {
+    const { words, headerAt, headerWords } = this
+    this.#headers[headerWords] ??= new Int32Array(headerWords)
+    const header = this.#headers[headerWords]
+    for (let i = 0; i < headerWords; i++) header[i] = words[headerAt + i]!
+    return header
+  }
+
+  /** The record's payload: a copy where it is short, else as it lies. */
+  get payload(): Uint8Array {
+    const { bytes, payloadAt, payloadBytes } = this
+    if (payloadBytes > smallBytes) return bytes.subarray(payloadAt, payloadAt + payloadBytes)
+    this.#payloads[payloadBytes] ??= new Uint8Array(payloadBytes)
+    const payload = this.#payloads[payloadBytes]
+    for (let i = 0; i < payloadBytes; i++) payload[i] = bytes[payloadAt + i]!
+    return payload
+  }
+
+  /** Gives the room of all records read so far back to the writer. */
+  #release(): void {
+    this.#released = this.#head
+    Atomics.store(this.#control, word.head, this.#head)
+  }
+
+  /**
+   * Gives the room of all records read so far back to the writer. True when the writer has asked to be told; it need not
+   * be told again.
+   */
+  release(): boolean {
+    if (this.#released === this.#head) return false
+    this.#release()
+    return this.takeRequest()
+  }
+
+  /** Whether the writer has asked for room since the last time; asks no more. */
+  takeRequest(): boolean {
+    if (Atomics.load(this.#control, word.writerWaits) === 0) return false
+    return Atomics.exchange(this.#control, word.writerWaits, 0) === 1
+  }
+}

@@ -1,0 +1,102 @@
+import type { MessagePort } from 'node:worker_threads'
+import { receiveMessageOnPort } from 'node:worker_threads'
+import { RankweaveError } from '../../errors.js'
+import type { MemoryLocation, MemorySharing } from '../fabric.js'
+
+/** What a port between two processes carries besides `0`, the bell. */
+export interface SegmentMessage {
+  readonly segment: number
+  readonly buffer: SharedArrayBuffer
+}
+
+/** What shared memory needs of its process. */
+export interface SharingLine {
+  readonly ports: readonly (MessagePort | null)[]
+  /** A message that was taken from a port: a bell or a segment. */
+  heard(peer: number, message: 0 | SegmentMessage): void
+  /** Tells a peer, behind all frames sent to it, that it will hear of a segment no more. */
+  forget(peer: number, segment: number): void
+}
+
+interface Segment {
+  readonly id: number
+  /** Processes that know it. */
+  readonly told: Set<number>
+}
+
+/**
+ * Buffers in shared memory that peers have been told of. A peer hears of a buffer by the port between the two, before
+ * the first frame that refers to it, and holds it until the owner's program has let go of it: the garbage collector
+ * says when. All of it ends with the worker threads.
+ */
+export class ThreadsSharing implements MemorySharing {
+  readonly #line: SharingLine
+  readonly #own = new WeakMap<SharedArrayBuffer, Segment>()
+  /** By peer: its segments that were told to this process. */
+  readonly #theirs: Map<number, SharedArrayBuffer>[]
+  readonly #collected = new FinalizationRegistry<Segment>(({ id, told }) => {
+    for (const peer of told) this.#line.forget(peer, id)
+  })
+  #lastId = 0
+
+  constructor(line: SharingLine) {
+    this.#line = line
+    this.#theirs = line.ports.map(() => new Map())
+  }
+
+  /** Segments of other processes that are held here. */
+  get heldSegments(): number {
+    return this.#theirs.reduce((sum, segments) => sum + segments.size, 0)
+  }
+
+  alloc(sizeBytes: number): SharedArrayBuffer {
+    return new SharedArrayBuffer(sizeBytes)
+  }
+
+  locate(peer: number, { buffer, byteOffset }: Uint8Array): MemoryLocation | undefined {
+    if (!(buffer instanceof SharedArrayBuffer)) return undefined
+    const port = this.#line.ports[peer]
+    if (port === null || port === undefined) return undefined
+    let segment = this.#own.get(buffer)
+    if (segment === undefined) {
+      segment = { id: ++this.#lastId, told: new Set() }
+      this.#own.set(buffer, segment)
+      this.#collected.register(buffer, segment)
+    }
+    if (!segment.told.has(peer)) {
+      segment.told.add(peer)
+      port.postMessage({ segment: segment.id, buffer } satisfies SegmentMessage)
+    }
+    return { segment: segment.id, byteOffset }
+  }
+
+  reach(peer: number, { segment, byteOffset }: MemoryLocation, sizeBytes: number): Uint8Array {
+    const buffer = this.#theirs[peer]!.get(segment) ?? this.#awaited(peer, segment)
+    return new Uint8Array(buffer, byteOffset, sizeBytes)
+  }
+
+  learn(peer: number, { segment, buffer }: SegmentMessage): void {
+    this.#theirs[peer]!.set(segment, buffer)
+  }
+
+  forget(peer: number, segment: number): void {
+    this.#theirs[peer]!.delete(segment)
+  }
+
+  clear(): void {
+    for (const segments of this.#theirs) segments.clear()
+  }
+
+  /** The ring was faster than the event loop: the message about the segment lies in the port. */
+  #awaited(peer: number, segment: number): SharedArrayBuffer {
+    const port = this.#line.ports[peer]!
+    for (;;) {
+      const next = receiveMessageOnPort(port)
+      if (next === undefined) break
+      this.#line.heard(peer, next.message as 0 | SegmentMessage)
+      const buffer = this.#theirs[peer]!.get(segment)
+      if (buffer !== undefined) return buffer
+    }
+    throw new RankweaveError('ERR_FABRIC', `process ${peer} never told of its memory segment ${segment}`)
+  }
+}

@@ -1,0 +1,71 @@
+import { RankweaveError } from '../../errors.js'
+import type { FabricFactory, FabricSession } from '../fabric.js'
+import { resolveThreads, type ThreadsConnection, type ThreadsOptions } from './threads-connect.js'
+import { ThreadsProcess } from './threads-process.js'
+
+/**
+ * Worker threads as processes, connected by rings in shared memory. `run` starts the workers, and each of them opens
+ * its own session: hence the program has to be a module that every worker can load.
+ *
+ * @throws ERR_WORLD for numbers that are out of range or do not agree
+ */
+export function threads(options: ThreadsOptions = {}): ThreadsFactory {
+  const resolved = resolveThreads(options)
+  const { ranksPerProcess } = options
+  return {
+    kind: 'threads',
+    processes: resolved.processes,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    options: resolved,
+    workers: options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits },
+    open: () =>
+      Promise.reject(
+        new RankweaveError(
+          'ERR_FABRIC',
+          'threads: a session lives in the worker of its process; `run` starts the workers, given the URL of a program',
+        ),
+      ),
+  }
+}
+
+export interface ThreadsFactory extends FabricFactory {
+  readonly kind: 'threads'
+  /** @internal */
+  readonly options: ReturnType<typeof resolveThreads>
+  /** @internal */
+  readonly workers: Pick<ThreadsOptions, 'resourceLimits'>
+}
+
+/** The session of the one process that a connection is for. */
+export function openThreads(connection: ThreadsConnection): ThreadsSession {
+  return new ThreadsSession(connection)
+}
+
+export class ThreadsSession implements FabricSession {
+  readonly kind = 'threads'
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly hosted: readonly ThreadsProcess[]
+  readonly #process: ThreadsProcess
+
+  /** @internal Sessions come from `openThreads`. */
+  constructor(connection: ThreadsConnection) {
+    this.#process = new ThreadsProcess(connection)
+    this.processes = connection.nodes.length
+    this.nodes = connection.nodes
+    this.hosted = [this.#process]
+  }
+
+  quiet(): boolean {
+    return this.#process.quiet()
+  }
+
+  /** A process is gone: the sink hears of it from a task of the fabric's own. */
+  lose(peer: number, reason: string): void {
+    this.#process.lose(peer, reason)
+  }
+
+  close(): Promise<void> {
+    return this.#process.close()
+  }
+}

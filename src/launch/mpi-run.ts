@@ -1,0 +1,108 @@
+import { deserialize, serialize } from 'node:v8'
+import { decodeError, encodeError } from '../comm/process/error-record.js'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { emptyLoop } from '../comm/world/empty-loop.js'
+import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
+
+/** How long a world that has failed may take to end on all processes before the job is aborted. */
+const graceMs = 5000
+/** Longest error that goes along with results. */
+const maxErrorBytes = 2 ** 20
+
+/** What a process has to say when all ranks have returned. */
+const answer = { results: 0, error: 1 } as const
+
+/**
+ * Runs this process's part of a world whose processes an MPI launcher has started.
+ *
+ * @returns on process 0 what all ranks returned, in rank order; on others what the ranks hosted there returned
+ */
+export async function runMpi<T, A>(
+  factory: MpiFactory,
+  main: Main<T, A>,
+  world: WorldOptions<A>,
+): Promise<T[]> {
+  const session = await factory.open()
+  session.keep()
+  let timer: NodeJS.Timeout | undefined
+  const onFailed = (error: unknown) => {
+    timer ??= setTimeout(() => abortJob(session, error), graceMs)
+  }
+  let running: RunningWorld | undefined
+  const onEmpty = () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  }
+  process.on('beforeExit', onEmpty)
+  let results: T[]
+  try {
+    results = await hostSession(session, main, {
+      ...world,
+      onFailed,
+      mayRunEmpty: true,
+      onStart: (started) => {
+        running = started
+        world.onStart?.(started)
+      },
+    })
+  } catch (error) {
+    session.free()
+    throw error
+  } finally {
+    clearTimeout(timer)
+    process.off('beforeExit', onEmpty)
+  }
+  return gather(session, results, world)
+}
+
+/** Some process does not take part in ending the world: it computes without end, or waits in a call of the system. */
+function abortJob(session: MpiSession, error: unknown): never {
+  console.error(
+    `rankweave: process ${session.job.process} aborts the job, for the world has failed and not all processes have ` +
+      `ended it within ${graceMs / 1000} s: ${shown(error)}`,
+  )
+  return session.job.abort(3)
+}
+
+async function gather<T, A>(session: MpiSession, results: T[], world: WorldOptions<A>): Promise<T[]> {
+  const { process, nodes } = { process: session.job.process, nodes: session.nodes }
+  const { firstRank } = worldLayout(world.ranks, nodes, world.ranksPerProcess)
+  let mine: Uint8Array
+  let failure: RankweaveError | undefined
+  try {
+    mine = tagged(answer.results, serialize(results))
+  } catch (cause) {
+    failure = notCloneable(results, firstRank[process]!, cause)
+    mine = tagged(answer.error, encodeError(failure, maxErrorBytes))
+  }
+  const parts = await session.collect(mine)
+  if (failure !== undefined) throw failure
+  if (parts === undefined) return results
+  return parts.flatMap((part, p) => {
+    if (part[0] === answer.error) throw decodeError(part.subarray(1))
+    return p === process ? results : (deserialize(part.subarray(1)) as T[])
+  })
+}
+
+function tagged(tag: number, bytes: Uint8Array): Uint8Array {
+  const all = new Uint8Array(bytes.byteLength + 1)
+  all[0] = tag
+  all.set(bytes, 1)
+  return all
+}
+
+function notCloneable(results: readonly unknown[], first: number, cause: unknown): RankweaveError {
+  const index = results.findIndex((result) => {
+    try {
+      return serialize(result) === undefined
+    } catch {
+      return true
+    }
+  })
+  return new RankweaveError(
+    'ERR_CLONE',
+    `what rank ${first + index} returned cannot leave its process: ${shown(cause)}`,
+    { details: { rank: first + index }, cause },
+  )
+}

@@ -1,0 +1,71 @@
+import { constants } from 'node:os'
+import type { Clock } from '../base/clock.js'
+import { RankweaveError, shown } from '../errors.js'
+
+/** When to tell who waits for what, for a program that seems to hang. */
+export interface ReportOptions {
+  /** Once, when the world has run for so many seconds. */
+  readonly afterSeconds?: number
+  /**
+   * Whenever this process gets this signal, for instance 'SIGUSR2'. The listener is there while the world runs; only the main
+   * thread of a program gets signals.
+   */
+  readonly onSignal?: NodeJS.Signals
+  /** Takes the report, whole lines. Default: standard error. */
+  readonly write?: (report: string) => void
+}
+
+/** Node's longest timer, in seconds. */
+export const longestReportSeconds = Math.floor((2 ** 31 - 1) / 1000)
+
+/** Writes a report when it is asked for, until it is stopped. Without options nothing is installed. */
+export class ReportTriggers {
+  readonly #describe: () => string | Promise<string>
+  readonly #write: (report: string) => void
+  readonly #signal: NodeJS.Signals | undefined
+  readonly #cancel: (() => void) | undefined
+  #stopped = false
+
+  constructor(options: ReportOptions | undefined, clock: Clock, describe: () => string | Promise<string>) {
+    this.#describe = describe
+    this.#write = options?.write ?? ((report) => void process.stderr.write(report))
+    this.#signal = options?.onSignal
+    if (this.#signal !== undefined) process.on(this.#signal, this.#report)
+    const seconds = options?.afterSeconds
+    if (seconds !== undefined) this.#cancel = clock.later(seconds * 1000, this.#report)
+  }
+
+  stop(): void {
+    if (this.#stopped) return
+    this.#stopped = true
+    if (this.#signal !== undefined) process.off(this.#signal, this.#report)
+    this.#cancel?.()
+  }
+
+  readonly #report = async (): Promise<void> => {
+    const text = await this.#describe()
+    if (!this.#stopped) this.#write(`${text}\n`)
+  }
+}
+
+/** @throws ERR_ARGUMENT */
+export function checkReport(report: ReportOptions | undefined): void {
+  if (report === undefined) return
+  if (typeof report !== 'object' || report === null) refuse('', 'an object', report)
+  const { afterSeconds, onSignal, write } = report
+  if (
+    afterSeconds !== undefined &&
+    !(typeof afterSeconds === 'number' && afterSeconds >= 0 && afterSeconds <= longestReportSeconds)
+  ) {
+    refuse('.afterSeconds', `seconds, 0 to ${longestReportSeconds}`, afterSeconds)
+  }
+  const cannotCatch = onSignal === 'SIGKILL' || onSignal === 'SIGSTOP'
+  if (onSignal !== undefined && (!Object.hasOwn(constants.signals, onSignal) || cannotCatch)) {
+    refuse('.onSignal', 'a signal that this platform has and a program can catch, such as SIGUSR2', onSignal)
+  }
+  if (write !== undefined && typeof write !== 'function') refuse('.write', 'a function', write)
+}
+
+function refuse(field: string, expected: string, got: unknown): never {
+  throw new RankweaveError('ERR_ARGUMENT', `run: expected report${field} as ${expected}, got ${shown(got)}`)
+}

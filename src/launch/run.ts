@@ -1,0 +1,178 @@
+import { realClock } from '../base/clock.js'
+import { maxWorldRanks } from '../comm/process/world-layout.js'
+import { describeRunning } from '../comm/world/diagnosis-text.js'
+import { EventLoopWatch } from '../comm/world/event-loop.js'
+import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { FabricFactory } from '../fabric/fabric.js'
+import { local } from '../fabric/local/local.js'
+import { type MpiFactory, mpi } from '../fabric/mpi/mpi.js'
+import { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
+import { loadDefault } from './load-program.js'
+import { runMpi } from './mpi-run.js'
+import { checkReport, type ReportOptions, ReportTriggers } from './report-triggers.js'
+import { runThreads } from './threads-run.js'
+
+export type { Main } from '../comm/world/world.js'
+
+export interface RunOptions<A = unknown> {
+  /** Ranks of the world, 1 to 2^22. */
+  readonly ranks: number
+  /**
+   * Processes of the fabric; default 1 for `local`, 2 for `threads`. A factory brings its own number; if both are given
+   * they must be equal.
+   */
+  readonly processes?: number
+  /**
+   * `local` (default): logical processes in this thread. `threads`: worker threads. `mpi`: the processes that an MPI
+   * launcher started, each of which makes this very call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
+   */
+  readonly fabric?: 'local' | 'threads' | 'mpi' | FabricFactory
+  /** Passed to every `main` as it is; to other threads as a structured clone. */
+  readonly args?: A
+  /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
+  readonly signal?: AbortSignal
+  /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB. */
+  readonly eagerLimitBytes?: number
+  /** Eager payload that one process may have under way to another; beyond it sends wait. Default 16 MiB. */
+  readonly creditBytes?: number
+  /** False: ranks that can never go on are left waiting. Default true: ERR_DEADLOCK with a report. */
+  readonly detectDeadlock?: boolean
+  /** When to tell who waits for what while the world runs. Default: never; `worldReport` tells it for this thread's worlds. */
+  readonly report?: ReportOptions
+}
+
+/**
+ * Runs a world: `main` once for every rank, each with its own handle on the communicator of all ranks.
+ *
+ * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of a module,
+ * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
+ * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process:
+ * what involves its ranks fails with ERR_PEER_LOST, all others go on to their end, and then `run` rejects.
+ *
+ * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets what all ranks
+ * returned, the others what their own ranks did; an error reaches all of them. A process that ends too early takes the
+ * whole job along, as does one that does not let go of a failed world within 5 seconds.
+ *
+ * The first error ends the world. Every wait that is pending then, and every later call, fails with ERR_WORLD_ENDED
+ * whose cause is that error; nobody needs to listen. Code of other ranks that waits for something else runs on, and
+ * what it returns is ignored. Messages that nobody has received when all ranks have returned are dropped.
+ *
+ * When all ranks wait and nothing can wake them, all waits fail with ERR_DEADLOCK, which says who waits for what.
+ * Timers, sockets and file operations that the program started since `run` was called, waits with a signal, and other
+ * worlds of the same thread with frames under way count as something that can. A timer from before, or a rank of
+ * another world that is awake, puts the report off by 3 seconds, since Node does not tell one timer from another, nor
+ * what a rank awaits. Node does not tell of compression and cryptography on its
+ * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
+ *
+ * @returns what the ranks' mains returned, in rank order; on `mpi` see above
+ * @throws the first error of a rank, that very object; from another thread, an error rebuilt from its record
+ * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
+ * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
+ * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
+ *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned
+ * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
+ */
+export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A>): Promise<T[]> {
+  // Before anything else runs: what the caller starts next to this world may wake it up.
+  const eventLoop = new EventLoopWatch()
+  const factory = checked(main, options)
+  const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
+  const world: WorldOptions<A> = {
+    ranks,
+    ...(factory.ranksPerProcess === undefined ? {} : { ranksPerProcess: factory.ranksPerProcess }),
+    ...(args === undefined ? {} : { args }),
+    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
+    ...(creditBytes === undefined ? {} : { creditBytes }),
+    ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
+  }
+  const told = {
+    ...(signal === undefined ? {} : { signal }),
+    ...(report === undefined ? {} : { report }),
+  }
+  if (isThreads(factory)) return runThreads<T>(program(main, factory), factory, world, told)
+  const here = main instanceof URL ? await loadDefault<T, A>(main.href) : main
+  let running: RunningWorld | undefined
+  const hosted = {
+    ...world,
+    ...(signal === undefined ? {} : { signal }),
+    onStart: (started: RunningWorld) => {
+      running = started
+    },
+  }
+  const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
+  try {
+    if (isMpi(factory)) return await runMpi(factory, here, hosted)
+    const session = await factory.open()
+    return await hostSession(session, here, { ...hosted, ...(factory.kind === 'local' ? { eventLoop } : {}) })
+  } finally {
+    triggers.stop()
+  }
+}
+
+function isThreads(factory: FabricFactory): factory is ThreadsFactory {
+  return factory.kind === 'threads'
+}
+
+function isMpi(factory: FabricFactory): factory is MpiFactory {
+  return factory.kind === 'mpi'
+}
+
+/** What every worker can load. */
+function program<T, A>(main: Main<T, A> | URL, { kind }: FabricFactory): URL {
+  if (main instanceof URL) return main
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `run: functions do not cross threads; for fabric '${kind}' expected the URL of a module whose default export is ` +
+      `main, such as new URL('./program.js', import.meta.url), got a function`,
+  )
+}
+
+/** The options' fabric, once all of them are what they should be. */
+function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFactory {
+  if (typeof main !== 'function' && !(main instanceof URL)) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `run: expected a function, or the URL of a module, as main, got ${typeof main}`,
+    )
+  }
+  if (typeof options !== 'object' || options === null) {
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected options with ranks, got ${shown(options)}`)
+  }
+  requireInteger('ranks', options.ranks, 1, maxWorldRanks, 'ERR_WORLD')
+  requireInteger('eagerLimitBytes', options.eagerLimitBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
+  requireInteger('creditBytes', options.creditBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
+  checkReport(options.report)
+  const { fabric = 'local', processes, signal } = options
+  if (signal !== undefined && !(signal instanceof AbortSignal)) {
+    throw new RankweaveError('ERR_ARGUMENT', `run: expected an AbortSignal as signal, got ${typeof signal}`)
+  }
+  if (fabric === 'local') return local(processes === undefined ? {} : { processes })
+  if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })
+  const chosen = fabric === 'mpi' ? mpi() : fabric
+  if (typeof chosen !== 'object' || chosen === null || typeof chosen.open !== 'function') {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `run: expected 'local', 'threads', 'mpi' or a fabric's factory as fabric, got ${shown(fabric)}`,
+    )
+  }
+  if (processes !== undefined && processes !== chosen.processes) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `run: processes is ${processes}, but the fabric has ${chosen.processes}`,
+    )
+  }
+  return chosen
+}
+
+function requireInteger(
+  name: string,
+  value: number | undefined,
+  min: number,
+  max: number,
+  code: 'ERR_WORLD' | 'ERR_ARGUMENT',
+): void {
+  if (value === undefined && name !== 'ranks') return
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= min && value <= max) return
+  throw new RankweaveError(code, `run: expected ${name} as an integer in ${min}..${max}, got ${shown(value)}`)
+}

@@ -1,0 +1,185 @@
+import { ANY_SOURCE, ANY_TAG } from '../comm/types.js'
+
+/** What matching queues: a posted receive (source and tag may be wildcards) or a message (both are exact). */
+export interface Entry {
+  readonly source: number
+  readonly tag: number
+  /** Place in the order of its list. The list keeps these four. */
+  order: number
+  listed: boolean
+  previous: Entry | undefined
+  next: Entry | undefined
+}
+
+/** Up to this many entries are searched one by one; with more, an index is built. */
+const indexBeyond = 24
+
+/**
+ * Entries in the order they came. `find` gives the earliest that matches, in constant time however many are
+ * queued: short lists are searched one by one, long ones keep an index by source and tag.
+ *
+ * The index is lazy: entries that left stay in it until a search passes them, and it is rebuilt when as many have
+ * left as are still here, so the cost of an entry stays constant.
+ */
+export class EntryList<E extends Entry> {
+  readonly #holds: 'patterns' | 'messages'
+  #first: Entry | undefined
+  #last: Entry | undefined
+  #size = 0
+  #nextOrder = 0
+  #index: Index | undefined
+  #gone = 0
+
+  /** @param holds `patterns`: posted receives, searched by messages; `messages`: the other way round */
+  constructor(holds: 'patterns' | 'messages') {
+    this.#holds = holds
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  add(entry: E): void {
+    entry.order = this.#nextOrder++
+    entry.listed = true
+    entry.previous = this.#last
+    if (this.#last === undefined) this.#first = entry
+    else this.#last.next = entry
+    this.#last = entry
+    this.#size++
+    if (this.#index !== undefined) this.#index.add(entry)
+    else if (this.#size > indexBeyond) this.#reindex()
+  }
+
+  /** The earliest entry that matches, left in the list. */
+  find(source: number, tag: number): E | undefined {
+    if (this.#index !== undefined) return this.#index.find(source, tag) as E | undefined
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) {
+      if (
+        (entry.source === source || entry.source === ANY_SOURCE || source === ANY_SOURCE) &&
+        (entry.tag === tag || entry.tag === ANY_TAG || tag === ANY_TAG)
+      ) {
+        return entry as E
+      }
+    }
+    return undefined
+  }
+
+  /** Takes out an entry that is in the list. */
+  remove(entry: E): void {
+    if (entry.previous === undefined) this.#first = entry.next
+    else entry.previous.next = entry.next
+    if (entry.next === undefined) this.#last = entry.previous
+    else entry.next.previous = entry.previous
+    entry.previous = entry.next = undefined
+    entry.listed = false
+    this.#size--
+    if (this.#index === undefined) return
+    if (this.#size === 0) this.#index = undefined
+    else if (++this.#gone > this.#size + indexBeyond) this.#reindex()
+  }
+
+  /** In order. The list may lose the entry it is at. */
+  *[Symbol.iterator](): Generator<E> {
+    for (let entry = this.#first; entry !== undefined; ) {
+      const next = entry.next
+      yield entry as E
+      entry = next
+    }
+  }
+
+  #reindex(): void {
+    this.#gone = 0
+    this.#index = this.#holds === 'patterns' ? new PatternIndex() : new MessageIndex()
+    for (let entry = this.#first; entry !== undefined; entry = entry.next) this.#index.add(entry)
+  }
+}
+
+interface Index {
+  add(entry: Entry): void
+  find(source: number, tag: number): Entry | undefined
+}
+
+/** First in, first out; entries that left the list are skipped. */
+class Line {
+  readonly #entries: Entry[] = []
+  #head = 0
+
+  push(entry: Entry): void {
+    this.#entries.push(entry)
+  }
+
+  first(): Entry | undefined {
+    while (this.#head < this.#entries.length && !this.#entries[this.#head]!.listed) this.#head++
+    return this.#entries[this.#head]
+  }
+}
+
+class Lines {
+  readonly #lines = new Map<number, Line>()
+
+  push(key: number, entry: Entry): void {
+    let line = this.#lines.get(key)
+    if (line === undefined) {
+      line = new Line()
+      this.#lines.set(key, line)
+    }
+    line.push(entry)
+  }
+
+  first(key: number): Entry | undefined {
+    return this.#lines.get(key)?.first()
+  }
+}
+
+/** Exact: sources are below 2^22 and tags below 2^31. */
+const keyOf = (source: number, tag: number) => source * 2 ** 31 + tag
+
+/** Every entry under the one pattern it is; a message looks under the four patterns it fits. */
+class PatternIndex implements Index {
+  readonly #exact = new Lines()
+  readonly #ofSource = new Lines()
+  readonly #ofTag = new Lines()
+  readonly #any = new Line()
+
+  add(entry: Entry): void {
+    const { source, tag } = entry
+    if (source === ANY_SOURCE && tag === ANY_TAG) this.#any.push(entry)
+    else if (tag === ANY_TAG) this.#ofSource.push(source, entry)
+    else if (source === ANY_SOURCE) this.#ofTag.push(tag, entry)
+    else this.#exact.push(keyOf(source, tag), entry)
+  }
+
+  find(source: number, tag: number): Entry | undefined {
+    let first = this.#exact.first(keyOf(source, tag))
+    first = earlier(first, this.#ofSource.first(source))
+    first = earlier(first, this.#ofTag.first(tag))
+    return earlier(first, this.#any.first())
+  }
+}
+
+/** Every entry under the four patterns that fit it; a pattern looks under itself. */
+class MessageIndex implements Index {
+  readonly #exact = new Lines()
+  readonly #ofSource = new Lines()
+  readonly #ofTag = new Lines()
+  readonly #any = new Line()
+
+  add(entry: Entry): void {
+    const { source, tag } = entry
+    this.#exact.push(keyOf(source, tag), entry)
+    this.#ofSource.push(source, entry)
+    this.#ofTag.push(tag, entry)
+    this.#any.push(entry)
+  }
+
+  find(source: number, tag: number): Entry | undefined {
+    if (source === ANY_SOURCE) return tag === ANY_TAG ? this.#any.first() : this.#ofTag.first(tag)
+    return tag === ANY_TAG ? this.#ofSource.first(source) : this.#exact.first(keyOf(source, tag))
+  }
+}
+
+function earlier(a: Entry | undefined, b: Entry | undefined): Entry | undefined {
+  if (a === undefined || b === undefined) return a ?? b
+  return a.order < b.order ? a : b
+}

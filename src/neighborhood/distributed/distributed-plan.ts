@@ -1,0 +1,96 @@
+import type { Exchange } from '../../comm/calls/collective-engine.js'
+import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
+import type { CommState } from '../../comm/context/comm-state.js'
+import { RankweaveError } from '../../errors.js'
+import type { ScheduleSlice } from '../../schedule/file/slice.js'
+import { verifySlice } from '../../schedule/verify/verify.js'
+import { type MatchSettings, matchSettings } from '../../topology/friends/grouping-options.js'
+import { matchMessageKinds, noMessages, type RankView } from '../../topology/friends/rank-view.js'
+import { groupsOfPatterns } from '../../topology/grouping/distributed/friend-patterns.js'
+import { agreementFor } from '../../topology/grouping/distributed/group-by-messages.js'
+import { distinctIn, distinctOut } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { commonNeighborSchedule } from '../plan/common-neighbor.js'
+import type { CommonNeighbor, Plan } from '../plan/strategy.js'
+import { type HostedMatching, matchHostedRanks } from './group-ranks.js'
+
+// Steps of the exchange: an allgather takes up to 32.
+const matchStep = 200
+const totalsStep = 300
+
+/**
+ * Plans for the ranks of this process, from their own neighbors alone: they match themselves with those of the other
+ * processes. The same groups and the same schedule as `plan` finds for them in the whole topology.
+ *
+ * @param topology the lists of the hosted ranks, others empty
+ */
+export async function planHostedRanks(
+  state: CommState,
+  exchange: Exchange,
+  topology: ProcessTopology,
+  strategy: CommonNeighbor,
+  where: { readonly nodeOf: Int32Array; readonly processOf: Int32Array },
+): Promise<Plan> {
+  const begin = performance.now()
+  const { ranks } = topology
+  const settings = matchSettings(ranks, { ...strategy, nodeOf: where.nodeOf })
+  const matched = await matchHostedRanks(
+    exchange,
+    matchStep,
+    hostedViews(topology, state.localRanks, settings.nodeOf),
+    agreementFor(ranks, settings),
+    where.processOf,
+  )
+  const { weight, steps, messages, waves } = await totalsOf(exchange, matched, settings)
+  // How many steps there are is known by all ranks, also those without a group: schedules have as many phases.
+  const known = { ...groupsOfPatterns(ranks, matched.patterns, settings), steps }
+  const schedule = commonNeighborSchedule(topology, known, strategy, state.localRanks)
+  const slice: ScheduleSlice = { schedule, ranks: state.localRanks, topologyHash: '' }
+  const { ok, violations } = verifySlice(slice)
+  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+  const planMs = performance.now() - begin
+  const groups = { ...known, engine: 'distributed' as const, weight, messages, waves, timeMs: planMs }
+  return { schedule, groups, planMs, ranks: state.localRanks }
+}
+
+function hostedViews(
+  topology: ProcessTopology,
+  localRanks: Int32Array,
+  nodeOf: Int32Array | null,
+): RankView[] {
+  const out = distinctOut(topology)
+  const into = distinctIn(topology)
+  return Array.from(localRanks, (rank) => {
+    const sources = into.rank.subarray(into.start[rank], into.start[rank + 1])
+    const nodes = nodeOf && { own: nodeOf[rank], ofSources: sources.map((source) => nodeOf[source]) }
+    return { rank, destinations: out.rank.subarray(out.start[rank], out.start[rank + 1]), sources, nodes }
+  })
+}
+
+/** What only all processes together know. */
+async function totalsOf(
+  exchange: Exchange,
+  { patterns, messages, waves }: HostedMatching,
+  { k }: MatchSettings,
+) {
+  // Every member counts its group.
+  let weight = 0
+  let steps = 0
+  for (const { groups } of patterns) {
+    for (const { step, common } of groups) {
+      weight += common.length / k
+      steps = Math.max(steps, step + 1)
+    }
+  }
+  const own = Float64Array.from([weight, steps, ...matchMessageKinds.map((kind) => messages[kind]), ...waves])
+  const blocks = await allgatherBytes(exchange, new Uint8Array(own.buffer), totalsStep)
+  const total = { weight: 0, steps: 0, messages: noMessages(), waves: [] as number[] }
+  for (const { buffer, byteOffset, byteLength } of blocks) {
+    const [theirWeight, theirSteps, ...rest] = new Float64Array(buffer, byteOffset, byteLength / 8)
+    total.weight += theirWeight
+    total.steps = Math.max(total.steps, theirSteps)
+    for (const kind of matchMessageKinds) total.messages[kind] += rest.shift()!
+    for (const [round, wave] of rest.entries()) total.waves[round] = Math.max(total.waves[round] ?? 0, wave)
+  }
+  return { ...total, weight: Math.round(total.weight) }
+}

@@ -1,0 +1,162 @@
+import { type CollectiveCall, type Exchange, Refusal } from '../../comm/calls/collective-engine.js'
+import type { BlocksOptions, IntoOptions, Seat } from '../../comm/communicator.js'
+import { elementSizeBytes } from '../../comm/datatype/payload.js'
+import type { Gathered, TypedArray } from '../../comm/types.js'
+import { isRankweaveError } from '../../errors.js'
+import type { ProcessProgram } from '../../schedule/lower/lower.js'
+import { requireOptions } from '../arguments.js'
+import { type BlockLayout, blockLayout } from './block-layout.js'
+import { BlockStore } from './block-store.js'
+import { checkInto, contributionOf, elementWords } from './buffers.js'
+import { type Blocks, EvenAllgather } from './even-allgather.js'
+import { fillSlots, runProgram } from './executor.js'
+import type { Neighborhood } from './neighborhood.js'
+import { receiveBuffers } from './receive-buffers.js'
+import { wordsOf } from './word-views.js'
+
+/** What a rank passed last and how much of `into` it fills: passed again, there is nothing left to check. */
+export interface CheckedCall {
+  readonly call: EvenAllgather
+  readonly blocks: Blocks
+  readonly neededElems: number
+}
+
+/** Larger buffers are checked every time, and not kept from being collected. */
+const keptBytes = 65_536
+
+/** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
+export function checkedAllgather(
+  { state, rank }: Seat,
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: IntoOptions,
+): CheckedCall {
+  const name = 'neighborAllgather'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  const neededElems = neighborhood.slotsOf(rank) * elements.length
+  checkInto(name, into, type, neededElems)
+  const likely = state.collectives.likelyCall()
+  const call =
+    likely instanceof EvenAllgather && likely.fits(neighborhood, type, elements.length)
+      ? likely
+      : new EvenAllgather(neighborhood, type, elements.length)
+  return { call, blocks: { elements, into }, neededElems }
+}
+
+/** Whether a later call passes the same: arrays keep their length unless their memory was taken away. */
+export function isRepeated(
+  { call, blocks: { elements, into }, neededElems }: CheckedCall,
+  data: unknown,
+  options: IntoOptions,
+): boolean {
+  requireOptions('neighborAllgather', options)
+  return (
+    data === elements &&
+    options.into === into &&
+    elements.length === call.countElems &&
+    (into === undefined || into.length >= neededElems)
+  )
+}
+
+/** Whether a call is worth remembering. */
+export function isKept({ call, blocks: { elements, into } }: CheckedCall): boolean {
+  return call.countElems > 0 && elements.byteLength <= keptBytes && (into?.byteLength ?? 0) <= keptBytes
+}
+
+/** What a rank brings to a neighbor allgatherv. */
+interface VariedBlocks {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
+  readonly options: BlocksOptions
+}
+
+/** Blocks of any lengths; lengths travel in the frames, so nobody needs to know them before. */
+export function neighborAllgatherv(
+  { state, localIndex }: Seat,
+  neighborhood: Neighborhood,
+  data: unknown,
+  options: BlocksOptions = {},
+): Promise<Gathered<TypedArray>> {
+  const name = 'neighborAllgatherv'
+  requireOptions(name, options)
+  const { type, elements } = contributionOf(name, data)
+  const { into } = options
+  checkInto(name, into, type, 0)
+  const call: CollectiveCall<VariedBlocks, Gathered<TypedArray> | Refusal> = {
+    signature: { name, type },
+    run: (blocks, exchange) => gatherVaried(neighborhood, type, blocks, exchange),
+  }
+  // A refusal never comes out of a call: the engine rejects with its error.
+  const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)
+  return gathered as Promise<Gathered<TypedArray>>
+}
+
+function gatherVaried(
+  neighborhood: Neighborhood,
+  type: number,
+  blocks: readonly VariedBlocks[],
+  exchange: Exchange,
+) {
+  const { program, traffic } = neighborhood
+  const store = BlockStore.open(program, elementSizeBytes(type))
+  for (const [v, { elements }] of blocks.entries()) {
+    const words = wordsOf(elements)
+    store.extend(v, words.length)
+    store.put(v, v + 1, words)
+  }
+  runProgram(program, exchange, store, traffic, () => {
+    const counts = slotCounts(neighborhood, store, type)
+    const landings = blocks.map(({ options }, i) => landingFor(type, counts[i], options))
+    const sizes = landings.map(({ size }) => size)
+    const buffers = receiveBuffers(type, sizes, (i) => landings[i].into)
+    const displsOf = landings.map(({ displs }) => displs)
+    fillSlots(program, store, buffers, variedFill(program, displsOf, type))
+    const results = buffers.results()
+    exchange.finish(
+      landings.map(({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs }),
+    )
+  })
+  return undefined
+}
+
+/** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
+export function slotCounts(neighborhood: Neighborhood, store: BlockStore, type: number): Int32Array[] {
+  const { ranks, fillStart, fillRank, fillSlot } = neighborhood.program
+  const perElement = elementWords(type)
+  const counts = Array.from(ranks, (rank) => new Int32Array(neighborhood.slotsOf(rank)))
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    const count = store.lengthOf(v) / perElement
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) counts[fillRank[f]][fillSlot[f]] = count
+  }
+  return counts
+}
+
+/** Where slots begin that lie `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+export function variedFill(
+  { fillRank, fillSlot }: ProcessProgram,
+  displs: readonly Int32Array[],
+  type: number,
+): Int32Array {
+  const perElement = elementWords(type)
+  return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
+}
+
+interface Landing extends BlockLayout {
+  readonly into: TypedArray | undefined
+  /** The rank's counts or buffer did not fit: it fails alone, and its blocks land in a buffer nobody sees. */
+  readonly refusal?: Refusal
+}
+
+function landingFor(type: number, arrived: Int32Array, options: BlocksOptions): Landing {
+  const name = 'neighborAllgatherv'
+  try {
+    const layout = blockLayout(name, arrived, options)
+    checkInto(name, options.into, type, layout.size)
+    return { ...layout, into: options.into }
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    return { ...blockLayout(name, arrived, {}), into: undefined, refusal: new Refusal(error) }
+  }
+}

@@ -1,0 +1,57 @@
+import {
+  elementSizeBytes,
+  misfit,
+  pack,
+  payloadOf,
+  StridedView,
+  typeCode,
+  typeCodeOf,
+} from '../../comm/datatype/payload.js'
+import type { TypedArray } from '../../comm/types.js'
+import { RankweaveError } from '../../errors.js'
+import { wordsPerElement } from './word-views.js'
+
+/** What one rank contributes to a neighborhood collective, checked. */
+export interface Contribution {
+  readonly type: number
+  readonly elements: TypedArray
+}
+
+/**
+ * @throws ERR_TYPE for what is not a typed array or a strided view of one, or has no fixed buffer
+ */
+export function contributionOf(name: string, data: unknown): Contribution {
+  const isArray = data instanceof StridedView || typeCodeOf(data) !== typeCode.value
+  if (!isArray) {
+    throw new RankweaveError(
+      'ERR_TYPE',
+      `${name}: expected a typed array or a strided view of one, got ${data === null ? 'null' : typeof data}`,
+    )
+  }
+  const { type, data: elements } = payloadOf(data)
+  return { type, elements: elements instanceof StridedView ? pack(elements) : elements }
+}
+
+/**
+ * Checks a receive buffer.
+ *
+ * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when what
+ * arrives does not fit
+ */
+export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
+  if (into === undefined) return
+  if (typeCodeOf(into) === typeCode.value) {
+    throw new RankweaveError(
+      'ERR_TYPE',
+      `${name}: expected a typed array to receive into, got ${typeof into}`,
+    )
+  }
+  payloadOf(into)
+  const error = misfit(type, countElems, into as TypedArray)
+  if (error !== undefined) throw error
+}
+
+/** Words, as the executor counts them, of one element of a type. */
+export function elementWords(type: number): number {
+  return wordsPerElement(elementSizeBytes(type))
+}

@@ -1,0 +1,118 @@
+import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
+import { elementSizeBytes, newArray, typeCode } from '../../comm/datatype/payload.js'
+import type { TypedArray } from '../../comm/types.js'
+import { EvenStore, fillRankSlots } from './even-store.js'
+import { runProgram } from './executor.js'
+import type { Neighborhood } from './neighborhood.js'
+import { elementsOver, smallWords } from './receive-buffers.js'
+import { newWords, type Words, wordsOf, wordsPerElement } from './word-views.js'
+
+/** What a rank brings to a neighbor allgather. */
+export interface Blocks {
+  readonly elements: TypedArray
+  readonly into: TypedArray | undefined
+}
+
+/** A store of at most so many bytes is kept for the next run. */
+const keptBytes = 2 ** 20
+
+/**
+ * A neighbor allgather of equal blocks, in one process. Ranks that call alike share the object, and so do the calls one
+ * after the other: it keeps the memory that a run needs.
+ */
+export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
+  readonly signature: Signature
+  readonly #neighborhood: Neighborhood
+  readonly #type: number
+  readonly countElems: number
+  readonly #scratch: Scratch
+  /** Not in use by a run. */
+  #spare: EvenStore | undefined
+
+  /** @param type wire code of the elements */
+  constructor(neighborhood: Neighborhood, type: number, countElems: number) {
+    this.signature = { name: 'neighborAllgather', type, count: countElems }
+    this.#neighborhood = neighborhood
+    this.#type = type
+    this.countElems = countElems
+    this.#scratch = new Scratch(type)
+  }
+
+  /** Whether this is the call of a rank with such a block. */
+  fits(neighborhood: Neighborhood, type: number, countElems: number): boolean {
+    return neighborhood === this.#neighborhood && type === this.#type && countElems === this.countElems
+  }
+
+  run(blocks: readonly Blocks[], exchange: Exchange): undefined {
+    const { program, traffic } = this.#neighborhood
+    const store = this.#takeStore()
+    const own = store.elements as Float64Array
+    for (let v = 0; v < blocks.length; v++) {
+      own.set(blocks[v].elements as Float64Array, v * this.countElems)
+    }
+    runProgram(program, exchange, store, traffic, () => {
+      const results: TypedArray[] = new Array(blocks.length)
+      for (let i = 0; i < blocks.length; i++) results[i] = this.#result(store, i, blocks[i].into)
+      if (store.sizeBytes <= keptBytes) this.#spare = store
+      exchange.finish(results)
+    })
+    return undefined
+  }
+
+  #takeStore(): EvenStore {
+    const type = this.#type
+    const store =
+      this.#spare ?? new EvenStore(this.#neighborhood.program, type, elementSizeBytes(type), this.countElems)
+    this.#spare = undefined
+    return store
+  }
+
+  #result(store: EvenStore, index: number, into: TypedArray | undefined): TypedArray {
+    const { program, slots, topology } = this.#neighborhood
+    const size = this.#neighborhood.slotsOf(program.ranks[index]) * this.countElems
+    const target = into ?? newArray(this.#type, size)
+    if (this.#scratch.isWord) fillRankSlots(slots, index, store, target as unknown as Words)
+    else if (topology.cart === null && this.#scratch.holds(size)) {
+      fillRankSlots(slots, index, store, this.#scratch.words)
+      ;(target as Float64Array).set(this.#scratch.elements(size) as Float64Array)
+    } else fillRankSlots(slots, index, store, wordsOf(target))
+    return target
+  }
+}
+
+/**
+ * Where the blocks of one rank come together before they go to its buffer as elements: less work, for a few, than a
+ * view of the buffer as words. Elements that are words themselves need neither.
+ */
+class Scratch {
+  /** Whether elements can be written one by one as words, with their bits as they are. */
+  readonly isWord: boolean
+  readonly #type: number
+  readonly #perElement: number
+  readonly #bySize: TypedArray[] = []
+  #words: Words | undefined
+
+  constructor(type: number) {
+    this.#type = type
+    this.#perElement = wordsPerElement(elementSizeBytes(type))
+    this.isWord = this.#perElement === 1 && type !== typeCode.Float32Array
+  }
+
+  get words(): Words {
+    this.#words ??= newWords(elementSizeBytes(this.#type), smallWords)
+    return this.#words
+  }
+
+  holds(countElems: number): boolean {
+    return countElems * this.#perElement <= smallWords
+  }
+
+  /** The first so many elements. */
+  elements(countElems: number): TypedArray {
+    this.#bySize[countElems] ??= elementsOver(
+      this.#type,
+      this.words.subarray(0, countElems * this.#perElement),
+    )
+    return this.#bySize[countElems]
+  }
+}

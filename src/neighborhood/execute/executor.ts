@@ -1,0 +1,98 @@
+import type { Exchange } from '../../comm/calls/collective-engine.js'
+import type { ProcessProgram } from '../../schedule/lower/lower.js'
+import type { BlockStore } from './block-store.js'
+import type { ReceiveBuffers } from './receive-buffers.js'
+import { copyWords } from './word-views.js'
+
+/** What neighborhood collectives really sent, counted where it is sent. */
+export interface NeighborTraffic {
+  /** Calls and starts that this process took part in, once for all its ranks. */
+  calls: number
+  /** Messages of the schedule that left this process in frames. */
+  messagesSent: number
+  /** Messages of the schedule between ranks of this process, which became copies. */
+  messagesInProcess: number
+  framesSent: number
+  blocksSent: number
+}
+
+/** The values of a program during one run: where frames are made of them, and where frames bring them. */
+export interface FrameStore {
+  /** The bytes of a frame to send; read before the next call. */
+  pack(frame: number): Uint8Array
+  /** @param owned whether the store may keep `bytes`; else they are lent */
+  unpack(frame: number, bytes: Uint8Array, owned: boolean): void
+}
+
+/**
+ * Runs one process's program: the store holds the contributed values, and when `done` is called all. That is at once
+ * where no other process is involved, else while the last frame is being delivered.
+ */
+export function runProgram(
+  { send, receive, rounds, counts }: ProcessProgram,
+  exchange: Exchange,
+  store: FrameStore,
+  traffic: NeighborTraffic,
+  done: () => void,
+): void {
+  traffic.calls++
+  traffic.messagesInProcess += counts.messagesInside
+  let round = 0
+  // In the order of the frames, which is that of the values they bring.
+  let frame = 0
+  const goOn = (): void => {
+    for (; round < rounds; round++) {
+      const end = receive.roundStart[round + 1]
+      for (; frame < end; frame++) if (!takeNow()) return
+      if (round + 1 < rounds) sendRound(round + 1)
+    }
+    done()
+  }
+  /** Unpacks the next frame if it is here; else goes on once it comes. */
+  const takeNow = (): boolean => {
+    let isHere = false
+    let isLate = false
+    const awaited = frame
+    exchange.take(receive.peer[awaited], round, (bytes, owned) => {
+      store.unpack(awaited, bytes, owned)
+      isHere = true
+      if (!isLate) return
+      frame++
+      goOn()
+    })
+    isLate = true
+    return isHere
+  }
+  const sendRound = (sending: number): void => {
+    for (let j = send.roundStart[sending]; j < send.roundStart[sending + 1]; j++) {
+      exchange.send(send.peer[j], sending, store.pack(j))
+      traffic.framesSent++
+      traffic.messagesSent += send.messages[j]
+      traffic.blocksSent += send.valueStart[j + 1] - send.valueStart[j]
+    }
+  }
+  if (rounds > 0) sendRound(0)
+  goOn()
+}
+
+/**
+ * Copies every value into the slots it fills.
+ *
+ * @param receive where the receive buffer of every hosted rank is
+ * @param fillTo where in its rank's buffer each fill of the program goes
+ */
+export function fillSlots(
+  { fillStart, fillRank }: ProcessProgram,
+  { words, start }: BlockStore,
+  receive: Pick<ReceiveBuffers, 'words' | 'base'>,
+  fillTo: Int32Array,
+): void {
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    const from = start[v]
+    const length = start[v + 1] - from
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
+      const rank = fillRank[f]
+      copyWords(words, from, receive.words[rank], receive.base[rank] + fillTo[f], length)
+    }
+  }
+}

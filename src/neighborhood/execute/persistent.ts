@@ -1,0 +1,259 @@
+import { attempt } from '../../base/promise-try.js'
+import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
+import type { Communicator, Seat } from '../../comm/communicator.js'
+import type { CommState } from '../../comm/context/comm-state.js'
+import { elementSizeBytes, typeCode } from '../../comm/datatype/payload.js'
+import type { TypedArray, WaitOptions } from '../../comm/types.js'
+import { RankweaveError } from '../../errors.js'
+import { requireOptions } from '../arguments.js'
+import { slotCounts, variedFill } from './allgather.js'
+import { type BlockWishes, blockLayout } from './block-layout.js'
+import { BlockStore } from './block-store.js'
+import { checkInto, contributionOf } from './buffers.js'
+import { EvenStore, fillRankSlots } from './even-store.js'
+import { fillSlots, runProgram } from './executor.js'
+import type { Neighborhood } from './neighborhood.js'
+import { copyWords, wordsOf } from './word-views.js'
+
+/**
+ * A neighbor allgather that is set up once and started often, always with the buffers it was set up with (MPI-4.1
+ * §8.8). Every rank starts it the same number of times; one start may be active at a time.
+ *
+ * **Buffers.** From `start` until its promise resolves do not change the send buffer, nor read the receive buffer.
+ */
+export class NeighborRequest {
+  readonly #handle: Communicator
+  readonly #setup: Promise<BoundAllgather>
+  /** Once set up. */
+  #bound: BoundAllgather | undefined
+  /** The start before, if it was shared with the other ranks of the process. */
+  #shared: Promise<void> | undefined
+  /** A start of its own is active. */
+  #apart = false
+  #freed = false
+
+  /** @internal */
+  constructor(handle: Communicator, setup: Promise<BoundAllgather>) {
+    this.#handle = handle
+    this.#setup = setup
+    // A failed setup is reported by every start, and must not end the program before.
+    setup.then(
+      (bound) => {
+        this.#bound = bound
+      },
+      () => {},
+    )
+  }
+
+  /**
+   * Runs the exchange once; resolves when the receive buffer is filled.
+   *
+   * @throws ERR_REQUEST while the start before is active, and after `free`
+   */
+  start(options?: WaitOptions): Promise<void> {
+    return attempt(() => {
+      if (this.#freed) {
+        throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
+      }
+      if (this.#isActive) {
+        throw new RankweaveError(
+          'ERR_REQUEST',
+          'start: expected the start before to have ended, it is active',
+        )
+      }
+      if (this.#bound === undefined || options?.signal !== undefined) return this.#startApart(options)
+      const { state, localIndex } = this.#handle.seat()
+      this.#shared = this.#bound.start(state, localIndex)
+      return this.#shared
+    })
+  }
+
+  /**
+   * Gives the request back. Local.
+   *
+   * @throws ERR_REQUEST while a start is active, and when it was freed before
+   */
+  free(): void {
+    if (this.#freed || this.#isActive) {
+      const why = this.#freed ? 'was freed before' : 'is active'
+      throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
+    }
+    this.#freed = true
+    this.#setup.then((bound) => bound.release()).catch(() => {})
+  }
+
+  get #isActive(): boolean {
+    return this.#apart || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+  }
+
+  /** A start that waits for the setup, or that a signal may end. */
+  async #startApart(options: WaitOptions | undefined): Promise<void> {
+    this.#apart = true
+    try {
+      const bound = await this.#setup
+      const { state, localIndex } = this.#handle.seat()
+      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
+    } finally {
+      this.#apart = false
+    }
+  }
+}
+
+/** What a rank binds to a persistent allgather. */
+interface Buffers {
+  readonly send: TypedArray
+  readonly recv: TypedArray
+  readonly wishes: BlockWishes
+}
+
+/** A persistent allgather in one process: buffers of all its ranks, and memory that every start reuses. */
+class BoundAllgather {
+  readonly lane: number
+  readonly call: CollectiveCall<undefined, undefined>
+  /** The start that is under way, which the ranks of the process share; gone before any of them goes on. */
+  running: Promise<void> | undefined
+  readonly #state: CommState
+  #holders: number
+
+  /** @param signature what starts compare: the init itself need not have met every neighbor */
+  constructor(
+    state: CommState,
+    exchange: Exchange,
+    signature: Signature,
+    run: (exchange: Exchange, done: () => void) => void,
+  ) {
+    this.#state = state
+    this.#holders = state.localRanks.length
+    this.lane = state.collectives.openLane(exchange)
+    this.call = {
+      signature,
+      shared: true,
+      run: (_, startExchange) => {
+        run(startExchange, () => startExchange.finish(nothing))
+        return undefined
+      },
+    }
+  }
+
+  start(state: CommState, localIndex: number): Promise<void> {
+    const started: Promise<void> = state.collectives.start(this.lane, localIndex, this.call, undefined)
+    if (started !== this.running) {
+      this.running = started
+      const ended = () => {
+        if (this.running === started) this.running = undefined
+      }
+      started.then(ended, ended)
+    }
+    return started
+  }
+
+  /** One rank gives up its request. */
+  release(): void {
+    if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
+  }
+}
+
+const nothing = [undefined] as const
+
+export function neighborAllgatherInit(
+  seat: Seat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+): NeighborRequest {
+  const name = 'neighborAllgatherInit'
+  const { type, elements } = contributionOf(name, send)
+  checkBound(name, send, recv)
+  const count = elements.length
+  checkInto(name, recv, type, neighborhood.slotsOf(seat.rank) * count)
+  const signature: Signature = { name, type, count }
+  const call: CollectiveCall<Buffers, BoundAllgather> = {
+    signature,
+    run: (buffers, exchange) => {
+      const { program, slots, traffic } = neighborhood
+      const store = new EvenStore(program, type, elementSizeBytes(type), count)
+      const sends = buffers.map((bound) => wordsOf(bound.send))
+      const receives = buffers.map((bound) => wordsOf(bound.recv))
+      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
+        for (let v = 0; v < sends.length; v++)
+          copyWords(sends[v], 0, store.words, v * store.width, store.width)
+        runProgram(program, startExchange, store, traffic, () => {
+          for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+          done()
+        })
+      })
+      return buffers.map(() => bound)
+    },
+  }
+  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, wishes: {} })
+}
+
+export function neighborAllgathervInit(
+  seat: Seat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+  wishes: BlockWishes,
+): NeighborRequest {
+  const name = 'neighborAllgathervInit'
+  requireOptions(name, wishes)
+  const { type, elements } = contributionOf(name, send)
+  checkBound(name, send, recv)
+  checkInto(name, recv, type, 0)
+  const signature: Signature = { name: 'neighborAllgatherInit', type }
+  const call: CollectiveCall<Buffers, BoundAllgather> = {
+    signature,
+    run: async (buffers, exchange) => {
+      const { program, traffic } = neighborhood
+      const lengths = await exchangeLengths(neighborhood, buffers, exchange)
+      const store = BlockStore.of(program, elementSizeBytes(type), lengths)
+      const counts = slotCounts(neighborhood, store, type)
+      const displs = buffers.map(({ recv: into, wishes: wanted }, i) => {
+        const layout = blockLayout(name, counts[i], wanted)
+        checkInto(name, into, type, layout.size)
+        return layout.displs
+      })
+      const sends = buffers.map((bound) => wordsOf(bound.send))
+      const receives = {
+        words: buffers.map((bound) => wordsOf(bound.recv)),
+        base: new Int32Array(buffers.length),
+      }
+      const fillTo = variedFill(program, displs, type)
+      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
+        for (let v = 0; v < sends.length; v++) store.put(v, v + 1, sends[v])
+        runProgram(program, startExchange, store, traffic, () => {
+          fillSlots(program, store, receives, fillTo)
+          done()
+        })
+      })
+      return buffers.map(() => bound)
+    },
+  }
+  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, wishes })
+}
+
+function requestOf(
+  { state, localIndex, handle }: Seat,
+  call: CollectiveCall<Buffers, BoundAllgather>,
+  buffers: Buffers,
+): NeighborRequest {
+  return new NeighborRequest(handle, state.collectives.call(localIndex, call, buffers))
+}
+
+/** A strided view would be packed once, not at every start. */
+function checkBound(name: string, send: unknown, recv: unknown): void {
+  if (ArrayBuffer.isView(send) && recv !== undefined && recv !== null) return
+  throw new RankweaveError('ERR_TYPE', `${name}: expected typed arrays to send from and to receive into`)
+}
+
+/** Words of every value, by running the program once with the lengths as blocks. */
+async function exchangeLengths(
+  { program, traffic }: Neighborhood,
+  buffers: readonly Buffers[],
+  exchange: Exchange,
+): Promise<Int32Array> {
+  const store = new EvenStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
+  for (const [v, { send }] of buffers.entries()) store.words[v] = wordsOf(send).length
+  await new Promise<void>((resolve) => runProgram(program, exchange, store, traffic, resolve))
+  return store.words as Int32Array
+}

@@ -1,0 +1,112 @@
+import { RankweaveError } from '../../errors.js'
+import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
+import { opKind, type Schedule } from '../../schedule/ir.js'
+import type { Matching } from '../../topology/friends/friend-groups.js'
+import { matchFriends } from '../../topology/grouping/group-friends.js'
+import { distinctOut } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { commonNeighborSchedule } from './common-neighbor.js'
+import { directSchedule } from './direct.js'
+import type { Plan, PlanStatistics, Strategy } from './strategy.js'
+
+export interface PlanOptions {
+  /** Where the ranks live: needed by strategies in aware mode. */
+  readonly machine?: Machine
+  /** The node of every rank, instead of a machine. */
+  readonly nodeOf?: Int32Array
+  /** Milliseconds; only differences count. Default `performance.now`. */
+  readonly now?: () => number
+  /** Told of every friend group as it is found; step and number of groups so far. */
+  readonly onGroup?: (step: number, groups: number) => void
+}
+
+/**
+ * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
+ *
+ * @throws ERR_STRATEGY a strategy that is none, k < 2, theta not a whole number >= 0, aware mode without a machine
+ * @throws ERR_MACHINE fewer cores than ranks
+ */
+export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
+  const now = options.now ?? (() => performance.now())
+  const begin = now()
+  const { schedule, groups } = scheduleOf(topology, strategy, options)
+  return { schedule, groups, planMs: now() - begin }
+}
+
+function scheduleOf(
+  topology: ProcessTopology,
+  strategy: Strategy,
+  options: PlanOptions,
+): { readonly schedule: Schedule; readonly groups: Matching | null } {
+  switch (strategy.kind) {
+    case 'direct':
+      return { schedule: directSchedule(topology), groups: null }
+    case 'common-neighbor': {
+      const nodes = strategy.mode === 'aware' ? nodesOf(topology.ranks, options) : null
+      const { onGroup } = options
+      const groups = matchFriends(topology, {
+        ...strategy,
+        nodeOf: nodes,
+        ...(onGroup === undefined ? {} : { onGroup }),
+      })
+      return { schedule: commonNeighborSchedule(topology, groups, strategy), groups }
+    }
+    default:
+      throw new RankweaveError(
+        'ERR_STRATEGY',
+        `expected strategy direct or common-neighbor, got ${(strategy as { kind: unknown }).kind}`,
+      )
+  }
+}
+
+function nodesOf(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array | null {
+  if (nodeOf !== undefined) return nodeOf
+  return machine === undefined ? null : nodesOfMachine(machine, ranks)
+}
+
+/**
+ * Counts what a plan costs, from its schedule.
+ *
+ * @param nodeOf node of every rank; without it there is no count of messages between nodes
+ * @throws ERR_ARGUMENT nodes for another number of ranks
+ */
+export function planStatistics({ schedule, groups }: Plan, nodeOf: Int32Array | null = null): PlanStatistics {
+  const { topology, phases } = schedule
+  const { ranks } = topology
+  if (nodeOf !== null && nodeOf.length !== ranks)
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `expected a node for each of ${ranks} ranks, got ${nodeOf.length}`,
+    )
+  let planned = 0
+  let maxPerRank = 0
+  let interNode = 0
+  let volumeBlocks = 0
+  for (let rank = 0; rank < ranks; rank++) {
+    let sends = 0
+    for (let op = schedule.opStart[rank * phases]; op < schedule.opStart[(rank + 1) * phases]; op++) {
+      if (schedule.opKind[op] !== opKind.send) continue
+      sends++
+      volumeBlocks += schedule.entryStart[op + 1] - schedule.entryStart[op]
+      if (nodeOf !== null && nodeOf[schedule.opPeer[op]] !== nodeOf[rank]) interNode++
+    }
+    planned += sends
+    maxPerRank = Math.max(maxPerRank, sends)
+  }
+  return {
+    ranks,
+    strategy: schedule.strategy,
+    k: groups?.k ?? null,
+    theta: groups?.theta ?? null,
+    groups: groups?.count ?? 0,
+    steps: groups?.steps ?? 0,
+    messages: {
+      direct: distinctOut(topology).rank.length,
+      planned,
+      meanPerRank: ranks === 0 ? 0 : planned / ranks,
+      maxPerRank,
+      interNode: nodeOf === null ? null : interNode,
+    },
+    volumeBlocks,
+  }
+}

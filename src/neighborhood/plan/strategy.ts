@@ -1,0 +1,63 @@
+import type { Schedule } from '../../schedule/ir.js'
+import type { Matching } from '../../topology/friends/friend-groups.js'
+import type { MatchingEngine } from '../../topology/friends/grouping-options.js'
+
+/**
+ * How to turn a topology into a neighbor-allgather schedule. `direct`: one message per distinct edge.
+ * `common-neighbor`: groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7).
+ */
+export type Strategy =
+  | { readonly kind: 'direct' }
+  | {
+      readonly kind: 'common-neighbor'
+      /** Friends per group, at least 2. */
+      readonly k: number
+      /** `aware`: friends share a node, theta defaults to k. `agnostic`: any ranks, theta defaults to k(k-1). */
+      readonly mode: 'agnostic' | 'aware'
+      /** A group needs strictly more common neighbors than this. */
+      readonly theta?: number
+      /** One exchange per pair of mates, even if they meet in several steps. Default true. */
+      readonly dedupe?: boolean
+      /** No direct message to a rank that an exchange reaches anyway. Default true. */
+      readonly elide?: boolean
+      /**
+       * Who matches friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` keeps every rank's lists in its
+       * own process: the ranks match themselves, by messages to their neighbors, and find the plan of `greedy`.
+       */
+      readonly engine?: MatchingEngine
+      /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
+      readonly labelSeed?: number
+    }
+
+export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
+
+/** A schedule and how it came about. */
+export interface Plan {
+  readonly schedule: Schedule
+  /** The friend groups behind a common-neighbor plan. */
+  readonly groups: Matching | null
+  readonly planMs: number
+  /** The ranks it is for, where no process has the whole topology: those of this process. Absent: all. */
+  readonly ranks?: Int32Array
+}
+
+/** What a plan costs, counted from the schedule. */
+export interface PlanStatistics {
+  readonly ranks: number
+  readonly strategy: string
+  readonly k: number | null
+  readonly theta: number | null
+  readonly groups: number
+  readonly steps: number
+  readonly messages: {
+    /** Distinct edges without self loops: what `direct` sends. */
+    readonly direct: number
+    readonly planned: number
+    readonly meanPerRank: number
+    readonly maxPerRank: number
+    /** Messages whose two ranks are on different nodes; null without a machine. */
+    readonly interNode: number | null
+  }
+  /** Blocks sent, counted once per message that carries them. */
+  readonly volumeBlocks: number
+}

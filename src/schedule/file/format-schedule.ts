@@ -1,0 +1,52 @@
+import { opKind, type Schedule } from '../ir.js'
+import { operationsOfPhase } from '../walk.js'
+import { headerOf } from './header.js'
+
+/**
+ * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Made one rank at
+ * a time, so that a large schedule need not be in memory as text. Weights of the topology are left out.
+ */
+export function* formatSchedule(schedule: Schedule): Generator<string, void, undefined> {
+  yield JSON.stringify(headerOf(schedule))
+  for (let rank = 0; rank < schedule.topology.ranks; rank++) yield rankLine(schedule, rank)
+}
+
+/** The line of one rank. */
+export function rankLine(schedule: Schedule, rank: number): string {
+  const { outStart, outRank, inStart, inRank } = schedule.topology
+  const phases: string[] = []
+  for (let phase = 0; phase < schedule.phases; phase++) phases.push(phaseText(schedule, rank, phase))
+  return (
+    `{"rank":${rank},"out":${numbers(outRank, outStart[rank], outStart[rank + 1])}` +
+    `,"in":${numbers(inRank, inStart[rank], inStart[rank + 1])}` +
+    `,"staging":${schedule.staging[rank]},"phases":[${phases.join(',')}]}`
+  )
+}
+
+function phaseText(schedule: Schedule, rank: number, phase: number): string {
+  const { entryStart, entryBlock, entryFrom, entryTo, opPeer, opTag } = schedule
+  const [first, end] = operationsOfPhase(schedule, rank, phase)
+  const send: string[] = []
+  const receive: string[] = []
+  const copy: string[] = []
+  for (let op = first; op < end; op++) {
+    const column = (values: Int32Array): string => numbers(values, entryStart[op], entryStart[op + 1])
+    const message = `${opPeer[op]},"tag":${opTag[op]},"blocks":${column(entryBlock)}`
+    if (schedule.opKind[op] === opKind.send) {
+      send.push(`{"to":${message},"read":${column(entryFrom)}}`)
+    } else if (schedule.opKind[op] === opKind.receive) {
+      receive.push(`{"from":${message},"write":${column(entryTo)}}`)
+    } else {
+      copy.push(`{"blocks":${column(entryBlock)},"read":${column(entryFrom)},"write":${column(entryTo)}}`)
+    }
+  }
+  const lists: string[] = []
+  if (send.length > 0) lists.push(`"send":[${send.join(',')}]`)
+  if (receive.length > 0) lists.push(`"receive":[${receive.join(',')}]`)
+  if (copy.length > 0) lists.push(`"copy":[${copy.join(',')}]`)
+  return `{${lists.join(',')}}`
+}
+
+function numbers(values: Int32Array, from: number, to: number): string {
+  return `[${values.subarray(from, to).join(',')}]`
+}

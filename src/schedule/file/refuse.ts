@@ -1,0 +1,33 @@
+import { RankweaveError } from '../../errors.js'
+
+/** Refuses a line: what was expected, what arrived, and where in the line. */
+export type Refuse = (where: string, expected: string, got: unknown) => never
+
+/** An error with source and line, as `plan.jsonl:17: message`. @throws ERR_SCHEDULE_FORMAT */
+export function failAtLine(source: string, line: number, message: string, cause?: unknown): never {
+  throw new RankweaveError('ERR_SCHEDULE_FORMAT', `${source}:${line}: ${message}`, {
+    details: { source, line },
+    cause,
+  })
+}
+
+/** What `got` is, short enough for a message. */
+export function shown(got: unknown): string {
+  const text = typeof got === 'string' ? `"${got}"` : (JSON.stringify(got) ?? 'nothing')
+  return text.length > 120 ? `${text.slice(0, 120)}...` : text
+}
+
+/** @throws ERR_SCHEDULE_FORMAT */
+export function parseLine(text: string, source: string, line: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return failAtLine(
+      source,
+      line,
+      `expected a line of JSON, got one that is malformed or cut off (${reason})`,
+      cause,
+    )
+  }
+}

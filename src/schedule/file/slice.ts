@@ -1,0 +1,103 @@
+import { RankweaveError } from '../../errors.js'
+import type { Schedule } from '../ir.js'
+import { readHeader, type ScheduleHeader } from './header.js'
+import { failAtLine, parseLine, shown } from './refuse.js'
+
+/**
+ * Some ranks of a schedule. In its topology and operations the other ranks are empty, so it is no schedule to run;
+ * `verifySlice` says what can be proved of it.
+ */
+export interface ScheduleSlice {
+  readonly schedule: Schedule
+  /** Ascending. */
+  readonly ranks: Int32Array
+  /** Of the whole topology, as the header gives it. */
+  readonly topologyHash: string
+}
+
+/**
+ * Keeps some ranks of a schedule in its text form: the header, marked as that of a slice, and the lines of these ranks
+ * as they are. A slice can be sliced further. Only the lines that are kept are looked at closely.
+ *
+ * @param ranks in any order.
+ * @throws ERR_RANK when the schedule does not have a rank
+ * @throws ERR_SCHEDULE_FORMAT when a line is not one of a schedule
+ */
+export function* sliceSchedule(
+  lines: Iterable<string>,
+  ranks: Iterable<number>,
+): Generator<string, void, undefined> {
+  const slicer = new LineSlicer(ranks)
+  for (const line of lines) yield* slicer.take(line)
+  slicer.end()
+}
+
+/** {@link sliceSchedule} of lines that arrive over time. */
+export async function* sliceScheduleStream(
+  lines: AsyncIterable<string>,
+  ranks: Iterable<number>,
+): AsyncGenerator<string, void, undefined> {
+  const slicer = new LineSlicer(ranks)
+  for await (const line of lines) yield* slicer.take(line)
+  slicer.end()
+}
+
+class LineSlicer {
+  readonly #wanted: Set<number>
+  readonly #missing: Set<number>
+  #header: ScheduleHeader | null = null
+  #lineNumber = 0
+
+  constructor(ranks: Iterable<number>) {
+    this.#wanted = new Set(ranks)
+    this.#missing = new Set(this.#wanted)
+  }
+
+  /** The line as it stands in the slice, or nothing. */
+  take(text: string): readonly string[] {
+    this.#lineNumber++
+    if (text.trim() === '') return []
+    if (this.#header === null) return [this.#takeHeader(text)]
+    const rank = this.#rankOf(text)
+    if (!this.#wanted.has(rank)) return []
+    this.#missing.delete(rank)
+    return [text]
+  }
+
+  end(): void {
+    if (this.#header === null) this.#fail('expected a header line, got nothing')
+    for (const rank of this.#missing) this.#fail(`expected a line of rank ${rank}, got none`)
+  }
+
+  #takeHeader(text: string): string {
+    const header = readHeader(parseLine(text, 'schedule', this.#lineNumber), (where, expected, got) =>
+      this.#fail(`${where}: expected ${expected}, got ${shown(got)}`),
+    )
+    const available = header.slice === null ? null : new Set(header.slice)
+    for (const rank of this.#wanted) {
+      if (Number.isInteger(rank) && rank >= 0 && rank < header.ranks && available?.has(rank) !== false)
+        continue
+      throw new RankweaveError(
+        'ERR_RANK',
+        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${rank}`,
+        { details: { rank } },
+      )
+    }
+    this.#header = header
+    return JSON.stringify({ ...header, slice: [...this.#wanted].sort((a, b) => a - b) })
+  }
+
+  /** Without parsing a line that begins as `formatSchedule` writes it. */
+  #rankOf(text: string): number {
+    const quick = /^\{"rank":(\d+),/.exec(text)
+    if (quick !== null) return Number(quick[1])
+    const value = parseLine(text, 'schedule', this.#lineNumber) as { readonly rank?: unknown } | null
+    const rank = value?.rank
+    if (typeof rank !== 'number') this.#fail(`rank: expected a rank, got ${shown(rank)}`)
+    return rank
+  }
+
+  #fail(message: string): never {
+    return failAtLine('schedule', this.#lineNumber, message)
+  }
+}

@@ -1,0 +1,218 @@
+import { RankweaveError } from '../../errors.js'
+import type { FriendGroups } from '../friends/friend-groups.js'
+import type { ProcessTopology } from '../process-topology.js'
+
+export interface PictureOptions {
+  /** Friend groups of the same topology: an edge has the color of the group that serves it. */
+  readonly groups?: FriendGroups | null
+  /** Title above the picture. */
+  readonly title?: string
+  /** Most cells per side, 8 to 1024. More ranks than that share cells. Default 256. */
+  readonly cells?: number
+  /** Width of the matrix in pixels. Default 640. */
+  readonly size?: number
+}
+
+/** Distinct also for those who see few colors (Okabe, Ito 2008), without black. */
+const colors = [
+  '#0072b2',
+  '#d55e00',
+  '#009e73',
+  '#cc79a7',
+  '#e69f00',
+  '#56b4e9',
+  '#9a8700',
+  '#7a5195',
+] as const
+const directColor = '#5f6b76'
+/** Cells are drawn in so many strengths, by the share of their pairs that have an edge. */
+const strengths = 6
+const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
+
+/**
+ * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend groups, an edge has
+ * one of 8 colors by the group that serves it, gray if none does. With more ranks than cells, a cell stands for a block
+ * of ranks: gray if most of
+ * its edges are direct, else the color of most, the stronger the more edges there are (logarithmic). The size of the text
+ * depends on the cells, not on the ranks.
+ *
+ * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
+ */
+export function adjacencySvg(topology: ProcessTopology, options: PictureOptions = {}): string {
+  const { groups = null, title = 'adjacency', cells = 256, size = 640 } = options
+  const { ranks, outRank } = topology
+  if (!Number.isInteger(cells) || cells < 8 || cells > 1024)
+    throw new RankweaveError('ERR_ARGUMENT', `expected 8 to 1024 cells, got ${cells}`)
+  if (!(size >= 64 && size <= 8192))
+    throw new RankweaveError('ERR_ARGUMENT', `expected a size of 64 to 8192 pixels, got ${size}`)
+  if (groups !== null && groups.ranks !== ranks)
+    throw new RankweaveError('ERR_ARGUMENT', `expected groups of ${ranks} ranks, got ${groups.ranks}`)
+  const perCell = Math.ceil(ranks / cells)
+  const side = Math.ceil(ranks / perCell)
+  const { paths, combined } = drawCells(topology, groups, perCell, side)
+  const width = margin.left + size + margin.right
+  const height = margin.top + size + margin.bottom
+  const about =
+    `${count(ranks, 'rank')}, ${count(outRank.length, 'edge')}` +
+    (perCell === 1 ? '' : `; a cell is ${perCell} x ${perCell} ranks`)
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#222">`,
+    `<title>${escaped(title)}</title>`,
+    `<desc>Adjacency matrix: row p, column q is marked where rank p sends to rank q. ${about}.</desc>`,
+    `<rect width="${width}" height="${height}" fill="#fff"/>`,
+    `<text x="${margin.left}" y="20" font-size="15">${escaped(title)}</text>`,
+    `<text x="${margin.left}" y="38" fill="#555">${about}</text>`,
+    `<svg x="${margin.left}" y="${margin.top}" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" preserveAspectRatio="none" shape-rendering="crispEdges">`,
+    ...paths,
+    '</svg>',
+    `<rect x="${margin.left}" y="${margin.top}" width="${size}" height="${size}" fill="none" stroke="#999"/>`,
+    ...axes(ranks, perCell * side, size),
+    ...legend(groups, combined, size),
+    '</svg>\n',
+  ].join('\n')
+}
+
+/** One path for each color and strength, of unit squares, those beside each other in a row as one. */
+function drawCells(
+  topology: ProcessTopology,
+  groups: FriendGroups | null,
+  perCell: number,
+  side: number,
+): { readonly paths: string[]; readonly combined: number } {
+  const { ranks, outStart, outRank } = topology
+  const kinds = colors.length + 1
+  const served = groups === null ? null : new ServedEdges(groups)
+  const tally = new Int32Array(side * kinds)
+  const pieces = Array.from({ length: kinds * strengths }, () => [] as string[])
+  let combined = 0
+  for (let row = 0; row < side; row++) {
+    tally.fill(0)
+    const last = Math.min(ranks, (row + 1) * perCell)
+    for (let p = row * perCell; p < last; p++) {
+      served?.enter(p)
+      for (let e = outStart[p]; e < outStart[p + 1]; e++) {
+        const group = served?.groupOf(p, outRank[e]) ?? -1
+        if (group >= 0) combined++
+        tally[
+          Math.floor(outRank[e] / perCell) * kinds + (group < 0 ? colors.length : group % colors.length)
+        ]++
+      }
+    }
+    let from = 0
+    let style = -1
+    for (let column = 0; column <= side; column++) {
+      const next = column === side ? -1 : styleOf(tally, column * kinds, kinds, perCell * perCell)
+      if (next === style) continue
+      if (style >= 0) pieces[style].push(`M${from} ${row}h${column - from}v1H${from}z`)
+      from = column
+      style = next
+    }
+  }
+  const paths = pieces.flatMap((squares, style) => {
+    if (squares.length === 0) return []
+    const color = colors[Math.floor(style / strengths)] ?? directColor
+    const opacity = ((style % strengths) + 1) / strengths
+    return `<path fill="${color}"${opacity === 1 ? '' : ` fill-opacity="${opacity.toFixed(2)}"`} d="${squares.join('')}"/>`
+  })
+  return { paths, combined }
+}
+
+/**
+ * Direct or combined, whichever are more of a cell's edges, and of the groups' colors the one of most; and how full the cell
+ * is, on a logarithmic scale, on which a single edge among thousands of pairs is still seen. -1 for an empty one.
+ */
+function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): number {
+  const direct = tally[at + kinds - 1]
+  let combined = 0
+  let kind = 0
+  for (let i = 0; i < kinds - 1; i++) {
+    combined += tally[at + i]
+    if (tally[at + i] > tally[at + kind]) kind = i
+  }
+  if (direct + combined === 0) return -1
+  if (direct > combined) kind = kinds - 1
+  const share = Math.min(1, Math.log(1 + direct + combined) / Math.log(1 + pairs))
+  return kind * strengths + Math.min(strengths - 1, Math.floor(share * strengths))
+}
+
+/** Which group serves an edge, one sender after the other. */
+class ServedEdges {
+  readonly #groups: FriendGroups
+  readonly #groupsOf = new Map<number, number[]>()
+  readonly #namedBy: Int32Array
+  readonly #group: Int32Array
+
+  constructor(groups: FriendGroups) {
+    this.#groups = groups
+    this.#namedBy = new Int32Array(groups.ranks).fill(-1)
+    this.#group = new Int32Array(groups.ranks)
+    for (const [i, member] of groups.members.entries()) {
+      const group = Math.floor(i / groups.k)
+      const list = this.#groupsOf.get(member)
+      if (list === undefined) this.#groupsOf.set(member, [group])
+      else list.push(group)
+    }
+  }
+
+  enter(p: number): void {
+    const { commonStart, common } = this.#groups
+    for (const group of this.#groupsOf.get(p) ?? [])
+      for (let c = commonStart[group]; c < commonStart[group + 1]; c++) {
+        this.#namedBy[common[c]] = p
+        this.#group[common[c]] = group
+      }
+  }
+
+  /** -1 for an edge that no group serves. The sender must have been entered. */
+  groupOf(p: number, q: number): number {
+    return this.#namedBy[q] === p ? this.#group[q] : -1
+  }
+}
+
+/** Ranks along both sides, at four places and the ends; `shown` ranks fill the side. */
+function axes(ranks: number, shown: number, size: number): string[] {
+  const places = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (ranks - 1))))]
+  const texts = places.flatMap((rank) => {
+    const at = ((rank + 0.5) / shown) * size
+    const x = (margin.left + at).toFixed(1)
+    const y = (margin.top + at + 4).toFixed(1)
+    return [
+      `<text x="${x}" y="${margin.top + size + 16}" text-anchor="middle">${rank}</text>`,
+      `<text x="${margin.left - 6}" y="${y}" text-anchor="end">${rank}</text>`,
+    ]
+  })
+  const middle = margin.top + size / 2
+  return [
+    ...texts,
+    `<text x="${margin.left + size / 2}" y="${margin.top + size + 34}" text-anchor="middle" fill="#555">receives</text>`,
+    `<text x="14" y="${middle}" text-anchor="middle" fill="#555" transform="rotate(-90 14 ${middle})">sends</text>`,
+  ]
+}
+
+function legend(groups: FriendGroups | null, combined: number, size: number): string[] {
+  if (groups === null) return []
+  const right = margin.left + size
+  const squares = colors.map(
+    (color, i) => `<rect x="${right - 8 * 11 + i * 11}" y="28" width="10" height="10" fill="${color}"/>`,
+  )
+  return [
+    `<text x="${right}" y="20" text-anchor="end">${count(groups.count, 'friend group')} of ${groups.k}, ${count(combined, 'edge')} combined</text>`,
+    ...squares,
+    `<rect x="${right - 8 * 11 - 60}" y="28" width="10" height="10" fill="${directColor}"/>`,
+    `<text x="${right - 8 * 11 - 66}" y="37" text-anchor="end" fill="#555">direct</text>`,
+    `<text x="${right - 8 * 11 - 6}" y="37" text-anchor="end" fill="#555">groups</text>`,
+  ]
+}
+
+function count(value: number, what: string): string {
+  return `${value.toLocaleString('en-US')} ${what}${value === 1 ? '' : 's'}`
+}
+
+function escaped(text: string): string {
+  return text
+    .replace(/[^\P{Cc}\n\t]/gu, ' ')
+    .replace(
+      /[&<>"]/g,
+      (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character]!,
+    )
+}

@@ -1,0 +1,159 @@
+import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import { formatDouble } from '../../text/format-double.js'
+import { TextReader } from '../../text/text-reader.js'
+import { topologyLimits } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { GrowingEdges } from './growing-edges.js'
+
+export interface CsvOptions {
+  /** Name for messages. */
+  readonly file?: string
+  /** What separates fields. Default a comma. */
+  readonly delimiter?: ',' | ';' | '\t' | '|'
+  /** Number of ranks. Default: the largest rank that is named plus one. */
+  readonly ranks?: number
+}
+
+type Column = 'source' | 'destination' | 'weight' | null
+
+/** Names of columns, in lower case. */
+const columnNames: Readonly<Record<string, Column>> = {
+  ...{ source: 'source', src: 'source', from: 'source' },
+  ...{ destination: 'destination', dst: 'destination', dest: 'destination', target: 'destination' },
+  ...{ to: 'destination', weight: 'weight' },
+}
+
+/**
+ * A topology from comma-separated values, one edge per line: source, destination and maybe a weight, 0-based ranks. A
+ * first line that does not begin with a digit names the columns, in any order and case: `source`, `src` or `from`;
+ * `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are not read. Fields may be quoted (RFC 4180). A row
+ * without destination names a rank that need not have edges. Blank lines and lines that begin with `#` are skipped.
+ * Lists are in the order of the rows.
+ *
+ * @throws ERR_TOPOLOGY with file, line and column
+ */
+export function parseCsv(source: string | ByteSource, options: CsvOptions = {}): ProcessTopology {
+  const { file = 'table', delimiter = ',', ranks = null } = options
+  const reader = new TextReader(typeof source === 'string' ? sourceOf(source) : source, {
+    file,
+    code: 'ERR_TOPOLOGY',
+    comment: '#',
+    delimiter,
+  })
+  return new CsvReader(reader, delimiter, ranks).read()
+}
+
+class CsvReader {
+  readonly #reader: TextReader
+  readonly #delimiter: string
+  readonly #ranks: number | null
+  readonly #edges: GrowingEdges
+  #columns: readonly Column[] = ['source', 'destination', 'weight']
+
+  constructor(reader: TextReader, delimiter: string, ranks: number | null) {
+    this.#reader = reader
+    this.#delimiter = delimiter
+    this.#ranks = ranks
+    this.#edges = new GrowingEdges(reader)
+  }
+
+  read(): ProcessTopology {
+    const reader = this.#reader
+    let named = false
+    for (let first = true; reader.nextContentLine(); first = false) {
+      if (first && !/^\d/.test(reader.peekField())) {
+        this.#readNames()
+        named = true
+      } else this.#readRow(named)
+    }
+    if (this.#ranks === null && this.#edges.ranksNamed === 0) reader.fail('edges', 'the end of the text')
+    return this.#edges.toTopology(this.#ranks)
+  }
+
+  #readNames(): void {
+    const reader = this.#reader
+    const begin = reader.here()
+    const columns: Column[] = []
+    do {
+      const at = reader.here()
+      const name = reader.field().toLowerCase()
+      const column = Object.hasOwn(columnNames, name) ? columnNames[name] : null
+      if (column !== null && columns.includes(column))
+        reader.fail(`one column of each kind`, `another ${column}: '${name.slice(0, 40)}'`, at)
+      columns.push(column)
+    } while (reader.skip(this.#delimiter))
+    reader.endOfLine()
+    if (!columns.includes('source') || !columns.includes('destination'))
+      reader.fail("columns 'source' and 'destination'", 'other names', begin)
+    this.#columns = columns
+  }
+
+  #readRow(named: boolean): void {
+    const reader = this.#reader
+    let source = -1
+    let destination = -1
+    let weight: number | null = null
+    let column = 0
+    do {
+      if (column === this.#columns.length) reader.fail('the end of the line', reader.shown())
+      switch (this.#columns[column++]) {
+        case 'source':
+          source = this.#rank('a source rank')
+          break
+        case 'destination':
+          if (!reader.atFieldEnd()) destination = this.#rank('a destination rank')
+          break
+        case 'weight':
+          if (reader.atFieldEnd()) break
+          if (destination >= 0 || named) weight = this.#weight()
+          break
+        default:
+          reader.field()
+      }
+    } while (reader.skip(this.#delimiter))
+    if (source < 0) reader.fail('a source rank', reader.shown())
+    if (destination < 0) this.#edges.name(source)
+    else {
+      this.#edges.expectWeight(weight !== null)
+      this.#edges.add(source, destination, weight)
+    }
+    reader.endOfLine()
+  }
+
+  #rank(what: string): number {
+    const reader = this.#reader
+    const last = (this.#ranks ?? topologyLimits.ranks) - 1
+    if (!reader.atQuote()) return reader.whole(what, 0, last)
+    const at = reader.here()
+    const text = reader.field()
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (value <= last) return value
+    return reader.fail(`${what} from 0 to ${last}`, `'${text.slice(0, 40)}'`, at)
+  }
+
+  #weight(): number {
+    const reader = this.#reader
+    const what = 'a number as weight'
+    if (!reader.atQuote()) return reader.number(what, { infinite: true })
+    const at = reader.here()
+    const text = reader.field()
+    const isNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) && Number.isFinite(Number(text))
+    if (isNumber || /^[+-]?Infinity$/.test(text)) return Number(text)
+    return reader.fail(what, `'${text.slice(0, 40)}'`, at)
+  }
+}
+
+/**
+ * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in list order. A last
+ * row without destination keeps the last rank where no edge names it. The receiving side's weights are not kept.
+ */
+export function* csvText({ ranks, outStart, outRank, outWeight }: ProcessTopology): Generator<string> {
+  yield outWeight === null ? 'source,destination\n' : 'source,destination,weight\n'
+  let largest = -1
+  for (let p = 0; p < ranks; p++)
+    for (let e = outStart[p]; e < outStart[p + 1]; e++) {
+      largest = Math.max(largest, p, outRank[e])
+      yield outWeight === null ? `${p},${outRank[e]}\n` : `${p},${outRank[e]},${formatDouble(outWeight[e])}\n`
+    }
+  if (largest < ranks - 1) yield outWeight === null ? `${ranks - 1},\n` : `${ranks - 1},,\n`
+}

@@ -1,0 +1,173 @@
+import { RankweaveError } from '../../errors.js'
+import { type ByteSource, readText } from '../../text/byte-source.js'
+import { formatDouble } from '../../text/format-double.js'
+import { type JsonPath, lineAndColumn, placeInJson, walkJson } from '../../text/json-places.js'
+import { topologyLimits } from '../limits.js'
+import { pairEdges } from '../neighbors.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
+
+/**
+ * A topology from what graphology's `graph.export()` gives, as JSON text. As `topologyFromGraph` reads the graph: nodes
+ * become ranks in their order, an undirected edge is an edge each way.
+ *
+ * @param file name for messages
+ * @param weight name of the edge attribute that holds weights; null to ignore weights
+ * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for what is no text
+ * @see https://graphology.github.io/serialization.html
+ */
+export function parseGraphologyJson(
+  source: string | ByteSource,
+  { file = 'graph', weight = 'weight' }: { readonly file?: string; readonly weight?: string | null } = {},
+): ProcessTopology {
+  const text = typeof source === 'string' ? source : readText(source, file)
+  const document = new GraphDocument(text.replace(/^\ufeff/, ''), file)
+  return document.toTopology(weight)
+}
+
+class GraphDocument {
+  readonly #text: string
+  readonly #file: string
+
+  constructor(text: string, file: string) {
+    this.#text = text
+    this.#file = file
+  }
+
+  toTopology(weightName: string | null): ProcessTopology {
+    const graph = this.#object(this.#parse(), [])
+    const undirected = this.#undirectedByDefault(graph)
+    const nodes = this.#list(graph['nodes'], ['nodes'])
+    if (nodes.length < 1 || nodes.length > topologyLimits.ranks)
+      this.#fail(['nodes'], `1 to ${topologyLimits.ranks} nodes`, `${nodes.length}`)
+    const rankOf = new Map<string, number>()
+    for (const [rank, node] of nodes.entries()) {
+      const key = this.#key(this.#object(node, ['nodes', rank])['key'], ['nodes', rank, 'key'])
+      if (rankOf.has(key)) this.#fail(['nodes', rank, 'key'], 'every key once', `'${key.slice(0, 40)}' again`)
+      rankOf.set(key, rank)
+    }
+    const edges: GraphEdge[] = []
+    for (const [e, value] of this.#list(graph['edges'] ?? [], ['edges']).entries()) {
+      const edge = this.#object(value, ['edges', e])
+      const end = (name: string): number => {
+        const key = this.#key(edge[name], ['edges', e, name])
+        return rankOf.get(key) ?? this.#fail(['edges', e, name], 'the key of a node', `'${key.slice(0, 40)}'`)
+      }
+      const source = end('source')
+      const destination = end('target')
+      const attributes = this.#object(edge['attributes'] ?? {}, ['edges', e, 'attributes'])
+      const bothWays = this.#flag(edge['undirected'], ['edges', e, 'undirected']) ?? undirected
+      const forth = {
+        source,
+        destination,
+        ...this.#weights(attributes, weightName, e),
+        ...slotsOf(bothWays ? {} : attributes),
+      }
+      edges.push(forth)
+      if (bothWays && source !== destination)
+        edges.push({ ...forth, source: destination, destination: source })
+      if ((forth.weight === null) !== (edges[0].weight === null))
+        this.#fail(['edges', e], `the attribute '${weightName}' on every edge or on none`, 'it on some')
+      if (edges.length > topologyLimits.edges)
+        this.#fail(['edges', e], `at most ${topologyLimits.edges} edges`, 'more')
+    }
+    return topologyFromGraphEdges(nodes.length, edges, weightName)
+  }
+
+  #parse(): unknown {
+    try {
+      return JSON.parse(this.#text)
+    } catch {
+      const fault = walkJson(this.#text) ?? { at: 0, expected: 'JSON' }
+      const got = this.#text.slice(fault.at, fault.at + 20)
+      return this.#failAt(fault.at, fault.expected, got === '' ? 'the end of the text' : JSON.stringify(got))
+    }
+  }
+
+  /** Of a graph of type `undirected`, edges need not say that they are. */
+  #undirectedByDefault(graph: Attributes): boolean {
+    const { type } = this.#object(graph['options'] ?? {}, ['options'])
+    if (type === undefined || type === 'directed' || type === 'mixed') return false
+    if (type === 'undirected') return true
+    return this.#fail(['options', 'type'], "'directed', 'undirected' or 'mixed'", JSON.stringify(type))
+  }
+
+  #weights(attributes: Attributes, name: string | null, e: number) {
+    try {
+      return weightsOf(String(e), attributes, name)
+    } catch {
+      return this.#fail(['edges', e, 'attributes', name ?? ''], 'a number', kindOf(attributes[name ?? '']))
+    }
+  }
+
+  #object(value: unknown, path: JsonPath): Attributes {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Attributes
+    return this.#fail(path, 'an object', kindOf(value))
+  }
+
+  #list(value: unknown, path: JsonPath): readonly unknown[] {
+    return Array.isArray(value) ? value : this.#fail(path, `a list of ${path.join('.')}`, kindOf(value))
+  }
+
+  #key(value: unknown, path: JsonPath): string {
+    if (typeof value === 'string' || typeof value === 'number') return String(value)
+    return this.#fail(path, `${path.at(-1)}, a string or a number`, kindOf(value))
+  }
+
+  #flag(value: unknown, path: JsonPath): boolean | undefined {
+    if (value === undefined || typeof value === 'boolean') return value
+    return this.#fail(path, 'true or false', kindOf(value))
+  }
+
+  #fail(path: JsonPath, expected: string, got: string): never {
+    return this.#failAt(placeInJson(this.#text, path), expected, got)
+  }
+
+  #failAt(at: number, expected: string, got: string): never {
+    const { line, column } = lineAndColumn(this.#text, at)
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `${this.#file}:${line}:${column}: expected ${expected}, got ${got}`,
+      { details: { file: this.#file, line, column } },
+    )
+  }
+}
+
+function kindOf(value: unknown): string {
+  if (value === undefined) return 'none'
+  if (value === null) return 'null'
+  if (Array.isArray(value)) return 'a list'
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`
+}
+
+/**
+ * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read it. Both lists of
+ * every rank and the weights of both sides are kept; not a Cartesian shape.
+ *
+ * @throws ERR_TOPOLOGY for an infinite weight, which JSON cannot hold, naming the edge
+ */
+export function* graphologyJsonText(topology: ProcessTopology): Generator<string> {
+  const { ranks, outStart, outRank, outWeight, inStart, inWeight } = topology
+  yield '{"options":{"type":"directed","multi":true,"allowSelfLoops":true},"attributes":{},\n"nodes":['
+  for (let rank = 0; rank < ranks; rank++) yield `${rank === 0 ? '' : ','}\n{"key":"${rank}"}`
+  yield '],\n"edges":['
+  const arrival = pairEdges(topology)
+  for (let p = 0; p < ranks; p++)
+    for (let e = outStart[p]; e < outStart[p + 1]; e++) {
+      const q = outRank[e]
+      let attributes = `"outSlot":${e - outStart[p]},"inSlot":${arrival[e] - inStart[q]}`
+      if (outWeight !== null && inWeight !== null) {
+        const received = inWeight[arrival[e]]
+        if (!Number.isFinite(outWeight[e]) || !Number.isFinite(received))
+          throw new RankweaveError(
+            'ERR_TOPOLOGY',
+            `edge from ${p} to ${q}: expected a finite weight, which JSON can hold, got ${outWeight[e]} and ${received}`,
+            { details: { source: p, destination: q } },
+          )
+        attributes += `,"weight":${formatDouble(outWeight[e])}`
+        if (!Object.is(received, outWeight[e])) attributes += `,"inWeight":${formatDouble(received)}`
+      }
+      yield `${e === 0 ? '' : ','}\n{"source":"${p}","target":"${q}","attributes":{${attributes}}}`
+    }
+  yield ']}\n'
+}

@@ -1,0 +1,65 @@
+import { IntList } from '../../base/int-list.js'
+import { NumberList } from '../../base/number-list.js'
+import type { TextReader } from '../../text/text-reader.js'
+import { topologyLimits } from '../limits.js'
+import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
+
+/** Edges as a reader meets them, either all or none with a weight. */
+export class GrowingEdges {
+  readonly #reader: TextReader
+  readonly #sources = new IntList()
+  readonly #destinations = new IntList()
+  #weights: NumberList | null = null
+  #largest = -1
+
+  constructor(reader: TextReader) {
+    this.#reader = reader
+  }
+
+  get count(): number {
+    return this.#sources.length
+  }
+
+  /** Ranks 0 to the largest that was named. */
+  get ranksNamed(): number {
+    return this.#largest + 1
+  }
+
+  /** Takes notice of a rank, which need not have edges. */
+  name(rank: number): void {
+    if (rank > this.#largest) this.#largest = rank
+  }
+
+  /** Whether the edge that is being read may have a weight, or must; the reader stands where it is or should be. */
+  expectWeight(given: boolean): void {
+    const weighted = this.#weights !== null
+    if (this.count === 0 || given === weighted) return
+    this.#reader.fail(
+      weighted ? 'a weight, as on the lines before' : 'no weight, as on the lines before',
+      weighted ? 'the end of the line' : this.#reader.shown(),
+    )
+  }
+
+  add(source: number, destination: number, weight: number | null): void {
+    const e = this.count
+    if (e === topologyLimits.edges) this.#reader.fail(`at most ${topologyLimits.edges} edges`, 'more')
+    this.name(source)
+    this.name(destination)
+    this.#sources.push(source)
+    this.#destinations.push(destination)
+    if (weight === null) return
+    this.#weights ??= new NumberList()
+    this.#weights.push(weight)
+  }
+
+  /** @param ranks how many there are; null: as many as were named, at least one */
+  toTopology(ranks: number | null): ProcessTopology {
+    if (ranks === null && this.#largest < 0)
+      this.#reader.fail('edges or a number of ranks', 'the end of the text')
+    return topologyFromEdges(ranks ?? this.#largest + 1, {
+      sources: this.#sources.toArray(),
+      destinations: this.#destinations.toArray(),
+      weights: this.#weights === null ? null : this.#weights.toArray(),
+    })
+  }
+}

@@ -1,0 +1,133 @@
+import { IntList } from '../../base/int-list.js'
+import { NumberList } from '../../base/number-list.js'
+import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import { TextReader } from '../../text/text-reader.js'
+import { topologyLimits } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { checkMutual } from './mutual-edges.js'
+
+/** A graph for partitioners. */
+export interface MetisGraph {
+  /** Symmetric, without self loops and parallel edges. Rank r is vertex r + 1. */
+  readonly topology: ProcessTopology
+  /** `constraints` weights per vertex, vertex after vertex; null where the file has none. */
+  readonly vertexWeights: Float64Array | null
+  /** Weights per vertex: 0 where the file has none. */
+  readonly constraints: number
+  /** How much a vertex has to communicate; null where the file does not say. */
+  readonly vertexSizes: Float64Array | null
+}
+
+/** More weights per vertex are a damaged header. */
+const mostConstraints = 1024
+const largest = Number.MAX_SAFE_INTEGER
+
+interface Header {
+  readonly vertices: number
+  readonly edges: number
+  readonly sized: boolean
+  readonly constraints: number
+  readonly weighted: boolean
+}
+
+/**
+ * Reads a METIS graph file: `VERTICES EDGES [FORMAT [CONSTRAINTS]]`, then one line per vertex, 1-based, with its size, its
+ * weights and its neighbors, each of which may have a weight, as the three digits of FORMAT say. `%` begins a comment
+ * line; an empty line is a vertex without neighbors. Sources and destinations are in the order of the line. Every edge must
+ * stand at both of its ends, with one weight.
+ *
+ * @param file name for messages
+ * @throws ERR_TOPOLOGY with file, line and column; an edge that only one end knows is named
+ * @see Karypis 2013, METIS 5.1 Manual §4.1.1
+ */
+export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGraph {
+  const reader = new TextReader(typeof source === 'string' ? sourceOf(source) : source, {
+    file,
+    code: 'ERR_TOPOLOGY',
+    comment: '%',
+  })
+  const header = readHeader(reader)
+  const { vertices, edges, sized, constraints, weighted } = header
+  const start = new IntList(reader.bytesLeft === null ? 64 : vertices + 1)
+  const lines = new IntList(reader.bytesLeft === null ? 64 : vertices)
+  const neighbors = new IntList(reader.bytesLeft === null ? 64 : 2 * edges)
+  const weights = new NumberList()
+  const vertexWeights = new NumberList()
+  const vertexSizes = new NumberList()
+  const seenBy = new IntList(reader.bytesLeft === null ? 64 : vertices)
+  start.push(0)
+  for (let v = 0; v < vertices; v++) {
+    if (!reader.nextLineButComments())
+      reader.fail(`${vertices} lines of vertices`, `the end of the file after ${v}`)
+    lines.push(reader.line)
+    if (sized) vertexSizes.push(reader.whole('the size of a vertex', 0, largest))
+    for (let c = 0; c < constraints; c++) vertexWeights.push(reader.whole('a vertex weight', 0, largest))
+    while (!reader.atLineEnd()) {
+      const at = reader.here()
+      const u = reader.whole('a vertex', 1, vertices) - 1
+      if (u === v) reader.fail('no edge from a vertex to itself', `vertex ${v + 1} beside itself`, at)
+      while (seenBy.length <= u) seenBy.push(-1)
+      if (seenBy.get(u) === v)
+        reader.fail('every neighbor once', `vertex ${u + 1} again beside vertex ${v + 1}`, at)
+      if (neighbors.length === 2 * edges)
+        reader.fail(`${2 * edges} neighbors, two for each of the ${edges} edges`, 'more', at)
+      seenBy.set(u, v)
+      neighbors.push(u)
+      if (weighted) weights.push(reader.whole('an edge weight', 1, largest))
+    }
+    start.push(neighbors.length)
+  }
+  while (reader.nextLineButComments())
+    if (!reader.atLineEnd()) reader.fail(`the end of the file after ${vertices} vertices`, reader.shown())
+  if (neighbors.length !== 2 * edges)
+    reader.fail(`${2 * edges} neighbors, two for each of the ${edges} edges`, `${neighbors.length}`)
+
+  const rows = { start: start.toArray(), rank: neighbors.toArray() }
+  const weight = weighted ? weights.toArray() : null
+  checkMutual(rows, weight, (message, details) => {
+    const line = lines.get(Number(details['source']))
+    return { message: `${file}:${line}:1: ${message}`, details: { file, line, column: 1, ...details } }
+  })
+  return {
+    topology: {
+      ranks: vertices,
+      outStart: rows.start,
+      outRank: rows.rank,
+      outWeight: weight,
+      inStart: rows.start,
+      inRank: rows.rank,
+      inWeight: weight,
+      pairing: 'occurrence',
+      cart: null,
+    },
+    vertexWeights: constraints > 0 ? vertexWeights.toArray() : null,
+    constraints,
+    vertexSizes: sized ? vertexSizes.toArray() : null,
+  }
+}
+
+function readHeader(reader: TextReader): Header {
+  const line = "a line 'VERTICES EDGES [FORMAT [CONSTRAINTS]]'"
+  if (!reader.nextContentLine()) reader.fail(line, 'the end of the file')
+  const begin = reader.here()
+  const vertices = reader.whole('the number of vertices', 1, topologyLimits.ranks)
+  const edges = reader.whole('the number of edges', 0, topologyLimits.edges / 2)
+  const formatAt = reader.here()
+  const shown = reader.shown()
+  const format = reader.atLineEnd() ? '000' : reader.word().padStart(3, '0')
+  if (!/^[01]{3}$/.test(format))
+    reader.fail('a format of up to three digits 0 or 1: sizes, vertex weights, edge weights', shown, formatAt)
+  const [sized, hasWeights, weighted] = [...format].map((digit) => digit === '1')
+  let constraints = hasWeights ? 1 : 0
+  if (!reader.atLineEnd()) {
+    constraints = hasWeights
+      ? reader.whole('the number of weights per vertex', 1, mostConstraints)
+      : reader.whole('no weights per vertex, as the format says,', 0, 0)
+  }
+  reader.endOfLine()
+  // A line takes at least one byte, a neighbor two. The end of this line is not yet read.
+  const { bytesLeft } = reader
+  if (bytesLeft !== null && Math.max(vertices, 4 * edges) > bytesLeft)
+    reader.fail(`${vertices} vertices and ${edges} edges`, `only ${bytesLeft} bytes after this line`, begin)
+  return { vertices, edges, sized, constraints, weighted }
+}

@@ -1,0 +1,158 @@
+import { RankweaveError } from '../../errors.js'
+import { turnRows } from '../compressed-rows.js'
+import { distinctOut, type NeighborSets } from '../neighbors.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { countCommon } from './bit-rows.js'
+import { type DenseSets, denseSets } from './open-sets.js'
+
+export interface CommonNeighborOptions {
+  /** Node of every rank: only pairs of one node count. Absent or null: all pairs. */
+  readonly nodeOf?: Int32Array | null
+  /** Steps, a nanosecond or a few each, before giving up. Default 4 x 10^9. */
+  readonly workLimit?: number
+  /** Told after each rank whose pairs have been counted. */
+  readonly onRank?: (counted: number, ranks: number) => void
+}
+
+/** How many out-neighbors pairs of ranks have in common: exact, or none. */
+export type CommonNeighbors =
+  | {
+      readonly kind: 'counted'
+      /** Unordered pairs of different ranks, on one node if nodes were given. */
+      readonly pairs: number
+      /** Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is. */
+      readonly histogram: Float64Array
+      readonly mean: number
+      readonly max: number
+    }
+  | { readonly kind: 'beyond-limit'; readonly reason: string }
+
+/**
+ * The distribution that says what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages as
+ * friends. Self loops and parallel edges do not count.
+ *
+ * @throws ERR_ARGUMENT nodes for another number of ranks
+ * @see Ghazimirsaeed 2019 §7.2.1
+ */
+export function commonNeighbors(
+  topology: ProcessTopology,
+  { nodeOf = null, workLimit = 4e9, onRank }: CommonNeighborOptions = {},
+): CommonNeighbors {
+  const { ranks } = topology
+  if (nodeOf !== null && nodeOf.length !== ranks)
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `expected a node for each of ${ranks} ranks, got ${nodeOf.length}`,
+    )
+  const out = distinctOut(topology)
+  const ways = nodeOf === null ? waysForAll(out) : [withinNodes(out, nodeOf)]
+  const way = ways.reduce((best, other) => (other.steps < best.steps ? other : best))
+  if (way.steps > workLimit)
+    return { kind: 'beyond-limit', reason: `${way.steps} steps would be needed, more than ${workLimit}` }
+  let largest = 0
+  for (let p = 0; p < ranks; p++) largest = Math.max(largest, out.start[p + 1] - out.start[p])
+  const histogram = new Float64Array(largest + 1)
+  for (let p = 0; p < ranks; p++) {
+    way.count(p, histogram)
+    onRank?.(p + 1, ranks)
+  }
+  // Pairs that never met have nothing in common.
+  let met = 0
+  for (let c = 1; c <= largest; c++) met += histogram[c]
+  histogram[0] = way.pairs - met
+  let max = largest
+  while (max > 0 && histogram[max] === 0) max--
+  let sum = 0
+  for (let c = 1; c <= max; c++) sum += c * histogram[c]
+  return {
+    kind: 'counted',
+    pairs: way.pairs,
+    histogram: histogram.slice(0, max + 1),
+    mean: way.pairs === 0 ? 0 : sum / way.pairs,
+    max,
+  }
+}
+
+/** A way to count, and what it costs. */
+interface Way {
+  readonly steps: number
+  readonly pairs: number
+  /** Adds the pairs of p and larger ranks that have something in common; entry 0 is not read. */
+  readonly count: (p: number, histogram: Float64Array) => void
+}
+
+function waysForAll(out: NeighborSets): Way[] {
+  const dense = denseSets(out)
+  const through = throughNeighbors(out)
+  return dense === null ? [through] : [through, byBitsets(out, dense)]
+}
+
+function byBitsets(out: NeighborSets, { bits, words }: DenseSets): Way {
+  const ranks = out.start.length - 1
+  const pairs = (ranks * (ranks - 1)) / 2
+  return {
+    steps: pairs * words,
+    pairs,
+    count: (p, histogram) => {
+      for (let f = p + 1; f < ranks; f++) histogram[countCommon(bits, p * words, f * words, words)]++
+    },
+  }
+}
+
+function throughNeighbors(out: NeighborSets): Way {
+  const ranks = out.start.length - 1
+  const senders = turnRows(ranks, out)
+  let steps = out.rank.length
+  for (let q = 0; q < ranks; q++) steps += (senders.start[q + 1] - senders.start[q]) ** 2 / 2
+  const common = new Int32Array(ranks)
+  const touched = new Int32Array(ranks)
+  return {
+    steps,
+    pairs: (ranks * (ranks - 1)) / 2,
+    count: (p, histogram) => {
+      let count = 0
+      for (let e = out.start[p]; e < out.start[p + 1]; e++) {
+        const q = out.rank[e]
+        // Senders ascend, so those above p are the tail of q's row.
+        for (let i = senders.start[q + 1] - 1; i >= senders.start[q] && senders.rank[i] > p; i--) {
+          const f = senders.rank[i]
+          if (common[f]++ === 0) touched[count++] = f
+        }
+      }
+      for (let i = 0; i < count; i++) {
+        histogram[common[touched[i]]]++
+        common[touched[i]] = 0
+      }
+    },
+  }
+}
+
+function withinNodes(out: NeighborSets, nodeOf: Int32Array): Way {
+  const ranks = out.start.length - 1
+  const members = new Map<number, number[]>()
+  for (let p = 0; p < ranks; p++) {
+    const list = members.get(nodeOf[p])
+    if (list === undefined) members.set(nodeOf[p], [p])
+    else list.push(p)
+  }
+  let steps = out.rank.length
+  let pairs = 0
+  for (const list of members.values()) {
+    pairs += (list.length * (list.length - 1)) / 2
+    for (const [i, f] of list.entries()) steps += i * (out.start[f + 1] - out.start[f])
+  }
+  const namedBy = new Int32Array(ranks).fill(-1)
+  return {
+    steps,
+    pairs,
+    count: (p, histogram) => {
+      for (let e = out.start[p]; e < out.start[p + 1]; e++) namedBy[out.rank[e]] = p
+      for (const f of members.get(nodeOf[p])!) {
+        if (f <= p) continue
+        let common = 0
+        for (let e = out.start[f]; e < out.start[f + 1]; e++) if (namedBy[out.rank[e]] === p) common++
+        histogram[common]++
+      }
+    },
+  }
+}

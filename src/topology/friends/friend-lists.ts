@@ -1,0 +1,156 @@
+import { IntList } from '../../base/int-list.js'
+import { RankweaveError } from '../../errors.js'
+import { turnRows } from '../compressed-rows.js'
+import type { NeighborSets } from '../neighbors.js'
+import { countCommon } from './bit-rows.js'
+import { largestGroup } from './grouping-options.js'
+import { type DenseSets, denseSets } from './open-sets.js'
+
+/** For every rank its friends of larger rank, ascending, and how many out-neighbors the two have in common. */
+export interface FriendLists extends NeighborSets {
+  /** Common out-neighbors, more than theta. Parallel to `rank`. */
+  readonly weight: Int32Array
+}
+
+/** Pairs of friends are kept in memory, 8 bytes each; a search for larger groups would need too much of it. */
+export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
+
+/**
+ * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.
+ *
+ * @param nodeOf node of every rank: only ranks of one node become friends. Null: any two ranks may.
+ * @throws ERR_STRATEGY when there are more than `maxPairs` of them
+ * @see Ghazimirsaeed 2019 §7.3.1
+ */
+export function friendLists(
+  out: NeighborSets,
+  theta: number,
+  nodeOf: Int32Array | null,
+  maxPairs = friendLimits.pairs,
+): FriendLists {
+  const ranks = out.start.length - 1
+  const nodes = nodeOf === null ? null : ranksByNode(nodeOf, ranks)
+  const dense = denseSets(out)
+  const senders = turnRows(ranks, out)
+  const start = new Int32Array(ranks + 1)
+  const rank = new IntList(ranks)
+  const weight = new IntList(ranks)
+  const common = new Int32Array(ranks)
+  const isNeighbor = new Uint8Array(ranks)
+  const touched = new Int32Array(ranks)
+
+  for (let p = 0; p < ranks; p++) {
+    if (out.start[p + 1] - out.start[p] > theta) {
+      if (dense !== null) countByBitsets(p, dense)
+      else if (nodes !== null && scanningNodeIsCheaper(p, nodes)) countByScanningNode(p, nodes)
+      else countThroughNeighbors(p)
+    }
+    start[p + 1] = rank.length
+  }
+  return { start, rank: rank.toArray(), weight: weight.toArray() }
+
+  function countByBitsets(p: number, { bits, words }: DenseSets): void {
+    for (let f = p + 1; f < ranks; f++) {
+      if (nodeOf !== null && nodeOf[f] !== nodeOf[p]) continue
+      addFriend(f, countCommon(bits, p * words, f * words, words))
+    }
+  }
+
+  function addFriend(f: number, count: number): void {
+    if (count <= theta) return
+    if (rank.length === maxPairs)
+      throw new RankweaveError(
+        'ERR_STRATEGY',
+        `expected at most ${maxPairs} pairs of friends, got more: raise theta, or keep friends to one node (aware)`,
+        { details: { theta, pairs: maxPairs } },
+      )
+    rank.push(f)
+    weight.push(count)
+  }
+
+  function scanningNodeIsCheaper(p: number, byNode: RanksByNode): boolean {
+    let throughNeighbors = 0
+    for (let e = out.start[p]; e < out.start[p + 1]; e++) {
+      const q = out.rank[e]
+      throughNeighbors += senders.start[q + 1] - senders.start[q]
+    }
+    let throughNode = 0
+    for (let i = byNode.position[p] + 1; i < byNode.end[p]; i++) {
+      const f = byNode.order[i]
+      throughNode += out.start[f + 1] - out.start[f]
+    }
+    return throughNode < throughNeighbors
+  }
+
+  function countByScanningNode(p: number, byNode: RanksByNode): void {
+    for (let e = out.start[p]; e < out.start[p + 1]; e++) isNeighbor[out.rank[e]] = 1
+    for (let i = byNode.position[p] + 1; i < byNode.end[p]; i++) {
+      const f = byNode.order[i]
+      let count = 0
+      for (let e = out.start[f]; e < out.start[f + 1]; e++) count += isNeighbor[out.rank[e]]
+      addFriend(f, count)
+    }
+    for (let e = out.start[p]; e < out.start[p + 1]; e++) isNeighbor[out.rank[e]] = 0
+  }
+
+  function countThroughNeighbors(p: number): void {
+    let touchedCount = 0
+    for (let e = out.start[p]; e < out.start[p + 1]; e++) {
+      const q = out.rank[e]
+      // Senders ascend, so those above p are the tail of q's row.
+      for (let i = senders.start[q + 1] - 1; i >= senders.start[q]; i--) {
+        const f = senders.rank[i]
+        if (f <= p) break
+        if (common[f]++ === 0) touched[touchedCount++] = f
+      }
+    }
+    const found = touched.subarray(0, touchedCount).sort()
+    for (const f of found) {
+      if (nodeOf === null || nodeOf[f] === nodeOf[p]) addFriend(f, common[f])
+      common[f] = 0
+    }
+  }
+}
+
+/**
+ * Ranks that can own a group of k, as its smallest member: those with at least k-1 friends of larger rank.
+ *
+ * @throws ERR_STRATEGY when there are any and k is beyond what can be searched
+ */
+export function ownersOf({ start }: FriendLists, k: number): Int32Array {
+  const owners = new IntList()
+  for (let p = 0; p + 1 < start.length; p++) if (start[p + 1] - start[p] >= k - 1) owners.push(p)
+  if (owners.length > 0 && k > friendLimits.k)
+    throw new RankweaveError('ERR_STRATEGY', `expected k of at most ${friendLimits.k}, got ${k}`)
+  return owners.toArray()
+}
+
+interface RanksByNode {
+  /** Ranks sorted by (node, rank). */
+  readonly order: Int32Array
+  /** Where in `order` a rank stands, and where its node ends. */
+  readonly position: Int32Array
+  readonly end: Int32Array
+}
+
+function ranksByNode(nodeOf: Int32Array, ranks: number): RanksByNode {
+  const members = new Map<number, number[]>()
+  for (let p = 0; p < ranks; p++) {
+    const list = members.get(nodeOf[p])
+    if (list === undefined) members.set(nodeOf[p], [p])
+    else list.push(p)
+  }
+  const order = new Int32Array(ranks)
+  const position = new Int32Array(ranks)
+  const end = new Int32Array(ranks)
+  let next = 0
+  for (const list of members.values()) {
+    const nodeEnd = next + list.length
+    for (const p of list) {
+      position[p] = next
+      end[p] = nodeEnd
+      order[next++] = p
+    }
+  }
+  return { order, position, end }
+}

@@ -1,0 +1,64 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { cartNeighborSlots, checkCartShape, coordsOf, procNull, sizeOf } from '../cart-shape.js'
+import type { CartShape, ProcessTopology } from '../process-topology.js'
+
+/**
+ * The topology of a grid. Sources and destinations of a rank are equal: per dimension the neighbor behind, then the one
+ * ahead. The lists hold only neighbors that exist; {@link cartNeighborSlots} gives MPI's buffer layout, in which
+ * missing neighbors keep their place. A periodic extent of 1 gives two self loops, of 2 a double edge.
+ *
+ * @throws ERR_DIMS
+ * @see MPI-4.1 §8.5.1, §8.6
+ */
+export function cartTopology(shape: CartShape): ProcessTopology {
+  checkCartShape(shape)
+  const ranks = sizeOf(shape)
+  const start = new Int32Array(ranks + 1)
+  const neighbors = new Int32Array(ranks * 2 * shape.dims.length)
+  let edges = 0
+  for (let rank = 0; rank < ranks; rank++) {
+    for (const neighbor of cartNeighborSlots(shape, rank))
+      if (neighbor !== procNull) neighbors[edges++] = neighbor
+    start[rank + 1] = edges
+  }
+  const rank = neighbors.slice(0, edges)
+  return {
+    ranks,
+    outStart: start,
+    outRank: rank,
+    outWeight: null,
+    inStart: start,
+    inRank: rank,
+    inWeight: null,
+    pairing: 'cartesian',
+    cart: { dims: [...shape.dims], periods: [...shape.periods] },
+  }
+}
+
+/**
+ * The slice of a grid that a rank belongs to when only the dimensions marked in `remain` are kept: ranks of equal
+ * `color` form one grid of the returned shape, ordered by `key`.
+ *
+ * @throws ERR_DIMS, ERR_RANK
+ * @see MPI-4.1 §8.5.7 (MPI_Cart_sub)
+ */
+export function cartSub(
+  shape: CartShape,
+  remain: readonly boolean[],
+  rank: number,
+): { readonly color: number; readonly key: number; readonly shape: CartShape } {
+  const { dims, periods } = shape
+  if (!Array.isArray(remain) || remain.length !== dims.length)
+    throw new RankweaveError(
+      'ERR_DIMS',
+      `expected one flag for each of the ${dims.length} dimensions, got ${shown(Array.isArray(remain) ? remain.length : remain)}`,
+    )
+  let color = 0
+  let key = 0
+  for (const [d, coord] of coordsOf(shape, rank).entries()) {
+    if (remain[d]) key = key * dims[d] + coord
+    else color = color * dims[d] + coord
+  }
+  const kept = <T>(values: readonly T[]): T[] => values.filter((_, d) => remain[d])
+  return { color, key, shape: { dims: kept(dims), periods: kept(periods) } }
+}

@@ -1,0 +1,93 @@
+import { RankweaveError } from '../../errors.js'
+import { topologyLimits } from '../limits.js'
+
+/**
+ * Extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero elements of
+ * `fixed` are kept; the others are filled in non-increasing order, with the smallest difference between the largest and
+ * the smallest; among equals the one with the smallest first extent, then second, and so on.
+ *
+ * @throws ERR_DIMS when the fixed extents do not divide `nodes`
+ * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
+ */
+export function dimsCreate(
+  nodes: number,
+  ndims: number,
+  fixed: readonly number[] = new Array<number>(ndims).fill(0),
+): number[] {
+  if (!Number.isInteger(nodes) || nodes < 1 || nodes > topologyLimits.ranks)
+    fail(`expected 1 to ${topologyLimits.ranks} ranks, got ${nodes}`)
+  if (!Number.isInteger(ndims) || ndims < 0)
+    fail(`expected a number of dimensions of at least 0, got ${ndims}`)
+  if (fixed.length !== ndims) fail(`expected ${ndims} extents, 0 for free ones, got ${fixed.length}`)
+  for (const [d, extent] of fixed.entries())
+    if (!Number.isInteger(extent) || extent < 0)
+      fail(`dimension ${d}: expected 0 or a fixed extent of at least 1, got ${extent}`)
+  const taken = fixed.reduce((product, extent) => product * (extent || 1), 1)
+  const free = fixed.filter((extent) => extent === 0).length
+  if (nodes % taken !== 0 || (free === 0 && nodes !== taken))
+    fail(
+      `expected fixed extents whose product ${free === 0 ? 'is' : 'divides'} ${nodes}, got ${fixed.join('x')}`,
+    )
+  const factors = balancedFactors(nodes / taken, free)
+  return fixed.map((extent) => extent || factors.shift()!)
+}
+
+/** Non-increasing factors of `product`; the smallest spread, then the lexicographically smallest. */
+function balancedFactors(product: number, count: number): number[] {
+  if (count === 0) return []
+  const divisors = divisorsOf(product)
+  let best: number[] = []
+  let bestSpread = Number.POSITIVE_INFINITY
+  const chosen: number[] = []
+  const search = (rest: number, left: number, largest: number): void => {
+    if (left === 0) {
+      // Reached in lexicographic order, so an equal spread found later loses.
+      const spread = chosen[0] - chosen[count - 1]
+      if (rest === 1 && spread < bestSpread) {
+        best = [...chosen]
+        bestSpread = spread
+      }
+      return
+    }
+    const prime = largestPrimeOf(rest)
+    for (const factor of divisors) {
+      if (factor > largest || (chosen[0] ?? factor) - factor >= bestSpread) continue
+      // Factors to come are no larger, so this one must hold the largest prime and reach the root of the rest.
+      if (factor < prime || factor ** left < rest || rest % factor !== 0) continue
+      // Nor may they be so small that the spread grows: then even the smallest ones must fit into the rest.
+      const smallest = Math.max(1, (chosen[0] ?? factor) - bestSpread + 1)
+      if (smallest ** (left - 1) > rest / factor) continue
+      chosen.push(factor)
+      search(rest / factor, left - 1, factor)
+      chosen.pop()
+    }
+  }
+  search(product, count, product)
+  return best
+}
+
+function divisorsOf(n: number): number[] {
+  const small: number[] = []
+  const large: number[] = []
+  for (let d = 1; d * d <= n; d++)
+    if (n % d === 0) {
+      small.push(d)
+      if (d * d !== n) large.unshift(n / d)
+    }
+  return [...small, ...large]
+}
+
+function largestPrimeOf(n: number): number {
+  let largest = 1
+  let rest = n
+  for (let p = 2; p * p <= rest; p++)
+    while (rest % p === 0) {
+      largest = p
+      rest /= p
+    }
+  return Math.max(largest, rest)
+}
+
+function fail(message: string): never {
+  throw new RankweaveError('ERR_DIMS', message)
+}

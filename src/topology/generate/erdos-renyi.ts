@@ -1,0 +1,42 @@
+import { IntList } from '../../base/int-list.js'
+import { checkProbability, checkSeed, mulberry32 } from '../../base/random.js'
+import { RankweaveError } from '../../errors.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+
+/** One draw for every ordered pair: 2^16 ranks take about half a minute. */
+const maxRanks = 2 ** 16
+
+export interface ErdosRenyi {
+  readonly ranks: number
+  /** Probability of each directed edge, 0 to 1. */
+  readonly density: number
+  /** A whole number, taken modulo 2^32. Default 1. */
+  readonly seed?: number
+}
+
+/**
+ * A random directed graph: each ordered pair of different ranks is an edge with probability `density`. For i, for
+ * j != i, ascending, one draw u of {@link mulberry32}; an edge from i to j iff u < floor(density * 2^32).
+ * Destinations and sources ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Ghazimirsaeed 2019 §7.6.2
+ */
+export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): ProcessTopology {
+  checkProbability('a density', density)
+  checkSeed(seed)
+  checkTopologySize('random graph', ranks, Math.floor(ranks * (ranks - 1) * density))
+  if (ranks > maxRanks)
+    throw new RankweaveError('ERR_TOPOLOGY', `random graph: expected at most ${maxRanks} ranks, got ${ranks}`)
+  const next = mulberry32(seed)
+  const threshold = Math.floor(density * 2 ** 32)
+  const start = new Int32Array(ranks + 1)
+  const destinations = new IntList()
+  for (let i = 0; i < ranks; i++) {
+    for (let j = 0; j < ranks; j++) if (j !== i && next() < threshold) destinations.push(j)
+    start[i + 1] = destinations.length
+  }
+  return unweightedTopology({ start, rank: destinations.toArray() })
+}

@@ -1,0 +1,72 @@
+import { RankweaveError } from '../../errors.js'
+import { checkExtents, coordsOf, sizeOf } from '../cart-shape.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+
+export interface Moore {
+  /** Extent of every dimension, any number of them. */
+  readonly dims: readonly number[]
+  /** Largest distance along any dimension, at least 1. */
+  readonly radius: number
+  /** Whether the grid wraps around. Default true. */
+  readonly periodic?: boolean
+}
+
+/**
+ * Everyone within `radius` in every dimension is a neighbor: (2r+1)^d - 1 of them on a periodic grid. Ranks are
+ * row-major, the last dimension fastest. Sources and destinations of a rank are equal, ordered by offset from
+ * (-r, ..., -r) to (r, ..., r), the last dimension fastest. Where a periodic extent is below 2r+1, several offsets lead
+ * to the same rank: it is listed once, at the first of them, and a rank is never its own neighbor.
+ *
+ * @throws ERR_DIMS, ERR_TOPOLOGY
+ * @see Ghazimirsaeed 2019 §7.6.1
+ */
+export function mooreTopology({ dims, radius, periodic = true }: Moore): ProcessTopology {
+  if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
+  checkExtents(dims)
+  if (!Number.isInteger(radius) || radius < 1)
+    throw new RankweaveError('ERR_TOPOLOGY', `expected a radius of at least 1, got ${radius}`)
+  const ranks = sizeOf({ dims })
+  const maxDegree = dims.reduce((product, extent) => product * Math.min(2 * radius + 1, extent), 1) - 1
+  checkTopologySize('Moore neighborhood', ranks, ranks * maxDegree)
+
+  const start = new Int32Array(ranks + 1)
+  const neighbors = new Int32Array(ranks * maxDegree)
+  let edges = 0
+  for (let rank = 0; rank < ranks; rank++) {
+    // Coordinates of one dimension are distinct, hence so are their combinations.
+    const near = coordsOf({ dims }, rank).map((coord, d) => nearCoords(coord, dims[d], radius, periodic))
+    for (const neighbor of product(near, dims)) if (neighbor !== rank) neighbors[edges++] = neighbor
+    start[rank + 1] = edges
+  }
+  const list = neighbors.slice(0, edges)
+  return {
+    ranks,
+    outStart: start,
+    outRank: list,
+    outWeight: null,
+    inStart: start,
+    inRank: list,
+    inWeight: null,
+    pairing: 'occurrence',
+    cart: null,
+  }
+}
+
+/** Distinct coordinates within the radius, in order of their first offset. */
+function nearCoords(coord: number, extent: number, radius: number, periodic: boolean): number[] {
+  if (!periodic) {
+    const from = Math.max(0, coord - radius)
+    return Array.from({ length: Math.min(extent - 1, coord + radius) - from + 1 }, (_, i) => from + i)
+  }
+  const first = (((coord - radius) % extent) + extent) % extent
+  return Array.from({ length: Math.min(2 * radius + 1, extent) }, (_, i) => (first + i) % extent)
+}
+
+/** Row-major ranks of the Cartesian product of coordinates, the last dimension fastest. */
+function product(coords: readonly (readonly number[])[], dims: readonly number[]): number[] {
+  let ranks = [0]
+  for (const [d, choices] of coords.entries())
+    ranks = ranks.flatMap((rank) => choices.map((coord) => rank * dims[d] + coord))
+  return ranks
+}

@@ -1,0 +1,78 @@
+import { checkSeed, mulberry32 } from '../../base/random.js'
+import { RankweaveError } from '../../errors.js'
+import { distinctEdges } from '../distinct-edges.js'
+import { checkTopologySize, topologyLimits } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+
+export interface PowerLaw {
+  readonly ranks: number
+  /** Mean degree that is aimed at; what is drawn twice makes it smaller. Above 0, less than `ranks`. */
+  readonly degree: number
+  /** The share of ranks of degree x falls like x^-gamma; above 2, at most 100. Default 2.5. */
+  readonly gamma?: number
+  /** A whole number, taken modulo 2^32. Default 1. */
+  readonly seed?: number
+}
+
+/**
+ * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric. Rank i has
+ * weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability proportional to the
+ * weight, two draws of {@link mulberry32} each; self loops and repeated edges are dropped. Destinations and sources ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge as
+ *   in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
+ */
+export function powerLawTopology({ ranks, degree, gamma = 2.5, seed = 1 }: PowerLaw): ProcessTopology {
+  checkTopologySize('power-law graph', ranks, ranks * degree)
+  if (!(degree > 0 && degree < ranks))
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `power-law graph of ${ranks} ranks: expected a degree above 0, below ${ranks}, got ${degree}`,
+    )
+  if (!(gamma > 2 && gamma <= 100))
+    throw new RankweaveError('ERR_TOPOLOGY', `expected gamma above 2, at most 100, got ${gamma}`)
+  checkSeed(seed)
+  const weightUpTo = cumulativeWeights(ranks, gamma)
+  const next = mulberry32(seed)
+  const draw = (): number => {
+    const share = (next() * 2 ** 20 + (next() >>> 12)) / 2 ** 52
+    return firstAbove(weightUpTo, share * weightUpTo[ranks - 1])
+  }
+  const edges = distinctEdges(ranks)
+  const draws = Math.round((ranks * degree) / 2)
+  for (let e = 0; e < draws; e++) {
+    const p = draw()
+    const q = draw()
+    if (p === q) continue
+    edges.add(p, q)
+    edges.add(q, p)
+  }
+  const rows = edges.toRows()
+  checkTopologySize('power-law graph', ranks, Math.min(rows.rank.length, topologyLimits.edges))
+  return unweightedTopology(rows, rows)
+}
+
+/** Rounded to whole numbers, so that a power that differs in its last bit between engines gives the same graph. */
+function cumulativeWeights(ranks: number, gamma: number): Float64Array {
+  const weights = new Float64Array(ranks)
+  let sum = 0
+  for (let i = 0; i < ranks; i++) {
+    sum += Math.round(2 ** 20 * (ranks / (i + 1)) ** (1 / (gamma - 1)))
+    weights[i] = sum
+  }
+  return weights
+}
+
+/** The first index whose value is above; values ascend, the last one is above. */
+function firstAbove(values: Float64Array, value: number): number {
+  let from = 0
+  let to = values.length - 1
+  while (from < to) {
+    const middle = (from + to) >>> 1
+    if (values[middle] > value) to = middle
+    else from = middle + 1
+  }
+  return from
+}

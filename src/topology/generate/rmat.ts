@@ -1,0 +1,65 @@
+import { checkSeed, mulberry32 } from '../../base/random.js'
+import { RankweaveError } from '../../errors.js'
+import { distinctEdges } from '../distinct-edges.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+
+export interface Rmat {
+  /** A power of two. */
+  readonly ranks: number
+  /** Edges drawn per rank, above 0; those drawn twice count once. */
+  readonly degree: number
+  /** Probabilities of the quarters of the adjacency matrix: both ends in the lower half of ranks; destination in the upper; source in the upper; both. They sum to 1. Default those of Graph500: 0.57, 0.19, 0.19, 0.05. */
+  readonly quarters?: readonly [a: number, b: number, c: number, d: number]
+  /** A whole number, taken modulo 2^32. Default 1. */
+  readonly seed?: number
+}
+
+/** What Graph500 prescribes. */
+export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
+
+/**
+ * A directed random graph with communities within communities: for each of `ranks * degree` edges the adjacency matrix is
+ * quartered until one entry is left, one draw u of {@link mulberry32} per halving: the first quarter iff
+ * u < floor(a * 2^32), and so on. Self loops and repeated edges are dropped; labels are not permuted. Destinations and
+ * sources ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Chakrabarti, Zhan, Faloutsos 2004, R-MAT: A Recursive Model for Graph Mining
+ */
+export function rmatTopology({
+  ranks,
+  degree,
+  quarters = graph500Quarters,
+  seed = 1,
+}: Rmat): ProcessTopology {
+  checkTopologySize('R-MAT graph', ranks, ranks * degree)
+  if (!Number.isInteger(Math.log2(ranks)))
+    throw new RankweaveError('ERR_TOPOLOGY', `R-MAT graph: expected a power of two of ranks, got ${ranks}`)
+  if (!(degree > 0)) throw new RankweaveError('ERR_TOPOLOGY', `expected a degree above 0, got ${degree}`)
+  const sum = quarters.reduce((total, quarter) => total + quarter, 0)
+  if (quarters.length !== 4 || !quarters.every((quarter) => quarter >= 0) || !(Math.abs(sum - 1) <= 1e-6))
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `expected four probabilities that sum to 1, got ${quarters.join(', ')}`,
+    )
+  checkSeed(seed)
+  const [first, second, third] = [0, 1, 2].map((i) =>
+    Math.floor(quarters.slice(0, i + 1).reduce((total, quarter) => total + quarter, 0) * 2 ** 32),
+  )
+  const next = mulberry32(seed)
+  const edges = distinctEdges(ranks)
+  for (let draws = Math.round(ranks * degree); draws > 0; draws--) {
+    let from = 0
+    let to = 0
+    for (let half = ranks / 2; half >= 1; half /= 2) {
+      const u = next()
+      if (u < first) continue
+      if (u >= second) from += half
+      if (u < second || u >= third) to += half
+    }
+    if (from !== to) edges.add(from, to)
+  }
+  return unweightedTopology(edges.toRows())
+}

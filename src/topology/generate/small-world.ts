@@ -1,0 +1,110 @@
+import { below, checkProbability, checkSeed, mulberry32 } from '../../base/random.js'
+import { RankweaveError } from '../../errors.js'
+import { checkTopologySize } from '../limits.js'
+import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+
+export interface SmallWorld {
+  readonly ranks: number
+  /** Neighbors of every rank on the ring before rewiring: even, at least 2, less than `ranks`. */
+  readonly degree: number
+  /** Probability that an edge is rewired, 0 to 1. */
+  readonly rewiring: number
+  /** A whole number, taken modulo 2^32. Default 1. */
+  readonly seed?: number
+}
+
+/**
+ * A small world: a ring whose ranks know the nearest `degree`, some of those edges rewired; symmetric. As published: in
+ * laps, first the edges to the next rank, then those to the one after, ..., every edge from p is rewired with the given
+ * probability to a rank drawn uniformly, again if that is p or a neighbor already. An edge of a rank that knows everyone
+ * stays. One draw of {@link mulberry32} decides (u < floor(rewiring * 2^32)), more find the rank. Destinations and
+ * sources ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
+ */
+export function smallWorldTopology({ ranks, degree, rewiring, seed = 1 }: SmallWorld): ProcessTopology {
+  checkTopologySize('small world', ranks, ranks * degree)
+  if (!Number.isInteger(degree) || degree < 2 || degree % 2 !== 0 || degree >= ranks)
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `small world of ${ranks} ranks: expected an even degree from 2 to ${ranks - 1}, got ${degree}`,
+    )
+  checkProbability('a rewiring probability', rewiring)
+  checkSeed(seed)
+  const ring = new Ring(ranks, degree / 2)
+  const next = mulberry32(seed)
+  const threshold = Math.floor(rewiring * 2 ** 32)
+  for (let lap = 0; lap < degree / 2; lap++) {
+    for (let p = 0; p < ranks; p++) {
+      if (next() >= threshold || ring.degree[p] === ranks - 1) continue
+      let to = below(next, ranks)
+      while (to === p || ring.areNeighbors(p, to)) to = below(next, ranks)
+      ring.rewire(p, lap, to)
+    }
+  }
+  return ring.toTopology()
+}
+
+/** The edges of the ring: that of p in lap j was to rank p+j+1, and is to `to[p * laps + j]`. */
+class Ring {
+  readonly degree: Int32Array
+  readonly #ranks: number
+  readonly #laps: number
+  readonly #to: Int32Array
+  /** Rewired edges by their far end, as linked lists: the last one of every rank, and the one before each; or -1. */
+  readonly #last: Int32Array
+  readonly #before: Int32Array
+
+  constructor(ranks: number, laps: number) {
+    this.#ranks = ranks
+    this.#laps = laps
+    this.degree = new Int32Array(ranks).fill(2 * laps)
+    this.#to = Int32Array.from({ length: ranks * laps }, (_, e) => this.#home(e))
+    this.#last = new Int32Array(ranks).fill(-1)
+    this.#before = new Int32Array(ranks * laps)
+  }
+
+  /** Where an edge led at first. */
+  #home(e: number): number {
+    return (Math.floor(e / this.#laps) + (e % this.#laps) + 1) % this.#ranks
+  }
+
+  areNeighbors(p: number, q: number): boolean {
+    return this.#leadsTo(p, q) || this.#leadsTo(q, p)
+  }
+
+  /** Whether one of p's own edges leads to q: at home, or rewired, or rewired to p by q's own list of far ends. */
+  #leadsTo(p: number, q: number): boolean {
+    const ahead = (q - p + this.#ranks) % this.#ranks
+    if (ahead <= this.#laps && this.#to[p * this.#laps + ahead - 1] === q) return true
+    for (let e = this.#last[q]; e >= 0; e = this.#before[e]) if (Math.floor(e / this.#laps) === p) return true
+    return false
+  }
+
+  rewire(p: number, lap: number, to: number): void {
+    const e = p * this.#laps + lap
+    this.degree[this.#to[e]]--
+    this.degree[to]++
+    this.#to[e] = to
+    this.#before[e] = this.#last[to]
+    this.#last[to] = e
+  }
+
+  toTopology(): ProcessTopology {
+    const from = this.#to.map((_, e) => Math.floor(e / this.#laps))
+    const both = (one: Int32Array, other: Int32Array) => {
+      const all = new Int32Array(2 * one.length)
+      all.set(one)
+      all.set(other, one.length)
+      return all
+    }
+    const { outStart: start, outRank: rank } = topologyFromEdges(this.#ranks, {
+      sources: both(from, this.#to),
+      destinations: both(this.#to, from),
+    })
+    for (let p = 0; p < this.#ranks; p++) rank.subarray(start[p], start[p + 1]).sort()
+    return unweightedTopology({ start, rank }, { start, rank })
+  }
+}

@@ -1,0 +1,113 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { checkCartShape, sizeOf } from '../cart-shape.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+
+/** `star`: along one axis. `box`: every combination. `diamond`: as many steps in all. */
+export type StencilShape = 'star' | 'box' | 'diamond'
+
+export const stencilShapes = ['star', 'box', 'diamond'] as const
+
+export interface Stencil {
+  readonly dims: readonly number[]
+  /** Whether a dimension wraps around. Default: none does. */
+  readonly periods?: readonly boolean[]
+  /** Where the destinations of every rank are, relative to it: one step per dimension each. */
+  readonly offsets: readonly (readonly number[])[]
+}
+
+/** An offset beyond any grid we build would be of no use, and offsets are multiplied. */
+const longestStep = 2 ** 24
+
+/**
+ * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last dimension fastest.
+ * In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in three those of 7 and 27.
+ *
+ * @throws ERR_DIMS
+ */
+export function stencilOffsets(shape: StencilShape, dimensions: number, radius: number): number[][] {
+  if (!stencilShapes.includes(shape))
+    throw new RankweaveError('ERR_DIMS', `expected star, box or diamond, got ${shown(shape)}`)
+  if (!Number.isInteger(radius) || radius < 1)
+    throw new RankweaveError('ERR_DIMS', `expected a radius of at least 1, got ${radius}`)
+  if (!Number.isInteger(dimensions) || dimensions < 1)
+    throw new RankweaveError('ERR_DIMS', `expected at least one dimension, got ${dimensions}`)
+  const most = shape === 'star' ? 2 * radius * dimensions : (2 * radius + 1) ** dimensions
+  if (most > longestStep)
+    throw new RankweaveError('ERR_DIMS', `stencil: expected at most ${longestStep} offsets, got ${most}`)
+  const axis = Array.from({ length: 2 * radius + 1 }, (_, i) => i - radius)
+  const stepsOf = (offset: readonly number[]) => offset.reduce((steps, step) => steps + Math.abs(step), 0)
+  let offsets: number[][] = [[]]
+  for (let d = 0; d < dimensions; d++) {
+    offsets = offsets.flatMap((before) => {
+      const used = stepsOf(before)
+      const left = shape === 'box' ? radius : shape === 'diamond' ? radius - used : used > 0 ? 0 : radius
+      return axis.filter((step) => Math.abs(step) <= left).map((step) => [...before, step])
+    })
+  }
+  return offsets.filter((offset) => stepsOf(offset) > 0)
+}
+
+/**
+ * The same offsets from every rank of a grid; those that lead out of a dimension that does not wrap are left out. Ranks
+ * are row-major, the last dimension fastest. Destinations are in the order of the offsets, and so are sources: the one
+ * that an offset leads from (isomorphic neighborhoods). Where a short dimension wraps, offsets may lead to the same rank
+ * or to the rank itself; each stays an edge of its own.
+ *
+ * @throws ERR_DIMS, ERR_TOPOLOGY
+ * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for Parallel
+ *   Stencil Computations
+ */
+export function stencilTopology({
+  dims,
+  periods = dims.map(() => false),
+  offsets,
+}: Stencil): ProcessTopology {
+  checkCartShape({ dims, periods })
+  if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
+  for (const [i, offset] of offsets.entries())
+    if (
+      offset.length !== dims.length ||
+      !offset.every((step) => Math.abs(step) <= longestStep && Number.isInteger(step))
+    )
+      throw new RankweaveError(
+        'ERR_DIMS',
+        `offset ${i}: expected ${dims.length} whole numbers of at most ${longestStep} either way, got (${offset.join(', ')})`,
+      )
+  const ranks = sizeOf({ dims })
+  checkTopologySize('stencil', ranks, ranks * offsets.length)
+  const turned = offsets.map((offset) => offset.map((step) => -step))
+  return unweightedTopology(rowsOf(dims, periods, offsets), rowsOf(dims, periods, turned))
+}
+
+function rowsOf(
+  dims: readonly number[],
+  periods: readonly boolean[],
+  offsets: readonly (readonly number[])[],
+): { readonly start: Int32Array; readonly rank: Int32Array } {
+  const ranks = sizeOf({ dims })
+  const start = new Int32Array(ranks + 1)
+  const rank = new Int32Array(ranks * offsets.length)
+  const coords = dims.map(() => 0)
+  const steps = Int32Array.from(offsets.flat())
+  let size = 0
+  for (let p = 0; p < ranks; p++) {
+    next: for (let o = 0; o < steps.length; o += dims.length) {
+      let q = 0
+      for (let d = 0; d < dims.length; d++) {
+        const extent = dims[d]
+        let c = coords[d] + steps[o + d]
+        if (c < 0 || c >= extent) {
+          if (!periods[d]) continue next
+          c = ((c % extent) + extent) % extent
+        }
+        q = q * extent + c
+      }
+      rank[size++] = q
+    }
+    start[p + 1] = size
+    for (let d = dims.length - 1; d >= 0 && ++coords[d] === dims[d]; d--) coords[d] = 0
+  }
+  return { start, rank: rank.slice(0, size) }
+}

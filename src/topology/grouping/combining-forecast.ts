@@ -1,0 +1,117 @@
+import { startsOf } from '../compressed-rows.js'
+import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
+import type { FriendGroups } from '../friends/friend-groups.js'
+import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
+import { distinctOut } from '../neighbors.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { matchFriends } from './group-friends.js'
+
+export interface ForecastOptions {
+  /** Friends per group to try, at least 2 each. */
+  readonly ks: readonly number[]
+  /** Node of every rank: friends share a node and theta is k (aware). Absent or null: any ranks, theta is k(k-1). */
+  readonly nodeOf?: Int32Array | null
+  /** The distribution of common neighbors, where it has been counted already, over the same nodes. */
+  readonly common?: CommonNeighbors
+  /** Pairs of friends, times k, above which no k is tried: matching would take minutes. Default 5 x 10^6. */
+  readonly pairLimit?: number
+  /** Told of every group that is found. */
+  readonly onGroup?: (k: number, groups: number) => void
+}
+
+export interface Forecast {
+  readonly k: number
+  readonly theta: number
+  /** Messages of all ranks by groups of k friends; null, with the reason, where matching would take too long. */
+  readonly messages: number | null
+  readonly reason: string | null
+}
+
+export interface CombiningForecast {
+  /** Messages without combining: distinct edges. */
+  readonly direct: number
+  /** One for each k, in the order given. */
+  readonly forecasts: readonly Forecast[]
+  /** The k with the fewest messages, the smallest of those; null if none has fewer than `direct`. */
+  readonly bestK: number | null
+  /** The friend groups of the best k. */
+  readonly groups: FriendGroups | null
+}
+
+/**
+ * How many messages a neighbor allgather would take for each k: the friends are matched and the messages of their plan are
+ * counted, with exchanges and direct messages left out where another one serves (docs/decisions/0003); nothing is planned.
+ *
+ * @throws ERR_STRATEGY k < 2, nodes for another number of ranks
+ * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
+ */
+export function forecastCombining(topology: ProcessTopology, options: ForecastOptions): CombiningForecast {
+  const { ks, nodeOf = null, pairLimit = 5e6, onGroup } = options
+  const mode = nodeOf === null ? 'agnostic' : 'aware'
+  for (const k of ks) checkFriendOptions(topology.ranks, k, defaultTheta(k, mode), nodeOf)
+  const common = options.common ?? commonNeighbors(topology, { nodeOf })
+  const direct = distinctOut(topology).rank.length
+  let best: { readonly messages: number; readonly groups: FriendGroups } | null = null
+  const forecasts: Forecast[] = []
+  for (const k of ks) {
+    const theta = defaultTheta(k, mode)
+    const reason = whyNot(common, k, theta, pairLimit)
+    if (reason !== null) {
+      forecasts.push({ k, theta, messages: null, reason })
+      continue
+    }
+    const groups = matchFriends(topology, {
+      k,
+      mode,
+      nodeOf,
+      ...(onGroup === undefined ? {} : { onGroup: (_, found) => onGroup(k, found) }),
+    })
+    const messages = countMessages(groups)
+    forecasts.push({ k, theta, messages, reason: null })
+    const fewest: number = best?.messages ?? direct
+    if (messages < fewest || (best !== null && messages === fewest && k < best.groups.k))
+      best = { messages, groups }
+  }
+  return { direct, forecasts, bestK: best?.groups.k ?? null, groups: best?.groups ?? null }
+}
+
+/** Why friends are not matched for a forecast; null if they are. */
+function whyNot(common: CommonNeighbors, k: number, theta: number, pairLimit: number): string | null {
+  if (common.kind !== 'counted') return common.reason
+  const pairs = pairsAbove(common, theta)
+  return pairs * k > pairLimit ? `${pairs} pairs of friends, too many to match for a forecast` : null
+}
+
+/** Pairs of ranks that have more than theta out-neighbors in common: friends. */
+export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta: number): number {
+  let pairs = 0
+  for (let c = theta + 1; c < common.histogram.length; c++) pairs += common.histogram[c]
+  return pairs
+}
+
+/**
+ * Messages of the groups' plan: one per common neighbor and group; one from each member to every mate that serves a part in
+ * any of their groups; the direct ones, but for those to such mates.
+ */
+function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {
+  const start = startsOf(ranks, members)
+  const next = start.slice(0, ranks)
+  const placeOf = new Int32Array(members.length)
+  for (let i = 0; i < members.length; i++) placeOf[next[members[i]]++] = i
+  const exchangedBy = new Int32Array(ranks).fill(-1)
+  let messages = commonStart[commonStart.length - 1]
+  for (let p = 0; p < ranks; p++) {
+    for (let m = start[p]; m < start[p + 1]; m++) {
+      const group = Math.floor(placeOf[m] / k)
+      const parts = Math.min(k, commonStart[group + 1] - commonStart[group])
+      for (let i = 0; i < parts; i++) {
+        const mate = members[group * k + i]
+        if (mate === p || exchangedBy[mate] === p) continue
+        exchangedBy[mate] = p
+        messages++
+      }
+    }
+    for (let e = directStart[p]; e < directStart[p + 1]; e++) if (exchangedBy[direct[e]] !== p) messages++
+  }
+  return messages
+}

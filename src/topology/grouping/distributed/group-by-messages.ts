@@ -1,0 +1,71 @@
+import type { Matching } from '../../friends/friend-groups.js'
+import { GroupSearch } from '../../friends/group-search.js'
+import type { MatchSettings } from '../../friends/grouping-options.js'
+import { type MatchMessage, noMessages, type RankView } from '../../friends/rank-view.js'
+import { distinctIn, distinctOut } from '../../neighbors.js'
+import type { ProcessTopology } from '../../process-topology.js'
+import { seededLabels } from '../seeded-labels.js'
+import { groupsOfPatterns } from './friend-patterns.js'
+import { type MatchAgreement, MatchingRank } from './grouping-rank.js'
+
+/** The ranks of a topology, each with its own view, and messages between them in the order in which they are sent. */
+export function matchByMessages(
+  topology: ProcessTopology,
+  settings: MatchSettings,
+): Omit<Matching, 'timeMs'> {
+  const agreement = agreementFor(topology.ranks, settings)
+  const messages = noMessages()
+  const search = new GroupSearch(settings.k - 1)
+  const queue: { from: number; to: number; message: MatchMessage }[] = []
+  const ranks = rankViews(topology, settings.nodeOf).map(
+    (view) =>
+      new MatchingRank(view, agreement, search, (to, message) => {
+        messages[message.kind]++
+        queue.push({ from: view.rank, to, message })
+      }),
+  )
+  for (const rank of ranks) rank.start()
+  // In the order of sending: a queue that is cleared when half of it is behind.
+  for (let next = 0; next < queue.length; next++) {
+    const { from, to, message } = queue[next]
+    ranks[to].receive(from, message)
+    if (next < 2 ** 16 || next * 2 < queue.length) continue
+    queue.splice(0, next + 1)
+    next = -1
+  }
+  const groups = groupsOfPatterns(
+    topology.ranks,
+    ranks.map((rank) => rank.pattern()),
+    settings,
+  )
+  return { ...groups, engine: 'distributed', weight: groups.common.length, messages, waves: wavesOf(ranks) }
+}
+
+export function agreementFor(ranks: number, { k, theta, labelSeed }: MatchSettings): MatchAgreement {
+  return { k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
+}
+
+/** What every rank of a topology knows at the beginning. */
+export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null): RankView[] {
+  const out = distinctOut(topology)
+  const into = distinctIn(topology)
+  return Array.from({ length: topology.ranks }, (_, rank) => {
+    const sources = into.rank.subarray(into.start[rank], into.start[rank + 1])
+    return {
+      rank,
+      destinations: out.rank.subarray(out.start[rank], out.start[rank + 1]),
+      sources,
+      nodes:
+        nodeOf === null ? null : { own: nodeOf[rank], ofSources: sources.map((source) => nodeOf[source]) },
+    }
+  })
+}
+
+/** The waves of every round, over all these ranks. */
+export function wavesOf(ranks: readonly MatchingRank[]): number[] {
+  const waves: number[] = []
+  for (const rank of ranks) {
+    for (const [round, wave] of rank.waves.entries()) waves[round] = Math.max(waves[round] ?? 0, wave)
+  }
+  return waves
+}

@@ -1,0 +1,113 @@
+import { RankweaveError } from '../../errors.js'
+import { type MatchingEngine, type MatchSettings, refused } from '../friends/grouping-options.js'
+import type { ActiveNeighbors } from './active-neighbors.js'
+import type { MatchedGroup } from './grouping-rounds.js'
+
+/** Groups that the solver may choose from. */
+const mostGroups = 20_000
+
+/** What of HiGHS is used. */
+export interface Solver {
+  /** @param program in CPLEX LP format */
+  solve(program: string): {
+    readonly Status: string
+    readonly Columns: Readonly<Record<string, { readonly Primal?: number }>>
+  }
+}
+
+let solver: Solver | null = null
+
+/**
+ * Loads what an engine needs before plans are made with it: the HiGHS solver for `exact`, nothing for the others.
+ *
+ * @throws ERR_STRATEGY when the optional package `highs` is not installed
+ */
+export async function prepareEngine(engine: MatchingEngine = 'greedy'): Promise<void> {
+  if (engine !== 'exact' || solver !== null) return
+  try {
+    // Its types describe the CommonJS build.
+    const { default: load } = (await import('highs')) as unknown as { default(): Promise<Solver> }
+    solver = await load()
+  } catch (cause) {
+    const message = `engine exact needs the package highs, which cannot be loaded: ${cause}`
+    throw new RankweaveError('ERR_STRATEGY', message, { cause })
+  }
+}
+
+/** @throws ERR_STRATEGY */
+export function preparedSolver(): Solver {
+  if (solver === null) throw refused('engine exact: expected prepareEngine("exact") to be awaited before')
+  return solver
+}
+
+/**
+ * The heaviest matching of a round: every group there is as a variable, every rank in one at most (integer programming by
+ * HiGHS).
+ *
+ * @throws ERR_STRATEGY with more groups than the solver should have to choose from
+ */
+export function exactRound(
+  highs: Solver,
+  active: ActiveNeighbors,
+  settings: MatchSettings,
+): readonly MatchedGroup[] {
+  const groups = allGroups(active, settings)
+  if (groups.length === 0) return []
+  const { Status, Columns } = highs.solve(programOf(groups, settings))
+  if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal matching, got ${Status}`)
+  return groups.filter((_, g) => Math.round(Columns[`x${g}`].Primal ?? 0) === 1)
+}
+
+/** As a text in CPLEX LP format, lines kept short as it demands. */
+function programOf(groups: readonly MatchedGroup[], { k, nodeOf }: MatchSettings): string {
+  const ofRank = new Map<number, number[]>()
+  const ofNode = new Map<number, number[]>()
+  const nodeOfRank = (p: number) => nodeOf?.[p] ?? 0
+  for (const [g, { members }] of groups.entries()) {
+    for (const p of members) add(ofRank, p, g)
+    add(ofNode, nodeOfRank(members[0]), g)
+  }
+  const objective = groups.map(({ common }, g) => `${common.length} x${g}`).join('\n+ ')
+  const atMost = (list: readonly number[], most: number) =>
+    `${list.map((g) => `x${g}`).join('\n+ ')} <= ${most}`
+  const rows = [...ofRank].map(([p, list]) => `r${p}: ${atMost(list, 1)}`)
+  // So many whole groups fit on a node: follows from the others, but keeps the solver from trying parts of groups for long.
+  for (const [node, list] of ofNode) {
+    const ranks = [...ofRank.keys()].filter((p) => nodeOfRank(p) === node).length
+    rows.push(`n${node}: ${atMost(list, Math.floor(ranks / k))}`)
+  }
+  const names = groups.map((_, g) => `x${g}`).join('\n')
+  return `Maximize\nobj: ${objective}\nSubject To\n${rows.join('\n')}\nBinary\n${names}\nEnd\n`
+}
+
+function add(lists: Map<number, number[]>, key: number, value: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [value])
+  else list.push(value)
+}
+
+function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: MatchSettings): MatchedGroup[] {
+  const { start, end, rank } = active
+  const groups: MatchedGroup[] = []
+  const members: number[] = []
+  const extend = (from: number, common: Int32Array): void => {
+    if (members.length === k) {
+      if (groups.length === mostGroups)
+        throw refused(`engine exact is for small topologies: expected at most ${mostGroups} groups, got more`)
+      groups.push({ members: Int32Array.from(members), common })
+      return
+    }
+    for (let p = from; p < end.length; p++) {
+      if (end[p] - start[p] <= theta) continue
+      if (nodeOf !== null && members.length > 0 && nodeOf[p] !== nodeOf[members[0]]) continue
+      const own = rank.slice(start[p], end[p])
+      const shared = members.length === 0 ? own : common.filter((q) => own.includes(q))
+      if (shared.length <= theta) continue
+      members.push(p)
+      extend(p + 1, shared)
+      members.pop()
+    }
+  }
+  extend(0, new Int32Array(0))
+  return groups
+}

@@ -1,0 +1,98 @@
+import type { Matching } from '../friends/friend-groups.js'
+import { friendLists, ownersOf } from '../friends/friend-lists.js'
+import { type MatchOptions, type MatchSettings, matchSettings } from '../friends/grouping-options.js'
+import { distinctOut } from '../neighbors.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { ActiveNeighbors } from './active-neighbors.js'
+import { matchByMessages } from './distributed/group-by-messages.js'
+import { exactRound, preparedSolver } from './exact-round.js'
+import { type MatchedGroup, MatchingRounds } from './grouping-rounds.js'
+import { GroupsBuilder } from './groups-builder.js'
+import { improveRound } from './improve-round.js'
+import { inverse, permuteRows, seededLabels } from './seeded-labels.js'
+
+/**
+ * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every member
+ * loses the neighbors its group serves. Greedy, unless another engine is asked for: of all such groups the heaviest first
+ * (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
+ *
+ * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best one it
+ * owns, and looks again when a member changed.
+ *
+ * @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, aware mode without a node for every rank, more friends
+ *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
+ * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
+ */
+export function matchFriends(topology: ProcessTopology, options: MatchOptions): Matching {
+  const settings = matchSettings(topology.ranks, options)
+  const { now = () => performance.now() } = options
+  const begin = now()
+  if (settings.engine === 'distributed') {
+    const matched = matchByMessages(topology, settings)
+    return { ...matched, timeMs: now() - begin }
+  }
+  const groups = matchCentrally(topology, settings, options.onGroup)
+  const weight = groups.common.length
+  const { engine } = settings
+  return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
+}
+
+/** All in label order: rows, nodes and groups are those of ranks as they are numbered by their labels. */
+function matchCentrally(
+  topology: ProcessTopology,
+  settings: MatchSettings,
+  onGroup: MatchOptions['onGroup'],
+) {
+  const { labelSeed } = settings
+  const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
+  const rankOf = labels === null ? null : inverse(labels)
+  const ranked = distinctOut(topology)
+  const out = rankOf === null ? ranked : permuteRows(ranked, rankOf)
+  const nodeOf = rankOf === null ? settings.nodeOf : settings.nodeOf && rankOf.map((r) => settings.nodeOf![r])
+  const active = new ActiveNeighbors(out)
+  const rounds = engineRounds({ ...settings, nodeOf }, active, out, onGroup)
+
+  const builder = new GroupsBuilder(topology.ranks, settings)
+  for (let groups = rounds.find(); groups.length > 0; groups = rounds.find()) {
+    builder.addStep(rankOf === null ? groups : groups.map((group) => named(group, rankOf)))
+    rounds.serve(groups)
+  }
+  const direct = active.toSets()
+  return builder.build(labels === null ? direct : permuteRows(direct, labels))
+}
+
+function named({ members, common }: MatchedGroup, rankOf: Int32Array): MatchedGroup {
+  return { members: members.map((label) => rankOf[label]).sort(), common }
+}
+
+interface Rounds {
+  find(): readonly MatchedGroup[]
+  serve(groups: readonly MatchedGroup[]): void
+}
+
+function engineRounds(
+  settings: MatchSettings,
+  active: ActiveNeighbors,
+  out: ReturnType<typeof distinctOut>,
+  onGroup: MatchOptions['onGroup'],
+): Rounds {
+  const { engine, k, theta, nodeOf } = settings
+  if (engine === 'exact') {
+    const solver = preparedSolver()
+    return {
+      find: () => exactRound(solver, active, settings),
+      serve: (groups) => {
+        for (const { members, common } of groups) for (const p of members) active.remove(p, common)
+      },
+    }
+  }
+  const friends = friendLists(out, theta, nodeOf)
+  const owners = ownersOf(friends, k)
+  if (owners.length === 0) return { find: () => [], serve: () => {} }
+  const greedy = new MatchingRounds(owners, friends, active, k, theta, onGroup)
+  if (engine === 'greedy') return greedy
+  return {
+    find: () => improveRound(greedy.find(), friends, active, k, theta),
+    serve: (groups) => greedy.serve(groups),
+  }
+}

@@ -1,0 +1,54 @@
+import { IntList } from '../../base/int-list.js'
+import { type FriendGroups, holdersOf } from '../friends/friend-groups.js'
+import type { MatchSettings } from '../friends/grouping-options.js'
+import type { NeighborSets } from '../neighbors.js'
+import type { MatchedGroup } from './grouping-rounds.js'
+
+/** Puts friend groups together, step by step. */
+export class GroupsBuilder {
+  readonly #ranks: number
+  readonly #settings: MatchSettings
+  readonly #step = new IntList()
+  readonly #members = new IntList()
+  readonly #commonStart = new IntList()
+  readonly #common = new IntList()
+  #steps = 0
+
+  constructor(ranks: number, settings: MatchSettings) {
+    this.#ranks = ranks
+    this.#settings = settings
+  }
+
+  /** Members and common neighbors ascend; groups need not. */
+  addStep(groups: readonly MatchedGroup[]): void {
+    for (const { members, common } of [...groups].sort((a, b) => a.members[0] - b.members[0])) {
+      this.#step.push(this.#steps)
+      this.#members.append(members)
+      this.#commonStart.push(this.#common.length)
+      this.#common.append(common)
+    }
+    this.#steps++
+  }
+
+  /** @param direct what no group serves */
+  build(direct: NeighborSets): FriendGroups {
+    const { k, theta, mode } = this.#settings
+    this.#commonStart.push(this.#common.length)
+    const commonStart = this.#commonStart.toArray()
+    return {
+      ranks: this.#ranks,
+      k,
+      theta,
+      mode,
+      steps: this.#steps,
+      count: this.#step.length,
+      step: this.#step.toArray(),
+      members: this.#members.toArray(),
+      commonStart,
+      common: this.#common.toArray(),
+      holder: holdersOf(commonStart, k),
+      directStart: direct.start,
+      direct: direct.rank,
+    }
+  }
+}

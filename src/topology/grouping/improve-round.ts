@@ -1,0 +1,144 @@
+import { turnRows } from '../compressed-rows.js'
+import type { FriendLists } from '../friends/friend-lists.js'
+import type { ActiveNeighbors } from './active-neighbors.js'
+import type { MatchedGroup } from './grouping-rounds.js'
+import { largestPool, PoolMatcher } from './pool-grouping.js'
+
+/** Neighboring groups that a group is taken apart with, one after the other: those that share most friends with it. */
+const partners = 6
+
+/**
+ * Local search on a round's matching: takes neighboring groups apart, adds friends of theirs that have no group, and
+ * matches this pool of ranks anew as well as can be. That covers swaps of members between groups and with free ranks,
+ * splits and merges. Repeated until no pool gains; never worse. Groups of more than {@link largestPool} stay as they are.
+ */
+export function improveRound(
+  found: readonly MatchedGroup[],
+  friends: FriendLists,
+  active: ActiveNeighbors,
+  k: number,
+  theta: number,
+): readonly MatchedGroup[] {
+  if (found.length === 0 || k > largestPool) return found
+  return new RoundImprover(found, friends, active, k, theta).run()
+}
+
+class RoundImprover {
+  readonly #groups: Int32Array[]
+  /** Group of every rank, -1 without one. */
+  readonly #groupOf: Int32Array
+  readonly #smaller: ReturnType<typeof turnRows>
+  readonly #friends: FriendLists
+  readonly #active: ActiveNeighbors
+  readonly #k: number
+  readonly #matcher: PoolMatcher
+  /** When a rank's group changed last, and when pools around a group were tried last. */
+  readonly #changedAt: Int32Array
+  #now = 0
+
+  constructor(
+    found: readonly MatchedGroup[],
+    friends: FriendLists,
+    active: ActiveNeighbors,
+    k: number,
+    theta: number,
+  ) {
+    const ranks = active.end.length
+    this.#groups = found.map(({ members }) => members)
+    this.#groupOf = new Int32Array(ranks).fill(-1)
+    for (const [g, members] of this.#groups.entries()) for (const p of members) this.#groupOf[p] = g
+    this.#friends = friends
+    this.#smaller = turnRows(ranks, friends)
+    this.#active = active
+    this.#k = k
+    this.#matcher = new PoolMatcher(active, k, theta)
+    this.#changedAt = new Int32Array(ranks)
+  }
+
+  run(): readonly MatchedGroup[] {
+    // A pool is tried again only when one of its ranks has moved since.
+    const triedAt = new Map<string, number>()
+    for (let gained = true; gained; ) {
+      gained = false
+      for (let g = 0; g < this.#groups.length; g++) {
+        for (const pool of this.#pools(g)) {
+          const name = pool.join()
+          const tried = triedAt.get(name)
+          if (tried !== undefined && pool.every((p) => this.#changedAt[p] <= tried)) continue
+          triedAt.set(name, this.#now)
+          if (!this.#rematch(pool)) continue
+          gained = true
+          break
+        }
+      }
+    }
+    return this.#groups
+      .filter((members) => members.length > 0)
+      .map((members) => ({ members, common: this.#active.common(members) }))
+  }
+
+  /** Pools around a group: alone, and with each of its nearest groups, filled up with free friends and further groups. */
+  *#pools(g: number): Generator<number[]> {
+    if (this.#groups[g].length === 0) return
+    const { near, free } = this.#around(this.#groups[g])
+    yield this.#fill([g], free, near)
+    for (const partner of near.slice(0, partners)) {
+      if (2 * this.#k > largestPool) return
+      yield this.#fill(
+        [g, partner],
+        free,
+        near.filter((other) => other !== partner),
+      )
+    }
+  }
+
+  #fill(groups: readonly number[], free: readonly number[], near: readonly number[]): number[] {
+    const pool = groups.flatMap((g) => [...this.#groups[g]])
+    pool.push(...free.slice(0, (largestPool - pool.length) >> 1))
+    for (const g of near) if (pool.length + this.#k <= largestPool) pool.push(...this.#groups[g])
+    for (const p of free) if (pool.length < largestPool && !pool.includes(p)) pool.push(p)
+    return pool.sort((a, b) => a - b)
+  }
+
+  /** Groups and free ranks that are friends of these members, by how much they have in common with them. */
+  #around(members: Int32Array): { near: number[]; free: number[] } {
+    const groupWeight = new Map<number, number>()
+    const freeWeight = new Map<number, number>()
+    const own = this.#groupOf[members[0]]
+    const meet = (f: number) => {
+      const g = this.#groupOf[f]
+      if (g === own) return
+      if (g >= 0) groupWeight.set(g, (groupWeight.get(g) ?? 0) + 1)
+      else freeWeight.set(f, (freeWeight.get(f) ?? 0) + 1)
+    }
+    for (const p of members) {
+      for (let i = this.#friends.start[p]; i < this.#friends.start[p + 1]; i++) meet(this.#friends.rank[i])
+      for (let i = this.#smaller.start[p]; i < this.#smaller.start[p + 1]; i++) meet(this.#smaller.rank[i])
+    }
+    const byWeight = (weights: Map<number, number>) =>
+      [...weights].sort((a, b) => b[1] - a[1] || a[0] - b[0]).map(([what]) => what)
+    return { near: byWeight(groupWeight), free: byWeight(freeWeight) }
+  }
+
+  /** Matches the ranks of some whole groups and free ones anew if that weighs more. */
+  #rematch(pool: readonly number[]): boolean {
+    const old = [...new Set(pool.map((p) => this.#groupOf[p]))].filter((g) => g >= 0)
+    const better = this.#matcher.match(
+      pool,
+      old.map((g) => this.#groups[g]),
+    )
+    if (better === null) return false
+    this.#now++
+    for (const p of pool) {
+      this.#groupOf[p] = -1
+      this.#changedAt[p] = this.#now
+    }
+    for (const g of old) this.#groups[g] = new Int32Array(0)
+    for (const [i, members] of better.entries()) {
+      const g = i < old.length ? old[i] : this.#groups.length
+      this.#groups[g] = members
+      for (const p of members) this.#groupOf[p] = g
+    }
+    return true
+  }
+}

@@ -1,0 +1,30 @@
+import { mulberry32 } from '../../base/random.js'
+import type { NeighborSets } from '../neighbors.js'
+
+/** Label of every rank: the same permutation on every machine. */
+export function seededLabels(ranks: number, seed: number): Int32Array {
+  const draw = mulberry32(seed)
+  const labels = Int32Array.from({ length: ranks }, (_, rank) => rank)
+  for (let i = ranks - 1; i > 0; i--) {
+    const j = Math.floor((draw() / 2 ** 32) * (i + 1))
+    const label = labels[i]
+    labels[i] = labels[j]
+    labels[j] = label
+  }
+  return labels
+}
+
+/** Row i becomes that of `order[i]`; a permutation. */
+export function permuteRows({ start, rank }: NeighborSets, order: Int32Array): NeighborSets {
+  const permuted = new Int32Array(start.length)
+  for (const [i, r] of order.entries()) permuted[i + 1] = permuted[i] + start[r + 1] - start[r]
+  const ranks = new Int32Array(rank.length)
+  for (const [i, r] of order.entries()) ranks.set(rank.subarray(start[r], start[r + 1]), permuted[i])
+  return { start: permuted, rank: ranks }
+}
+
+export function inverse(permutation: Int32Array): Int32Array {
+  const inverted = new Int32Array(permutation.length)
+  for (let i = 0; i < permutation.length; i++) inverted[permutation[i]] = i
+  return inverted
+}

@@ -1,0 +1,25 @@
+import { formatDouble } from '../../text/format-double.js'
+import type { SparseMatrix } from './sparse-matrix.js'
+
+/**
+ * The text of a matrix in Matrix Market coordinate format, general: row by row, real or complex, or without values.
+ * `parseMatrixMarket` reads back the same matrix, bit for bit.
+ */
+export function formatMatrixMarket(
+  matrix: SparseMatrix,
+  { pattern = false, comment = '' }: { readonly pattern?: boolean; readonly comment?: string } = {},
+): string {
+  const { rows, cols, rowStart, colIndex, values, imag } = matrix
+  const field = pattern ? 'pattern' : imag === null ? 'real' : 'complex'
+  const lines = [`%%MatrixMarket matrix coordinate ${field} general`]
+  if (comment !== '') lines.push(...comment.split('\n').map((line) => `% ${line}`))
+  lines.push(`${rows} ${cols} ${colIndex.length}`)
+  for (let i = 0; i < rows; i++)
+    for (let e = rowStart[i]; e < rowStart[i + 1]; e++) {
+      const entry = `${i + 1} ${colIndex[e] + 1}`
+      if (pattern) lines.push(entry)
+      else if (imag === null) lines.push(`${entry} ${formatDouble(values[e])}`)
+      else lines.push(`${entry} ${formatDouble(values[e])} ${formatDouble(imag[e])}`)
+    }
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,43 @@
+import type { ByteSource } from '../../text/byte-source.js'
+import { turnRows } from '../compressed-rows.js'
+import { distinctEdges } from '../distinct-edges.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+import { readEntries } from './matrix-market-entries.js'
+
+/**
+ * The topology of a Matrix Market file cut among ranks, as `topologyFromMatrix` makes it, without the matrix: memory is
+ * bounded by the edges between ranks, however many entries the file has.
+ *
+ * @throws ERR_MATRIX_MARKET with file, line and column; ERR_TOPOLOGY
+ * @see Ghazimirsaeed 2019 §7.6.3
+ */
+export function topologyFromMatrixMarket(
+  source: ByteSource,
+  { ranks, file = 'matrix' }: { readonly ranks: number; readonly file?: string },
+): ProcessTopology {
+  checkTopologySize('topology of a matrix', ranks, 0)
+  const edges = distinctEdges(ranks)
+  readEntries(source, file, ({ rows, cols }) => {
+    const receiverOf = blockOf(rows, ranks)
+    const senderOf = blockOf(cols, ranks)
+    return (row, col) => {
+      const receiver = receiverOf(row)
+      const sender = senderOf(col)
+      if (receiver !== sender) edges.add(receiver, sender)
+    }
+  })
+  const into = edges.toRows()
+  checkTopologySize('topology of a matrix', ranks, into.rank.length)
+  return unweightedTopology(turnRows(ranks, into), into)
+}
+
+/** Which block of `blockBounds` an element is in. */
+function blockOf(count: number, parts: number): (index: number) => number {
+  const size = Math.floor(count / parts)
+  const larger = count % parts
+  const inLarger = larger * (size + 1)
+  return (index) =>
+    index < inLarger ? Math.floor(index / (size + 1)) : larger + Math.floor((index - inLarger) / size)
+}

@@ -1,0 +1,90 @@
+import { type ByteSource, type OnRead, sourceOf, withSource } from '../../text/byte-source.js'
+import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-market-entries.js'
+import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
+
+/**
+ * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex; general, symmetric,
+ * skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in file order. A coordinate
+ * file's explicit zeros stay stored, an array's zeros do not. One entry per line; blank lines and `%` comments may stand
+ * anywhere. Memory: 28 bytes per entry at most, complex 44; what a size line announces is allocated only if the file is
+ * long enough to hold it.
+ *
+ * @param source text, bytes, or a source that is read piece by piece
+ * @param file name for messages
+ * @throws ERR_MATRIX_MARKET with file, line and column
+ * @see NIST, The Matrix Market Exchange Formats (NISTIR 5935)
+ */
+export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file = 'matrix'): SparseMatrix {
+  const entries = new Entries()
+  readEntries(isSource(source) ? source : sourceOf(source), file, (header, sizeKnown) =>
+    entries.begin(header, sizeKnown),
+  )
+  return compressTriplets(entries.triplets())
+}
+
+/**
+ * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}.
+ *
+ * @throws ERR_FILE, ERR_MATRIX_MARKET
+ */
+export function readMatrixMarket(
+  path: string,
+  options: { /** Told how far it is. */ readonly onRead?: OnRead } = {},
+): SparseMatrix {
+  return withSource(path, (source) => parseMatrixMarket(source, path), options)
+}
+
+function isSource(source: string | Uint8Array | ByteSource): source is ByteSource {
+  return typeof source === 'object' && 'read' in source
+}
+
+/** Collects entries in arrays that grow where the size of the file is not known. */
+class Entries {
+  #shape: Pick<MatrixMarketHeader, 'rows' | 'cols'> = { rows: 0, cols: 0 }
+  #row = new Int32Array(0)
+  #col = new Int32Array(0)
+  #re = new Float64Array(0)
+  #im: Float64Array | null = null
+  #count = 0
+
+  begin(header: MatrixMarketHeader, sizeKnown: boolean): TakeEntry {
+    const { declared, field, symmetry } = header
+    const all = symmetry === 'general' ? declared : 2 * declared
+    const capacity = sizeKnown ? all : Math.min(all, 1 << 16)
+    this.#shape = header
+    this.#im = field === 'complex' ? new Float64Array(0) : null
+    this.#resize(capacity)
+    return (i, j, re, im) => {
+      if (this.#count === this.#row.length) this.#resize(Math.min(all, 2 * this.#count))
+      const e = this.#count++
+      this.#row[e] = i
+      this.#col[e] = j
+      this.#re[e] = re
+      if (this.#im !== null) this.#im[e] = im
+    }
+  }
+
+  #resize(capacity: number): void {
+    const grown = <T extends Int32Array | Float64Array>(array: T, larger: T): T => {
+      larger.set(array)
+      return larger
+    }
+    this.#row = grown(this.#row, new Int32Array(capacity))
+    this.#col = grown(this.#col, new Int32Array(capacity))
+    this.#re = grown(this.#re, new Float64Array(capacity))
+    if (this.#im !== null) this.#im = grown(this.#im, new Float64Array(capacity))
+  }
+
+  triplets(): Triplets {
+    const { rows, cols } = this.#shape
+    return {
+      rows,
+      cols,
+      count: this.#count,
+      row: this.#row,
+      col: this.#col,
+      values: this.#re,
+      imag: this.#im,
+    }
+  }
+}

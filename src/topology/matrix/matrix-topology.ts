@@ -1,0 +1,50 @@
+import { IntList } from '../../base/int-list.js'
+import { blockBounds } from '../block-bounds.js'
+import { turnRows } from '../compressed-rows.js'
+import { checkTopologySize } from '../limits.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
+import type { SparsePattern } from './sparse-matrix.js'
+
+/**
+ * Who needs what in C = A x B when the rows of A and C and the rows of B are cut into consecutive blocks, one per rank
+ * ({@link blockBounds}): an edge from j to i iff A has an entry in the rows of i and in the columns that are j's rows of
+ * B. So receivers are cut by A's rows, senders by A's columns, independently. A rank's own block is local: no self
+ * loops. Every stored entry counts, also one whose value is zero. With more ranks than rows or columns the last ranks
+ * are isolated, or only send or only receive. Sources and destinations ascend.
+ *
+ * @throws ERR_TOPOLOGY
+ * @see Ghazimirsaeed 2019 §7.6.3
+ */
+export function topologyFromMatrix(
+  matrix: SparsePattern,
+  { ranks }: { readonly ranks: number },
+): ProcessTopology {
+  checkTopologySize('topology of a matrix', ranks, 0)
+  const rowBounds = blockBounds(matrix.rows, ranks)
+  const columnOwner = ownerOf(blockBounds(matrix.cols, ranks))
+  const inStart = new Int32Array(ranks + 1)
+  const inRank = new IntList()
+  const seenBy = new Int32Array(ranks).fill(-1)
+  for (let i = 0; i < ranks; i++) {
+    const sources: number[] = []
+    const to = matrix.rowStart[rowBounds[i + 1]]
+    for (let e = matrix.rowStart[rowBounds[i]]; e < to; e++) {
+      const j = columnOwner[matrix.colIndex[e]]
+      if (j === i || seenBy[j] === i) continue
+      seenBy[j] = i
+      sources.push(j)
+    }
+    for (const j of sources.sort((a, b) => a - b)) inRank.push(j)
+    checkTopologySize('topology of a matrix', ranks, inRank.length)
+    inStart[i + 1] = inRank.length
+  }
+  const into = { start: inStart, rank: inRank.toArray() }
+  return unweightedTopology(turnRows(ranks, into), into)
+}
+
+function ownerOf(bounds: Int32Array): Int32Array {
+  const owner = new Int32Array(bounds[bounds.length - 1])
+  for (let part = 0; part + 1 < bounds.length; part++) owner.fill(part, bounds[part], bounds[part + 1])
+  return owner
+}

@@ -1,0 +1,210 @@
+import { graph500Quarters } from '../generate/rmat.js'
+import { type StencilShape, stencilShapes } from '../generate/stencil.js'
+import { SpecReader } from './spec-reader.js'
+
+/** How to make a topology, in one line of text: see {@link parseTopologySpec}. */
+export type TopologySpec =
+  | {
+      readonly kind: 'moore'
+      readonly dims: readonly number[]
+      readonly radius: number
+      readonly periodic: boolean
+    }
+  | {
+      readonly kind: 'stencil'
+      readonly dims: readonly number[]
+      readonly periods: readonly boolean[]
+      readonly neighbors:
+        | { readonly shape: StencilShape; readonly radius: number }
+        | { readonly offsets: readonly (readonly number[])[] }
+    }
+  | { readonly kind: 'cart'; readonly dims: readonly number[]; readonly periods: readonly boolean[] }
+  | { readonly kind: 'er'; readonly ranks: number; readonly density: number; readonly seed: number }
+  | {
+      readonly kind: 'rgg'
+      readonly ranks: number
+      readonly radius: number
+      readonly dimensions: number
+      readonly periodic: boolean
+      readonly seed: number
+    }
+  | {
+      readonly kind: 'ws'
+      readonly ranks: number
+      readonly degree: number
+      readonly rewiring: number
+      readonly seed: number
+    }
+  | {
+      readonly kind: 'powerlaw'
+      readonly ranks: number
+      readonly degree: number
+      readonly gamma: number
+      readonly seed: number
+    }
+  | {
+      readonly kind: 'rmat'
+      readonly ranks: number
+      readonly degree: number
+      readonly quarters: readonly [number, number, number, number]
+      readonly seed: number
+    }
+  | { readonly kind: 'mtx'; readonly file: string; readonly ranks: number }
+  | { readonly kind: 'metis' | 'csv' | 'graphology' | 'edges'; readonly file: string }
+
+/**
+ * Reads a topology's line of text:
+ * - `moore:64x64:r=4`: Moore neighborhood of radius 4, periodic; `:open` does not wrap
+ * - `stencil:64x64:star:r=1`: on a box that does not wrap; `star`, `box` or `diamond`, or `offsets=0,1/1,0`; `:periodic` or
+ *   `:periods=1,0` wraps
+ * - `cart:8x8x8`: grid; `:periodic` wraps all dimensions, `:periods=1,0,1` some
+ * - `er:1024:d=0.2:seed=1`: Erdos-Renyi
+ * - `rgg:1024:r=0.1:dim=3:periodic:seed=1`: random geometric; without `dim`, 2
+ * - `ws:1024:k=8:p=0.1:seed=1`: small world of 8 neighbors, a tenth of the edges rewired
+ * - `powerlaw:1024:d=8:gamma=2.5:seed=1`: power law of mean degree 8
+ * - `rmat:1024:d=16:p=0.57,0.19,0.19,0.05:seed=1`: R-MAT
+ * - `mtx:FILE:ranks=256`: from the pattern of a Matrix Market file, cut among 256 ranks
+ * - `metis:FILE`, `csv:FILE`, `graphology:FILE`, `edges:FILE`: a graph, one rank per vertex
+ *
+ * What is random has seed 1 without a seed. FILE may contain colons. Only the text is looked at, no file is read.
+ *
+ * @throws ERR_SPEC saying what was expected and at which character
+ */
+export function parseTopologySpec(text: string): TopologySpec {
+  const colon = text.indexOf(':')
+  const reader = new SpecReader(text, colon + 1)
+  const kind = colon < 0 ? '' : text.slice(0, colon)
+  switch (kind) {
+    case 'moore':
+      return mooreSpec(reader)
+    case 'stencil':
+      return stencilSpec(reader)
+    case 'cart': {
+      const dims = reader.extents()
+      const periods = reader.wrapping(dims.length)
+      reader.end(periods === null ? "':periodic', ':periods=1,0,...', ':open' or the end" : 'the end')
+      return { kind, dims, periods: periods ?? dims.map(() => false) }
+    }
+    case 'er': {
+      const ranks = reader.whole(reader.next('a number of ranks'), 1)
+      const density = reader.fraction(reader.option('d') ?? reader.fail("':d=DENSITY'"))
+      return { kind, ranks, density, seed: reader.seed() }
+    }
+    case 'rgg': {
+      const ranks = reader.whole(reader.next('a number of ranks'), 1)
+      const radius = reader.positive(reader.option('r') ?? reader.fail("':r=RADIUS'"))
+      const dim = reader.option('dim')
+      const dimensions = dim === null ? 2 : reader.whole(dim, 1)
+      return { kind, ranks, radius, dimensions, periodic: reader.flag('periodic'), seed: reader.seed() }
+    }
+    case 'ws': {
+      const ranks = reader.whole(reader.next('a number of ranks'), 1)
+      const degree = reader.whole(reader.option('k') ?? reader.fail("':k=NEIGHBORS'"), 1)
+      const rewiring = reader.fraction(reader.option('p') ?? reader.fail("':p=PROBABILITY'"))
+      return { kind, ranks, degree, rewiring, seed: reader.seed() }
+    }
+    case 'powerlaw': {
+      const ranks = reader.whole(reader.next('a number of ranks'), 1)
+      const degree = reader.positive(reader.option('d') ?? reader.fail("':d=DEGREE'"))
+      const gamma = reader.option('gamma')
+      return {
+        kind,
+        ranks,
+        degree,
+        gamma: gamma === null ? 2.5 : reader.positive(gamma),
+        seed: reader.seed(),
+      }
+    }
+    case 'rmat': {
+      const ranks = reader.whole(reader.next('a number of ranks'), 1)
+      const degree = reader.positive(reader.option('d') ?? reader.fail("':d=DEGREE'"))
+      const shares = reader.option('p')
+      const [a, b, c, d] = shares === null ? graph500Quarters : reader.fractions(shares, 4)
+      return { kind, ranks, degree, quarters: [a, b, c, d], seed: reader.seed() }
+    }
+    case 'mtx': {
+      const match = /^(.+):ranks=([^:]*)$/s.exec(text.slice(colon + 1))
+      if (match === null) return reader.fail("'FILE:ranks=RANKS'")
+      const at = text.length - match[2].length
+      return { kind, file: match[1], ranks: reader.whole({ word: match[2], at }, 1) }
+    }
+    case 'metis':
+    case 'csv':
+    case 'graphology':
+    case 'edges':
+      return { kind, file: reader.file() }
+    default:
+      return new SpecReader(text, 0).fail(`${words.slice(0, -1).join(', ')} or ${words.at(-1)}`)
+  }
+}
+
+const words = [
+  ...["'moore:'", "'stencil:'", "'cart:'", "'er:'", "'rgg:'", "'ws:'", "'powerlaw:'", "'rmat:'"],
+  ...["'mtx:'", "'metis:'", "'csv:'", "'graphology:'", "'edges:'"],
+]
+
+function mooreSpec(reader: SpecReader): TopologySpec {
+  const dims = reader.extents()
+  const radius = reader.option('r') ?? reader.fail("':r=RADIUS'")
+  const open = reader.flag('open')
+  if (!open) reader.flag('periodic')
+  reader.end("':open', ':periodic' or the end")
+  return { kind: 'moore', dims, radius: reader.whole(radius, 1), periodic: !open }
+}
+
+function stencilSpec(reader: SpecReader): TopologySpec {
+  const dims = reader.extents()
+  const given = reader.option('offsets')
+  const shape = given === null ? (stencilShapes.find((name) => reader.flag(name)) ?? null) : null
+  if (given === null && shape === null)
+    return reader.fail("':star', ':box', ':diamond' or ':offsets=0,1/1,0/...'")
+  const neighbors =
+    given !== null
+      ? { offsets: reader.offsets(given, dims.length) }
+      : { shape: shape!, radius: reader.whole(reader.option('r') ?? reader.fail("':r=RADIUS'"), 1) }
+  const periods = reader.wrapping(dims.length)
+  reader.end(periods === null ? "':periodic', ':periods=1,0,...', ':open' or the end" : 'the end')
+  return { kind: 'stencil', dims, periods: periods ?? dims.map(() => false), neighbors }
+}
+
+/** The line of text that {@link parseTopologySpec} reads back to the same specification. */
+export function formatTopologySpec(spec: TopologySpec): string {
+  switch (spec.kind) {
+    case 'moore':
+      return `moore:${spec.dims.join('x')}:r=${spec.radius}${spec.periodic ? '' : ':open'}`
+    case 'stencil': {
+      const { neighbors } = spec
+      const which =
+        'shape' in neighbors
+          ? `${neighbors.shape}:r=${neighbors.radius}`
+          : `offsets=${neighbors.offsets.map((offset) => offset.join(',')).join('/')}`
+      return `stencil:${spec.dims.join('x')}:${which}${wrappingText(spec.periods)}`
+    }
+    case 'cart':
+      return `cart:${spec.dims.join('x')}${wrappingText(spec.periods)}`
+    case 'er':
+      return `er:${spec.ranks}:d=${spec.density}:seed=${spec.seed}`
+    case 'rgg': {
+      const space = `${spec.dimensions === 2 ? '' : `:dim=${spec.dimensions}`}${spec.periodic ? ':periodic' : ''}`
+      return `rgg:${spec.ranks}:r=${spec.radius}${space}:seed=${spec.seed}`
+    }
+    case 'ws':
+      return `ws:${spec.ranks}:k=${spec.degree}:p=${spec.rewiring}:seed=${spec.seed}`
+    case 'powerlaw':
+      return `powerlaw:${spec.ranks}:d=${spec.degree}:gamma=${spec.gamma}:seed=${spec.seed}`
+    case 'rmat':
+      return `rmat:${spec.ranks}:d=${spec.degree}:p=${spec.quarters.join(',')}:seed=${spec.seed}`
+    case 'mtx':
+      return `mtx:${spec.file}:ranks=${spec.ranks}`
+    case 'metis':
+    case 'csv':
+    case 'graphology':
+    case 'edges':
+      return `${spec.kind}:${spec.file}`
+  }
+}
+
+function wrappingText(periods: readonly boolean[]): string {
+  if (periods.every(Boolean)) return ':periodic'
+  return periods.some(Boolean) ? `:periods=${periods.map(Number).join(',')}` : ''
+}

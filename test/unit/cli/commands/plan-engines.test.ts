@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest'
+import { cli } from '../run-cli.js'
+
+const plan = (...words: string[]) =>
+  cli('plan', 'er:14:d=0.6:seed=2', '--k', '3', '--theta', '2', '--json', ...words)
+
+it.each(['greedy', 'distributed', 'improved', 'exact'])('plans with the engine %s', async (engine) => {
+  const { exitCode, stdout } = await plan('--engine', engine)
+  expect(exitCode).toBe(0)
+  const { matching, verified } = JSON.parse(stdout)
+  expect(verified).toBe(true)
+  expect(matching).toMatchObject({ engine, weight: expect.any(Number) })
+  expect(matching.messages === null).toBe(engine !== 'distributed')
+})
+
+it('breaks ties by permuted labels', async () => {
+  const weights = []
+  for (const seed of ['1', '2', '3', '4']) {
+    const { stdout } = await plan('--labels', seed)
+    weights.push(JSON.parse(stdout).messages.planned)
+  }
+  expect(new Set(weights).size).toBeGreaterThan(1)
+})
+
+it('refuses engines and seeds that are none', async () => {
+  for (const words of [
+    ['--engine', 'best'],
+    ['--labels', '-1'],
+  ]) {
+    const { exitCode, stderr } = await plan(...words)
+    expect({ exitCode, stderr: stderr.split(':')[0] }).toEqual({ exitCode: 2, stderr: 'ERR_USAGE' })
+  }
+})

@@ -1,0 +1,153 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli, onlyObject } from '../run-cli.js'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('topology', () => {
+  it('measures a topology, agnostic without a machine', async () => {
+    const object = onlyObject(await cli('topology', 'moore:64x64:r=1', '--json'))
+    expect(object).toMatchObject({
+      ranks: 4096,
+      edges: 32768,
+      degree: { min: 8, mean: 8, max: 8 },
+      density: 8 / 4095,
+      hyperedges: { '2': 8, '4': 0 },
+    })
+  })
+
+  it('counts within nodes when there is a machine', async () => {
+    const machine = ['--machine', 'cluster:nodes=103,cores=40']
+    const object = onlyObject(await cli('topology', 'moore:64x64:r=2', ...machine, '--k', '2,4,8', '--json'))
+    const hyperedges = object['hyperedges'] as Record<string, number>
+    expect(Object.keys(hyperedges)).toEqual(['2', '4', '8'])
+    expect(hyperedges['2']).toBeCloseTo(7.5, 2)
+    expect(hyperedges['4']).toBeCloseTo(7.1, 1)
+    expect(hyperedges['8']).toBe(0)
+  })
+
+  it('says the same to people', async () => {
+    const { exitCode, stdout } = await cli('topology', 'cart:4x4:periodic')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/edges +64/)
+    expect(stdout).toMatch(/degree +4 to 4, mean 4/)
+    expect(stdout).toMatch(/symmetry +every edge goes both ways/)
+    expect(stdout).toMatch(/grid +4 x 4, 4 offsets, Cartesian, wraps/)
+    expect(stdout).toMatch(/best k +none/)
+  })
+
+  it('says what combining would save, and which k saves most', async () => {
+    const machine = ['--machine', 'cluster:nodes=103,cores=40']
+    const object = onlyObject(await cli('topology', 'moore:64x64:r=4', ...machine, '--k', '2,4', '--json'))
+    expect(object).toMatchObject({
+      selfLoops: 0,
+      reciprocity: 1,
+      grid: {
+        dims: [64, 64],
+        periods: [true, true],
+        stencil: { shape: 'box', radius: 4 },
+        spec: 'stencil:64x64:box:r=4:periodic',
+      },
+      messages: { direct: 327_680, combined: { '4': 137_064 }, bestK: 4 },
+    })
+  })
+})
+
+describe('plan', () => {
+  const niagara = ['--strategy', 'common-neighbor', '--k', '4', '--machine', 'cluster:nodes=103,cores=40']
+
+  it.each([
+    [['--no-dedupe', '--no-elide'], 152_624],
+    [[], 137_064],
+  ])('moore:64x64:r=4, k = 4, 40 cores per node %j: 327,680 messages become %i', async (flags, planned) => {
+    const object = onlyObject(await cli('plan', 'moore:64x64:r=4', ...niagara, ...flags, '--json'))
+    expect(object).toMatchObject({
+      ranks: 4096,
+      strategy: 'common-neighbor',
+      k: 4,
+      theta: 4,
+      groups: expect.any(Number),
+      steps: expect.any(Number),
+      messages: {
+        direct: 327_680,
+        planned,
+        meanPerRank: planned / 4096,
+        maxPerRank: expect.any(Number),
+        interNode: expect.any(Number),
+      },
+      volumeBlocks: expect.any(Number),
+      planMs: expect.any(Number),
+      verified: true,
+    })
+  })
+
+  it('direct has no k, no theta and no groups', async () => {
+    const object = onlyObject(await cli('plan', 'cart:4x4', '--strategy', 'direct', '--json'))
+    expect(object).toMatchObject({
+      strategy: 'direct',
+      k: null,
+      theta: null,
+      groups: 0,
+      messages: { direct: 48, planned: 48, interNode: null },
+      verified: true,
+    })
+  })
+
+  it('a machine makes planning aware, --mode decides otherwise', async () => {
+    const machine = ['--machine', 'cluster:nodes=4,cores=4', '--json']
+    expect(onlyObject(await cli('plan', 'moore:4x4:r=1', ...machine))).toMatchObject({
+      mode: 'aware',
+      theta: 2,
+    })
+    expect(
+      onlyObject(await cli('plan', 'moore:4x4:r=1', '--mode', 'agnostic', '--k', '3', ...machine)),
+    ).toMatchObject({ mode: 'agnostic', theta: 6 })
+  })
+
+  it('says the same to people', async () => {
+    const { stdout } = await cli('plan', 'moore:8x8:r=2', '--k', '3')
+    expect(stdout).toMatch(/messages +1,536 direct, 988 planned \(35.7 % fewer\)/)
+  })
+})
+
+describe('plan -o and verify', () => {
+  const topology = 'moore:8x8:r=2'
+
+  it('writes a file that verifies, against its own topology and the given one', async () => {
+    const file = join(folder, 'plan.jsonl')
+    expect(await cli('plan', topology, '-o', file)).toMatchObject({ exitCode: 0 })
+    const own = await cli('verify', file, '--json')
+    expect(own.exitCode).toBe(0)
+    expect(onlyObject(own)).toMatchObject({ ok: true, violations: [] })
+    expect(await cli('verify', file, '--topology', topology)).toMatchObject({ exitCode: 0 })
+    expect(readdirSync(folder)).toEqual(['plan.jsonl'])
+  })
+
+  it('names the violations of a plan for another topology, with exit code 1', async () => {
+    const file = join(folder, 'plan.jsonl')
+    await cli('plan', topology, '-o', file)
+    const answer = await cli('verify', file, '--topology', 'moore:8x8:r=1', '--json')
+    expect(answer.exitCode).toBe(1)
+    expect(onlyObject(answer)).toMatchObject({
+      ok: false,
+      violations: [{ code: 'topology-differs', rank: 0, message: expect.any(String) }],
+    })
+    expect(answer.stderr).toContain('topology-differs, rank 0')
+  })
+
+  it('a cut-off file is bad input, not a wrong plan', async () => {
+    const file = join(folder, 'plan.jsonl')
+    await cli('plan', topology, '-o', file)
+    const cut = join(folder, 'cut.jsonl')
+    writeFileSync(cut, readFileSync(file, 'utf8').slice(0, -200))
+    const answer = await cli('verify', cut)
+    expect(answer.exitCode).toBe(2)
+    expect(answer.stderr).toMatch(/^ERR_SCHEDULE_FORMAT: .*cut\.jsonl/m)
+  })
+})

@@ -1,0 +1,155 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { SplitOutcome } from '../../../../src/cli/output/split-report.js'
+import splitProgram from '../../../../src/cli/program/split-program.js'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { SplitOptions } from '../../../../src/comm/context/split/plan.js'
+import { run } from '../../../../src/launch/run.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+let folder: string
+const at = (name: string) => join(folder, name)
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-split-'))
+  writeFileSync(at('ranks.txt'), '4 7\n- 0\n4 -1\n9\n')
+  writeFileSync(at('bad.txt'), '4 7\n-2 0\n4 -1\n9\n')
+  writeFileSync(at('one.txt'), '-\n-\n-\n3 1\n')
+  writeFileSync(at('none.txt'), '-\n- 5\n')
+  writeFileSync(at('gap.txt'), '4 7\n\n1\n1\n')
+  writeFileSync(at('long.txt'), '4 7 1\n1\n1\n1\n')
+  writeFileSync(at('wide.txt'), '4 2147483648\n1\n1\n1\n')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('split', () => {
+  it('splits by parallel sort on many processes, and says what it cost', async () => {
+    const answer = await cli(
+      ...['split', '-n', '500', '--processes', '12', '--algorithm', 'parallel-sort', '--sorters', '5'],
+      ...['--table-group', '3', '--json'],
+    )
+    expect(answer.exitCode).toBe(0)
+    const object = onlyObject(answer)
+    expect(object).toMatchObject({
+      ranks: 500,
+      communicators: 1,
+      algorithm: 'parallel-sort',
+      table: 'distributed',
+      sorters: 5,
+      tableGroup: 3,
+      fabric: 'local',
+      verified: true,
+    })
+    expect(Object.keys(object)).toEqual(
+      expect.arrayContaining(['seconds', 'phases', 'messages', 'bytesPerProcess']),
+    )
+    expect(Object.keys(object['phases'] as object).slice(0, 4)).toEqual([
+      'collect',
+      'splitters',
+      'exchange',
+      'merge',
+    ])
+  })
+
+  it('takes colors and keys from a file, and explains', async () => {
+    const { exitCode, stdout } = await cli('split', '-n', '4', '--file', at('ranks.txt'), '--explain')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/communicators\s+2\n/)
+    expect(stdout).toMatch(/split\s+conventional, /)
+    expect(stdout).toMatch(/collect +[0-9.]+ ms, 0 messages, 0 bytes/)
+  })
+
+  it('explains what every phase sent, look-ups, and whose memory it is', async () => {
+    const words = ['split', '-n', '60', '--processes', '6', '--table', 'distributed', '--explain']
+    const { stdout } = await cli(...words)
+    expect(stdout).toMatch(/sorters +6, tables over 6 processes/)
+    expect(stdout).toMatch(/ exchange +[0-9.]+ ms, 30 messages, [0-9,]+ bytes/)
+    expect(stdout).toMatch(/look-ups +[1-9][0-9]* rows asked in [1-9][0-9]* messages, [0-9]+ found in caches/)
+    const { explained, phases, messages } = onlyObject(
+      await cli(...words, '--json'),
+    ) as unknown as SplitOutcome
+    expect((await cli('split', '-n', '9', '--explain')).stdout).not.toContain('sorters')
+    expect(Object.keys(explained!)).toEqual(Object.keys(phases))
+    expect(Object.values(explained!).reduce((sum, cost) => sum + cost.messages, 0)).toBe(messages)
+  })
+
+  it('counts the messages of processes without a member, too', async () => {
+    const outcome = onlyObject(
+      await cli('split', '-n', '4', '--processes', '4', '--file', at('one.txt'), '--json'),
+    )
+    // Four processes, two stages of an allgather.
+    expect(outcome).toMatchObject({ communicators: 1, messages: 8, verified: true })
+    const none = onlyObject(await cli('split', '-n', '2', '--file', at('none.txt'), '--json'))
+    expect(none).toMatchObject({ communicators: 0, algorithm: 'conventional', table: null, verified: true })
+  })
+
+  it.each([
+    { file: 'bad.txt', said: /ERR_FILE.*line 2: expected a color/s },
+    { file: 'absent.txt', said: /ERR_FILE.*cannot be read/s },
+    { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
+    { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
+    { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
+    { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got 2147483648/s },
+  ])('refuses $file', async ({ file, said, ranks = '4' }) => {
+    const { exitCode, stderr } = await cli('split', '-n', ranks, '--file', at(file))
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(said)
+  })
+
+  it.each(['--sorters', '--table-group'])('refuses %s that the processes cannot hold', async (option) => {
+    const { exitCode, stderr } = await cli('split', '-n', '10', '--processes', '2', option, '3')
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/ERR_ARGUMENT.*from 1 to 2, got 3/)
+  })
+
+  it('refuses tables that are too large before the split', async () => {
+    const { exitCode, stderr } = await cli(
+      ...['split', '-n', '1000', '--processes', '4', '--max-table-bytes', '100'],
+    )
+    expect(exitCode).toBe(2)
+    expect(stderr).toMatch(/ERR_TABLE_SIZE/)
+  })
+})
+
+/** A world whose split does something else than it is told. */
+function lyingWorld(
+  world: Communicator,
+  lie: (color: number | null, key: number) => [number | null, number],
+) {
+  const liar = {
+    rank: world.rank,
+    size: world.size,
+    location: world.location,
+    barrier: () => world.barrier(),
+    describe: () => world.describe(),
+    split: (color: number | null, key: number, options: SplitOptions) =>
+      world.split(...lie(color, key), options),
+  }
+  return liar as unknown as Communicator
+}
+
+describe('the check of rankweave split', () => {
+  it.each<[string, boolean, Parameters<typeof lyingWorld>[1]]>([
+    ['what was asked for', true, (color, key) => [color, key]],
+    ['the order reversed', false, (color, key) => [color, -key]],
+    ['everyone together', false, (_, key) => [0, key]],
+    ['other numbers for the same colors', true, (color, key) => [color === null ? null : 9 - color, key]],
+    ['one with the others', false, (color, key) => [key === 0 ? 1 : color, key]],
+    ['nobody a member', false, (_, key) => [null, key]],
+  ])('%s: verified is %s', async (_, verified, lie) => {
+    const input = {
+      kind: 'listed' as const,
+      color: Int32Array.from({ length: 12 }, (_, rank) => (rank === 5 ? -1 : rank % 2)),
+      key: Int32Array.from({ length: 12 }, (_, rank) => (rank * 7) % 12),
+    }
+    const problem = { input, options: { table: 'distributed' as const, selfHostRows: 0 } }
+    const shares = await run((world) => splitProgram(lyingWorld(world, lie), problem), {
+      ranks: 12,
+      processes: 3,
+    })
+    const found = shares.filter((share) => share !== undefined)
+    expect(found).toHaveLength(3)
+    expect(found.every((share) => share.verified)).toBe(verified)
+  })
+})

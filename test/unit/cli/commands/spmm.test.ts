@@ -1,0 +1,132 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli, onlyObject } from '../run-cli.js'
+
+/** A: 5 x 4 with an empty row; B: 4 x 3. */
+const files: Readonly<Record<string, string>> = {
+  'a.mtx': `%%MatrixMarket matrix coordinate real general
+5 4 7
+1 1 2
+1 4 -1.5
+2 2 0.25
+4 1 3
+4 3 1e-3
+5 4 7
+5 2 -4
+`,
+  'b.mtx': `%%MatrixMarket matrix array real general
+4 3
+1
+2
+3
+4
+5
+6
+7
+8
+9
+10
+11
+12
+`,
+  'no-columns.mtx': '%%MatrixMarket matrix coordinate real general\n4 0 0\n',
+  'complex.mtx': `%%MatrixMarket matrix coordinate complex general
+2 2 1
+1 2 3 4
+`,
+  'broken.mtx': `%%MatrixMarket matrix coordinate real general
+2 2 2
+1 2 3
+3 1 1
+`,
+}
+
+let folder: string
+const at = (name: string) => join(folder, name)
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-spmm-'))
+  for (const [name, text] of Object.entries(files)) writeFileSync(at(name), text)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('spmm', () => {
+  it('multiplies the built-in matrix on 64 ranks, with fewer messages than edges', async () => {
+    const answer = await cli('spmm', '-n', '64', '--json')
+    expect(answer.exitCode).toBe(0)
+    const object = onlyObject(answer)
+    expect(object).toMatchObject({
+      ranks: 64,
+      fabric: 'local',
+      strategy: 'common-neighbor',
+      k: 2,
+      matrix: { rows: 4096, cols: 4096, nnz: 125_492 },
+      messages: { direct: 1170, planned: 652, counted: 652 },
+      maxRelativeError: 0,
+      verified: true,
+    })
+    expect(object['seconds']).toEqual({
+      plan: expect.any(Number),
+      neighbor: expect.any(Number),
+      ordinary: expect.any(Number),
+      total: expect.any(Number),
+    })
+  })
+
+  it.each([1, 2, 3, 4, 7, 8, 16])(
+    'rectangular, an empty row, more ranks than rows: %i ranks',
+    async (ranks) => {
+      for (const processes of ['1', '2', '5']) {
+        for (const strategy of ['direct', 'common-neighbor']) {
+          const words = ['-n', `${ranks}`, '--processes', processes, '--strategy', strategy, '--columns', '2']
+          const answer = await cli('spmm', at('a.mtx'), at('b.mtx'), ...words, '--json')
+          expect(answer).toMatchObject({ exitCode: 0 })
+          expect(onlyObject(answer)).toMatchObject({
+            matrix: { rows: 5, cols: 4, nnz: 7 },
+            b: { rows: 4, cols: 3 },
+            columnsPerExchange: 2,
+            maxRelativeError: 0,
+            verified: true,
+          })
+        }
+      }
+    },
+  )
+
+  it('a B without columns needs no exchange', async () => {
+    const answer = await cli('spmm', at('a.mtx'), at('no-columns.mtx'), '-n', '3', '--json')
+    expect(answer.exitCode).toBe(0)
+    expect(onlyObject(answer)).toMatchObject({ b: { cols: 0 }, messages: { counted: 0 }, verified: true })
+  })
+
+  it('plans for a machine that is not the one it runs on', async () => {
+    const machine = ['--machine', 'cluster:nodes=4,cores=4', '--k', '3', '--processes', '3']
+    const object = onlyObject(await cli('spmm', '-n', '16', ...machine, '--json'))
+    expect(object).toMatchObject({ mode: 'aware', k: 3, theta: 3, processes: 3, verified: true })
+    expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
+  })
+
+  it('can leave out the comparison', async () => {
+    const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-ordinary', '--json'))
+    expect(object).toMatchObject({ seconds: { ordinary: null }, verified: true })
+  })
+
+  it('tells people what happened', async () => {
+    const { stdout, stderr } = await cli('spmm', '-n', '16', '--machine', 'cluster:nodes=2,cores=8')
+    expect(stdout).toMatch(/^C = A x B on 16 ranks, 1 process of fabric local/)
+    expect(stdout).toMatch(/check +equal to the serial product: largest relative error 0/)
+    expect(stderr).toContain('multiplying')
+  })
+
+  it.each([
+    ['ERR_ARGUMENT', 'A to be a real matrix', ['complex.mtx']],
+    ['ERR_ARGUMENT', 'B to be a real matrix', ['a.mtx', 'complex.mtx']],
+    ['ERR_ARGUMENT', 'expected B to have 4 rows', ['a.mtx', 'a.mtx']],
+    ['ERR_MATRIX_MARKET', 'broken.mtx', ['broken.mtx']],
+  ])('%s: %s', async (code, message, names) => {
+    const answer = await cli('spmm', ...names.map(at), '-n', '2', '--json')
+    expect(answer.exitCode).toBe(2)
+    expect(onlyObject(answer)).toMatchObject({ error: { code, message: expect.stringContaining(message) } })
+  })
+})

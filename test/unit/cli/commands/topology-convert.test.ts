@@ -1,0 +1,44 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, it } from 'vitest'
+import { topologyFormats } from '../../../../src/topology/files/format-topology.js'
+import { distinctIn, distinctOut } from '../../../../src/topology/neighbors.js'
+import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+it.each(topologyFormats)('converts to %s, which reads back as the same graph', async (format) => {
+  const file = join(folder, `g.${format}`)
+  const spec = 'rgg:200:r=0.1:seed=3'
+  const answer = await cli('topology', spec, '--format', format, '-o', file, '--json')
+  const topology = buildTopology(spec)
+  expect(onlyObject(answer)).toEqual({
+    topology: spec,
+    ranks: 200,
+    edges: topology.outRank.length,
+    format,
+    file,
+  })
+  const back = buildTopology(`${format}:${file}${format === 'mtx' ? ':ranks=200' : ''}`)
+  expect([distinctOut(back), distinctIn(back)]).toEqual([distinctOut(topology), distinctIn(topology)])
+})
+
+it('leaves no file when the format cannot hold the topology', async () => {
+  const before = readdirSync(folder)
+  const answer = await cli('topology', 'er:8:d=0.5', '--format', 'metis', '-o', join(folder, 'none'))
+  expect(answer.exitCode).toBe(2)
+  expect(answer.stderr).toMatch(/ERR_TOPOLOGY: METIS graphs are symmetric: edge from \d to \d/)
+  expect(readdirSync(folder)).toEqual(before)
+})
+
+it('draws the adjacency matrix', async () => {
+  const file = join(folder, 'picture.svg')
+  const object = onlyObject(await cli('topology', 'er:64:d=0.3', '--svg', file, '--json'))
+  expect(object).toMatchObject({ svg: file })
+  expect(readFileSync(file, 'utf8')).toMatch(
+    /^<svg [\s\S]*er:64:d=0.3[\s\S]*friend groups of 2[\s\S]*<\/svg>\n$/,
+  )
+})

@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import { groupProgress, reporter } from '../../../../src/cli/output/reporter.js'
+import { plan } from '../../../../src/neighborhood/plan/plan.js'
+import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+
+const topology = mooreTopology({ dims: [8, 8], radius: 2 })
+
+function listen(tickMs: number) {
+  const said: string[] = []
+  let clockMs = 0
+  const streams = { stdout: () => {}, stderr: (text: string) => void said.push(text) }
+  const now = () => {
+    clockMs += tickMs
+    return clockMs
+  }
+  return { said, report: reporter({ ...streams } as never, true, now) }
+}
+
+it('says at most one line of progress a second, and makes no other', () => {
+  const { said, report } = listen(400)
+  let made = 0
+  for (let i = 0; i < 20; i++) report.progress(() => `line ${made++}`)
+  expect(said.length).toBe(made)
+  expect(said.length).toBeGreaterThan(2)
+  expect(said.length).toBeLessThan(10)
+})
+
+it('follows planning group by group', () => {
+  const { said, report } = listen(5000)
+  const seen: [number, number][] = []
+  const follow = groupProgress(report)
+  const { groups } = plan(
+    topology,
+    { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
+    {
+      onGroup: (step, count) => {
+        seen.push([step, count])
+        follow(step, count)
+      },
+    },
+  )
+  expect(seen.length).toBe(groups!.count)
+  expect(seen.at(-1)).toEqual([groups!.steps - 1, groups!.count])
+  expect(said.at(-1)).toBe(`planning: ${groups!.count} groups, step ${groups!.steps}\n`)
+})
+
+it('follows counting rank by rank', () => {
+  const seen: [number, number][] = []
+  countHyperedges(topology, { k: 2, theta: 2, onRank: (done, all) => seen.push([done, all]) })
+  expect(seen.length).toBeGreaterThan(1)
+  expect(seen.at(-1)![0]).toBe(seen.at(-1)![1])
+})
+
+it('shows control characters as escapes, so that no file steers the terminal', () => {
+  const { said, report } = listen(0)
+  report.note('plan \u001b[2J by \u009b31m\tX\u007f\nnext line é')
+  expect(said).toEqual(['plan \\x1b[2J by \\x9b31m\tX\\x7f\nnext line é\n'])
+})

@@ -1,0 +1,120 @@
+import { describe, expect, it } from 'vitest'
+import { collectiveWord } from '../../../../src/comm/calls/exchange.js'
+import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
+import { Communicator } from '../../../../src/comm/communicator.js'
+import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../../src/comm/process/frames.js'
+import { Runtime } from '../../../../src/comm/process/runtime.js'
+import { worldLayout } from '../../../../src/comm/process/world-layout.js'
+import { stridedTable } from '../../../../src/comm/table/rank-table.js'
+import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
+
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+/** A rank alone in its process, whose messages come when it has begun to wait, or when it looks. */
+function openRank() {
+  const looks: number[] = []
+  let sink!: FrameSink
+  let comes: When = 'nothing'
+  let header = message()
+  const deliver = () => {
+    comes = 'nothing'
+    sink.frame(1, header, Uint8Array.of(7))
+    return true
+  }
+  const fabric: Partial<Fabric> = {
+    process: 0,
+    processes: 2,
+    maxPayloadBytes: 1024,
+    attach: (receiver) => {
+      sink = receiver
+    },
+    send: () => {},
+    ref: () => {},
+    unref: () => {},
+    glance: (maxLooks) => {
+      looks.push(maxLooks)
+      return comes === 'at once' && deliver()
+    },
+    spin: () => comes === 'later' && deliver(),
+  }
+  const runtime = new Runtime(fabric as Fabric, worldLayout(2, ['one', 'one']))
+  const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
+  const receive = async (when: When, meanwhile = () => {}) => {
+    comes = when
+    header = message()
+    const received = comm.recv(1)
+    meanwhile()
+    await turn()
+    expect((await received).data).toEqual(Uint8Array.of(7))
+  }
+  /** The only frame of its other process comes. Gives the waits that the call leaves behind. */
+  const collective = async (call: () => Promise<unknown>, signature: Signature, when: When) => {
+    comes = when
+    header = collectiveFrame(signature, calls++)
+    const done = call()
+    const { waits } = runtime.waits
+    await done
+    return waits
+  }
+  let calls = 0
+  return { comm, looks, receive, collective }
+}
+
+type When = 'at once' | 'later' | 'nothing'
+
+/** A byte, to rank 0. */
+function message(): Int32Array {
+  const header = new Int32Array(envelopeWords)
+  header[headerWord.kind] = frameKind.eager
+  header[envelopeWord.source] = 1
+  header[envelopeWord.type] = 2
+  header[envelopeWord.sizeBytes] = 1
+  return header
+}
+
+/** A byte, in the first step of a collective. */
+function collectiveFrame(signature: Signature, seq: number): Int32Array {
+  const header = new Int32Array(9 + signatureWords)
+  header[headerWord.kind] = frameKind.collective
+  header[collectiveWord.seq] = seq
+  header[collectiveWord.total] = 1
+  encodeSignature(signature, header, collectiveWord.signature)
+  return header
+}
+
+describe('a rank that is about to wait', () => {
+  it('looks as long as ever when it missed a message while it did nothing but wait', async () => {
+    const { looks, receive } = openRank()
+    for (let i = 0; i < 10; i++) await receive('later')
+    expect(new Set(looks)).toEqual(new Set([looks[0]]))
+  })
+
+  it('looks less and less when it has more to do before it waits, and longer again once that pays', async () => {
+    const { comm, looks, receive } = openRank()
+    for (let i = 0; i < 10; i++) await receive('later', () => void comm.send(Uint8Array.of(1), 1))
+    expect(looks.at(-1)).toBeLessThan(looks[0]! / 8)
+    await receive('at once')
+    await receive('at once')
+    expect(looks.at(-1)).toBe(looks[0])
+  })
+})
+
+describe('the last rank of a process to call a collective', () => {
+  const barrier: Signature = { name: 'barrier' }
+
+  it('does not wait where what is missing comes at once', async () => {
+    const { comm, collective } = openRank()
+    for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'at once')).toBe(0)
+    for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'later')).toBe(1)
+  })
+
+  it('does not look where promises stand between a frame and what it leads to', () => {
+    const looksOf = (call: (comm: Communicator) => Promise<unknown>) => {
+      const { comm, looks } = openRank()
+      void call(comm)
+      return looks.length
+    }
+    expect(looksOf((comm) => comm.allgather(Uint8Array.of(1)))).toBe(0)
+    expect(looksOf((comm) => comm.barrier())).toBe(1)
+  })
+})

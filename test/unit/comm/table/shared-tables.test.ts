@@ -1,0 +1,25 @@
+import { run } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import type { SharedTablesCase } from '../../../support/shared-tables-program.js'
+
+const program = new URL('../../../support/shared-tables-program.ts', import.meta.url)
+
+const cases: readonly { readonly part: SharedTablesCase; readonly ranks: number }[] = [
+  { part: 'topology and plan', ranks: 1024 },
+  { part: 'ranks', ranks: 16_384 },
+]
+
+describe.each(cases)('$part of $ranks ranks on threads', ({ part, ranks }) => {
+  it.each([2, 3])(
+    'are once in memory, and gone after the communicator, on %i processes',
+    async (processes) => {
+      const results = await run<boolean, SharedTablesCase>(program, {
+        ranks,
+        fabric: 'threads',
+        processes,
+        args: part,
+      })
+      expect(results).toEqual(new Array(ranks).fill(true))
+    },
+  )
+})

@@ -1,0 +1,257 @@
+import { type Communicator, run, threads } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import { Runtime } from '../../../../src/comm/process/runtime.js'
+import { worldLayout } from '../../../../src/comm/process/world-layout.js'
+import { stateOf } from '../../../../src/comm/world/diagnosis.js'
+import { describeWorld } from '../../../../src/comm/world/diagnosis-text.js'
+import { rangesText, union } from '../../../../src/comm/world/rank-ranges.js'
+import { hostSession, type RunningWorld } from '../../../../src/comm/world/world.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { type ReportOptions, ReportTriggers } from '../../../../src/launch/report-triggers.js'
+import { StateQuestions } from '../../../../src/launch/state-query.js'
+import { runThreads } from '../../../../src/launch/threads-run.js'
+import { ManualClock } from '../../../support/manual-clock.js'
+import type { Hang } from '../../../support/threads-hang.js'
+
+const hang = new URL('../../../support/threads-hang.ts', import.meta.url)
+
+/** Runs a world and reports whenever `ask` is called; resolves each with the text. */
+function onDemand() {
+  const waiting: ((text: string) => void)[] = []
+  const report: ReportOptions = {
+    onSignal: 'SIGUSR2',
+    write: (text) => waiting.shift()?.(text),
+  }
+  const ask = () =>
+    new Promise<string>((resolve) => {
+      waiting.push(resolve)
+      process.kill(process.pid, 'SIGUSR2')
+    })
+  return { report, ask }
+}
+
+describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such signal on Windows)', () => {
+  it('of a world in this thread: ranks in the same call are one line, and who has not come is named', async () => {
+    const { report, ask } = onDemand()
+    let text = ''
+    const main = async (world: Communicator) => {
+      const row = await world.split(world.rank % 2)
+      if (world.rank === 6) {
+        text = await ask()
+        await world.send(1, 5, 3)
+        for (let rank = 0; rank < 4; rank++) await world.send(rank, rank, 4)
+      } else if (world.rank === 5) {
+        await world.recv(6, 3)
+      } else if (world.rank < 4) {
+        await world.recv(6, 4)
+      } else if (world.rank === 7) {
+        return
+      }
+      if (world.rank % 2 === 0) await row!.barrier()
+    }
+    const listeners = process.listenerCount('SIGUSR2')
+    await run(main, { ranks: 8, processes: 3, report })
+    expect(process.listenerCount('SIGUSR2')).toBe(listeners)
+    const [head, counts, ...waits] = text.trimEnd().split('\n')
+    expect(head).toBe('who waits for what, 8 ranks on 3 processes')
+    expect(counts).toBe('  6 wait, 1 run (rank 6), 1 have ended (rank 7)')
+    expect(waits).toEqual([
+      expect.stringMatching(
+        /^ {2}barrier\(\) #0 on communicator 0\.\d of 4 ranks: not called by ranks 0-1, 3; called by rank 2$/,
+      ),
+      '  ranks 0-3 wait in recv(source 6, tag 4) on communicator 0.0',
+      '  rank 5 waits in recv(source 6, tag 3) on communicator 0.0',
+    ])
+  })
+
+  it('of a world on threads: all processes are asked', async () => {
+    const { report, ask } = onDemand()
+    const clock = new ManualClock()
+    const channel = new BroadcastChannel('rankweave-test-diagnosis')
+    const there = new Promise((resolve) => {
+      channel.onmessage = resolve
+    })
+    const args: Hang = { last: 'channel', channel: channel.name }
+    const world = runThreads<number>(hang, threads({ processes: 2 }), { ranks: 6, args }, { report, clock })
+    await there
+    let text = await ask()
+    // The others may not have come to their receive yet, or not out of the barrier.
+    while (!text.includes('5 wait') || text.includes('barrier()')) text = await ask()
+    expect(text.trimEnd().split('\n')).toEqual([
+      'who waits for what, 6 ranks on 2 processes',
+      '  5 wait, 1 run (rank 5), 0 have ended',
+      '  ranks 0-4 wait in recv(source 5, tag 7) on communicator 0.0',
+    ])
+    channel.postMessage('go')
+    channel.close()
+    expect(await world).toEqual([0, 1, 2, 3, 4, 5])
+    expect(clock.delays).toEqual([])
+  })
+
+  it('names a process that does not answer', async () => {
+    const { report, ask } = onDemand()
+    const clock = new ManualClock()
+    const channel = new BroadcastChannel('rankweave-test-stuck')
+    const there = new Promise((resolve) => {
+      channel.onmessage = resolve
+    })
+    const word = new Int32Array(new SharedArrayBuffer(4))
+    const args: Hang = { last: 'block', channel: channel.name, word }
+    const world = runThreads<number>(hang, threads({ processes: 1 }), { ranks: 3, args }, { report, clock })
+    await there
+    channel.close()
+    const text = ask()
+    while (clock.delays.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.pass()
+    expect(await text).toContain('process 0 (ranks 0-2) does not answer: it runs without awaiting anything')
+    Atomics.store(word, 0, 1)
+    Atomics.notify(word, 0)
+    expect(await world).toEqual([0, 1, 2])
+  })
+})
+
+describe('a report after some seconds', () => {
+  it('comes once, and not from a world that has ended', async () => {
+    const written: string[] = []
+    const clock = new ManualClock()
+    const options = { afterSeconds: 30, write: (text: string) => void written.push(text) }
+    const triggers = new ReportTriggers(options, clock, () => 'the report')
+    expect(clock.delays).toEqual([30_000])
+    clock.pass()
+    await Promise.resolve()
+    expect(written).toEqual(['the report\n'])
+    expect(clock.delays).toEqual([])
+    triggers.stop()
+    const ended = new ReportTriggers(options, clock, () => 'too late')
+    ended.stop()
+    expect(clock.delays).toEqual([])
+    clock.pass()
+    expect(written).toHaveLength(1)
+  })
+
+  it('that is due at once says that a world is still being started', async () => {
+    const clock = new ManualClock()
+    const text = new Promise<string>((resolve) => {
+      const channel = new BroadcastChannel('rankweave-test-loading')
+      const args: Hang = { last: 'channel', channel: channel.name }
+      const report = { afterSeconds: 0, write: resolve }
+      const world = runThreads<number>(hang, threads({ processes: 2 }), { ranks: 2, args }, { report, clock })
+      channel.onmessage = () => {
+        channel.postMessage('go')
+        channel.close()
+      }
+      // First what is due, then the patience with those that are asked.
+      clock.pass()
+      clock.pass()
+      void world
+    })
+    expect(await text).toContain('process 0 (rank 0) does not answer while it loads the program')
+  })
+
+  it.each([
+    { report: 1 },
+    { report: { afterSeconds: -1 } },
+    { report: { afterSeconds: '3' } },
+    { report: { afterSeconds: Number.NaN } },
+    { report: { onSignal: 'SIGKILL' } },
+    { report: { onSignal: 'SIGNONE' } },
+    { report: { write: 'stderr' } },
+  ])('%j is refused', async (wrong) => {
+    await expect(run(() => 1, { ranks: 1, ...wrong } as never)).rejects.toMatchObject({
+      code: 'ERR_ARGUMENT',
+    })
+  })
+})
+
+describe('what a process knows', () => {
+  it('of 100,000 ranks is a few lines', async () => {
+    const ranks = 100_000
+    let text = ''
+    const session = await local({ processes: 2 }).open()
+    const layout = worldLayout(ranks, session.nodes)
+    let running: RunningWorld
+    const main = async (world: Communicator) => {
+      if (world.rank % 4 === 0) await world.recv(world.rank + 1, 1)
+      else if (world.rank % 4 === 1) await world.recv(0, 2)
+      else if (world.rank < world.size - 1) await world.barrier()
+      else {
+        await new Promise((resolve) => setImmediate(resolve))
+        text = describeWorld(layout, new Map(running.states().map((state) => [state.process, state])))
+        world.abort('seen')
+      }
+    }
+    const onStart = (world: RunningWorld) => {
+      running = world
+    }
+    await expect(hostSession(session, main, { ranks, onStart })).rejects.toMatchObject({
+      code: 'ERR_WORLD_ABORTED',
+    })
+    const lines = text.split('\n')
+    expect(lines).toHaveLength(5)
+    expect(lines[1]).toBe('  99999 wait, 1 run (rank 99999), 0 have ended')
+    expect(lines[2]).toMatch(
+      /barrier\(\) #0 on .* not called by ranks 0-1, 4-5, .*\d+ more; called by ranks 2-3, /,
+    )
+    expect(lines[3]).toBe('  ranks 0-99996 by 4 wait in recv(source rank + 1, tag 1) on communicator 0.0')
+    expect(lines[4]).toBe('  ranks 1-99997 by 4 wait in recv(source 0, tag 2) on communicator 0.0')
+  })
+
+  it('that did not answer leaves its ranks unknown', async () => {
+    const layout = worldLayout(4, ['a', 'b'])
+    const session = await local({ processes: 2 }).open()
+    const [runtime] = session.hosted.map((fabric) => new Runtime(fabric, layout))
+    const text = describeWorld(layout, new Map([[0, stateOf(runtime)]]), { lost: [] })
+    expect(text).toContain('0 wait, 2 run (ranks 0-1), 0 have ended')
+    expect(text).toContain('process 1 (ranks 2-3) does not answer')
+    expect(describeWorld(layout, new Map([[0, stateOf(runtime)]]), { lost: [1] })).toContain(
+      'process 1 (ranks 2-3) is lost',
+    )
+    await session.close()
+  })
+})
+
+describe('questions', () => {
+  it('are over when all have answered or ended, or patience has', async () => {
+    const clock = new ManualClock()
+    const posted: [number, number][] = []
+    const questions = new StateQuestions(clock, (process, question) => void posted.push([process, question]))
+    const all = questions.ask([0, 1, 2])
+    const some = questions.ask([0, 1])
+    expect(posted).toEqual(
+      [0, 1, 2]
+        .map((process) => [process, 1])
+        .concat([
+          [0, 2],
+          [1, 2],
+        ]),
+    )
+    questions.answered(0, 1, undefined)
+    questions.answered(0, 2, undefined)
+    questions.answered(1, 1, undefined)
+    questions.gone(2)
+    expect([...(await all).keys()]).toEqual([0, 1])
+    clock.pass()
+    expect([...(await some).keys()]).toEqual([0])
+    // Too late.
+    questions.answered(1, 2, undefined)
+    expect((await questions.ask([])).size).toBe(0)
+  })
+})
+
+describe('ranges', () => {
+  it('are named in few words', () => {
+    expect(rangesText([3, 3])).toBe('rank 3')
+    expect(rangesText([0, 3, 7, 7])).toBe('ranks 0-3, 7')
+    expect(rangesText([1, 1, 5, 5, 9, 9, 13, 13])).toBe('ranks 1-13 by 4')
+    expect(rangesText(Array.from({ length: 20 }, (_, i) => i * i).flatMap((rank) => [rank, rank]))).toBe(
+      'ranks 0, 1, 4, 9, 16, 25, 36, 49, 12 more',
+    )
+    expect(
+      union([
+        [4, 5, 9, 9],
+        [0, 3],
+        [6, 6],
+      ]),
+    ).toEqual([0, 6, 9, 9])
+  })
+})

@@ -1,0 +1,168 @@
+import type { Worker } from 'node:worker_threads'
+import { isRankweaveError, type RankweaveError, run, threads } from 'rankweave'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runThreads } from '../../../src/launch/threads-run.js'
+import { ManualClock } from '../../support/manual-clock.js'
+import type { Hang } from '../../support/threads-hang.js'
+import type { Loss, Moment } from '../../support/threads-loss.js'
+
+const support = (name: string) => new URL(`../../support/${name}.ts`, import.meta.url)
+
+/** Workers of the running test, in the order of their processes. */
+let workers: Worker[]
+const onWorker = (worker: Worker) => void workers.push(worker)
+beforeEach(() => {
+  workers = []
+  process.on('worker', onWorker)
+})
+afterEach(() => {
+  process.off('worker', onWorker)
+  // Nothing stays behind.
+  expect(workers.map(({ threadId }) => threadId)).toEqual(workers.map(() => -1))
+  expect(process.getActiveResourcesInfo().filter((type) => /worker|messageport/i.test(type))).toEqual([])
+})
+
+async function failure(promise: Promise<unknown>): Promise<RankweaveError> {
+  const error = await promise.then(
+    (value) => new Error(`expected an error, got ${String(value)}`),
+    (reason: unknown) => reason,
+  )
+  if (!isRankweaveError(error)) throw error
+  return error
+}
+
+const shared = (bytes: number) => new SharedArrayBuffer(bytes)
+
+describe('a process lost in the middle of', () => {
+  const lossy = (moment: Moment): Loss => ({
+    moment,
+    seen: new Int32Array(shared(12)),
+    into: new Uint8Array(shared(2 ** 26)),
+  })
+
+  it.each<Moment>([
+    'send of bulk',
+    'receive of bulk',
+    'stream of messages',
+    'barrier',
+    'alltoall',
+    'split',
+    'after its ranks have returned',
+  ])('%s: what involves it fails, the rest goes on, run names it', async (moment) => {
+    const args = lossy(moment)
+    const fabric = threads({ processes: 3, ringBytes: 2 ** 16 })
+    const error = await failure(run(support('threads-loss'), { ranks: 3, fabric, args }))
+    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
+    expect(error.message).toContain('process 2 with ranks 2 to 2 is lost: its worker ended with code 5')
+    expect([...args.seen]).toEqual([3, 3, 0])
+  })
+
+  it('loading the program: no rank starts', async () => {
+    const args = lossy('load')
+    const fabric = threads({ processes: 3 })
+    const error = await failure(run(support('threads-loss'), { ranks: 3, fabric, args }))
+    expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
+    expect([...args.seen]).toEqual([0, 0, 0])
+  })
+})
+
+describe('a worker that is terminated from outside', () => {
+  it.each([0, 1])('process %i is lost like any other', async (lost) => {
+    const channel = new BroadcastChannel(`rankweave-test-terminate-${lost}`)
+    const args: Hang = { last: 'channel', channel: channel.name }
+    const world = failure(run(support('threads-hang'), { ranks: 4, processes: 2, fabric: 'threads', args }))
+    await new Promise((resolve) => {
+      channel.onmessage = resolve
+    })
+    channel.close()
+    await workers[lost].terminate()
+    expect(await world).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: lost } })
+  })
+})
+
+describe('a worker in a loop without await when the world fails', () => {
+  /** Rank 3, alone on process 1, has stopped its thread. */
+  async function stuck(options: { readonly signal?: AbortSignal } = {}) {
+    const clock = new ManualClock()
+    const channel = new BroadcastChannel('rankweave-test-deaf')
+    const there = new Promise((resolve) => {
+      channel.onmessage = resolve
+    })
+    const args: Hang = { last: 'block', channel: channel.name, word: new Int32Array(shared(4)) }
+    const fabric = threads({ ranksPerProcess: [3, 1] })
+    const world = failure(
+      runThreads(
+        support('threads-hang'),
+        fabric,
+        { ranks: 4, ranksPerProcess: [3, 1], args },
+        { ...options, clock },
+      ),
+    )
+    await there
+    channel.close()
+    return { world, clock }
+  }
+
+  it('is terminated after a grace period, which the error of the abort says', async () => {
+    const abort = new AbortController()
+    const { world, clock } = await stuck({ signal: abort.signal })
+    const aware = new Promise<void>((resolve) => {
+      workers[0].on('message', ({ kind }) => kind === 'failing' && resolve())
+    })
+    const reason = new Error('enough')
+    abort.abort(reason)
+    await aware
+    expect(clock.delays).toEqual([5000])
+    clock.pass()
+    const error = await world
+    expect(error.code).toBe('ERR_ABORTED')
+    expect(error.cause).toBe(reason)
+    expect(error.message).toMatch(/terminated 5 s later .*: process 1 with ranks 3 to 3$/)
+  })
+
+  it('is terminated after an error of a rank elsewhere, which is what run rejects with', async () => {
+    const clock = new ManualClock()
+    const args = { kind: 'throw while another is stuck', word: new Int32Array(shared(4)) }
+    const fabric = threads({ ranksPerProcess: [2, 1] })
+    const world = failure(
+      runThreads(support('threads-program'), fabric, { ranks: 3, ranksPerProcess: [2, 1], args }, { clock }),
+    )
+    while (clock.delays.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    clock.pass()
+    const error = await world
+    expect(error).toMatchObject({ code: 'ERR_TOPOLOGY', details: { rank: 0 } })
+    expect(error.message).toMatch(/^on purpose; terminated .*: process 1 with ranks 2 to 2$/)
+  })
+
+  it('may go on for as long as it likes when another process is lost', async () => {
+    const { world, clock } = await stuck()
+    await workers[0].terminate()
+    expect(clock.delays).toEqual([])
+    await workers[1].terminate()
+    expect(await world).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 0 } })
+  })
+})
+
+describe('a program that can never go on', () => {
+  it('because it awaits nothing that could come', async () => {
+    const fabric = threads({ ranksPerProcess: [2, 1] })
+    const error = await failure(
+      run(support('threads-program'), { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }),
+    )
+    expect(error.code).toBe('ERR_DEADLOCK')
+    expect(error.message).toContain('rank 2 cannot go on: nothing is left in this process to wake them')
+  })
+})
+
+describe('options', () => {
+  it.each([
+    { maxOldGenerationSizeMb: -1 },
+    { maxOldGenerationSizeMb: Number.NaN },
+    { maxOldGenerationSizeMb: '64' },
+    { maxOldGenerationSize: 64 },
+    64,
+    null,
+  ])('resourceLimits %j are refused', (resourceLimits) => {
+    expect(() => threads({ resourceLimits } as never)).toThrow(expect.objectContaining({ code: 'ERR_WORLD' }))
+  })
+})

@@ -1,0 +1,128 @@
+import { local, run, threads } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import type { RankweaveError } from '../../../../src/errors.js'
+import matchProgram, { matchCases } from '../../../support/match-program.js'
+import { describeMpi, program, runJob } from '../../../support/mpi.js'
+
+const ranks = 24
+const asPlanned = matchCases.map(() => 'same plan, right blocks')
+
+describe('ranks that know their neighbors alone make the planner’s plan, byte for byte', () => {
+  it.each([
+    { processes: 1, nodes: 1 },
+    { processes: 2, nodes: 2 },
+    { processes: 5, nodes: 3 },
+    { processes: 24, nodes: 4 },
+  ])('local, $processes processes', async ({ processes, nodes }) => {
+    for (const seed of [1, 2, 3]) {
+      const results = await run(matchProgram, { ranks, fabric: local({ processes, nodes, seed }) })
+      expect(results).toEqual(new Array(ranks).fill(asPlanned))
+    }
+  })
+
+  it('threads, 2 processes', async () => {
+    const file = new URL('../../../support/match-program.ts', import.meta.url)
+    const results = await run<string[]>(file, { ranks, fabric: threads({ processes: 2 }) })
+    expect(results).toEqual(new Array(ranks).fill(asPlanned))
+  })
+})
+
+describeMpi('8 processes on MPI match as planned', (mpi) => {
+  it('all cases', async () => {
+    const { code, stdout, stderr } = await runJob(mpi, 8, program('match-mpi.ts'))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toEqual(new Array(ranks).fill(asPlanned))
+  })
+})
+
+describe('createDistGraphAdjacent with the engine distributed', () => {
+  const strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', engine: 'distributed' } as const
+
+  it('names the edge that only one rank lists, on every rank', async () => {
+    const failures = await run(
+      async (world) => {
+        const next = (world.rank + 1) % world.size
+        const previous = (world.rank + world.size - 1) % world.size
+        const sources = world.rank === 3 ? [previous, 5] : [previous]
+        return world.createDistGraphAdjacent({ sources, destinations: [next], strategy }).then(
+          () => 'made',
+          ({ code, message, details }: RankweaveError) => ({ code, message, details }),
+        )
+      },
+      { ranks: 7, fabric: local({ processes: 3 }) },
+    )
+    expect(failures).toEqual(
+      new Array(7).fill({
+        code: 'ERR_TOPOLOGY',
+        message:
+          'edge from 5 to 3: rank 5 lists 3 as a destination 0 times, but rank 3 lists 5 as a source once',
+        details: { source: 5, destination: 3 },
+      }),
+    )
+  })
+
+  it('counts parallel edges at both ends', async () => {
+    const message = await run(
+      async (world) => {
+        const other = 1 - world.rank
+        const [sources, destinations] = [
+          [other, other],
+          world.rank === 0 ? [other, other] : [other, other, other],
+        ]
+        return world.createDistGraphAdjacent({ sources, destinations, strategy }).catch((e) => e.message)
+      },
+      { ranks: 2, fabric: local({ processes: 2 }) },
+    )
+    expect(message[0]).toBe(
+      'edge from 1 to 0: rank 1 lists 0 as a destination 3 times, but rank 0 lists 1 as a source 2 times',
+    )
+  })
+
+  it('keeps lists and weights of this process’s ranks, and no others', async () => {
+    await run(
+      async (world) => {
+        const other = 1 - world.rank
+        const graph = await world.createDistGraphAdjacent({
+          sources: [other, world.rank],
+          destinations: [world.rank, other],
+          sourceWeights: [1, 2],
+          destinationWeights: [3, world.rank],
+          strategy,
+        })
+        expect([...graph.sources]).toEqual([other, world.rank])
+        expect([...graph.destinationWeights!]).toEqual([3, world.rank])
+        const { outStart } = graph.topology
+        expect(outStart[other + 1] - outStart[other]).toBe(0)
+        expect([...(await graph.plan()).ranks!]).toEqual([world.rank])
+      },
+      { ranks: 2, fabric: local({ processes: 2 }) },
+    )
+  })
+
+  it('refuses engines and seeds that are none, and a root that is none', async () => {
+    const codes = await run(
+      async (world) => {
+        const lists = { sources: [], destinations: [] }
+        const codeOf = (made: Promise<unknown>) =>
+          made.then(
+            () => 'made',
+            ({ code }: RankweaveError) => code,
+          )
+        const graph = await world.createDistGraphAdjacent({ ...lists, strategy })
+        return [
+          await codeOf(
+            world.createDistGraphAdjacent({
+              ...lists,
+              strategy: { ...strategy, engine: 'best' as 'greedy' },
+            }),
+          ),
+          await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, labelSeed: -1 } })),
+          await codeOf(world.createDistGraphAdjacent({ ...lists, strategy: { ...strategy, k: 257 } })),
+          await codeOf(graph.planLines(1)),
+        ]
+      },
+      { ranks: 1 },
+    )
+    expect(codes).toEqual([['ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_RANK']])
+  })
+})

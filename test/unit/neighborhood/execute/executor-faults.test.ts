@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import { installNeighborhood } from '../../../../src/neighborhood/install.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+
+installNeighborhood()
+
+const topology = mooreTopology({ dims: [3, 4], radius: 1 })
+const ranks = topology.ranks
+
+/** Builds, plans, exchanges and frees; every rank checks what it gets. */
+async function main(world: Communicator): Promise<number> {
+  const reversed = await world.split(0, -world.rank)
+  const graph = await reversed.createTopology(topology, {
+    strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 },
+  })
+  const recv = new Int32Array(graph.sources.length)
+  const request = graph.neighborAllgatherInit(Int32Array.of(graph.rank), recv)
+  for (let round = 0; round < 2; round++) {
+    await request.start()
+    expect([...recv]).toEqual([...graph.sources])
+  }
+  const varied = await graph.neighborAllgatherv(new Int16Array(graph.rank % 3).fill(graph.rank))
+  expect([...varied.data]).toEqual([...graph.sources].flatMap((s) => Array<number>(s % 3).fill(s)))
+  await graph.free()
+  await reversed.free()
+  await world.barrier()
+  return [...world.seat().state.runtime.contexts].length
+}
+
+/** What a world with faults comes to: its results, or the code it failed with. */
+async function outcome(options: LocalOptions): Promise<string> {
+  try {
+    const contexts = await run(main, { ranks, fabric: local(options) })
+    expect(contexts.every((count) => count === 1)).toBe(true)
+    return 'right'
+  } catch (error) {
+    if (isRankweaveError(error)) return error.code
+    throw error
+  }
+}
+
+describe('faults', () => {
+  it('late frames change nothing', async () => {
+    for (let seed = 0; seed < 20; seed++) {
+      expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('right')
+    }
+  })
+
+  it('a process that dies at any point ends the world, never hangs it', async () => {
+    const outcomes = new Set<string>()
+    for (let afterFrames = 0; afterFrames < 60; afterFrames++) {
+      outcomes.add(await outcome({ processes: 3, seed: 1, faults: { kill: [{ process: 2, afterFrames }] } }))
+    }
+    expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
+  })
+
+  it('a lost frame is a deadlock that is reported, not a wrong result', async () => {
+    const outcomes = new Set<string>()
+    for (let seed = 0; seed < 40; seed++) {
+      outcomes.add(await outcome({ processes: 3, seed, faults: { lose: 0.02 } }))
+    }
+    expect([...outcomes].sort()).toEqual(['ERR_DEADLOCK', 'right'])
+  })
+})

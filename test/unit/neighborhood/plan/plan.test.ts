@@ -1,0 +1,120 @@
+import { expect, test } from 'vitest'
+import { cluster, nodeOf } from '../../../../src/machine/machine.js'
+import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
+import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { thrown } from '../../topology/thrown.js'
+
+const grid = mooreTopology({ dims: [8, 8], radius: 2 })
+const machine = cluster({ nodes: 8, cores: 8 })
+const aware: Strategy = { kind: 'common-neighbor', k: 2, mode: 'aware' }
+
+test('a machine and its nodes give the same plan, and the same twice', () => {
+  const { schedule, groups } = plan(grid, aware, { machine })
+  expect(groups?.count).toBeGreaterThan(0)
+  expect(plan(grid, aware, { machine }).schedule).toEqual(schedule)
+  expect(plan(grid, aware, { nodeOf: nodeOf(machine, 64) }).schedule).toEqual(schedule)
+})
+
+test('planning time is measured with the given clock', () => {
+  let now = 0
+  expect(plan(grid, { kind: 'direct' }, { now: () => (now += 7) }).planMs).toBe(7)
+  expect(plan(grid, { kind: 'direct' }).planMs).toBeGreaterThanOrEqual(0)
+})
+
+test('statistics of the direct plan are those of the topology', () => {
+  const planned = plan(grid, { kind: 'direct' })
+  expect(planStatistics(planned)).toEqual({
+    ranks: 64,
+    strategy: 'direct',
+    k: null,
+    theta: null,
+    groups: 0,
+    steps: 0,
+    messages: { direct: 64 * 24, planned: 64 * 24, meanPerRank: 24, maxPerRank: 24, interNode: null },
+    volumeBlocks: 64 * 24,
+  })
+  // A node is a row of the grid: 4 of the 24 neighbors are in it.
+  expect(planStatistics(planned, nodeOf(machine, 64)).messages.interNode).toBe(64 * 20)
+})
+
+test('statistics of a combined plan name k, theta, groups and steps', () => {
+  const planned = plan(grid, aware, { machine })
+  const { groups } = planned
+  expect(planStatistics(planned)).toMatchObject({
+    k: 2,
+    theta: 2,
+    groups: groups?.count,
+    steps: groups?.steps,
+  })
+})
+
+test.each([
+  [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, a whole number >= 2, got 1/],
+  [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
+  [aware, 'ERR_STRATEGY', /give a machine/],
+  [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got telepathy/],
+])('refuses %j', (strategy, code, message) => {
+  const error = thrown(() => plan(grid, strategy as Strategy))
+  expect(error.code).toBe(code)
+  expect(error.message).toMatch(message)
+})
+
+test('a machine that is too small is refused', () => {
+  expect(thrown(() => plan(grid, aware, { machine: cluster({ nodes: 7, cores: 9 }) })).code).toBe(
+    'ERR_MACHINE',
+  )
+})
+
+test('statistics refuse nodes for another number of ranks', () => {
+  const planned = plan(grid, { kind: 'direct' })
+  expect(thrown(() => planStatistics(planned, new Int32Array(63))).code).toBe('ERR_ARGUMENT')
+})
+
+test.each([
+  ['direct', { kind: 'direct' }],
+  ['common-neighbor:k=4,mode=aware', { kind: 'common-neighbor', k: 4, mode: 'aware' }],
+  [
+    'common-neighbor:k=3,mode=agnostic,theta=0,dedupe=false,elide=true',
+    { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 0, dedupe: false, elide: true },
+  ],
+] as [string, Strategy][])('%s is a strategy, there and back', (text, strategy) => {
+  expect(parseStrategy(text)).toEqual(strategy)
+  expect(formatStrategy(strategy)).toBe(text)
+})
+
+test('options may be left out and come in any order', () => {
+  expect(parseStrategy('common-neighbor')).toEqual({ kind: 'common-neighbor', k: 2, mode: 'agnostic' })
+  expect(parseStrategy('common-neighbor:mode=aware,k=3')).toEqual({
+    kind: 'common-neighbor',
+    k: 3,
+    mode: 'aware',
+  })
+})
+
+test.each([
+  ['', /expected direct or common-neighbor, got ''/],
+  ['indirect', /got 'indirect'/],
+  ['direct:k=2', /direct without options, got ':k=2'/],
+  ['common-neighbor:', /k, mode, theta, dedupe, elide, engine or labels, got ''/],
+  ['common-neighbor:k=1', /k, a whole number >= 2, got '1'/],
+  ['common-neighbor:k=2x', /got '2x'/],
+  ['common-neighbor:k=4=5', /got '4=5'/],
+  ['common-neighbor:k=', /got ''/],
+  ['common-neighbor:k=99999999999999999999', /got '9+'/],
+  ['common-neighbor:theta=-1', /theta, a whole number >= 0, got '-1'/],
+  ['common-neighbor:mode=both', /mode=aware or mode=agnostic, got 'mode=both'/],
+  ['common-neighbor:dedupe=yes', /dedupe=true or dedupe=false, got 'dedupe=yes'/],
+  [
+    'common-neighbor:engine=best',
+    /engine=greedy, engine=distributed, engine=improved, engine=exact, got 'engine=best'/,
+  ],
+  ['common-neighbor:labels=x', /labels, a whole number >= 0, got 'x'/],
+  ['common-neighbor:k=2,k=3', /k once, got 'k=3'/],
+  ['common-neighbor:speed=9', /got 'speed'/],
+])("refuses '%s'", (text, message) => {
+  const error = thrown(() => parseStrategy(text))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(message)
+})

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { knownTopology } from '../../../src/neighborhood/topology-cache.js'
+import { type ProcessTopology, topologyFromEdges } from '../../../src/topology/process-topology.js'
+
+const ring = (ranks: number, weight = 1): ProcessTopology => {
+  const sources = Int32Array.from({ length: ranks }, (_, rank) => rank)
+  const destinations = sources.map((rank) => (rank + 1) % ranks)
+  return topologyFromEdges(ranks, { sources, destinations, weights: new Float64Array(ranks).fill(weight) })
+}
+
+describe('knownTopology', () => {
+  it('gives the one object for equal topologies', () => {
+    const first = knownTopology(ring(5))
+    expect(knownTopology(ring(5))).toBe(first)
+  })
+
+  it.each([
+    ['ranks', ring(6)],
+    ['weights', ring(5, 2)],
+    ['the sign of a weight of zero', ring(5, -0)],
+  ])('tells %s apart', (_, other) => {
+    knownTopology(ring(5))
+    knownTopology(ring(5, 0))
+    expect(knownTopology(other)).toBe(other)
+  })
+
+  it('remembers the last four', () => {
+    const made = [10, 11, 12, 13, 14].map((ranks) => knownTopology(ring(ranks)))
+    expect(knownTopology(ring(11))).toBe(made[1])
+    expect(knownTopology(ring(14))).toBe(made[4])
+    expect(knownTopology(ring(10))).not.toBe(made[0])
+  })
+})

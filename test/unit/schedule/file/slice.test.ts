@@ -1,0 +1,120 @@
+import { describe, expect, test } from 'vitest'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
+import { parseSchedule, parseScheduleSlice } from '../../../../src/schedule/file/reader.js'
+import { sliceSchedule, sliceScheduleStream } from '../../../../src/schedule/file/slice.js'
+import { verifySlice } from '../../../../src/schedule/verify/verify.js'
+import { operationsOfRank } from '../../../../src/schedule/walk.js'
+import { builderFor, friendsSchedule, topologyOf } from '../fixtures.js'
+
+const friends = friendsSchedule()
+const lines = [...formatSchedule(friends)]
+
+function codeOf(act: () => unknown): string {
+  try {
+    act()
+  } catch (error) {
+    if (isRankweaveError(error)) return error.code
+    throw error
+  }
+  return 'nothing thrown'
+}
+
+describe('sliceSchedule', () => {
+  test('keeps the lines of the ranks as they are and marks the header', async () => {
+    const slice = [...sliceSchedule(lines, [4, 0])]
+    expect(slice.slice(1)).toEqual([lines[1], lines[5]])
+    expect(JSON.parse(slice[0])).toEqual({ ...JSON.parse(lines[0]), slice: [0, 4] })
+    const later = async function* () {
+      yield* lines
+    }
+    const streamed: string[] = []
+    for await (const line of sliceScheduleStream(later(), [0, 4])) streamed.push(line)
+    expect(streamed).toEqual(slice)
+  })
+
+  test('cuts a slice further, and lines with keys in any order', () => {
+    const reordered = lines.map((line) => {
+      const { rank, ...others } = JSON.parse(line) as Record<string, unknown>
+      return JSON.stringify(rank === undefined ? others : { ...others, rank })
+    })
+    const twice = [...sliceSchedule(sliceSchedule(reordered, [1, 3, 5]), [3])]
+    expect(parseScheduleSlice(twice)).toEqual(parseScheduleSlice(sliceSchedule(lines, [3])))
+  })
+
+  test('refuses ranks that the schedule does not have', () => {
+    expect(codeOf(() => [...sliceSchedule(lines, [7])])).toBe('ERR_RANK')
+    expect(codeOf(() => [...sliceSchedule(lines, [-1])])).toBe('ERR_RANK')
+    expect(codeOf(() => [...sliceSchedule(sliceSchedule(lines, [1, 2]), [3])])).toBe('ERR_RANK')
+    expect(codeOf(() => [...sliceSchedule(lines.slice(0, 3), [5])])).toBe('ERR_SCHEDULE_FORMAT')
+    expect(codeOf(() => [...sliceSchedule([], [5])])).toBe('ERR_SCHEDULE_FORMAT')
+    expect(codeOf(() => [...sliceSchedule([lines[0], '{"rank":'], [5])])).toBe('ERR_SCHEDULE_FORMAT')
+    expect(codeOf(() => [...sliceSchedule([lines[0], '7'], [5])])).toBe('ERR_SCHEDULE_FORMAT')
+  })
+})
+
+describe('a slice', () => {
+  test('has the operations of its ranks and is no whole schedule', () => {
+    const { ranks, schedule, topologyHash } = parseScheduleSlice(sliceSchedule(lines, [0, 4]))
+    expect(ranks).toEqual(Int32Array.of(0, 4))
+    expect(topologyHash).toBe(JSON.parse(lines[0]).topologyHash)
+    const operations = Array.from({ length: 7 }, (_, rank) => {
+      const [from, to] = operationsOfRank(schedule, rank)
+      return to - from
+    })
+    expect(operations).toEqual([6, 0, 0, 0, 1, 0, 0])
+    expect(codeOf(() => parseSchedule(sliceSchedule(lines, [0, 4])))).toBe('ERR_SCHEDULE_FORMAT')
+    expect(codeOf(() => parseScheduleSlice([...sliceSchedule(lines, [0, 4])].slice(0, 2)))).toBe(
+      'ERR_SCHEDULE_FORMAT',
+    )
+    const [header, line] = sliceSchedule(lines, [0])
+    expect(codeOf(() => parseScheduleSlice([header, line, lines[2]]))).toBe('ERR_SCHEDULE_FORMAT')
+    for (const slice of ['[7]', '[1,0]', '[0,0]']) {
+      expect(codeOf(() => parseScheduleSlice([header.replace('[0]', slice), line]))).toBe(
+        'ERR_SCHEDULE_FORMAT',
+      )
+    }
+  })
+
+  test('verifies as far as it goes, and says how far', () => {
+    const verification = verifySlice(parseScheduleSlice(sliceSchedule(lines, [0, 2, 3])))
+    expect(verification).toMatchObject({ ok: true, violations: [] })
+    expect(verification.unproven[0]).toMatch(/^4 messages with ranks outside the slice/)
+    expect(verification.unproven).toHaveLength(3)
+  })
+
+  test('of all ranks proves everything', () => {
+    expect(verifySlice(parseScheduleSlice(lines))).toMatchObject({ ok: true, unproven: [] })
+    expect(verifySlice(parseScheduleSlice(sliceSchedule(lines, [0, 1, 2, 3, 4, 5, 6])))).toMatchObject({
+      ok: true,
+      unproven: [],
+    })
+  })
+
+  test('shows what is wrong inside it', () => {
+    const topology = topologyOf(4, [
+      [0, 1],
+      [2, 1],
+      [1, 3],
+    ])
+    const builder = builderFor(topology, 1)
+    builder.send(0, 0, 1, 0).add(0, 0) // rank 1 does not receive it
+    builder.receive(1, 0, 2, 0).add(2, 2) // whether rank 2 sends it, the slice does not know
+    const broken = [...formatSchedule(builder.build())]
+    const verification = verifySlice(parseScheduleSlice(sliceSchedule(broken, [0, 1])))
+    expect(verification.violations.map(({ code, rank }) => [code, rank])).toEqual([
+      ['send-unmatched', 0],
+      ['slot-missing', 1],
+    ])
+  })
+
+  test('with a place out of range is not looked at further', () => {
+    const broken = lines.map((line) =>
+      line.replace('"write":[2,', '"write":[9,').replace('"read":[0]', '"read":[9]'),
+    )
+    const codes = verifySlice(parseScheduleSlice(sliceSchedule(broken, [0]))).violations.map(
+      ({ code }) => code,
+    )
+    expect(new Set(codes)).toEqual(new Set(['structure']))
+  })
+})

@@ -1,0 +1,203 @@
+import { describe, expect, test } from 'vitest'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { type Schedule, scheduleTag } from '../../../../src/schedule/ir.js'
+import { lower, lowerProcess } from '../../../../src/schedule/lower/lower.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
+import { countMessages } from '../../../../src/schedule/walk.js'
+import { interpret } from '../../../support/lowered-interpreter.js'
+import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
+
+const multigraph = topologyOf(5, [
+  [0, 1],
+  [0, 1],
+  [2, 2],
+  [1, 0],
+  [3, 1],
+  [2, 2],
+  [0, 1],
+  [3, 0],
+  [0, 3],
+])
+
+/** Every slot of every rank has the payload of its source: exactly what the collective is defined to do. */
+function expectDelivered(schedule: Schedule, placement: Int32Array) {
+  const lowered = lower(schedule, placement)
+  const run = interpret(lowered, (rank, place) => `block of rank ${rank}, place ${place}`)
+  const { ranks, inStart, inRank } = schedule.topology
+  for (let rank = 0; rank < ranks; rank++) {
+    const sources = Array.from(inRank.subarray(inStart[rank], inStart[rank + 1]))
+    const received = Array.from(sources, (_, slot) => run.slots[rank].get(slot))
+    expect(received).toEqual(sources.map((source) => `block of rank ${source}, place 0`))
+    expect(run.slots[rank].size).toBe(sources.length)
+  }
+  return { ...run, lowered }
+}
+
+describe('lower', () => {
+  test('one rank per process: one frame per message', () => {
+    for (const schedule of [directSchedule(multigraph), friendsSchedule()]) {
+      const placement = Int32Array.from({ length: schedule.topology.ranks }, (_, rank) => rank)
+      const { framesSent, messagesSent, blocksSent } = expectDelivered(schedule, placement)
+      const planned = countMessages(schedule)
+      expect([framesSent, messagesSent, blocksSent]).toEqual([
+        planned.messages,
+        planned.messages,
+        planned.blocks,
+      ])
+    }
+  })
+
+  test('all ranks in one process: no frame, everything is filled from contributions', () => {
+    const schedule = friendsSchedule()
+    const { framesSent, lowered } = expectDelivered(schedule, new Int32Array(7))
+    expect(framesSent).toBe(0)
+    expect(lowered.programs[0].counts).toEqual({
+      framesSent: 0,
+      framesReceived: 0,
+      messagesSent: 0,
+      messagesInside: countMessages(schedule).messages,
+      blocksSent: 0,
+    })
+  })
+
+  test('two processes: one frame per phase each way, every block once', () => {
+    // Friends 0 and 1 on process 0, their neighbors 2 to 5 and rank 6 on process 1.
+    const { lowered } = expectDelivered(friendsSchedule(), Int32Array.of(0, 0, 1, 1, 1, 1, 1))
+    const [near, far] = lowered.programs
+    expect(Array.from(near!.send.peer)).toEqual([1, 1])
+    expect(Array.from(near!.send.messages)).toEqual([1, 4])
+    // Round 0 takes block 0 to rank 6; round 1 need not take it again.
+    expect(Array.from(near!.send.valueStart)).toEqual([0, 1, 2])
+    expect(Array.from(near!.send.value, (v) => near!.valueBlock[v])).toEqual([0, 1])
+    expect(far!.counts).toEqual({
+      framesSent: 1,
+      framesReceived: 2,
+      messagesSent: 1,
+      messagesInside: 0,
+      blocksSent: 1,
+    })
+  })
+
+  test('a block is not sent to the process of its origin', () => {
+    // Rank 1 returns block 0 to rank 0's neighbor 2, which shares rank 0's process.
+    const topology = topologyOf(3, [
+      [0, 1],
+      [0, 2],
+    ])
+    const builder = builderFor(topology, 2)
+    builder.send(0, 0, 1, 0).add(0, 0)
+    builder.receive(1, 0, 0, 0).add(0, 1)
+    builder.send(1, 1, 2, 0).add(0, 1)
+    builder.receive(2, 1, 1, 0).add(0, 1)
+    const { lowered, framesSent, blocksSent } = expectDelivered(builder.build(), Int32Array.of(0, 1, 0))
+    expect([framesSent, blocksSent]).toEqual([2, 1])
+    expect(lowered.programs[1].send.messages).toEqual(Int32Array.of(1))
+  })
+
+  test('phases that differ at both ends become rounds that cannot deadlock', () => {
+    // a = 0, 1 on process 0 and b = 2, 3 on process 1: each process would wait for the other's second phase.
+    const topology = topologyOf(4, [
+      [2, 0],
+      [1, 3],
+    ])
+    const builder = builderFor(topology, 2)
+    builder.receive(0, 0, 2, scheduleTag.direct).add(2, 1)
+    builder.send(2, 1, 0, scheduleTag.direct).add(2, 0)
+    builder.receive(3, 0, 1, scheduleTag.direct).add(1, 1)
+    builder.send(1, 1, 3, scheduleTag.direct).add(1, 0)
+    const schedule = builder.build()
+    expect(verify(schedule).violations).toEqual([])
+    for (const placement of [
+      Int32Array.of(0, 0, 1, 1),
+      Int32Array.of(0, 1, 2, 3),
+      Int32Array.of(1, 0, 0, 1),
+    ]) {
+      expectDelivered(schedule, placement)
+    }
+  })
+
+  test('a chain across shifted phases keeps its order', () => {
+    // 0 -> 1 -> 2 -> 3, every receive in phase 2, every send in phase 0 or 3.
+    const ranks = 4
+    const topology = topologyOf(ranks, [
+      [0, 1],
+      [0, 2],
+      [0, 3],
+    ])
+    const builder = builderFor(topology, 4)
+    for (let rank = 0; rank < ranks - 1; rank++) {
+      builder.send(rank, rank === 0 ? 0 : 3, rank + 1, 0).add(0, rank === 0 ? 0 : 1)
+      builder.receive(rank + 1, 2, rank, 0).add(0, 1)
+    }
+    const schedule = builder.build()
+    expect(verify(schedule).violations).toEqual([])
+    expectDelivered(schedule, Int32Array.of(0, 1, 2, 3))
+    expectDelivered(schedule, Int32Array.of(0, 1, 1, 0))
+  })
+
+  test('programs of single processes are those of lower; processes without ranks have empty ones', () => {
+    const schedule = friendsSchedule()
+    const placement = Int32Array.of(3, 3, 0, 0, 1, 3, 1)
+    const { programs } = lower(schedule, placement, 6)
+    expect(programs.map(({ ranks }) => Array.from(ranks))).toEqual([[2, 3], [4, 6], [], [0, 1, 5], [], []])
+    for (const program of programs)
+      expect(lowerProcess(schedule, placement, program.process)).toEqual(program)
+    expect(programs[5].counts.framesReceived).toBe(0)
+  })
+
+  test.each([
+    ['ERR_PLACEMENT', 'too short', () => lower(friendsSchedule(), Int32Array.of(0, 1))],
+    ['ERR_PLACEMENT', 'negative', () => lower(friendsSchedule(), Int32Array.of(0, 1, 2, -3, 0, 0, 0))],
+    ['ERR_PLACEMENT', 'no process', () => lowerProcess(friendsSchedule(), new Int32Array(7), -1)],
+    [
+      'ERR_SCHEDULE',
+      'unmatched send',
+      () => {
+        const builder = builderFor(multigraph, 1)
+        builder.send(0, 0, 1, 0).add(0, 0)
+        lower(builder.build(), Int32Array.of(0, 1, 2, 3, 4))
+      },
+    ],
+    [
+      'ERR_SCHEDULE',
+      'missing slot',
+      () => lower(builderFor(multigraph, 1).build(), Int32Array.of(0, 1, 2, 3, 4)),
+    ],
+    [
+      'ERR_SCHEDULE',
+      'block that the sender does not have',
+      () => {
+        const builder = builderFor(topologyOf(3, [[0, 2]]), 1)
+        builder.send(1, 0, 2, 0).add(0, 0)
+        builder.receive(2, 0, 1, 0).add(0, 1)
+        lower(builder.build(), Int32Array.of(0, 1, 2))
+      },
+    ],
+    [
+      'ERR_SCHEDULE',
+      'cyclic wait',
+      () => {
+        const builder = builderFor(
+          topologyOf(2, [
+            [0, 1],
+            [1, 0],
+          ]),
+          2,
+        )
+        for (const rank of [0, 1]) {
+          builder.receive(rank, 0, 1 - rank, 0).add(1 - rank, 1)
+          builder.send(rank, 1, 1 - rank, 0).add(rank, 0)
+        }
+        lower(builder.build(), Int32Array.of(0, 1))
+      },
+    ],
+  ] as const)('%s: %s', (code, _, build) => {
+    let thrown: unknown
+    try {
+      build()
+    } catch (error) {
+      thrown = error
+    }
+    expect(isRankweaveError(thrown, code)).toBe(true)
+  })
+})

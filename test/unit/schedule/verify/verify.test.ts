@@ -1,0 +1,260 @@
+import { describe, expect, test } from 'vitest'
+import { type Schedule, scheduleTag } from '../../../../src/schedule/ir.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
+import { type ViolationCode, violationCodes } from '../../../../src/schedule/verify/violations.js'
+import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
+
+const friends = friendsSchedule()
+
+/** A copy of the friends schedule in which one array was changed. */
+function broken(change: (schedule: Writable) => void): Schedule {
+  const schedule = structuredClone(friends) as Writable
+  change(schedule)
+  return schedule
+}
+type Writable = { -readonly [K in keyof Schedule]: Schedule[K] }
+
+const edge = topologyOf(2, [[0, 1]])
+
+/** Two ranks, one edge; `phases` and everything else by the caller. */
+function small(phases: number, build: (builder: ReturnType<typeof builderFor>) => void): Schedule {
+  const builder = builderFor(edge, phases)
+  build(builder)
+  return builder.build()
+}
+
+/** The edge's own message, as it should be. */
+function deliver(builder: ReturnType<typeof builderFor>, sendPhase = 0, receivePhase = sendPhase): void {
+  builder.send(0, sendPhase, 1, scheduleTag.direct).add(0, 0)
+  builder.receive(1, receivePhase, 0, scheduleTag.direct).add(0, 1)
+}
+
+const seen = new Set<ViolationCode>()
+
+function codesOf(schedule: Schedule, topology = schedule.topology): ViolationCode[] {
+  const { violations, ok, count } = verify(schedule, topology)
+  expect(ok).toBe(violations.length === 0)
+  expect(count).toBe(violations.length)
+  for (const { code } of violations) seen.add(code)
+  return violations.map(({ code }) => code)
+}
+
+describe('verify accepts', () => {
+  test('messages over several tags and in order of each', () => {
+    const topology = topologyOf(2, [
+      [0, 1],
+      [0, 1],
+    ])
+    const builder = builderFor(topology, 1)
+    builder.send(0, 0, 1, 9).add(0, 0)
+    builder.send(0, 0, 1, 4).add(0, 0)
+    builder.receive(1, 0, 0, 4).add(0, 1)
+    builder.receive(1, 0, 0, 9).add(0, 2)
+    expect(codesOf(builder.build())).toEqual([])
+  })
+
+  test('a message that the receiver lists in a later phase', () => {
+    expect(codesOf(small(3, (b) => deliver(b, 0, 2)))).toEqual([])
+    expect(codesOf(small(3, (b) => deliver(b, 2, 0)))).toEqual([])
+  })
+
+  test('a block that arrives twice and is used twice', () => {
+    // Rank 1 keeps block 0 in a temporary place for rank 2, and gets it again for its own slot.
+    const topology = topologyOf(3, [
+      [0, 1],
+      [0, 2],
+    ])
+    const builder = builderFor(topology, 2)
+    const staged = builder.stage(1)
+    builder.send(0, 0, 1, scheduleTag.exchange).add(0, 0)
+    builder.receive(1, 0, 0, scheduleTag.exchange).add(0, staged)
+    builder.send(0, 0, 1, scheduleTag.direct).add(0, 0)
+    builder.receive(1, 0, 0, scheduleTag.direct).add(0, 1)
+    builder.send(1, 1, 2, scheduleTag.combined).add(0, staged)
+    builder.receive(2, 1, 1, scheduleTag.combined).add(0, 1)
+    expect(codesOf(builder.build())).toEqual([])
+  })
+
+  test('a rank that sends to itself in one phase', () => {
+    const builder = builderFor(topologyOf(1, [[0, 0]]), 1)
+    builder.send(0, 0, 0, 0).add(0, 0)
+    builder.receive(0, 0, 0, 0).add(0, 1)
+    expect(codesOf(builder.build())).toEqual([])
+  })
+})
+
+test('temporary places cost nothing while no operation touches them', () => {
+  const most = 2 ** 31 - 1
+  const schedule = directSchedule(topologyOf(2, [[0, 1]]))
+  expect(verify({ ...schedule, staging: Int32Array.of(most, most) }, schedule.topology)).toMatchObject({
+    ok: true,
+  })
+  // Rank 1 receives into its last temporary place instead of slot 0, which is place 1.
+  const entryTo = schedule.entryTo.map((place) => (place === 1 ? most : place))
+  expect(
+    verify({ ...schedule, staging: Int32Array.of(most, most), entryTo }, schedule.topology).violations,
+  ).toMatchObject([
+    { code: 'slot-missing', rank: 1 },
+    { code: 'unused-delivery', rank: 1 },
+  ])
+})
+
+describe('verify rejects', () => {
+  test('arrays that do not fit together, and looks no further', () => {
+    expect(codesOf(broken((s) => (s.staging = Int32Array.of(1))))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.opStart[3] = 1)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.entryTo = s.entryTo.subarray(1))))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.opPeer[0] = 7)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.opKind[0] = 3)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.opTag[0] = -1)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.entryBlock[0] = 7)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.entryFrom[0] = 3)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.entryTo[0] = 0)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.staging[3] = -1)))).toEqual(['structure'])
+    expect(codesOf(broken((s) => (s.phases = 1.5)))).toContain('structure')
+  })
+
+  test('another topology', () => {
+    expect(codesOf(friends, edge)).toEqual(['topology-differs'])
+    const swapped = structuredClone(friends.topology)
+    swapped.inRank.set([1, 0], swapped.inStart[2])
+    expect(codesOf(friends, swapped)).toEqual(['topology-differs'])
+    expect(codesOf(friends, { ...friends.topology, pairing: 'cartesian' })).toEqual(['topology-differs'])
+    expect(codesOf(friends, structuredClone(friends.topology))).toEqual([])
+  })
+
+  test('a send without its receive', () => {
+    const codes = codesOf(small(1, (b) => b.send(0, 0, 1, scheduleTag.direct).add(0, 0)))
+    expect(codes).toEqual(['send-unmatched', 'slot-missing'])
+  })
+
+  test('a receive without its send', () => {
+    const codes = codesOf(small(1, (b) => b.receive(1, 0, 0, scheduleTag.direct).add(0, 1)))
+    expect(codes).toEqual(['receive-unmatched'])
+  })
+
+  test('tags that differ', () => {
+    const schedule = small(1, (b) => {
+      b.send(0, 0, 1, 3).add(0, 0)
+      b.receive(1, 0, 0, 4).add(0, 1)
+    })
+    expect(codesOf(schedule)).toEqual(['send-unmatched', 'receive-unmatched'])
+  })
+
+  test('other blocks than expected, and the same in another order', () => {
+    const sends = (blocks: readonly number[]) => {
+      const schedule = structuredClone(friends) as Writable
+      const op = schedule.opTag.indexOf(scheduleTag.combined)
+      for (const [i, block] of blocks.entries()) {
+        const e = schedule.entryStart[op] + i
+        schedule.entryBlock[e] = block
+        schedule.entryFrom[e] = block === 0 ? 0 : 2
+      }
+      return schedule
+    }
+    expect(codesOf(sends([0, 1]))).toEqual([])
+    expect(codesOf(sends([1, 0]))).toEqual(['blocks-differ'])
+    expect(codesOf(sends([0, 0]))).toContain('blocks-differ')
+  })
+
+  test('a read before the block is there', () => {
+    const early = small(2, (b) => {
+      const staged = b.stage(0)
+      b.copy(0, 0).add(0, 0, staged)
+      b.send(0, 0, 1, 0).add(0, staged)
+      b.receive(1, 0, 0, 0).add(0, 1)
+    })
+    expect(codesOf(early)).toEqual(['place-empty'])
+  })
+
+  test('a read of another block', () => {
+    const schedule = small(1, (b) => {
+      b.send(0, 0, 1, 0).add(1, 0)
+      b.receive(1, 0, 0, 0).add(1, 1)
+    })
+    expect(codesOf(schedule)).toEqual(['wrong-block', 'slot-wrong'])
+  })
+
+  test('a place written twice, and an own block overwritten', () => {
+    const twice = small(1, (b) => {
+      deliver(b)
+      deliver(b)
+    })
+    expect(codesOf(twice)).toEqual(['place-rewritten'])
+    const own = small(1, (b) => {
+      deliver(b)
+      b.copy(1, 0).add(0, 1, 0)
+    })
+    expect(codesOf(own)).toEqual(['place-rewritten'])
+  })
+
+  test('a delivery that nobody uses', () => {
+    const schedule = small(1, (b) => {
+      deliver(b)
+      const staged = b.stage(1)
+      b.send(0, 0, 1, scheduleTag.exchange).add(0, 0)
+      b.receive(1, 0, 0, scheduleTag.exchange).add(0, staged)
+    })
+    expect(codesOf(schedule)).toEqual(['unused-delivery'])
+  })
+
+  test('ranks that wait for each other, and names them', () => {
+    const topology = topologyOf(3, [
+      [0, 1],
+      [1, 2],
+      [2, 0],
+    ])
+    const builder = builderFor(topology, 2)
+    for (const rank of [0, 1, 2]) {
+      builder.receive(rank, 0, (rank + 2) % 3, 0).add((rank + 2) % 3, 1)
+      builder.send(rank, 1, (rank + 1) % 3, 0).add(rank, 0)
+    }
+    const schedule = builder.build()
+    expect(codesOf(schedule)).toEqual(['deadlock'])
+    const [violation] = verify(schedule).violations
+    for (const rank of [0, 1, 2]) expect(violation!.message).toContain(`rank ${rank} in phase 0`)
+  })
+
+  test('a rank that waits for itself', () => {
+    const builder = builderFor(topologyOf(1, [[0, 0]]), 2)
+    builder.send(0, 0, 0, 0).add(0, 0)
+    builder.receive(0, 1, 0, 0).add(0, 1)
+    expect(codesOf(builder.build())).toEqual(['deadlock'])
+  })
+
+  test('every code was seen', () => {
+    expect([...seen].sort()).toEqual([...violationCodes].sort())
+  })
+})
+
+test('counts all violations and describes the first', () => {
+  const builder = builderFor(
+    topologyOf(
+      300,
+      Array.from({ length: 299 }, (_, r) => [r, r + 1] as const),
+    ),
+    1,
+  )
+  const nothing = builder.build()
+  const full = verify(nothing)
+  expect([full.count, full.violations.length, full.ok]).toEqual([299, 100, false])
+  expect(verify(nothing, nothing.topology, { limit: 3 })).toMatchObject({ count: 299 })
+  expect(verify(nothing, nothing.topology, { limit: 3 }).violations).toHaveLength(3)
+})
+
+test('a large schedule: 4,096 ranks with 80 neighbors each', () => {
+  const side = 64
+  const edges: [number, number][] = []
+  for (let rank = 0; rank < side * side; rank++) {
+    for (let dx = -4; dx <= 4; dx++) {
+      for (let dy = -4; dy <= 4; dy++) {
+        if (dx === 0 && dy === 0) continue
+        const row = (Math.floor(rank / side) + dx + side) % side
+        edges.push([rank, row * side + ((rank + dy + side) % side)])
+      }
+    }
+  }
+  const schedule = directSchedule(topologyOf(side * side, edges))
+  expect(schedule.opKind.length).toBe(655_360)
+  expect(codesOf(schedule)).toEqual([])
+})

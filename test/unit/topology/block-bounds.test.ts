@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { blockBounds } from '../../../src/topology/block-bounds.js'
+import { thrown } from './thrown.js'
+
+test.each([
+  [10, 1, [0, 10]],
+  [10, 3, [0, 4, 7, 10]],
+  [12, 4, [0, 3, 6, 9, 12]],
+  [2, 4, [0, 1, 2, 2, 2]],
+  [0, 2, [0, 0, 0]],
+])('%i elements in %i parts', (count, parts, bounds) => {
+  expect([...blockBounds(count, parts)]).toEqual(bounds)
+})
+
+test.each([
+  [-1, 2],
+  [2.5, 2],
+  [2 ** 31, 2],
+  [3, 0],
+  [3, 1.5],
+])('refuses %s elements in %s parts', (count, parts) => {
+  expect(thrown(() => blockBounds(count, parts)).code).toBe('ERR_ARGUMENT')
+})

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { csvText, parseCsv } from '../../../../src/topology/files/csv.js'
+import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { thrown } from '../thrown.js'
+
+const edges = { sources: [2, 0, 2], destinations: [0, 1, 0] }
+const plain = topologyFromEdges(3, edges)
+const weighted = topologyFromEdges(3, { ...edges, weights: [1.5, -2, 0] })
+
+test.each([
+  ['no names', '2,0\n0,1\n2,0\n', plain],
+  ['weights', '2,0,1.5\n0,1,-2\n2,0,0', weighted],
+  ['names', 'source,destination,weight\n2,0,1.5\n0,1,-2\n2,0,0\n', weighted],
+  ['names in another order and case', 'Weight,TARGET,From\r\n1.5,0,2\r\n-2,1,0\r\n0,0,2\r\n', weighted],
+  [
+    'columns that are not read',
+    'id,"a, b",src,x,dst\n1,"p\n""q"", r",2,,0\n2,two words,0,"",1\n3,,2,é,0\n',
+    plain,
+  ],
+  ['quotes', '"source","dest","weight"\n"2","0","1.5"\n0,"1",-2\n "2" , 0 ,"0"\n', weighted],
+  ['comments, blank lines, a byte order mark', '\ufeff# c\n\n2, 0\n  # d\n0 ,1\n2\t,\t0\n', plain],
+])('%s', (_, text, topology) => {
+  expect(parseCsv(text)).toEqual(topology)
+})
+
+test('a rank without destination has no edge, ranks may be given', () => {
+  expect(parseCsv('0,1\n5,\n')).toEqual(topologyFromEdges(6, { sources: [0], destinations: [1] }))
+  expect(parseCsv('4,\n').ranks).toBe(5)
+  expect(parseCsv('from,to,weight\n0,1,2\n3,,\n')).toEqual(
+    topologyFromEdges(4, { sources: [0], destinations: [1], weights: [2] }),
+  )
+  expect(parseCsv('0,1', { ranks: 9 }).ranks).toBe(9)
+  expect(parseCsv('', { ranks: 2 }).outRank).toHaveLength(0)
+})
+
+test('other delimiters', () => {
+  expect(parseCsv('2;0\n0;1\n2;0', { delimiter: ';' })).toEqual(plain)
+  expect(parseCsv('2\t0\n0\t 1\n2\t0', { delimiter: '\t' })).toEqual(plain)
+})
+
+test('csvText writes what parseCsv reads', () => {
+  expect([...csvText(weighted)].join('')).toBe('source,destination,weight\n0,1,-2\n2,0,1.5\n2,0,0\n')
+  const isolated = topologyFromEdges(5, { sources: [0], destinations: [1] })
+  expect([...csvText(isolated)].join('')).toBe('source,destination\n0,1\n4,\n')
+  expect(parseCsv([...csvText(isolated)].join(''))).toEqual(isolated)
+})
+
+test.each([
+  ['', 1, 1, 'edges, got the end of the text'],
+  ['source,destination', 1, 19, 'edges, got the end of the text'],
+  ['a,b\n0,1', 1, 1, "columns 'source' and 'destination', got other names"],
+  ['from,source,to\n0,1', 1, 6, "one column of each kind, got another source: 'source'"],
+  ['-1,0', 1, 1, "columns 'source' and 'destination', got other names"],
+  ['0,1\n-1,0', 2, 1, "a source rank from 0 to 16777215, got '-1'"],
+  ['0,1\n0,1.5', 2, 3, "a destination rank from 0 to 16777215, got '1.5'"],
+  ['0,1\n,1', 2, 1, "a source rank from 0 to 16777215, got ','"],
+  ['0,99999999', 1, 3, "a destination rank from 0 to 16777215, got '99999999'"],
+  ['0,"99999999"', 1, 3, "a destination rank from 0 to 16777215, got '99999999'"],
+  ['0,"1x"', 1, 3, "a destination rank from 0 to 16777215, got '1x'"],
+  ['0,1,2,3', 1, 7, "the end of the line, got '3'"],
+  ['0,1 2', 1, 5, "the end of the line, got '2'"],
+  ['0,1,x', 1, 5, "a number as weight, got 'x'"],
+  ['0,1,NaN', 1, 5, "a number as weight, got 'NaN'"],
+  ['0,1,"1e999"', 1, 5, "a number as weight, got '1e999'"],
+  ['0,1,2\n0,1', 2, 4, 'a weight, as on the lines before, got the end of the line'],
+  ['0,1\n0,1,2', 2, 6, 'no weight, as on the lines before'],
+  ['0,"1', 1, 5, 'a closing quote for the one at 1:3, got the end of the text'],
+  ['0,"1"2', 1, 6, "a delimiter or the end of the line after a quote, got '2'"],
+  ['to,from\n"a\nb",1', 3, 1, "a destination rank from 0 to 16777215, got 'a\nb'"],
+])('refuses %j', (text, line, column, message) => {
+  const error = thrown(() => parseCsv(text, { file: 'g.csv' }))
+  expect(error.code).toBe('ERR_TOPOLOGY')
+  expect(error.message).toContain(`g.csv:${line}:${column}: expected ${message}`)
+  expect(error.details).toEqual({ file: 'g.csv', line, column })
+})
+
+test('refuses ranks beyond those given', () => {
+  expect(thrown(() => parseCsv('0,2', { ranks: 2 })).message).toContain("rank from 0 to 1, got '2'")
+})

@@ -1,0 +1,112 @@
+import { MultiDirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
+import { expect, test } from 'vitest'
+import { lineAndColumn, walkJson } from '../../../../src/text/json-places.js'
+import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
+import { graphologyJsonText, parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
+import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/process-topology.js'
+import { thrown } from '../thrown.js'
+
+test('reads what graphology exports, of every type', () => {
+  const mixed = new MultiGraph({ type: 'mixed' })
+  const undirected = new UndirectedGraph()
+  for (const graph of [mixed, undirected]) {
+    for (const node of ['b', 'a', 'c']) graph.addNode(node)
+    graph.addUndirectedEdge('a', 'b', { weight: 2 })
+    graph.addUndirectedEdge('c', 'c', { weight: 3 })
+  }
+  mixed.addDirectedEdge('c', 'a', { weight: 4 })
+  for (const graph of [mixed, undirected])
+    expect(parseGraphologyJson(JSON.stringify(graph.export()))).toEqual(topologyFromGraph(graph))
+})
+
+test('writes what graphology imports, and reads it back with both lists and both weights', () => {
+  const crossed = topologyFromLists({
+    ranks: 3,
+    outStart: [0, 2, 4, 5],
+    outRank: [2, 1, 1, 2, 2],
+    outWeight: [1, 2, 3, -0, 5],
+    inStart: [0, 0, 2, 5],
+    inRank: [1, 0, 2, 1, 0],
+    inWeight: [3, 2, 5, 40, 1],
+  })
+  const text = [...graphologyJsonText(crossed)].join('')
+  expect(parseGraphologyJson(text)).toEqual(crossed)
+  const graph = MultiDirectedGraph.from(JSON.parse(text))
+  expect(topologyFromGraph(graph)).toEqual(crossed)
+  expect(graph.mapEdges((_, attributes) => attributes)).toEqual(
+    topologyToGraph(crossed).mapEdges((_, attributes) => attributes),
+  )
+})
+
+test('edges need no attributes, weights may have another name or be ignored', () => {
+  const text = '{"nodes":[{"key":"x"},{"key":7}],"edges":[{"source":7,"target":"x","attributes":{"w":2}}]}'
+  const edges = { sources: [1], destinations: [0] }
+  expect(parseGraphologyJson(text)).toEqual(topologyFromEdges(2, edges))
+  expect(parseGraphologyJson(text, { weight: 'w' })).toEqual(topologyFromEdges(2, { ...edges, weights: [2] }))
+  expect(parseGraphologyJson('{"nodes":[{"key":"x"}]}').ranks).toBe(1)
+})
+
+const one = '{"nodes":[{"key":"0"}],\n"edges":'
+test.each([
+  ['', 1, 1, 'a value, got the end of the text'],
+  ['{"nodes":[}', 1, 11, 'a value, got "}"'],
+  ['{"nodes":\n[],}', 2, 4, 'a name in quotes, got "}"'],
+  ['{"nodes" []}', 1, 10, '\':\', got "[]}"'],
+  ['[1 2]', 1, 4, "',' or ']', got \"2]\""],
+  ['{} x', 1, 4, 'the end of the text, got "x"'],
+  ['{"a":01}', 1, 7, "',' or '}', got \"1}\""],
+  ['[]', 1, 1, 'an object, got a list'],
+  ['{"nodes":3}', 1, 10, 'a list of nodes, got a number'],
+  ['{"edges":[]}', 1, 1, 'a list of nodes, got none'],
+  ['{"nodes":[]}', 1, 10, '1 to 16777216 nodes, got 0'],
+  ['{"nodes":[{"key":"a"},\n {"key":"a"}]}', 2, 9, "every key once, got 'a' again"],
+  ['{"nodes":[{"key":null}]}', 1, 18, 'key, a string or a number, got null'],
+  ['{"nodes":[{}]}', 1, 11, 'key, a string or a number, got none'],
+  [
+    '{"options":{"type":"tree"},"nodes":[{"key":1}]}',
+    1,
+    20,
+    "'directed', 'undirected' or 'mixed', got \"tree\"",
+  ],
+  [`${one}{}}`, 2, 9, 'a list of edges, got an object'],
+  [`${one}[7]}`, 2, 10, 'an object, got a number'],
+  [`${one}[{"source":"0","target":"9"}]}`, 2, 33, "the key of a node, got '9'"],
+  [`${one}[{"source":"0"}]}`, 2, 10, 'target, a string or a number, got none'],
+  [`${one}[{"source":"0","target":"0","undirected":1}]}`, 2, 50, 'true or false, got a number'],
+  [`${one}[{"source":"0","target":"0","attributes":{"weight":"x"}}]}`, 2, 60, 'a number, got a string'],
+  [
+    `${one}[{"source":"0","target":"0","attributes":{"weight":1}},\n{"source":"0","target":"0"}]}`,
+    3,
+    1,
+    "the attribute 'weight' on every edge or on none, got it on some",
+  ],
+])('refuses %j', (text, line, column, message) => {
+  const error = thrown(() => parseGraphologyJson(text, { file: 'g.json' }))
+  expect(error.code).toBe('ERR_TOPOLOGY')
+  expect(error.message).toBe(`g.json:${line}:${column}: expected ${message}`)
+  expect(error.details).toEqual({ file: 'g.json', line, column })
+})
+
+test('the walk knows where every value of a text begins', () => {
+  const text = '{"a\\n":[1, -2.5e3,\n{"":true}, []], "b":{}}'
+  const seen: [string, string][] = []
+  expect(walkJson(text, (path, at) => seen.push([path.join('/'), text.slice(at, at + 4)]) < 0)).toBeNull()
+  expect(seen).toEqual([
+    ['', '{"a\\'],
+    ['a\n', '[1, '],
+    ['a\n/0', '1, -'],
+    ['a\n/1', '-2.5'],
+    ['a\n/2', '{"":'],
+    ['a\n/2/', 'true'],
+    ['a\n/3', '[]],'],
+    ['b', '{}}'],
+  ])
+  expect(lineAndColumn('ab\n\nc', 4)).toEqual({ line: 3, column: 1 })
+})
+
+test('an infinite weight cannot be written', () => {
+  const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: [Infinity] })
+  const error = thrown(() => [...graphologyJsonText(topology)])
+  expect(error.code).toBe('ERR_TOPOLOGY')
+  expect(error.message).toContain('edge from 0 to 1')
+})

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest'
+import { mulberry32 } from '../../../../src/base/random.js'
+import { friendLists } from '../../../../src/topology/friends/friend-lists.js'
+import { distinctOut } from '../../../../src/topology/neighbors.js'
+import { type ProcessTopology, topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { commonOf, outSets } from '../../../property/matching-oracle.js'
+import { thrown } from '../thrown.js'
+
+function randomTopology(ranks: number, density: number, seed: number): ProcessTopology {
+  const draw = mulberry32(seed)
+  const sources: number[] = []
+  const destinations: number[] = []
+  for (let p = 0; p < ranks; p++) {
+    for (let q = 0; q < ranks; q++) {
+      if (draw() / 2 ** 32 >= density) continue
+      const copies = draw() % 4 === 0 ? 2 : 1
+      for (let c = 0; c < copies; c++) {
+        sources.push(p)
+        destinations.push(q)
+      }
+    }
+  }
+  return topologyFromEdges(ranks, { sources, destinations })
+}
+
+/** Pairs with their weights, one list per smaller rank. */
+function pairs(topology: ProcessTopology, theta: number, nodeOf: Int32Array | null): [number, number][][] {
+  const { start, rank, weight } = friendLists(distinctOut(topology), theta, nodeOf)
+  return Array.from({ length: topology.ranks }, (_, p) =>
+    Array.from({ length: start[p + 1] - start[p] }, (_, i) => [rank[start[p] + i], weight[start[p] + i]]),
+  )
+}
+
+function pairsByDefinition(topology: ProcessTopology, theta: number, nodeOf: Int32Array | null) {
+  const out = outSets(topology)
+  return out.map((_, p) =>
+    out
+      .map((_, f): [number, number] => [f, commonOf(out, [p, f]).length])
+      .filter(([f, weight]) => f > p && weight > theta && (nodeOf === null || nodeOf[f] === nodeOf[p])),
+  )
+}
+
+test.each([0.05, 0.2, 0.6, 1])(
+  'friends are the pairs with more than theta in common, density %s',
+  (density) => {
+    const topology = randomTopology(40, density, 7)
+    const nodings = [
+      null,
+      ...[1, 3, 8, 40].map((per) => Int32Array.from({ length: 40 }, (_, r) => Math.floor(r / per))),
+    ]
+    // Nodes may be labelled in any way and spread.
+    nodings.push(Int32Array.from({ length: 40 }, (_, r) => (r % 3) * 1000 - 5))
+    for (const nodeOf of nodings) {
+      for (const theta of [0, 1, 5, 20]) {
+        expect(pairs(topology, theta, nodeOf)).toEqual(pairsByDefinition(topology, theta, nodeOf))
+      }
+    }
+  },
+)
+
+test('self loops and parallel edges do not count', () => {
+  // 0 and 1 share 2, twice over, and have self loops.
+  const topology = topologyFromEdges(3, { sources: [0, 0, 0, 1, 1, 1], destinations: [0, 2, 2, 2, 1, 2] })
+  expect(pairs(topology, 0, null)).toEqual([[[1, 1]], [], []])
+  expect(pairs(topology, 1, null)).toEqual([[], [], []])
+})
+
+test('without edges nobody has friends', () => {
+  expect(pairs(topologyFromEdges(3, { sources: [], destinations: [] }), 0, null)).toEqual([[], [], []])
+})
+
+test('more pairs than fit in memory are refused', () => {
+  const out = distinctOut(randomTopology(20, 1, 3))
+  expect(friendLists(out, 0, null, 190).rank.length).toBe(190)
+  const error = thrown(() => friendLists(out, 0, null, 189))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(/at most 189 pairs/)
+})

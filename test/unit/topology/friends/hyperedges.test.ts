@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { thrown } from '../thrown.js'
+
+const full = (sources: number, destinations: number) =>
+  topologyFromEdges(sources + destinations, {
+    sources: Array.from({ length: sources * destinations }, (_, e) => Math.floor(e / destinations)),
+    destinations: Array.from({ length: sources * destinations }, (_, e) => sources + (e % destinations)),
+  })
+
+test('all k-sets of senders to the same ranks are hyperedges, and count at every member', () => {
+  const topology = full(6, 3)
+  for (const [k, total] of [
+    [2, 15],
+    [3, 20],
+    [4, 15],
+    [6, 1],
+    [7, 0],
+    [1e9, 0],
+  ]) {
+    const counted = countHyperedges(topology, { k, theta: 2 })
+    expect(counted).toMatchObject({ kind: 'counted', total, meanPerRank: (total * k) / 9 })
+    if (counted.kind !== 'counted') return
+    expect([...counted.perRank]).toEqual(Array.from({ length: 9 }, (_, r) => (r < 6 ? (total * k) / 6 : 0)))
+  }
+})
+
+test('a weight of exactly theta is none', () => {
+  expect(countHyperedges(full(4, 3), { k: 2, theta: 3 })).toMatchObject({ kind: 'counted', total: 0 })
+})
+
+test('beyond the work limit there is a reason and no number', () => {
+  const topology = mooreTopology({ dims: [16, 16], radius: 3 })
+  const whole = countHyperedges(topology, { k: 4, theta: 12 })
+  expect(whole).toMatchObject({ kind: 'counted', total: (5492 * 256) / 4 })
+  for (const workLimit of [0, 1, 1_000, 1_000_000]) {
+    const stopped = countHyperedges(topology, { k: 4, theta: 12, workLimit })
+    expect(stopped).toEqual({ kind: 'beyond-limit', reason: expect.stringContaining(`${workLimit} steps`) })
+  }
+})
+
+test('the limit counts work, not time: it stops at the same place every time', () => {
+  const topology = mooreTopology({ dims: [16, 16], radius: 3 })
+  const options = { k: 4, theta: 12, workLimit: 1_000_000 }
+  expect(countHyperedges(topology, options)).toEqual(countHyperedges(topology, options))
+})
+
+test.each([
+  [{ k: 1, theta: 0 }, /k, a whole number >= 2, got 1/],
+  [{ k: 2.5, theta: 0 }, /got 2.5/],
+  [{ k: 2, theta: -1 }, /theta, a whole number >= 0, got -1/],
+  [{ k: 2, theta: 0.5 }, /got 0.5/],
+  [{ k: 2, theta: 0, nodeOf: new Int32Array(2) }, /each of 3 ranks, got 2/],
+])('refuses %j', (options, message) => {
+  const error = thrown(() => countHyperedges(full(2, 1), options))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(message)
+})

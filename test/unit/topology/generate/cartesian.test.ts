@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { coordsOf, sizeOf } from '../../../../src/topology/cart-shape.js'
+import { checkTopology } from '../../../../src/topology/check-topology.js'
+import { cartSub, cartTopology } from '../../../../src/topology/generate/cartesian.js'
+import { outNeighbors } from '../../../../src/topology/neighbors.js'
+import { thrown } from '../thrown.js'
+
+describe('cartTopology', () => {
+  test('a periodic extent of 1 is two self loops', () => {
+    expect([...cartTopology({ dims: [1], periods: [true] }).outRank]).toEqual([0, 0])
+  })
+
+  test('a periodic extent of 2 is a double edge', () => {
+    expect([...cartTopology({ dims: [2], periods: [true] }).outRank]).toEqual([1, 1, 0, 0])
+  })
+
+  test('a border that does not wrap has no neighbor, and none of extent 1', () => {
+    expect([...cartTopology({ dims: [3], periods: [false] }).outRank]).toEqual([1, 0, 2, 1])
+    expect([...cartTopology({ dims: [1], periods: [false] }).outRank]).toEqual([])
+  })
+
+  test('dimensions come in order, behind before ahead', () => {
+    const grid = cartTopology({ dims: [4, 4], periods: [true, true] })
+    expect([...outNeighbors(grid, 5)]).toEqual([1, 9, 4, 6])
+    expect([...outNeighbors(grid, 0)]).toEqual([12, 4, 3, 1])
+  })
+
+  test.each([
+    [
+      [8, 8, 8],
+      [true, true, true],
+    ],
+    [
+      [1, 2, 3, 4],
+      [true, false, true, false],
+    ],
+    [[], []],
+  ])('%j %j is sound, its sources equal its destinations', (dims, periods) => {
+    const grid = cartTopology({ dims, periods })
+    checkTopology(grid)
+    expect(grid.inRank).toEqual(grid.outRank)
+    expect(grid.cart).toEqual({ dims, periods })
+  })
+
+  test('refuses a malformed shape', () => {
+    expect(thrown(() => cartTopology({ dims: [2, 2], periods: [] })).code).toBe('ERR_DIMS')
+  })
+})
+
+describe('cartSub', () => {
+  const shape = { dims: [2, 3, 4], periods: [true, false, true] }
+
+  test.each([
+    [[true, true, true]],
+    [[false, true, true]],
+    [[true, false, true]],
+    [[false, false, true]],
+    [[false, false, false]],
+  ])('keeping %j, every color is a whole grid in key order', (remain) => {
+    const members = new Map<number, { key: number; kept: number[]; dropped: string }[]>()
+    for (let rank = 0; rank < 24; rank++) {
+      const { color, key } = cartSub(shape, remain, rank)
+      const coords = coordsOf(shape, rank)
+      const kept = coords.filter((_, d) => remain[d])
+      const dropped = coords.filter((_, d) => !remain[d]).join()
+      members.set(color, [...(members.get(color) ?? []), { key, kept, dropped }])
+    }
+    const { shape: sub } = cartSub(shape, remain, 0)
+    expect(members.size * sizeOf(sub)).toBe(24)
+    for (const grid of members.values()) {
+      expect(new Set(grid.map(({ dropped }) => dropped)).size).toBe(1)
+      const inOrder = grid.toSorted((a, b) => a.key - b.key)
+      expect(inOrder.map(({ kept }) => kept)).toEqual(inOrder.map((_, rank) => coordsOf(sub, rank)))
+    }
+  })
+
+  test('the slice has the kept extents and periods', () => {
+    expect(cartSub(shape, [true, false, true], 0).shape).toEqual({ dims: [2, 4], periods: [true, true] })
+  })
+
+  test('refuses a wrong number of flags, and a rank outside', () => {
+    expect(thrown(() => cartSub(shape, [true], 0)).code).toBe('ERR_DIMS')
+    expect(thrown(() => cartSub(shape, [true, true, true], 24)).code).toBe('ERR_RANK')
+  })
+})

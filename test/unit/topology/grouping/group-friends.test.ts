@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest'
+import { partBounds } from '../../../../src/topology/friends/friend-groups.js'
+import type { MatchingEngine, MatchOptions } from '../../../../src/topology/friends/grouping-options.js'
+import { matchFriends } from '../../../../src/topology/grouping/group-friends.js'
+import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
+import { type ProcessTopology, topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { matchedOf } from '../../../property/matching-oracle.js'
+import { thrown } from '../thrown.js'
+
+/** A topology from every rank's destinations. */
+function lists(...destinations: readonly (readonly number[])[]): ProcessTopology {
+  return topologyFromEdges(destinations.length, {
+    sources: destinations.flatMap((row, p) => row.map(() => p)),
+    destinations: destinations.flat(),
+  })
+}
+
+const agnostic = (topology: ProcessTopology, k: number, theta: number) =>
+  matchedOf(matchFriends(topology, { k, mode: 'agnostic', theta }))
+
+describe('threshold', () => {
+  const sharing = (common: number) =>
+    lists(
+      ...[0, 1].map(() => Array.from({ length: common }, (_, i) => 2 + i)),
+      ...Array.from({ length: common }, () => []),
+    )
+
+  test.each([
+    ['agnostic', 2, 2],
+    ['aware', 2, 2],
+    ['agnostic', 3, 6],
+    ['aware', 3, 3],
+    ['agnostic', 4, 12],
+    ['aware', 4, 4],
+  ] as const)('default of %s with k=%i is %i', (mode, k, theta) => {
+    const found = matchFriends(sharing(1), { k, mode, nodeOf: new Int32Array(3) })
+    expect(found).toMatchObject({ theta, k, mode, count: 0, steps: 0 })
+  })
+
+  test('exactly theta in common is no group, one more is', () => {
+    expect(agnostic(sharing(3), 2, 3).groups).toEqual([])
+    expect(agnostic(sharing(4), 2, 3).groups).toEqual([{ step: 0, members: [0, 1], common: [2, 3, 4, 5] }])
+  })
+
+  test('holds for what is left after a step as well', () => {
+    // {0,1} match on 3..6; of what 1 and 2 share, 7 8 9 is left: three.
+    const common = [3, 4, 5, 6, 7, 8, 9]
+    const topology = (theta: number) =>
+      agnostic(lists([3, 4, 5, 6], common, [6, 7, 8, 9], [], [], [], [], [], [], []), 2, theta)
+    expect(topology(3).groups).toEqual([{ step: 0, members: [0, 1], common: [3, 4, 5, 6] }])
+    expect(topology(3).direct).toEqual([[], [7, 8, 9], [6, 7, 8, 9], [], [], [], [], [], [], []])
+    expect(topology(2).groups).toEqual([
+      { step: 0, members: [0, 1], common: [3, 4, 5, 6] },
+      { step: 1, members: [1, 2], common: [7, 8, 9] },
+    ])
+  })
+})
+
+describe('order', () => {
+  test('the heaviest first', () => {
+    // 0-1 share two, 1-2 share three.
+    const { groups } = agnostic(lists([3, 4], [3, 4, 5], [3, 4, 5], [], [], []), 2, 0)
+    expect(groups).toEqual([{ step: 0, members: [1, 2], common: [3, 4, 5] }])
+  })
+
+  test('equal weights by smallest members, and one group per rank and step', () => {
+    const common = [5, 6, 7]
+    const { groups, direct } = agnostic(lists(common, common, common, common, common, [], [], []), 2, 0)
+    expect(groups).toEqual([
+      { step: 0, members: [0, 1], common },
+      { step: 0, members: [2, 3], common },
+    ])
+    expect(direct[4]).toEqual(common)
+  })
+
+  test('a triangle of equal weights has one answer', () => {
+    const { groups } = agnostic(lists([3, 4], [3, 5], [4, 5], [], [], []), 2, 0)
+    expect(groups).toEqual([
+      { step: 0, members: [0, 1], common: [3] },
+      { step: 1, members: [0, 2], common: [4] },
+      { step: 2, members: [1, 2], common: [5] },
+    ])
+  })
+
+  test('a rank that lost its mate to another takes the next best', () => {
+    // {0,2} is heaviest; 1 would prefer 2 and has to take 3.
+    const { groups } = agnostic(
+      lists([4, 5, 6, 7], [4, 5, 6, 8], [4, 5, 6, 7, 8], [5, 8], [], [], [], [], []),
+      2,
+      1,
+    )
+    expect(groups[0]).toEqual({ step: 0, members: [0, 2], common: [4, 5, 6, 7] })
+    expect(groups[1]).toEqual({ step: 0, members: [1, 3], common: [5, 8] })
+  })
+})
+
+describe('edge cases', () => {
+  test('no edges, one rank, and k above the number of ranks make no groups', () => {
+    expect(agnostic(lists([], [], []), 2, 0)).toEqual({ groups: [], direct: [[], [], []] })
+    expect(agnostic(lists([0]), 2, 0)).toEqual({ groups: [], direct: [[]] })
+    for (const k of [7, 1e6, 1e9, 1e300]) {
+      expect(agnostic(lists([1], [0]), k, 0)).toEqual({ groups: [], direct: [[1], [0]] })
+    }
+  })
+
+  test('self loops and parallel edges do not count', () => {
+    expect(agnostic(lists([0, 2, 2], [1, 2, 2], []), 2, 1).groups).toEqual([])
+    expect(agnostic(lists([0, 2, 2], [1, 2, 2], []), 2, 0).groups).toEqual([
+      { step: 0, members: [0, 1], common: [2] },
+    ])
+  })
+
+  test('a member of a group is never its common neighbor', () => {
+    const everyone = [0, 1, 2, 3, 4]
+    const { groups } = agnostic(lists(everyone, everyone, everyone, everyone, everyone), 3, 0)
+    for (const { members, common } of groups) for (const p of members) expect(common).not.toContain(p)
+    expect(groups[0]).toEqual({ step: 0, members: [0, 1, 2], common: [3, 4] })
+  })
+
+  test('in aware mode friends share a node, in agnostic mode nodes are not read', () => {
+    const common = [4, 5, 6]
+    const topology = lists(common, common, common, common, [], [], [])
+    const nodeOf = Int32Array.of(0, 1, 0, 1, 2, 2, 2)
+    const groups = (mode: MatchOptions['mode']) =>
+      matchedOf(matchFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(({ members }) => members)
+    expect(groups('aware')).toEqual([
+      [0, 2],
+      [1, 3],
+    ])
+    expect(groups('agnostic')).toEqual([
+      [0, 1],
+      [2, 3],
+    ])
+  })
+})
+
+test('more columns than a word, and more friends than fit a small sort, keep the order', () => {
+  // 70 senders to 100 ranks: sender p leaves out rank p of the common ones.
+  const senders = 70
+  const common = Array.from({ length: 100 }, (_, i) => senders + i)
+  const rows = Array.from({ length: senders }, (_, p) => common.filter((q) => q !== senders + p))
+  const { groups } = agnostic(lists(...rows, ...common.map(() => [])), 4, 12)
+  expect(groups[0].members).toEqual([0, 1, 2, 3])
+  expect(groups[0].common).toEqual(common.slice(4))
+  expect(groups.filter(({ step }) => step === 0)).toHaveLength(17)
+})
+
+test('local search leaves groups of more than 12 as greedy found them', () => {
+  // 40 senders to 60 ranks, of which each leaves out a few: greedy is not the best, and a pool holds no whole group.
+  const senders = 40
+  const common = Array.from({ length: 60 }, (_, i) => senders + i)
+  const rows = Array.from({ length: senders }, (_, p) => common.filter((q) => (q * 7 + p * 5) % 11 > 0))
+  const topology = lists(...rows, ...common.map(() => []))
+  for (const k of [12, 13, 20]) {
+    const found = (engine: MatchingEngine) =>
+      matchFriends(topology, { k, mode: 'agnostic', theta: 1, engine })
+    const [greedy, improved] = [found('greedy'), found('improved')]
+    expect(greedy.count).toBeGreaterThan(0)
+    if (k > 12) expect(improved.members).toEqual(greedy.members)
+    else expect(improved.weight).toBeGreaterThanOrEqual(greedy.weight)
+  }
+})
+
+test('groups of more than 256 are refused where there could be any', () => {
+  const many = lists(...Array.from({ length: 300 }, () => [300]), [])
+  expect(agnostic(many, 256, 0).groups).toHaveLength(1)
+  expect(agnostic(many, 256, 1).groups).toEqual([])
+  expect(agnostic(many, 301, 0).groups).toEqual([])
+  const error = thrown(() => agnostic(many, 257, 0))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(/at most 256, got 257/)
+})
+
+test.each([
+  [{ k: 1, mode: 'agnostic' }, /k, a whole number >= 2, got 1/],
+  [{ k: 2.5, mode: 'agnostic' }, /got 2.5/],
+  [{ k: Number.NaN, mode: 'aware' }, /got NaN/],
+  [{ k: 2, mode: 'agnostic', theta: -1 }, /theta, a whole number >= 0, got -1/],
+  [{ k: 2, mode: 'agnostic', theta: 1.5 }, /got 1.5/],
+  [{ k: 2, mode: 'aware' }, /needs the node of every rank/],
+  [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],
+  [{ k: 2, mode: 'aware', nodeOf: new Int32Array(3) }, /each of 2 ranks, got 3/],
+  [{ k: 2, mode: 'sideways' as 'aware' }, /aware or agnostic, got sideways/],
+] as [MatchOptions, RegExp][])('refuses %j', (options, message) => {
+  const error = thrown(() => matchFriends(lists([1], [0]), options))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(message)
+})
+
+test.each([
+  [
+    5,
+    2,
+    [
+      [0, 3],
+      [3, 5],
+    ],
+  ],
+  [
+    7,
+    3,
+    [
+      [0, 3],
+      [3, 5],
+      [5, 7],
+    ],
+  ],
+  [
+    8,
+    4,
+    [
+      [0, 2],
+      [2, 4],
+      [4, 6],
+      [6, 8],
+    ],
+  ],
+  [
+    2,
+    4,
+    [
+      [0, 1],
+      [1, 2],
+      [2, 2],
+      [2, 2],
+    ],
+  ],
+])('%i common neighbors in %i parts: the first get one more', (m, k, parts) => {
+  expect(Array.from({ length: k }, (_, i) => partBounds(m, k, i))).toEqual(parts)
+})
+
+test('the heap gives the heaviest rank first, equal weights by rank, while weights go down', () => {
+  const weight = Int32Array.of(3, 9, 4, 9, 1, 7)
+  const heap = new RankHeap(weight)
+  heap.fill(Int32Array.of(0, 1, 2, 3, 4, 5), 5)
+  const order: number[] = []
+  while (heap.size > 0) {
+    const p = heap.top()
+    if (p === 1 && weight[1] === 9) {
+      weight[1] = 2
+      heap.settleTop()
+      continue
+    }
+    order.push(p)
+    heap.pop()
+  }
+  expect(order).toEqual([3, 2, 0, 1, 4])
+})
