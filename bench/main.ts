@@ -2,14 +2,14 @@
 import { parseArgs } from 'node:util'
 import type { Bench, Figure } from './bench.js'
 import { environment } from './bench.js'
-import { matchingBench } from './matching.js'
+import { groupingBench } from './matching.js'
 import { mpiBench } from './mpi.js'
 import { planBench } from './plan.js'
 import { splitBench } from './split.js'
 import { threadsBench } from './threads.js'
 import { worldBench } from './world.js'
 
-const benches: readonly Bench[] = [worldBench, planBench, matchingBench, threadsBench, mpiBench, splitBench]
+const benches: readonly Bench[] = [worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench]
 
 const { values, positionals } = parseWords()
 const bench = benches.find(({ name }) => name === positionals[0])

@@ -4,7 +4,7 @@ import { local } from '../src/fabric/local/local.js'
 import { run } from '../src/launch/run.js'
 import { nodeOf as nodesOfMachine, parseMachine } from '../src/machine/machine.js'
 import { installNeighborhood } from '../src/neighborhood/install.js'
-import { matchFriends } from '../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'
 import { buildTopology } from '../src/topology/spec/build-topology.js'
 
@@ -15,10 +15,10 @@ if (how === 'plan') {
   const nodeOf = machine === '' ? null : nodesOfMachine(parseMachine(machine), topology.ranks)
   const options = { k: Number(k), mode: nodeOf === null ? 'agnostic' : 'aware', nodeOf } as const
   const seconds: number[] = []
-  let found = matchFriends(topology, options)
+  let found = groupFriends(topology, options)
   seconds.push(found.timeMs / 1000)
   while (seconds.length <= Number(runs)) {
-    found = matchFriends(topology, options)
+    found = groupFriends(topology, options)
     seconds.push(found.timeMs / 1000)
   }
   const { count, steps, weight } = found

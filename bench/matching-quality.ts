@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { mulberry32 } from '../src/base/random.js'
-import { type MatchingEngine, matchSettings } from '../src/topology/friends/grouping-options.js'
+import { type GroupingEngine, groupingSettings } from '../src/topology/friends/grouping-options.js'
 import { ActiveNeighbors } from '../src/topology/grouping/active-neighbors.js'
 import { exactRound, preparedSolver, prepareEngine } from '../src/topology/grouping/exact-round.js'
-import { matchFriends } from '../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { distinctOut } from '../src/topology/neighbors.js'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
 import { buildTopology } from '../src/topology/spec/build-topology.js'
@@ -67,14 +67,14 @@ export async function* qualityFigures(instances: number): AsyncIterable<Figure> 
 }
 
 /** Weight of a round; of `exact` only the first is worked out. */
-function firstRound(topology: ProcessTopology, k: number, engine: MatchingEngine): number {
+function firstRound(topology: ProcessTopology, k: number, engine: GroupingEngine): number {
   const options = { k, mode: 'aware', nodeOf: new Int32Array(topology.ranks), engine } as const
   if (engine === 'exact') {
     const active = new ActiveNeighbors(distinctOut(topology))
-    const groups = exactRound(preparedSolver(), active, matchSettings(topology.ranks, options))
+    const groups = exactRound(preparedSolver(), active, groupingSettings(topology.ranks, options))
     return groups.reduce((sum, { common }) => sum + common.length, 0)
   }
-  const { step, commonStart } = matchFriends(topology, options)
+  const { step, commonStart } = groupFriends(topology, options)
   const end = step.findIndex((s) => s > 0)
   return commonStart[end < 0 ? step.length : end]
 }

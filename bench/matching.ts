@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { nodeOf, parseMachine } from '../src/machine/machine.js'
 import { countHyperedges } from '../src/topology/friends/hyperedges.js'
 import type { MessageCounts } from '../src/topology/friends/rank-view.js'
-import { matchFriends } from '../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { buildTopology } from '../src/topology/spec/build-topology.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { qualityFigures } from './matching-quality.js'
@@ -88,7 +88,7 @@ function* messages(): Iterable<Figure> {
     const topology = buildTopology(spec)
     const nodes = machine === '' ? null : nodeOf(parseMachine(machine), topology.ranks)
     const mode = nodes === null ? 'agnostic' : 'aware'
-    const { messages, waves } = matchFriends(topology, { k, mode, nodeOf: nodes, engine: 'distributed' })
+    const { messages, waves } = groupFriends(topology, { k, mode, nodeOf: nodes, engine: 'distributed' })
     if (messages === null) continue
     const ours = (messages.request + messages.end + messages.bye) / topology.ranks
     yield {
@@ -162,7 +162,7 @@ async function* distributed(runs: number): AsyncIterable<Figure> {
 }
 
 /** Friend groups: how fast, how large, how good, and how many messages when ranks match themselves. */
-export const matchingBench: Bench = {
+export const groupingBench: Bench = {
   name: 'matching',
   question: 'How long does it take to match friends, and how heavy is the matching?',
   async *measure({ quick = false, only = '' }: BenchOptions = {}) {

@@ -80,7 +80,7 @@ export type { AdjacentOptions, CartOptions, DistGraphOptions } from './neighborh
 export type { TopologyOptions } from './neighborhood/create.js'
 export type { AdjacentEdges, DistributedEdges } from './neighborhood/distributed/gather-lists.js'
 // neighborhood
-export type { BlockWishes } from './neighborhood/execute/block-layout.js'
+export type { BlockLayoutOptions } from './neighborhood/execute/block-layout.js'
 export type { NeighborTraffic } from './neighborhood/execute/executor.js'
 export { NeighborRequest } from './neighborhood/execute/persistent.js'
 // Also what makes these methods part of `Communicator` for users of the types.
@@ -92,7 +92,7 @@ export { maxRelativeError, serialProduct } from './neighborhood/spmm/serial.js'
 export { type SpmmProblem, type SpmmShare, spmm } from './neighborhood/spmm/spmm.js'
 export { TopologyCommunicator } from './neighborhood/topology-communicator.js'
 // schedule
-export { ScheduleBuilder, type ScheduleHead } from './schedule/builder.js'
+export { ScheduleBuilder, type ScheduleFileHeader } from './schedule/builder.js'
 export { formatSchedule } from './schedule/file/format-schedule.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from './schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from './schedule/file/schedule-file.js'
@@ -116,9 +116,9 @@ export {
 export { countMessages, forEachOperation } from './schedule/walk.js'
 export {
   type ByteSource,
-  type OnRead,
   type OpenSource,
   openSourceFile,
+  type ReadProgress,
   sourceOf,
 } from './text/byte-source.js'
 export { blockBounds } from './topology/block-bounds.js'
@@ -142,8 +142,8 @@ export {
   type CommonNeighbors,
   commonNeighbors,
 } from './topology/friends/common-neighbors.js'
-export type { FriendGroups, Matching } from './topology/friends/friend-groups.js'
-export type { MatchingEngine, MatchOptions } from './topology/friends/grouping-options.js'
+export type { FriendGroups, Grouping } from './topology/friends/friend-groups.js'
+export type { GroupingEngine, GroupingOptions } from './topology/friends/grouping-options.js'
 export { countHyperedges, type HyperedgeCount, type HyperedgeOptions } from './topology/friends/hyperedges.js'
 export type { MessageCounts } from './topology/friends/rank-view.js'
 export { cartSub, cartTopology } from './topology/generate/cartesian.js'
@@ -167,7 +167,7 @@ export {
   forecastCombining,
 } from './topology/grouping/combining-forecast.js'
 export { prepareEngine } from './topology/grouping/exact-round.js'
-export { matchFriends } from './topology/grouping/group-friends.js'
+export { groupFriends } from './topology/grouping/group-friends.js'
 export { topologyLimits } from './topology/limits.js'
 export { formatMatrixMarket } from './topology/matrix/format-matrix-market.js'
 export { parseMatrixMarket, readMatrixMarket } from './topology/matrix/matrix-market.js'

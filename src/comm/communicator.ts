@@ -1,4 +1,4 @@
-import { attempt } from '../base/promise-try.js'
+import { promiseTry } from '../base/promise-try.js'
 import { RankweaveError } from '../errors.js'
 import * as collectives from './calls/collectives/collectives.js'
 import type { CommState } from './context/comm-state.js'
@@ -373,12 +373,12 @@ export class Communicator {
   split(color: number, key?: number, options?: SplitOptions): Promise<Communicator>
   split(color: number | null, key?: number, options?: SplitOptions): Promise<Communicator | null>
   split(color: number | null, key = 0, options?: SplitOptions): Promise<Communicator | null> {
-    return attempt(() => construct.split(this, color, key, options))
+    return promiseTry(() => construct.split(this, color, key, options))
   }
 
   /** The ranks that share a node. @see MPI-4.1 §7.4.2 (MPI_Comm_split_type) */
   splitType(type: 'node', key = 0, options?: WaitOptions): Promise<Communicator> {
-    return attempt(() => construct.splitType(this, type, key, options))
+    return promiseTry(() => construct.splitType(this, type, key, options))
   }
 
   /**
@@ -390,12 +390,12 @@ export class Communicator {
    * @throws ERR_RANK, ERR_ARGUMENT for a stride that does not lead from `first` to `last`
    */
   range(first: number, last: number, stride = 1): Promise<Communicator | null> {
-    return attempt(() => range(this, first, last, stride))
+    return promiseTry(() => range(this, first, last, stride))
   }
 
   /** The same ranks with a context of their own. @see MPI-4.1 §7.4.2 */
   dup(options?: WaitOptions): Promise<Communicator> {
-    return attempt(() => construct.dup(this, options))
+    return promiseTry(() => construct.dup(this, options))
   }
 
   /**
@@ -406,7 +406,7 @@ export class Communicator {
    * @see MPI-4.1 §7.4.2
    */
   create(group: Group, options?: WaitOptions): Promise<Communicator | null> {
-    return attempt(() => construct.create(this, group, options))
+    return promiseTry(() => construct.create(this, group, options))
   }
 
   /**
@@ -416,7 +416,7 @@ export class Communicator {
    * @see MPI-4.1 §7.4.3
    */
   free(options?: WaitOptions): Promise<void> {
-    return attempt(() => free(this, options))
+    return promiseTry(() => free(this, options))
   }
 
   /**

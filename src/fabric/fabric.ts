@@ -55,7 +55,7 @@ export interface Fabric {
    * Looks for frames at most so often; true as soon as a frame was delivered, which is the only one from its peer. For a
    * rank that is about to wait: what it does not wait for stays where it is. Only where a look costs next to nothing.
    */
-  glance?(maxLooks: number): boolean
+  tryPoll?(maxPolls: number): boolean
 
   /** Keeps the event loop of this process alive while waits are pending; calls nest. */
   ref(): void

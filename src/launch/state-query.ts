@@ -2,10 +2,10 @@ import type { Clock } from '../base/clock.js'
 import type { ProcessState } from '../comm/world/diagnosis.js'
 
 /** How long a process that answers nothing is waited for. */
-const patienceMs = 1000
+const spinMs = 1000
 
 /** Asks the processes of a world what they wait for. One that runs without awaiting anything cannot answer. */
-export class StateQuestions {
+export class StateQuery {
   readonly #clock: Clock
   readonly #post: (process: number, question: number) => void
   readonly #open = new Map<number, Question>()
@@ -21,7 +21,7 @@ export class StateQuestions {
     const question = ++this.#last
     return new Promise((resolve) => {
       const states = new Map<number, ProcessState | undefined>()
-      const cancel = this.#clock.later(patienceMs, () => this.#close(question))
+      const cancel = this.#clock.later(spinMs, () => this.#close(question))
       this.#open.set(question, { waiting: new Set(processes), states, cancel, resolve })
       for (const process of processes) this.#post(process, question)
       if (processes.length === 0) this.#close(question)

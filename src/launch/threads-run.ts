@@ -6,7 +6,7 @@ import { describeWorld } from '../comm/world/diagnosis-text.js'
 import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
-import { StateQuestions } from './state-query.js'
+import { StateQuery } from './state-query.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
 import { startWorkers } from './threads-start.js'
 
@@ -74,7 +74,7 @@ class ThreadsWorld {
   readonly #signal: AbortSignal | undefined
   readonly #clock: Clock
   readonly #settle: Settle
-  readonly #questions: StateQuestions
+  readonly #questions: StateQuery
   readonly #triggers: ReportTriggers
   readonly #outcomes: (Outcome | undefined)[]
   /** What a worker died of, if it said so. */
@@ -107,7 +107,7 @@ class ThreadsWorld {
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
     this.#workers = workers
-    this.#questions = new StateQuestions(clock, (process, question) =>
+    this.#questions = new StateQuery(clock, (process, question) =>
       workers[process]!.postMessage({ kind: 'diagnose', question } satisfies ToProcess),
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
@@ -133,7 +133,7 @@ class ThreadsWorld {
     switch (message.kind) {
       case 'loaded':
         this.#loading.delete(process)
-        if (this.#loading.size === 0) this.#tellAll({ kind: 'start' })
+        if (this.#loading.size === 0) this.#notifyAll({ kind: 'start' })
         break
       case 'state':
         this.#questions.answered(process, message.question, message.state ?? undefined)
@@ -182,7 +182,7 @@ class ThreadsWorld {
       this.#end()
       return
     }
-    this.#tellAll({ kind: 'lost', process, reason })
+    this.#notifyAll({ kind: 'lost', process, reason })
     this.#done(process, { kind: 'lost' })
   }
 
@@ -198,7 +198,7 @@ class ThreadsWorld {
       this.#failure ??= { error: abortedWorld(this.#signal!), process: 0, lost: false }
       this.#end()
     } else {
-      this.#tellAll({ kind: 'abort', reason: encodeError(this.#signal!.reason, maxErrorBytes) })
+      this.#notifyAll({ kind: 'abort', reason: encodeError(this.#signal!.reason, maxErrorBytes) })
       this.#startGrace()
     }
   }
@@ -216,7 +216,7 @@ class ThreadsWorld {
     })
   }
 
-  #tellAll(message: ToProcess): void {
+  #notifyAll(message: ToProcess): void {
     for (const worker of this.#workers) worker.postMessage(message)
   }
 

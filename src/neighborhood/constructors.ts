@@ -24,7 +24,7 @@ import {
 import { keepOwnLists } from './distributed/own-lists.js'
 import { nodesOf, placementOf } from './execute/neighborhood.js'
 import type { CommonNeighbor } from './plan/strategy.js'
-import { knownTopology } from './topology-cache.js'
+import { cachedTopology } from './topology-cache.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 export interface CartOptions extends TopologyOptions {
@@ -56,7 +56,7 @@ export function createCart(
     ranks,
     contribution: null,
     gather: () => null,
-    build: () => knownTopology(cartTopology(shape)),
+    build: () => cachedTopology(cartTopology(shape)),
     agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
     handle: (state, localIndex, neighborhood) => new CartCommunicator(state, localIndex, neighborhood),
   })
@@ -84,7 +84,7 @@ export function createGraph(
     build: () => {
       if (ranks === 0) return null
       const start = [0, ...Array.from(index)]
-      return knownTopology(
+      return cachedTopology(
         topologyFromLists({ ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }),
       )
     },
@@ -141,7 +141,7 @@ export function createDistGraphAdjacent(
     ranks: comm.size,
     contribution,
     gather: (state, exchange, hosted) => gatherAdjacent(state, exchange, hosted, isWeighted),
-    build: (lists) => knownTopology(topologyFromLists(lists)),
+    build: (lists) => cachedTopology(topologyFromLists(lists)),
     agreed,
     handle: graphHandle,
   })
@@ -193,7 +193,7 @@ export function createDistGraph(
     ranks: comm.size,
     contribution: { sources, degrees, destinations, weights } as DistributedEdges,
     gather: (state, exchange, hosted) => gatherEdges(state, exchange, hosted, isWeighted),
-    build: (edges) => knownTopology(topologyFromEdges(comm.size, edges)),
+    build: (edges) => cachedTopology(topologyFromEdges(comm.size, edges)),
     agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
     handle: graphHandle,
   })

@@ -1,4 +1,4 @@
-import { attempt } from '../base/promise-try.js'
+import { promiseTry } from '../base/promise-try.js'
 import { Communicator } from '../comm/communicator.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { CartCommunicator } from './cart-communicator.js'
@@ -77,19 +77,19 @@ declare module '../comm/communicator.js' {
 export function installNeighborhood(): void {
   const methods: TopologyMethods & ThisType<Communicator> = {
     createCart(dims, options) {
-      return attempt(() => createCart(this, dims, options))
+      return promiseTry(() => createCart(this, dims, options))
     },
     createGraph(index, edges, options) {
-      return attempt(() => createGraph(this, index, edges, options))
+      return promiseTry(() => createGraph(this, index, edges, options))
     },
     createDistGraphAdjacent(options) {
-      return attempt(() => createDistGraphAdjacent(this, options))
+      return promiseTry(() => createDistGraphAdjacent(this, options))
     },
     createDistGraph(options) {
-      return attempt(() => createDistGraph(this, options))
+      return promiseTry(() => createDistGraph(this, options))
     },
     createTopology(topology, options) {
-      return attempt(() => createTopology(this, topology, options))
+      return promiseTry(() => createTopology(this, topology, options))
     },
   }
   for (const [name, value] of Object.entries(methods)) {

@@ -8,7 +8,7 @@ let recent: WeakRef<ProcessTopology>[] = []
  * The topology, or an equal one that another process of this thread has just made: logical processes that gather the
  * same lists then share the arrays, and with them the plan.
  */
-export function knownTopology(made: ProcessTopology): ProcessTopology {
+export function cachedTopology(made: ProcessTopology): ProcessTopology {
   for (const ref of recent) {
     const known = ref.deref()
     if (known !== undefined && isEqual(known, made)) return known

@@ -1,4 +1,4 @@
-import { attempt } from '../base/promise-try.js'
+import { promiseTry } from '../base/promise-try.js'
 import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { StridedView } from '../comm/datatype/payload.js'
@@ -11,7 +11,7 @@ import {
   isRepeated,
   neighborAllgatherv,
 } from './execute/allgather.js'
-import type { BlockWishes } from './execute/block-layout.js'
+import type { BlockLayoutOptions } from './execute/block-layout.js'
 import type { NeighborTraffic } from './execute/executor.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent.js'
@@ -82,7 +82,7 @@ export class TopologyCommunicator extends Communicator {
    * @throws ERR_RANK before anything is sent
    */
   planLines(root = 0, options?: WaitOptions): Promise<string[] | null> {
-    return attempt(() => planLines(this.seat(), this.neighborhood, root, options))
+    return promiseTry(() => planLines(this.seat(), this.neighborhood, root, options))
   }
 
   /** What neighborhood collectives of this communicator have sent from this process so far. Live. */
@@ -103,7 +103,7 @@ export class TopologyCommunicator extends Communicator {
    * @see MPI-4.1 §8.6.1
    */
   neighborAllgather<T extends TypedArray>(data: T | StridedView<T>, options: IntoOptions = {}): Promise<T> {
-    return attempt(() => {
+    return promiseTry(() => {
       const seat = this.seat()
       let checked = this.#last
       if (checked === undefined || !isRepeated(checked, data, options)) {
@@ -126,7 +126,7 @@ export class TopologyCommunicator extends Communicator {
     data: T | StridedView<T>,
     options?: BlocksOptions,
   ): Promise<Gathered<T>> {
-    return attempt(() => neighborAllgatherv(this.seat(), this.neighborhood, data, options)) as Promise<
+    return promiseTry(() => neighborAllgatherv(this.seat(), this.neighborhood, data, options)) as Promise<
       Gathered<T>
     >
   }
@@ -150,7 +150,11 @@ export class TopologyCommunicator extends Communicator {
    * @throws ERR_COUNT, ERR_TRUNCATE at `start`, on all ranks, when the blocks of one do not fit
    * @see MPI-4.1 §8.8.1
    */
-  neighborAllgathervInit<T extends TypedArray>(send: T, recv: T, layout: BlockWishes = {}): NeighborRequest {
+  neighborAllgathervInit<T extends TypedArray>(
+    send: T,
+    recv: T,
+    layout: BlockLayoutOptions = {},
+  ): NeighborRequest {
     return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
   }
 

@@ -15,7 +15,7 @@ export interface ByteSource {
 export type OpenSource = (path: string) => ByteSource
 
 /** Told how much of a source has been read; `sizeBytes` null where nobody knows. */
-export type OnRead = (readBytes: number, sizeBytes: number | null) => void
+export type ReadProgress = (readBytes: number, sizeBytes: number | null) => void
 
 /** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. */
 export function sourceOf(data: Uint8Array | string): ByteSource {
@@ -59,24 +59,27 @@ export const openSourceFile: OpenSource = (path) => {
 export function withSource<T>(
   path: string,
   read: (source: ByteSource) => T,
-  { open = openSourceFile, onRead }: { readonly open?: OpenSource; readonly onRead?: OnRead } = {},
+  {
+    open = openSourceFile,
+    onProgress,
+  }: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
 ): T {
   const source = open(path)
   try {
-    return read(onRead === undefined ? source : followed(source, onRead))
+    return read(onProgress === undefined ? source : followed(source, onProgress))
   } finally {
     source.close()
   }
 }
 
-function followed(source: ByteSource, onRead: OnRead): ByteSource {
+function followed(source: ByteSource, onProgress: ReadProgress): ByteSource {
   let total = 0
   return {
     sizeBytes: source.sizeBytes,
     read: (into) => {
       const count = source.read(into)
       total += count
-      onRead(total, source.sizeBytes)
+      onProgress(total, source.sizeBytes)
       return count
     },
     close: () => source.close(),

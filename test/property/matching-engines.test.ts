@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import { defaultTheta, type MatchingEngine } from '../../src/topology/friends/grouping-options.js'
+import { defaultTheta, type GroupingEngine } from '../../src/topology/friends/grouping-options.js'
 import { prepareEngine } from '../../src/topology/grouping/exact-round.js'
-import { matchFriends } from '../../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { seededLabels } from '../../src/topology/grouping/seeded-labels.js'
 import { cases } from '../support/soak.js'
 import {
@@ -32,8 +32,8 @@ const configurations = smallTopologies(10).chain(({ what, topology }) =>
 
 type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : never
 
-const found = ({ topology, labelSeed, ...rest }: Configuration, engine: MatchingEngine) =>
-  matchFriends(topology, { ...rest, engine, ...(labelSeed === undefined ? {} : { labelSeed }) })
+const found = ({ topology, labelSeed, ...rest }: Configuration, engine: GroupingEngine) =>
+  groupFriends(topology, { ...rest, engine, ...(labelSeed === undefined ? {} : { labelSeed }) })
 
 const weightOf = ({ groups }: Matched, step: number): number =>
   groups.filter((group) => group.step === step).reduce((sum, { common }) => sum + common.length, 0)
@@ -111,7 +111,7 @@ test('first round: greedy <= improved <= exact = the heaviest there is', () => {
   fc.assert(
     fc.property(configurations, (configuration) => {
       const { topology, k, mode, nodeOf, theta } = configuration
-      const weight = (engine: MatchingEngine) => weightOf(matchedOf(found(configuration, engine)), 0)
+      const weight = (engine: GroupingEngine) => weightOf(matchedOf(found(configuration, engine)), 0)
       const [greedy, improved, exact] = [weight('greedy'), weight('improved'), weight('exact')]
       expect(improved).toBeGreaterThanOrEqual(greedy)
       expect(exact).toBeGreaterThanOrEqual(improved)

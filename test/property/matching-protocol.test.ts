@@ -2,12 +2,12 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { mulberry32 } from '../../src/base/random.js'
 import { GroupSearch } from '../../src/topology/friends/group-search.js'
-import type { MatchMessage } from '../../src/topology/friends/rank-view.js'
+import type { GroupingMessage } from '../../src/topology/friends/rank-view.js'
 import { groupsOfPatterns } from '../../src/topology/grouping/distributed/friend-patterns.js'
 import { rankViews } from '../../src/topology/grouping/distributed/group-by-messages.js'
-import { MatchingRank } from '../../src/topology/grouping/distributed/grouping-rank.js'
+import { GroupingRank } from '../../src/topology/grouping/distributed/grouping-rank.js'
 import type { KnownFriends } from '../../src/topology/grouping/distributed/known-friends.js'
-import { matchFriends } from '../../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { seededLabels } from '../../src/topology/grouping/seeded-labels.js'
 import { cases } from '../support/soak.js'
 import { matchExhaustively, matchedOf } from './matching-oracle.js'
@@ -29,11 +29,11 @@ const configurations = smallTopologies(10).chain(({ what, topology }) =>
 type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : never
 
 /** Delivers messages one by one, of a pair in the order of sending, otherwise in an order that a seed draws. */
-function matchInRandomOrder(configuration: Configuration, Rank: typeof MatchingRank = MatchingRank) {
+function matchInRandomOrder(configuration: Configuration, Rank: typeof GroupingRank = GroupingRank) {
   const { topology, k, mode, nodeOf, theta, labelSeed, order } = configuration
   const labels = labelSeed === undefined ? null : seededLabels(topology.ranks, labelSeed)
   const search = new GroupSearch(k - 1)
-  const pairs: { from: number; to: number; messages: MatchMessage[] }[] = []
+  const pairs: { from: number; to: number; messages: GroupingMessage[] }[] = []
   const pairOf = new Map<number, (typeof pairs)[number]>()
   const ranks = rankViews(topology, mode === 'aware' ? nodeOf : null).map(
     (view) =>
@@ -52,7 +52,7 @@ function matchInRandomOrder(configuration: Configuration, Rank: typeof MatchingR
   while (pairs.length > 0) {
     const at = draw() % pairs.length
     const pair = pairs[at]
-    const message = pair.messages.shift() as MatchMessage
+    const message = pair.messages.shift() as GroupingMessage
     if (pair.messages.length === 0) pairs.splice(at, 1)
     ranks[pair.to].receive(pair.from, message)
   }
@@ -60,7 +60,7 @@ function matchInRandomOrder(configuration: Configuration, Rank: typeof MatchingR
 }
 
 /** The groups of the ranks; throws when they got stuck or do not know the same. */
-function groupsOf(configuration: Configuration, Rank?: typeof MatchingRank) {
+function groupsOf(configuration: Configuration, Rank?: typeof GroupingRank) {
   const { topology, k, theta, mode } = configuration
   const ranks = matchInRandomOrder(configuration, Rank)
   if (!ranks.every((rank) => rank.isDone && rank.waitingMessages === 0)) throw new Error('stuck')
@@ -117,12 +117,12 @@ test('every rank knows who serves it', () => {
 })
 
 /** As printed in Algorithm 7.1, line 24: ranks hear that friends end a round, but not what these stop sending. */
-class StaleRows extends MatchingRank {
+class StaleRows extends GroupingRank {
   protected override applyRemoval(_friends: KnownFriends, _friend: number, _removed: Int32Array): void {}
 }
 
 /** As printed in Algorithm 7.3, line 6: the largest hyperedge, whichever of equal ones comes to mind. */
-class OwnTieBreak extends MatchingRank {
+class OwnTieBreak extends GroupingRank {
   static #made = 0
   readonly #turn = OwnTieBreak.#made++
   protected override orderFriends(friends: number[]): number[] {
@@ -142,7 +142,7 @@ test.each([
     fc.property(configurations, (configuration) => {
       const { topology, k, mode, nodeOf, theta, labelSeed } = configuration
       const options = { k, mode, nodeOf, theta, ...(labelSeed === undefined ? {} : { labelSeed }) }
-      const planned = matchFriends(topology, options)
+      const planned = groupFriends(topology, options)
       try {
         expect(matchedOf(groupsOf(configuration, Faulty))).toEqual(matchedOf(planned))
       } catch {

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { defaultTheta } from '../../src/topology/friends/grouping-options.js'
 import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
-import { matchFriends } from '../../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,
@@ -42,7 +42,7 @@ test('matching equals the exhaustive greedy on random configurations', () => {
   fc.assert(
     fc.property(configurations, (configuration) => {
       const { topology, k, mode, nodeOf, theta } = configuration
-      const found = matchFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) })
+      const found = groupFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) })
       const nodes = mode === 'aware' ? nodeOf : null
       const expected = matchExhaustively(topology, k, theta ?? defaultTheta(k, mode), nodes)
       expect(matchedOf(found), shown(configuration)).toEqual(expected)
@@ -62,7 +62,7 @@ test('every edge is served once, by a group of its rank or directly', () => {
   fc.assert(
     fc.property(configurations, ({ topology, k, mode, nodeOf, theta }) => {
       const { groups, direct } = matchedOf(
-        matchFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) }),
+        groupFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) }),
       )
       const served = direct.map((row) => [...row])
       for (const { members, common } of groups) {

@@ -54,7 +54,7 @@ export const planCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { strategy, machine } = chooseStrategy(options)
         report.note(`building ${spec}`)
-        const topology = buildTopology(spec, { onRead: readProgress(report, spec) })
+        const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
         report.note(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
@@ -83,7 +83,7 @@ export const planCommand: AddCommand = (program, act) => {
             interNode: direct.messages.interNode,
             volumeBlocks: direct.volumeBlocks,
           },
-          matching: matchingOf(planned),
+          matching: groupingOf(planned),
           planMs,
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
@@ -95,7 +95,7 @@ export const planCommand: AddCommand = (program, act) => {
 }
 
 /** How the groups were found; null without groups. */
-function matchingOf({ groups }: Plan) {
+function groupingOf({ groups }: Plan) {
   if (groups === null) return null
   const { engine, weight, messages, waves, timeMs } = groups
   return { engine, weight, messages, waves, timeMs }

@@ -70,12 +70,12 @@ export const spmmCommand: AddCommand = (program, act) => {
         const a =
           fileA === undefined
             ? stencilMatrix(sample)
-            : readMatrixMarket(fileA, { onRead: readProgress(report, fileA) })
+            : readMatrixMarket(fileA, { onProgress: readProgress(report, fileA) })
         if (fileB !== undefined) report.note(`reading ${fileB}`)
         const b =
           fileB === undefined
             ? randomDense(a.cols, options.width, 1)
-            : toDense(readMatrixMarket(fileB, { onRead: readProgress(report, fileB) }))
+            : toDense(readMatrixMarket(fileB, { onProgress: readProgress(report, fileB) }))
 
         report.note(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })

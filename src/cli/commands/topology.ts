@@ -62,7 +62,7 @@ export const topologyCommand: AddCommand = (program, act) => {
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
         report.note(`building ${spec}`)
-        const topology = buildTopology(spec, { onRead: readProgress(report, spec) })
+        const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
         if (format !== undefined && output !== undefined)
           return await convert(report, spec, topology, format, output)
         const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, parseMachine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { matchingEngines } from '../../topology/friends/grouping-options.js'
+import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { oneOf, whole } from './options.js'
 
 /** Friends per group when nobody says otherwise: pays already where ranks share few neighbors. */
@@ -29,7 +29,7 @@ export function addStrategyOptions(command: Command): Command {
     .addOption(new Option('--no-dedupe', 'repeat the exchange of mates who meet in several steps'))
     .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
     .addOption(
-      new Option('--engine <name>', `who matches friends: ${matchingEngines.join(', ')}`).default('greedy'),
+      new Option('--engine <name>', `who matches friends: ${groupingEngines.join(', ')}`).default('greedy'),
     )
     .addOption(
       new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
@@ -47,7 +47,7 @@ export const strategySchema = {
   theta: whole(0, 2 ** 31 - 1).optional(),
   dedupe: z.boolean(),
   elide: z.boolean(),
-  engine: oneOf(...matchingEngines),
+  engine: oneOf(...groupingEngines),
   labels: whole(0, 2 ** 32 - 1).optional(),
   machine: z.string().transform(parseMachine).optional(),
 }

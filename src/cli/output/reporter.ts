@@ -1,4 +1,4 @@
-import type { OnRead } from '../../text/byte-source.js'
+import type { ReadProgress } from '../../text/byte-source.js'
 import type { Streams } from './streams.js'
 
 /** How a command speaks: its result once on standard output, everything said on the way on standard error. */
@@ -45,7 +45,7 @@ export function groupProgress(report: Reporter): (step: number, groups: number) 
 }
 
 /** Follows the reading of a file. */
-export function readProgress(report: Reporter, what: string): OnRead {
+export function readProgress(report: Reporter, what: string): ReadProgress {
   const megabytes = (bytes: number) => `${figure(Math.round(bytes / 1e5) / 10)} MB`
   return (read, size) =>
     report.progress(() =>

@@ -11,7 +11,7 @@ export type End = (error: unknown) => void
  * @param body looks after an empty event loop by itself when `mayRunEmpty`
  * @throws what `body` throws, but the reason of the signal once that is aborted
  */
-export async function asGuest<T>(
+export async function guardUserCode<T>(
   body: (ending: AbortSignal, end: End) => Promise<T>,
   { mayRunEmpty = false } = {},
 ): Promise<T> {

@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError } from '../../errors.js'
 import { loadDefault, programError } from '../../launch/load-program.js'
-import { asGuest } from './guard-user-code.js'
+import { guardUserCode } from './guard-user-code.js'
 
 /** What `rankweave run` runs on every rank. */
 export type Program = (world: Communicator, args: readonly string[]) => unknown
@@ -34,7 +34,7 @@ export function checkProgramFile(file: string): string {
 export async function loadProgram(file: string): Promise<Program> {
   const url = checkProgramFile(file)
   try {
-    return await asGuest((ending) =>
+    return await guardUserCode((ending) =>
       Promise.race([loadDefault<unknown, readonly string[]>(url, file), aborted(ending)]),
     )
   } catch (cause) {

@@ -5,7 +5,7 @@ import { run } from '../../launch/run.js'
 import { worldFailure } from '../command.js'
 import { ownProgram } from '../input/world-options.js'
 import { leaveMpi } from '../output/mpi-streams.js'
-import { asGuest } from './guard-user-code.js'
+import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { captureRankOutput } from './rank-output.js'
@@ -54,7 +54,7 @@ const interrupts = ['SIGINT', 'SIGTERM'] as const
 
 async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpty = false): Promise<T> {
   try {
-    return await asGuest(
+    return await guardUserCode(
       async (signal, end) => {
         // Once: who asks again gets what the platform does by itself.
         const onInterrupt = (name: string) =>

@@ -289,7 +289,7 @@ export class CollectiveEngine implements ExchangeOwner {
   #runNow(slot: Slot, localIndex: number): void {
     const { runtime } = this.#state
     slot.runner = localIndex
-    if (this.#run(slot) && !slot.settled && runtime.mayLook) runtime.lookFor(slot)
+    if (this.#run(slot) && !slot.settled && runtime.mayPoll) runtime.lookFor(slot)
     slot.runner = -1
   }
 

@@ -175,7 +175,7 @@ export class CommState {
   }
 
   /** The same, where it has been made. */
-  get matchingSoFar(): Matching | undefined {
+  get openedMatching(): Matching | undefined {
     return this.#matching
   }
 

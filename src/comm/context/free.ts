@@ -38,9 +38,9 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   }
 
   run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
-    const { matchingSoFar, collectives } = this.#state
+    const { openedMatching, collectives } = this.#state
     // Nobody elsewhere knows it, and nothing is left of it here.
-    if (exchange.count === 1 && matchingSoFar === undefined && collectives.isAlone) return this.#forget()
+    if (exchange.count === 1 && openedMatching === undefined && collectives.isAlone) return this.#forget()
     return this.#drain(exchange)
   }
 
@@ -53,10 +53,10 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
     await state.collectives.whenAlone()
-    await state.matchingSoFar?.whenAddressed()
-    const { arriving, talked } = await tellCounts(state, exchange)
+    await state.openedMatching?.whenAddressed()
+    const { arriving, talked } = await reportCounts(state, exchange)
     if (arriving > 0) await state.matching.whenArrived(arriving)
-    await state.matchingSoFar?.close()
+    await state.openedMatching?.close()
     // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
     for (const peer of talked) exchange.send(peer, step.done, nothing)
     for (const peer of talked) await exchange.receive(peer, step.done)
@@ -72,10 +72,10 @@ interface Counts {
 }
 
 /** Every process tells each other how many envelopes it has sent it, and whether it shares tables; no words: neither. */
-function tellCounts(state: CommState, exchange: Exchange): Promise<Counts> {
+function reportCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
   const { sharesTables } = state
-  const sent = state.matchingSoFar?.envelopesSent.slice() ?? new Int32Array(count)
+  const sent = state.openedMatching?.envelopesSent.slice() ?? new Int32Array(count)
   const talked: number[] = []
   let arriving = sent[me]!
   let missing = count - 1

@@ -5,7 +5,7 @@ import type { Send } from './message.js'
  * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before, so
  * that a look-up lets none overtake another.
  */
-export class Lookups {
+export class AddressQueue {
   /** By rank in the communicator. */
   readonly #waiting = new Map<number, Send[]>()
   #whenNone: { readonly resolve: () => void; readonly reject: (error: RankweaveError) => void } | undefined

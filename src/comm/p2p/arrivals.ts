@@ -6,9 +6,9 @@ import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from 
 import { deliverBytes, envelopeIn } from './delivery.js'
 import type { Mailbox, Mailboxes } from './mailbox.js'
 import { Arrived, type Receive } from './message.js'
-import type { Transfers } from './rendezvous.js'
+import type { RendezvousTransfers } from './rendezvous.js'
 import { MatchedMessage } from './request.js'
-import type { Unreceived } from './unexpected-messages.js'
+import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /** Messages of one communicator as they come: to the receive that is there, or into the mailbox until one is. */
 export class Arrivals {
@@ -17,15 +17,20 @@ export class Arrivals {
   readonly #state: CommState
   readonly #credit: Credit
   readonly #mailboxes: Mailboxes
-  readonly #transfers: Transfers
-  readonly #unreceived: Unreceived
+  readonly #transfers: RendezvousTransfers
+  readonly #unexpected: UnexpectedMessages
 
-  constructor(state: CommState, mailboxes: Mailboxes, transfers: Transfers, unreceived: Unreceived) {
+  constructor(
+    state: CommState,
+    mailboxes: Mailboxes,
+    transfers: RendezvousTransfers,
+    unexpected: UnexpectedMessages,
+  ) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#mailboxes = mailboxes
     this.#transfers = transfers
-    this.#unreceived = unreceived
+    this.#unexpected = unexpected
   }
 
   /** An eager message, or the first part of a long one. */
@@ -51,11 +56,11 @@ export class Arrivals {
       envelope,
       whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
     )
-    if (transferId !== 0) this.#unreceived.open(src, transferId, message)
+    if (transferId !== 0) this.#unexpected.open(src, transferId, message)
     if (whole) {
       copyBytes(bytesOf(data), 0, payload)
       this.#state.runtime.processCounters.bytesCopied += payload.byteLength
-    } else this.#unreceived.fill(message, payload)
+    } else this.#unexpected.fill(message, payload)
     this.enter(message, receive)
   }
 
@@ -71,7 +76,7 @@ export class Arrivals {
       ...(bytes === undefined ? {} : { bytes }),
     } as const
     const message = new Arrived(mailbox, envelopeIn(header), content)
-    this.#unreceived.open(src, transferId, message)
+    this.#unexpected.open(src, transferId, message)
     this.enter(message, mailbox.posted.find(message.source, message.tag))
   }
 
@@ -84,10 +89,10 @@ export class Arrivals {
 
   /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */
   takeBack(src: number, transferId: number): void {
-    const message = this.#unreceived.find(src, transferId)
+    const message = this.#unexpected.find(src, transferId)
     if (message === undefined || !message.listed) return
     message.mailbox.arrived.remove(message)
-    this.#unreceived.discard(message, cancelReason.asked)
+    this.#unexpected.discard(message, cancelReason.asked)
   }
 
   /** A message is here. @param receive the first posted receive that matches, if any */
@@ -95,7 +100,7 @@ export class Arrivals {
     const { mailbox } = message
     if (receive !== undefined) {
       mailbox.posted.remove(receive)
-      if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+      if (receive.kind === 'recv') this.#unexpected.give(message, receive)
       else receive.fulfil(this.extract(message))
       return
     }

@@ -8,7 +8,7 @@ const longestBytes = 65_536
  * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never changes; it
  * can only be detached, and then there are no bytes any more.
  */
-export class RecentArray {
+export class CheckedBufferCache {
   type: number = typeCode.value
   bytes: Uint8Array = new Uint8Array(0)
   #array: unknown

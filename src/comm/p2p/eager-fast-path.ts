@@ -6,12 +6,12 @@ import { type Credit, creditOf } from '../process/credit.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
 import type { Message, ReceiveBuffer, TypedArray } from '../types.js'
-import type { Lookups } from './address-queue.js'
-import { RecentArray } from './checked-buffer-cache.js'
+import type { AddressQueue } from './address-queue.js'
+import { CheckedBufferCache } from './checked-buffer-cache.js'
 import type { EnvelopeCount } from './envelope-count.js'
 import type { Mailbox } from './mailbox.js'
 import type { Receive } from './message.js'
-import { Sought } from './unposted-receive.js'
+import { UnpostedReceive } from './unposted-receive.js'
 
 /** How a rank in another process is reached; `index` counts its process among those of the communicator. */
 interface Route {
@@ -25,30 +25,30 @@ interface Route {
  * comes. Envelope and data are read where the fabric has them, and no object is made but the message. All that is out
  * of the ordinary is refused here, before anything has changed, and goes the way that can do everything (`Matching`).
  */
-export class ShortMessages {
+export class EagerFastPath {
   readonly #state: CommState
   readonly #credit: Credit
   readonly #mailboxes: ReadonlyMap<number, Mailbox>
-  readonly #lookups: Lookups
+  readonly #addressQueue: AddressQueue
   readonly #envelopes: EnvelopeCount
   readonly #header = new Int32Array(envelopeWords)
   /** Of the last message: most often the next one goes the same way. Its words are in the header. */
   #route: Route | undefined
-  readonly #sent = new RecentArray()
-  readonly #filled = new RecentArray()
-  readonly #sought = new Sought()
+  readonly #sent = new CheckedBufferCache()
+  readonly #filled = new CheckedBufferCache()
+  readonly #unposted = new UnpostedReceive()
   #stopped = false
 
   constructor(
     state: CommState,
     mailboxes: ReadonlyMap<number, Mailbox>,
-    lookups: Lookups,
+    addressQueue: AddressQueue,
     envelopes: EnvelopeCount,
   ) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#mailboxes = mailboxes
-    this.#lookups = lookups
+    this.#addressQueue = addressQueue
     this.#envelopes = envelopes
     this.#header[headerWord.kind] = frameKind.eager
     this.#header[headerWord.leader] = state.id.leader
@@ -62,7 +62,7 @@ export class ShortMessages {
 
   /** Sends a short array to a rank elsewhere. False, and nothing done, for all else. */
   send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
-    if (this.#stopped || !this.#lookups.none) return false
+    if (this.#stopped || !this.#addressQueue.none) return false
     const { runtime } = this.#state
     const recent = this.#sent
     let { type, bytes }: { type: number; bytes: Uint8Array } = recent
@@ -122,31 +122,31 @@ export class ShortMessages {
     into: ReceiveBuffer | undefined,
   ): Message | Receive<Message> | undefined {
     const { runtime } = this.#state
-    if (this.#stopped || !runtime.mayLook || owner.arrived.find(source, tag) !== undefined) return undefined
-    const sought = this.#sought
-    sought.begin(owner, source, tag, into)
+    if (this.#stopped || !runtime.mayPoll || owner.arrived.find(source, tag) !== undefined) return undefined
+    const unposted = this.#unposted
+    unposted.begin(owner, source, tag, into)
     if (into !== undefined && !(into instanceof StridedView)) {
       const recent = this.#filled
       if (!recent.is(into)) {
-        sought.bytes = bytesOf(into)
-        sought.type = typeCodeOf(into)
-        recent.remember(into, sought.type, sought.bytes)
+        unposted.bytes = bytesOf(into)
+        unposted.type = typeCodeOf(into)
+        recent.remember(into, unposted.type, unposted.bytes)
       } else {
-        sought.bytes = recent.bytes
-        sought.type = recent.type
+        unposted.bytes = recent.bytes
+        unposted.type = recent.type
       }
     }
     try {
-      runtime.lookFor(sought)
-      return sought.isFound ? sought.message : sought.posted
+      runtime.lookFor(unposted)
+      return unposted.isFound ? unposted.message : unposted.posted
     } finally {
-      sought.end()
+      unposted.end()
     }
   }
 
   /** Posts the receive that is sought, if there is one: something has come that must see it. */
   post(): void {
-    this.#sought.post()
+    this.#unposted.post()
   }
 
   /** An eager message as it lies in the fabric's memory. True when it went to its receive; false, and nothing done, else. */
@@ -168,9 +168,9 @@ export class ShortMessages {
     ) {
       return false
     }
-    const sought = this.#sought
+    const unposted = this.#unposted
     const dest = words[at + envelopeWord.dest]!
-    const mailbox = sought.owner?.rank === dest ? sought.owner : this.#mailboxes.get(dest)
+    const mailbox = unposted.owner?.rank === dest ? unposted.owner : this.#mailboxes.get(dest)
     if (mailbox === undefined) return false
     const source = words[at + envelopeWord.source]!
     const tag = words[at + envelopeWord.tag]!
@@ -180,10 +180,10 @@ export class ShortMessages {
     let data: ReceiveBuffer | undefined
     let target: Uint8Array
     if (receive === undefined) {
-      if (sought.owner !== mailbox || !sought.accepts(source, tag)) return false
-      data = sought.into
-      target = sought.bytes
-      if (data !== undefined && (type !== sought.type || payloadBytes > target.length)) return false
+      if (unposted.owner !== mailbox || !unposted.accepts(source, tag)) return false
+      data = unposted.into
+      target = unposted.bytes
+      if (data !== undefined && (type !== unposted.type || payloadBytes > target.length)) return false
     } else {
       if (receive.kind !== 'recv') return false
       data = receive.into
@@ -202,7 +202,7 @@ export class ShortMessages {
     counters.messagesReceived++
     counters.bytesReceived += payloadBytes
     this.#state.runtime.processCounters.bytesCopied += payloadBytes
-    if (receive === undefined) sought.found(source, tag, count, payloadBytes, data)
+    if (receive === undefined) unposted.found(source, tag, count, payloadBytes, data)
     else {
       mailbox.posted.remove(receive)
       receive.fulfil({ source, tag, count, sizeBytes: payloadBytes, data })

@@ -5,17 +5,17 @@ import { type Credit, creditOf } from '../process/credit.js'
 import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
 import { ANY_SOURCE, type Status, type TypedArray } from '../types.js'
-import { Lookups } from './address-queue.js'
+import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
 import { deliverCopy, type Envelope } from './delivery.js'
-import { ShortMessages } from './eager-fast-path.js'
+import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
 import { type Mailbox, Mailboxes } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
 import { freedError } from './pending.js'
-import { Transfers } from './rendezvous.js'
+import { RendezvousTransfers } from './rendezvous.js'
 import type { MatchedMessage } from './request.js'
-import { Unreceived } from './unexpected-messages.js'
+import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
@@ -27,12 +27,12 @@ import { Unreceived } from './unexpected-messages.js'
 export class Matching {
   readonly #state: CommState
   readonly #credit: Credit
-  readonly #transfers: Transfers
+  readonly #transfers: RendezvousTransfers
   /** By rank in the communicator. */
   readonly #mailboxes: Mailboxes
-  readonly #lookups = new Lookups()
-  readonly short: ShortMessages
-  readonly #unreceived: Unreceived
+  readonly #addressQueue = new AddressQueue()
+  readonly short: EagerFastPath
+  readonly #unexpected: UnexpectedMessages
   readonly #arrivals: Arrivals
   readonly #envelopes: EnvelopeCount
   #anyLost: boolean
@@ -42,12 +42,12 @@ export class Matching {
   constructor(state: CommState) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
-    this.#transfers = new Transfers(state)
+    this.#transfers = new RendezvousTransfers(state)
     this.#envelopes = new EnvelopeCount(state)
-    this.#unreceived = new Unreceived(state, this.#transfers)
+    this.#unexpected = new UnexpectedMessages(state, this.#transfers)
     this.#mailboxes = new Mailboxes(state)
-    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unreceived)
-    this.short = new ShortMessages(state, this.#mailboxes, this.#lookups, this.#envelopes)
+    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unexpected)
+    this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.#envelopes)
     this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
     if (this.#anyLost) this.short.stop()
   }
@@ -59,7 +59,7 @@ export class Matching {
 
   /** Resolves when no send waits for the address of its destination; only then `envelopesSent` has them all. */
   whenAddressed(): Promise<void> {
-    return this.#lookups.whenNone()
+    return this.#addressQueue.whenNone()
   }
 
   /** The mailbox of a local rank. */
@@ -73,7 +73,7 @@ export class Matching {
       send.reject(this.#failed)
       return
     }
-    if (this.#lookups.holds(send)) return
+    if (this.#addressQueue.holds(send)) return
     const mailbox = this.#mailboxes.get(send.dest)
     if (mailbox !== undefined) {
       this.#sendHere(send, mailbox)
@@ -81,7 +81,7 @@ export class Matching {
     }
     const found = this.#state.table.lookup(send.dest)
     if (typeof found === 'number') this.#sendTo(send, found)
-    else this.#lookups.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+    else this.#addressQueue.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
   }
 
   /** Starts a receive or a probe. */
@@ -114,7 +114,7 @@ export class Matching {
   /** Receives a message that was taken out of matching. */
   receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
     this.#arrivals.extracted.delete(message)
-    this.#unreceived.give(message, receive)
+    this.#unexpected.give(message, receive)
   }
 
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
@@ -162,9 +162,9 @@ export class Matching {
         this.#envelopes.arrive()
         return
       case frameKind.data: {
-        const message = this.#unreceived.find(src, header[transferWord.transferId]!)
+        const message = this.#unexpected.find(src, header[transferWord.transferId]!)
         if (message === undefined) break
-        this.#unreceived.fill(message, payload)
+        this.#unexpected.fill(message, payload)
         return
       }
     }
@@ -194,12 +194,12 @@ export class Matching {
       }
       for (const message of [...mailbox.arrived]) {
         mailbox.arrived.remove(message)
-        this.#unreceived.discard(message)
+        this.#unexpected.discard(message)
       }
     }
-    for (const message of this.#arrivals.extracted) this.#unreceived.discard(message)
+    for (const message of this.#arrivals.extracted) this.#unexpected.discard(message)
     this.#arrivals.extracted.clear()
-    await this.#unreceived.close()
+    await this.#unexpected.close()
     await this.#transfers.idle()
   }
 
@@ -211,12 +211,12 @@ export class Matching {
     for (const operation of this.#pending()) operation.reject(error)
     this.#transfers.fail(error)
     for (const mailbox of this.#mailboxes.values()) {
-      for (const message of mailbox.arrived) this.#unreceived.lose(message, error)
+      for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
     }
-    for (const message of this.#arrivals.extracted) this.#unreceived.lose(message, error)
-    this.#unreceived.fail(error)
+    for (const message of this.#arrivals.extracted) this.#unexpected.lose(message, error)
+    this.#unexpected.fail(error)
     this.#mailboxes.clear()
-    this.#lookups.fail(error)
+    this.#addressQueue.fail(error)
     this.#arrivals.extracted.clear()
     this.#envelopes.fail(error)
   }
@@ -238,7 +238,7 @@ export class Matching {
         }
       }
     }
-    this.#unreceived.fail(error, peer)
+    this.#unexpected.fail(error, peer)
     this.#transfers.fail(error, peer)
   }
 
@@ -323,7 +323,7 @@ export class Matching {
       return
     }
     receive.owner.arrived.remove(message)
-    if (receive.kind === 'recv') this.#unreceived.give(message, receive)
+    if (receive.kind === 'recv') this.#unexpected.give(message, receive)
     else receive.fulfil(this.#arrivals.extract(message))
   }
 
@@ -343,7 +343,7 @@ export class Matching {
     const pending: (Send | Receive<unknown>)[] = [
       ...this.#transfers.sends,
       ...this.#transfers.receives,
-      ...this.#unreceived.receives,
+      ...this.#unexpected.receives,
     ]
     const add = ({ content }: Arrived) => {
       if (content.kind === 'local') pending.push(content.send)
@@ -353,7 +353,7 @@ export class Matching {
       for (const message of arrived) add(message)
     }
     for (const message of this.#arrivals.extracted) add(message)
-    pending.push(...this.#lookups.sends)
+    pending.push(...this.#addressQueue.sends)
     return pending.filter((operation) => !operation.settled)
   }
 }

@@ -1,4 +1,4 @@
-import { attempt } from '../../base/promise-try.js'
+import { promiseTry } from '../../base/promise-try.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Communicator } from '../communicator.js'
 import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
@@ -95,7 +95,7 @@ export function sendrecv(
   source: number,
   options: { readonly sendTag?: number; readonly recvTag?: number } & RecvOptions,
 ): Promise<Message> {
-  return attempt(async () => {
+  return promiseTry(async () => {
     signalOf(options)
     const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
     requireReceive(comm, source, recvTag, rest)
@@ -115,7 +115,7 @@ export function probe(
   tag: number,
   options?: WaitOptions,
 ): Promise<Status> {
-  return attempt(() => started<Status>(comm, 'probe', source, tag, options).wait())
+  return promiseTry(() => started<Status>(comm, 'probe', source, tag, options).wait())
 }
 
 export function mprobe(
@@ -124,7 +124,7 @@ export function mprobe(
   tag: number,
   options?: WaitOptions,
 ): Promise<MatchedMessage> {
-  return attempt(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+  return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
 }
 
 export function iprobe(comm: Communicator, source: number, tag: number): Promise<Status | null> {
@@ -151,7 +151,7 @@ function poll<T>(
   tag: number,
   look: () => T | undefined,
 ): Promise<T | null> {
-  return attempt(async () => {
+  return promiseTry(async () => {
     requireReceive(comm, source, tag)
     const found = look()
     if (found !== undefined) return resolvedInTurn(found)

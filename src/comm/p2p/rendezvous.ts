@@ -50,7 +50,7 @@ export const keyOf = (process: number, transferId: number) => process * 2 ** 31 
  * Messages of one communicator from and to other processes: writes the frames of sends, and moves what has been
  * matched. What matches what is decided in `Matching`.
  */
-export class Transfers {
+export class RendezvousTransfers {
   readonly #state: CommState
   readonly #credit: Credit
   readonly #outgoing = new Map<number, Outgoing>()

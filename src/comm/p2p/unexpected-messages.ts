@@ -6,23 +6,23 @@ import { cancelReason } from '../process/frames.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
-import { bufferGone, intact, keyOf, senderGone, type Transfers } from './rendezvous.js'
+import { bufferGone, intact, keyOf, type RendezvousTransfers, senderGone } from './rendezvous.js'
 
 /**
  * Messages of one communicator that came before their receive: gets their data to the receive wherever it is, or
  * lets go of it. Which receive gets which message is decided in `Matching`.
  */
-export class Unreceived {
+export class UnexpectedMessages {
   readonly #state: CommState
   readonly #credit: Credit
-  readonly #transfers: Transfers
+  readonly #transfers: RendezvousTransfers
   /** Messages of other processes that can still be taken back, or are not all here yet. */
   readonly #open = new Map<number, Arrived>()
   #filling = 0
   #whenFilled: (() => void)[] = []
   #closing = false
 
-  constructor(state: CommState, transfers: Transfers) {
+  constructor(state: CommState, transfers: RendezvousTransfers) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#transfers = transfers

@@ -7,7 +7,7 @@ const none = new Uint8Array(0)
 const noType = -1
 
 /** A receive whose rank looks for its message before it waits: it is posted only when somebody else must see it. */
-export class Sought {
+export class UnpostedReceive {
   /** None while nothing is sought. */
   owner: Mailbox | undefined
   into: ReceiveBuffer | undefined

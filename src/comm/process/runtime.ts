@@ -24,10 +24,10 @@ export interface Trouble {
 }
 
 /** Bounds of how often `Runtime.lookFor` looks; a look takes some 10 ns. */
-const fewestLooks = 8
-const mostLooks = 256
+const fewestPolls = 8
+const mostPolls = 256
 /** Frames for others that come in between. */
-const triesPerLook = 16
+const triesPerPoll = 16
 
 /** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
 export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
@@ -67,7 +67,7 @@ export class Runtime implements FrameSink {
   #ended: RankweaveError | undefined
   #spinning = false
   /** How often `lookFor` looks: as often as it paid lately. */
-  #looks = mostLooks
+  #looks = mostPolls
   /** Transfers of the fabric's own that may settle while it looks for frames. */
   #transfers = 0
   /** Frames that were more than a short message for a receive. */
@@ -268,8 +268,8 @@ export class Runtime implements FrameSink {
   }
 
   /** Whether a rank that is about to wait may look first: everybody else here waits already. */
-  get mayLook(): boolean {
-    return this.waits.awake === 1 && this.fabric.glance !== undefined
+  get mayPoll(): boolean {
+    return this.waits.awake === 1 && this.fabric.tryPoll !== undefined
   }
 
   /**
@@ -279,12 +279,12 @@ export class Runtime implements FrameSink {
    */
   lookFor(operation: { readonly settled: boolean }): void {
     const { fabric } = this
-    for (let tries = 0; tries < triesPerLook && fabric.glance!(this.#looks); tries++) {
+    for (let tries = 0; tries < triesPerPoll && fabric.tryPoll!(this.#looks); tries++) {
       if (!operation.settled) continue
-      this.#looks = mostLooks
+      this.#looks = mostPolls
       return
     }
-    this.#looks = Math.max(fewestLooks, this.#looks >> 1)
+    this.#looks = Math.max(fewestPolls, this.#looks >> 1)
     this.#sentBefore = this.processCounters.framesSent
   }
 
@@ -316,7 +316,7 @@ export class Runtime implements FrameSink {
       const waitsBefore = waits.waits
       if (!this.fabric.spin!()) return false
       // Who did nothing but wait since should have looked longer.
-      if (this.#sentBefore === this.processCounters.framesSent) this.#looks = mostLooks
+      if (this.#sentBefore === this.processCounters.framesSent) this.#looks = mostPolls
       // Short messages that ended no wait lead to nothing: the next one may be here.
       if (this.#transfers > 0 || this.#framesHandedOn !== framesBefore || waits.waits !== waitsBefore)
         return true

@@ -10,9 +10,9 @@ import { reportWaits, tally } from './world-report.js'
 /** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
 /** Delay while the world is asleep but a timer, a socket, a signal or another world may wake it up. */
-const patienceMs = 25
+const spinMs = 25
 /** So many looks in a row (3 s) decide when only doubt is left: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
-const looksInDoubt = 120
+const pollsInDoubt = 120
 
 /** The worlds now running in this thread. One of them may wake another, if the user's code connects them. */
 const watched = new Set<DeadlockWatch>()
@@ -52,7 +52,7 @@ export class DeadlockWatch {
     this.#eventLoop = eventLoop
     this.#onDeadlock = onDeadlock
     if (session.hosted.length < session.processes) {
-      this.#agreement = new StuckAgreement(runtimes(), looksInDoubt, {
+      this.#agreement = new StuckAgreement(runtimes(), pollsInDoubt, {
         stuck: () => this.#sleep() === 'for good' && this.#nothingElseMoves(),
         decided: (evidence) => this.#decided(evidence),
       })
@@ -99,12 +99,12 @@ export class DeadlockWatch {
     if (asleep !== 'for good') {
       this.#confirmed = 0
       this.#doubted = 0
-      if (asleep !== 'no') this.#look(asleep === 'frames' ? confirmDelaysMs[0]! : patienceMs)
+      if (asleep !== 'no') this.#look(asleep === 'frames' ? confirmDelaysMs[0]! : spinMs)
       return
     }
     if (!this.#nothingElseMoves()) {
       this.#confirmed = 0
-      this.#look(patienceMs)
+      this.#look(spinMs)
       return
     }
     const delayMs = confirmDelaysMs[++this.#confirmed]
@@ -116,7 +116,7 @@ export class DeadlockWatch {
 
   #decided(evidence: Evidence | undefined): void {
     if (this.#stopped) return
-    if (evidence === undefined) this.#look(patienceMs)
+    if (evidence === undefined) this.#look(spinMs)
     else this.#report(evidence)
   }
 
@@ -140,7 +140,7 @@ export class DeadlockWatch {
     const some = activities.includes('some')
     const doubt = !some && activities.includes('perhaps')
     this.#doubted = doubt ? this.#doubted + 1 : 0
-    return !some && (!doubt || this.#doubted >= looksInDoubt)
+    return !some && (!doubt || this.#doubted >= pollsInDoubt)
   }
 
   /** Whether all ranks sleep, and what of ours may wake them: frames under way, or a wait's signal. */

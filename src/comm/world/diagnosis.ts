@@ -65,7 +65,7 @@ export function stateOf(runtime: Runtime): ProcessState {
 
 export function pointToPointWaits(state: CommState): PointToPointWaits[] {
   const words = new Map<PointToPointWaits['call'], number[]>()
-  for (const operation of state.matchingSoFar?.awaited() ?? []) {
+  for (const operation of state.openedMatching?.awaited() ?? []) {
     const { rank, worldRank } = operation.owner
     const sends = operation instanceof Send
     const call = sends ? (operation.synchronous ? 'ssend' : 'send') : operation.kind

@@ -6,29 +6,29 @@ import type { RankweaveError } from '../../errors.js'
  * awaited next. Their errors repeat what `run` rejects with, so they must not end the program as unhandled
  * rejections. All others are left to do what they would have done.
  */
-const forgiven = new WeakSet<RankweaveError>()
+const tolerated = new WeakSet<RankweaveError>()
 
 /** Worlds that have ended while some of their mains still run. */
 let holders = 0
 
 /** From now on, rejections by this very error may go unhandled while somebody holds {@link holdStrays}. */
-export function forgive(error: RankweaveError): void {
-  forgiven.add(error)
+export function tolerateRejection(error: RankweaveError): void {
+  tolerated.add(error)
 }
 
-export function holdStrays(): void {
+export function holdRejections(): void {
   if (holders++ === 0) process.on('unhandledRejection', onUnhandled)
 }
 
 /** Lets go after the rejections of this turn have been seen. */
-export function releaseStrays(): void {
+export function releaseRejections(): void {
   later(() => {
     if (--holders === 0) process.off('unhandledRejection', onUnhandled)
   }).unref()
 }
 
 function onUnhandled(reason: unknown): void {
-  if (forgiven.has(reason as RankweaveError)) return
+  if (tolerated.has(reason as RankweaveError)) return
   // With a listener Node does nothing by itself: do what it would have done if we were not here.
   if (process.listenerCount('unhandledRejection') === 1 && throwsByDefault()) throw reason
 }

@@ -8,7 +8,7 @@ import { DeadlockWatch } from './deadlock.js'
 import { type ProcessState, stateOf } from './diagnosis.js'
 import { Ending } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
-import { forgive, holdStrays, releaseStrays } from './world-end-rejections.js'
+import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
 
 /** A rank's program. */
 export type Main<T, A> = (world: Communicator, args: A) => T | PromiseLike<T>
@@ -199,14 +199,14 @@ class World<T, A> {
 
   #mainSettled(): void {
     this.#running--
-    this.#releaseStrays()
+    this.#releaseRejections()
   }
 
   /** Once no main runs and nothing is left to fail. */
-  #releaseStrays(): void {
+  #releaseRejections(): void {
     if (this.#running > 0 || !this.#closed || this.#strays !== 'held') return
     this.#strays = 'released'
-    releaseStrays()
+    releaseRejections()
   }
 
   #allReturned(): void {
@@ -260,9 +260,9 @@ class World<T, A> {
   }
 
   #end(runtimes: readonly Runtime[], error: RankweaveError): void {
-    forgive(error)
+    tolerateRejection(error)
     if (this.#strays === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
-      holdStrays()
+      holdRejections()
       this.#strays = 'held'
     }
     for (const runtime of runtimes) runtime.end(error)
@@ -280,7 +280,7 @@ class World<T, A> {
       )
     }
     this.#closed = true
-    this.#releaseStrays()
+    this.#releaseRejections()
     const { resolve, reject } = this.#settle!
     try {
       await this.#session.close()

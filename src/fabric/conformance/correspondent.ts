@@ -11,7 +11,7 @@ export interface ReceivedFrame {
 /** Event-loop turns without a frame under way after which what is missing counts as lost. */
 const quietTurns = 200
 /** The same for fabrics that cannot see their peers; only stops what would hang. */
-const patienceMs = 60_000
+const spinMs = 60_000
 
 /** What a process of a conformance case received, and a way to wait for more. */
 export class Correspondent implements FrameSink {
@@ -48,7 +48,7 @@ export class Correspondent implements FrameSink {
 
   /** @throws when the condition does not come true although nothing is under way */
   async until(condition: () => boolean, what: string): Promise<void> {
-    const giveUpAt = performance.now() + patienceMs
+    const giveUpAt = performance.now() + spinMs
     const allHere = this.#session.hosted.length === this.#session.processes
     for (let quiet = 0; !condition(); ) {
       if (this.#lost !== undefined) throw new Error(this.#lost)

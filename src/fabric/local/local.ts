@@ -95,7 +95,7 @@ export class LocalSession implements FabricSession, Network {
   readonly #bulk: LocalBulk
   readonly #keepAlive = new KeepAlive()
   readonly #dead = new Set<number>()
-  #untold: { readonly process: number; readonly reason: string }[] = []
+  #unreported: { readonly process: number; readonly reason: string }[] = []
   #underWay = 0
   #turn = 0
   readonly #pump = new Task(() => this.#deliverBatch())
@@ -120,7 +120,7 @@ export class LocalSession implements FabricSession, Network {
   }
 
   quiet(): boolean {
-    return this.#underWay === 0 && this.#bulk.ready === 0 && this.#untold.length === 0
+    return this.#underWay === 0 && this.#bulk.ready === 0 && this.#unreported.length === 0
   }
 
   /**
@@ -133,7 +133,7 @@ export class LocalSession implements FabricSession, Network {
     this.#underWay -= this.#inboxes[process]!.drop()
     for (const inbox of this.#inboxes) this.#underWay -= inbox.drop(process)
     this.#bulk.fail(lostError(process), process)
-    this.#untold.push({ process, reason })
+    this.#unreported.push({ process, reason })
     this.#schedule()
   }
 
@@ -145,7 +145,7 @@ export class LocalSession implements FabricSession, Network {
     for (const inbox of this.#inboxes) inbox.drop()
     this.#turns.clear()
     this.#underWay = 0
-    this.#untold = []
+    this.#unreported = []
     this.#bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
   }
 
@@ -204,9 +204,9 @@ export class LocalSession implements FabricSession, Network {
     this.#inboxes.forEach((inbox, process) => {
       for (let n = inbox.release(); n > 0; n--) this.#turns.push(process)
     })
-    const untold = this.#untold
-    this.#untold = []
-    for (const loss of untold) for (const member of this.#members) member.lose(loss.process, loss.reason)
+    const unreported = this.#unreported
+    this.#unreported = []
+    for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
     // Only what was under way before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {
       for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {

@@ -26,7 +26,7 @@ export class MpiJob {
   /** The largest tag of a message. */
   readonly maxTag: number
   /** Processes per core of this node. */
-  readonly crowd: number
+  readonly sharers: number
   /** Worlds that this process has not left. */
   openSessions = 0
   #ended = false
@@ -51,9 +51,9 @@ export class MpiJob {
     calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
     // The attribute is the address of an int.
     this.maxTag = memory.words[2] === 0 ? 32_767 : library.intAt(memory.number(0, 8))
-    const { nodes, crowd } = placement(this)
+    const { nodes, sharers } = placement(this)
     this.nodes = nodes
-    this.crowd = crowd
+    this.sharers = sharers
   }
 
   /** Ends the whole job at once, whatever its other processes are doing. Does not return. */

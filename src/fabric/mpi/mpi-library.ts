@@ -44,9 +44,9 @@ export interface MpiLibrary {
   readonly calls: MpiCalls
   readonly addressOf: AddressOf
   /** Lets another process have the core. */
-  readonly giveWay: () => void
+  readonly yieldTurn: () => void
   /** Whether MPI does so itself when it looks in vain. Only once it is initialised. */
-  givesWay(): boolean
+  yieldsTurn(): boolean
   /** The int at an address outside our memory. */
   intAt(address: number): number
   /** Another function of MPI's, for tests. `handle` among the types stands for the width of a handle. */
@@ -132,12 +132,12 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
       name,
       types.map((type) => widths[type]),
     )
-  const giveWay = koffi.load(null).func('sched_yield', 'int', []) as () => void
+  const yieldTurn = koffi.load(null).func('sched_yield', 'int', []) as () => void
   const intAt = (address: number) => koffi.decode.int(BigInt(address))
   // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than cores.
   const yielding = symbol('opal_progress_yield_when_idle')
-  const givesWay = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
-  return { path, version, abi, calls: callsOf(func), addressOf, giveWay, givesWay, intAt, func }
+  const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
+  return { path, version, abi, calls: callsOf(func), addressOf, yieldTurn, yieldsTurn, intAt, func }
 }
 
 function callsOf(func: MpiLibrary['func']): MpiCalls {

@@ -6,7 +6,7 @@ import { Task } from '../own-handles.js'
  * How long to go on looking at every turn of the event loop after something came. Longer than the first delays of a peer
  * that has gone to sleep: two processes that answer each other wake up together and stay awake.
  */
-const lookOnMs = 4
+const pollOnMs = 4
 /** Then by a timer: first after this long, each time a half longer, up to the longest. */
 const firstDelayMs = 1
 const longestDelayMs = 5
@@ -18,7 +18,7 @@ const soonMs = 0.2
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
 /** Looks between two looks at the clock, and in a turn of the event loop where processes share cores. */
-const looksAtOnce = 8
+const pollsAtOnce = 8
 
 /** What is paced. */
 export interface Pacer {
@@ -27,9 +27,9 @@ export interface Pacer {
   /** Somebody waits for a transfer. */
   moving(): boolean
   /** Lets another process have the core, where a look in vain has not done so already. */
-  readonly giveWay?: () => void
+  readonly yieldTurn?: () => void
   /** Processes per core on this node. */
-  readonly crowd: number
+  readonly sharers: number
 }
 
 /**
@@ -44,8 +44,8 @@ export class MpiPace {
   readonly #pacer: Pacer
   readonly #look: () => boolean
   readonly #crowded: boolean
-  readonly #giveWay: (() => void) | undefined
-  readonly #patience: number
+  readonly #yieldTurn: (() => void) | undefined
+  readonly #spinPolicy: number
   readonly #task = new Task(() => this.#turn())
   #timer: NodeJS.Timeout | undefined
   #asleep = true
@@ -61,9 +61,9 @@ export class MpiPace {
   constructor(pacer: Pacer) {
     this.#pacer = pacer
     this.#look = pacer.look
-    this.#crowded = pacer.crowd > 1
-    this.#giveWay = this.#crowded ? pacer.giveWay : undefined
-    this.#patience = Math.max(1, pacer.crowd)
+    this.#crowded = pacer.sharers > 1
+    this.#yieldTurn = this.#crowded ? pacer.yieldTurn : undefined
+    this.#spinPolicy = Math.max(1, pacer.sharers)
   }
 
   /** Something came. */
@@ -82,7 +82,7 @@ export class MpiPace {
   }
 
   /** Whether a rank may look by itself: not again and again without a turn of the event loop. */
-  mayLook(): boolean {
+  mayPoll(): boolean {
     this.hurry()
     return this.#spins < spinsPerTurn
   }
@@ -98,12 +98,12 @@ export class MpiPace {
     this.hurry()
     if (this.#spins >= spinsPerTurn) return false
     for (let until = 0; !this.#closed; ) {
-      if (this.#lookTimes(looksAtOnce)) {
+      if (this.#pollTimes(pollsAtOnce)) {
         this.#spins++
         return true
       }
       const now = performance.now()
-      if (until === 0) until = now + this.#spinMs * this.#patience
+      if (until === 0) until = now + this.#spinMs * this.#spinPolicy
       if (now < until) continue
       this.#spunAt = now
       this.#spinMs = Math.max(shortestSpinMs, this.#spinMs / 2)
@@ -121,17 +121,17 @@ export class MpiPace {
   #turn(): void {
     this.#spins = 0
     try {
-      if (this.#crowded && !this.#asleep) this.#lookTimes(looksAtOnce)
+      if (this.#crowded && !this.#asleep) this.#pollTimes(pollsAtOnce)
       else this.#look()
     } finally {
       if (!this.#closed) this.#goOn()
     }
   }
 
-  #lookTimes(times: number): boolean {
+  #pollTimes(times: number): boolean {
     for (let looks = 0; looks < times; looks++) {
       if (this.#look()) return true
-      this.#giveWay?.()
+      this.#yieldTurn?.()
     }
     return false
   }
@@ -142,9 +142,9 @@ export class MpiPace {
       this.#sawActivity = false
       this.#activeAt = now
       this.#delayMs = firstDelayMs
-      if (now - this.#spunAt < soonMs * this.#patience) this.#spinMs = longestSpinMs
+      if (now - this.#spunAt < soonMs * this.#spinPolicy) this.#spinMs = longestSpinMs
     }
-    if (now - this.#activeAt < lookOnMs * this.#patience) {
+    if (now - this.#activeAt < pollOnMs * this.#spinPolicy) {
       this.#asleep = false
       this.#task.schedule()
       return

@@ -11,7 +11,7 @@ export interface Placement {
   /** Labels of the nodes, by process: those share one that can share memory. */
   readonly nodes: readonly string[]
   /** Processes per core of this node. */
-  readonly crowd: number
+  readonly sharers: number
 }
 
 type Job = Pick<MpiJob, 'library' | 'process' | 'processes'>
@@ -21,7 +21,7 @@ export function placement(job: Job): Placement {
   const leaders = leadersOf(job)
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
   const cores = allTexts(job, allowedCores()).filter((_, p) => leaders[p] === leaders[job.process])
-  return { nodes, crowd: crowdOf(cores, availableParallelism()) }
+  return { nodes, sharers: processesPerCore(cores, availableParallelism()) }
 }
 
 /**
@@ -30,7 +30,7 @@ export function placement(job: Job): Placement {
  * @param cores where each of its processes may run, as Linux says it: "0-3,8"; empty where nobody says
  * @param available cores that count when some are unknown
  */
-export function crowdOf(cores: readonly string[], available: number): number {
+export function processesPerCore(cores: readonly string[], available: number): number {
   if (cores.includes('')) return cores.length / available
   return cores.length / new Set(cores.flatMap(numbersIn)).size
 }

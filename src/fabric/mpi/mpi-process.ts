@@ -32,7 +32,7 @@ export class MpiProcess implements Fabric {
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
-  readonly glance?: (maxLooks: number) => boolean
+  readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox
   readonly #pace: MpiPace
@@ -54,11 +54,11 @@ export class MpiProcess implements Fabric {
     this.#pace = new MpiPace({
       look: () => this.#look(),
       moving: () => this.bulk.moving,
-      ...(library.givesWay() ? {} : { giveWay: library.giveWay }),
-      crowd: job.crowd,
+      ...(library.yieldsTurn() ? {} : { yieldTurn: library.yieldTurn }),
+      sharers: job.sharers,
     })
     // Where processes share cores, looking keeps the one from it that is looked for.
-    if (job.crowd <= 1 && processes > 1) this.glance = (maxLooks) => this.#glance(maxLooks)
+    if (job.sharers <= 1 && processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
   }
 
   attach(sink: FrameSink): void {
@@ -153,14 +153,14 @@ export class MpiProcess implements Fabric {
   }
 
   /** One frame, at most. */
-  #glance(maxLooks: number): boolean {
-    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#pace.mayLook()) return false
+  #tryPoll(maxPolls: number): boolean {
+    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#pace.mayPoll()) return false
     // What waits here needs more than a look.
     if (this.#toSelf.size > 0 || this.bulk.moving) return false
     this.#outbox.look()
     this.#delivering = true
     try {
-      for (let looks = 0; looks < maxLooks; looks++) {
+      for (let looks = 0; looks < maxPolls; looks++) {
         if (!this.#inbox.next(this.#taker)) continue
         this.#pace.found()
         return true

@@ -6,17 +6,17 @@ import { performance } from 'node:perf_hooks'
  * sooner would be asleep again whenever its peer has just been woken. Processes that must share cores are in each
  * other's way instead.
  */
-const alone = { spinMs: 0.05, turnMs: 0.02, lookOnMs: 1 } as const
-const inCrowd = { spinMs: 0.005, turnMs: 0, lookOnMs: 0.1 } as const
+const alone = { spinMs: 0.05, turnMs: 0.02, pollOnMs: 1 } as const
+const inCrowd = { spinMs: 0.005, turnMs: 0, pollOnMs: 0.1 } as const
 /** A look takes nanoseconds; when this has passed between two, somebody else had the core. */
 const displacedMs = 0.5
 /** For how long the machine counts as crowded then. */
 const crowdedMs = 20
 /** Looks between two looks at the clock. */
-const looksPerClock = 16
+const pollsPerClock = 16
 
 /** The patience of one process. */
-export class Patience {
+export class SpinPolicy {
   #now: typeof alone | typeof inCrowd
   #crowdedUntil: number
 
@@ -27,9 +27,9 @@ export class Patience {
   }
 
   /** For how long a process that has nothing to do goes on looking at every turn of the event loop. */
-  lookOnMs(now: number): number {
+  pollOnMs(now: number): number {
     if (now >= this.#crowdedUntil) this.#now = alone
-    return this.#now.lookOnMs
+    return this.#now.pollOnMs
   }
 
   /** Looks again and again; true as soon as `look` has found something, which is asked to look a number of times. */
@@ -45,7 +45,7 @@ export class Patience {
   #lookFor(milliseconds: number, look: (times: number) => boolean): boolean {
     // What comes at once should not have to wait for the clock to be read.
     for (let until = 0, before = 0; ; ) {
-      if (look(looksPerClock)) return true
+      if (look(pollsPerClock)) return true
       const now = performance.now()
       if (until === 0) until = now + milliseconds
       else {

@@ -5,7 +5,7 @@ import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { maxHeaderWords } from '../fabric.js'
 import { Queue } from '../frame-queue.js'
 import { KeepAlive, Task } from '../own-handles.js'
-import { Patience } from './spin-policy.js'
+import { SpinPolicy } from './spin-policy.js'
 import { recordKind, ThreadsBulk } from './threads-bulk.js'
 import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
 import { type Queued, queued, ThreadsOutbox } from './threads-outbox.js'
@@ -38,10 +38,10 @@ export class ThreadsProcess implements Fabric {
   readonly #outbox: ThreadsOutbox
   readonly #toSelf = new Queue<Queued>()
   readonly #lost: (RankweaveError | undefined)[] = []
-  #untold: { readonly peer: number; readonly reason: string }[] = []
+  #unreported: { readonly peer: number; readonly reason: string }[] = []
   readonly #keepAlive = new KeepAlive()
   readonly #task = new Task(() => this.#turn())
-  readonly #patience: Patience
+  readonly #spinPolicy: SpinPolicy
   #sink: FrameSink | undefined
   #delivering = false
   #closed = false
@@ -59,7 +59,7 @@ export class ThreadsProcess implements Fabric {
   /** @internal */
   constructor(connection: ThreadsConnection) {
     const { process, nodes, maxPayloadBytes, bells, ports } = connection
-    this.#patience = new Patience(nodes.length > availableParallelism())
+    this.#spinPolicy = new SpinPolicy(nodes.length > availableParallelism())
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
@@ -138,16 +138,16 @@ export class ThreadsProcess implements Fabric {
    * served in microseconds.
    */
   spin(): boolean {
-    if (!this.#mayLook()) return false
+    if (!this.#mayPoll()) return false
     this.#waiting = true
-    return this.#patience.spin(this.#lookOften)
+    return this.#spinPolicy.spin(this.#pollOften)
   }
 
-  glance(maxLooks: number): boolean {
-    if (!this.#mayLook()) return false
+  tryPoll(maxPolls: number): boolean {
+    if (!this.#mayPoll()) return false
     // None of these changes before something is found.
     if (this.#toSelf.size + this.#outbox.waiting > 0 || this.bulk.moving) return this.#look() && this.#found()
-    for (let looks = 0; looks < maxLooks; looks++) {
+    for (let looks = 0; looks < maxPolls; looks++) {
       for (let peer = 0; peer < this.processes; peer++) {
         const reader = this.#readers[peer]
         if (reader?.next() === true) return this.#takeOne(peer, reader) && this.#found()
@@ -156,13 +156,13 @@ export class ThreadsProcess implements Fabric {
     return false
   }
 
-  #mayLook(): boolean {
+  #mayPoll(): boolean {
     if (this.#delivering || this.#closed || this.#sink === undefined || this.processes === 1) return false
     this.#wakeUp()
     return this.#spins < spinsPerTurn
   }
 
-  readonly #lookOften = (times: number): boolean => {
+  readonly #pollOften = (times: number): boolean => {
     for (let looks = 0; looks < times && !this.#closed; looks++) {
       if (this.#look()) return this.#found()
     }
@@ -185,14 +185,15 @@ export class ThreadsProcess implements Fabric {
 
   /** @internal Nothing is under way here, as far as this process can see. */
   quiet(): boolean {
-    if (this.#outbox.waiting + this.#toSelf.size + this.#untold.length > 0 || !this.bulk.idle) return false
+    if (this.#outbox.waiting + this.#toSelf.size + this.#unreported.length > 0 || !this.bulk.idle)
+      return false
     return this.#readers.every((reader) => reader === undefined || reader.empty)
   }
 
   /** @internal A process is gone; its worker's parent tells. What it sent before still arrives. */
   lose(peer: number, reason: string): void {
     if (this.#closed || this.#lost[peer] !== undefined) return
-    this.#untold.push({ peer, reason })
+    this.#unreported.push({ peer, reason })
     this.#wakeUp()
   }
 
@@ -205,7 +206,7 @@ export class ThreadsProcess implements Fabric {
     Atomics.store(this.#bells, this.process * bellStride, bell.closed)
     this.bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
     while (this.#toSelf.take() !== undefined);
-    this.#untold = []
+    this.#unreported = []
     this.#readers.forEach((reader, peer) => {
       if (reader?.takeRequest() === true) this.#outbox.ring(peer)
     })
@@ -363,8 +364,8 @@ export class ThreadsProcess implements Fabric {
     if (this.#closed || this.#sink === undefined) return
     this.#spins = 0
     try {
-      if (!this.#delivering && !this.#look() && this.#waiting) this.#patience.spinInTurn(this.#lookOften)
-      this.#tellLosses()
+      if (!this.#delivering && !this.#look() && this.#waiting) this.#spinPolicy.spinInTurn(this.#pollOften)
+      this.#reportLosses()
     } finally {
       if (!this.#closed) this.#goOn()
     }
@@ -372,12 +373,12 @@ export class ThreadsProcess implements Fabric {
 
   #goOn(): void {
     const now = performance.now()
-    const lookOnMs = this.#patience.lookOnMs(now)
+    const pollOnMs = this.#spinPolicy.pollOnMs(now)
     if (this.#active || this.#outbox.active) {
       this.#active = this.#outbox.active = false
       this.#activeAt = now
     }
-    if (now - this.#activeAt < lookOnMs || this.#toSelf.size > 0) this.#task.schedule()
+    if (now - this.#activeAt < pollOnMs || this.#toSelf.size > 0) this.#task.schedule()
     else this.#sleep()
   }
 
@@ -398,11 +399,11 @@ export class ThreadsProcess implements Fabric {
     }
   }
 
-  #tellLosses(): void {
-    if (this.#untold.length === 0) return
-    const untold = this.#untold
-    this.#untold = []
-    for (const { peer, reason } of untold) {
+  #reportLosses(): void {
+    if (this.#unreported.length === 0) return
+    const unreported = this.#unreported
+    this.#unreported = []
+    for (const { peer, reason } of unreported) {
       if (this.#lost[peer] !== undefined) continue
       const reader = this.#readers[peer]
       while (reader !== undefined && !this.#closed && reader.next()) this.#take(peer, reader)

@@ -4,18 +4,18 @@ import type { CommState } from '../../comm/context/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import type { ScheduleSlice } from '../../schedule/file/slice.js'
 import { verifySlice } from '../../schedule/verify/verify.js'
-import { type MatchSettings, matchSettings } from '../../topology/friends/grouping-options.js'
-import { matchMessageKinds, noMessages, type RankView } from '../../topology/friends/rank-view.js'
+import { type GroupingSettings, groupingSettings } from '../../topology/friends/grouping-options.js'
+import { groupingMessageKinds, noMessages, type RankView } from '../../topology/friends/rank-view.js'
 import { groupsOfPatterns } from '../../topology/grouping/distributed/friend-patterns.js'
 import { agreementFor } from '../../topology/grouping/distributed/group-by-messages.js'
 import { distinctIn, distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from '../plan/common-neighbor.js'
 import type { CommonNeighbor, Plan } from '../plan/strategy.js'
-import { type HostedMatching, matchHostedRanks } from './group-ranks.js'
+import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 
 // Steps of the exchange: an allgather takes up to 32.
-const matchStep = 200
+const groupingStep = 200
 const totalsStep = 300
 
 /**
@@ -33,10 +33,10 @@ export async function planHostedRanks(
 ): Promise<Plan> {
   const begin = performance.now()
   const { ranks } = topology
-  const settings = matchSettings(ranks, { ...strategy, nodeOf: where.nodeOf })
-  const matched = await matchHostedRanks(
+  const settings = groupingSettings(ranks, { ...strategy, nodeOf: where.nodeOf })
+  const matched = await groupHostedRanks(
     exchange,
-    matchStep,
+    groupingStep,
     hostedViews(topology, state.localRanks, settings.nodeOf),
     agreementFor(ranks, settings),
     where.processOf,
@@ -70,8 +70,8 @@ function hostedViews(
 /** What only all processes together know. */
 async function totalsOf(
   exchange: Exchange,
-  { patterns, messages, waves }: HostedMatching,
-  { k }: MatchSettings,
+  { patterns, messages, waves }: HostedGrouping,
+  { k }: GroupingSettings,
 ) {
   // Every member counts its group.
   let weight = 0
@@ -82,14 +82,19 @@ async function totalsOf(
       steps = Math.max(steps, step + 1)
     }
   }
-  const own = Float64Array.from([weight, steps, ...matchMessageKinds.map((kind) => messages[kind]), ...waves])
+  const own = Float64Array.from([
+    weight,
+    steps,
+    ...groupingMessageKinds.map((kind) => messages[kind]),
+    ...waves,
+  ])
   const blocks = await allgatherBytes(exchange, new Uint8Array(own.buffer), totalsStep)
   const total = { weight: 0, steps: 0, messages: noMessages(), waves: [] as number[] }
   for (const { buffer, byteOffset, byteLength } of blocks) {
     const [theirWeight, theirSteps, ...rest] = new Float64Array(buffer, byteOffset, byteLength / 8)
     total.weight += theirWeight
     total.steps = Math.max(total.steps, theirSteps)
-    for (const kind of matchMessageKinds) total.messages[kind] += rest.shift()!
+    for (const kind of groupingMessageKinds) total.messages[kind] += rest.shift()!
     for (const [round, wave] of rest.entries()) total.waves[round] = Math.max(total.waves[round] ?? 0, wave)
   }
   return { ...total, weight: Math.round(total.weight) }

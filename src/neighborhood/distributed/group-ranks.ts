@@ -2,17 +2,17 @@ import { IntList } from '../../base/int-list.js'
 import type { Exchange } from '../../comm/calls/collective-engine.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import {
-  type MatchMessage,
+  type GroupingMessage,
+  groupingMessageKinds,
   type MessageCounts,
-  matchMessageKinds,
   noMessages,
   type RankPattern,
   type RankView,
 } from '../../topology/friends/rank-view.js'
 import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'
-import { type MatchAgreement, MatchingRank } from '../../topology/grouping/distributed/grouping-rank.js'
+import { type GroupingAgreement, GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
 
-export interface HostedMatching {
+export interface HostedGrouping {
   /** Of the hosted ranks, in their order. */
   readonly patterns: readonly RankPattern[]
   /** Messages that the hosted ranks sent, also to each other. */
@@ -34,13 +34,13 @@ const farewell = new Uint8Array(0)
  * @param processOf process index of every rank
  * @param step of the exchange, for this alone
  */
-export function matchHostedRanks(
+export function groupHostedRanks(
   exchange: Exchange,
   step: number,
   views: readonly RankView[],
-  agreement: MatchAgreement,
+  agreement: GroupingAgreement,
   processOf: Int32Array,
-): Promise<HostedMatching> {
+): Promise<HostedGrouping> {
   return new HostedRanks(exchange, step, views, agreement, processOf).run()
 }
 
@@ -48,10 +48,10 @@ class HostedRanks {
   readonly #exchange: Exchange
   readonly #step: number
   readonly #processOf: Int32Array
-  readonly #ranks = new Map<number, MatchingRank>()
+  readonly #ranks = new Map<number, GroupingRank>()
   readonly #messages = noMessages()
   /** Messages between ranks of this process, in the order of sending. */
-  #inside: { from: number; to: number; message: MatchMessage }[] = []
+  #inside: { from: number; to: number; message: GroupingMessage }[] = []
   readonly #outside: readonly IntList[]
   #framesSent = 0
   #saidFarewell = false
@@ -60,7 +60,7 @@ class HostedRanks {
     exchange: Exchange,
     step: number,
     views: readonly RankView[],
-    agreement: MatchAgreement,
+    agreement: GroupingAgreement,
     processOf: Int32Array,
   ) {
     this.#exchange = exchange
@@ -70,12 +70,12 @@ class HostedRanks {
     const search = new GroupSearch(agreement.k - 1)
     for (const view of views) {
       const { rank } = view
-      const send = (to: number, message: MatchMessage) => this.#send(rank, to, message)
-      this.#ranks.set(rank, new MatchingRank(view, agreement, search, send))
+      const send = (to: number, message: GroupingMessage) => this.#send(rank, to, message)
+      this.#ranks.set(rank, new GroupingRank(view, agreement, search, send))
     }
   }
 
-  async run(): Promise<HostedMatching> {
+  async run(): Promise<HostedGrouping> {
     const { me, count } = this.#exchange
     for (const rank of this.#ranks.values()) rank.start()
     this.#settle()
@@ -90,7 +90,7 @@ class HostedRanks {
     }
   }
 
-  #send(from: number, to: number, message: MatchMessage): void {
+  #send(from: number, to: number, message: GroupingMessage): void {
     this.#messages[message.kind]++
     const process = this.#processOf[to]
     if (process === this.#exchange.me) {
@@ -101,7 +101,7 @@ class HostedRanks {
     const words = this.#outside[process]
     words.push(from)
     words.push(to)
-    words.push(matchMessageKinds.indexOf(kind))
+    words.push(groupingMessageKinds.indexOf(kind))
     words.push(round)
     words.push(wave)
     words.push(ranks.length)
@@ -118,7 +118,7 @@ class HostedRanks {
         const [from, to, kind, round, wave, length] = words.subarray(at, at + headWords)
         at += headWords
         const ranks = words.subarray(at, at + length)
-        this.#ranks.get(to)!.receive(from, { kind: matchMessageKinds[kind], round, wave, ranks })
+        this.#ranks.get(to)!.receive(from, { kind: groupingMessageKinds[kind], round, wave, ranks })
         at += length
       }
       this.#settle()

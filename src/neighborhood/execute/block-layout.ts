@@ -10,7 +10,7 @@ export interface BlockLayout {
 }
 
 /** What the caller knows, or wants, of the blocks it receives. */
-export interface BlockWishes {
+export interface BlockLayoutOptions {
   readonly counts?: ArrayLike<number>
   readonly displs?: ArrayLike<number>
 }
@@ -21,7 +21,11 @@ export interface BlockWishes {
  * @param arrived elements of every block
  * @throws ERR_COUNT when the caller counted on other blocks, or a displacement is no whole number below 2^31
  */
-export function blockLayout(name: string, arrived: Int32Array, { counts, displs }: BlockWishes): BlockLayout {
+export function blockLayout(
+  name: string,
+  arrived: Int32Array,
+  { counts, displs }: BlockLayoutOptions,
+): BlockLayout {
   if (counts !== undefined) checkCounts(name, arrived, counts)
   if (displs !== undefined && displs.length !== arrived.length) {
     throw new RankweaveError(

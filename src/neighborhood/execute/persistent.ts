@@ -1,4 +1,4 @@
-import { attempt } from '../../base/promise-try.js'
+import { promiseTry } from '../../base/promise-try.js'
 import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
 import type { Communicator, Seat } from '../../comm/communicator.js'
 import type { CommState } from '../../comm/context/comm-state.js'
@@ -7,7 +7,7 @@ import type { TypedArray, WaitOptions } from '../../comm/types.js'
 import { RankweaveError } from '../../errors.js'
 import { requireOptions } from '../arguments.js'
 import { slotCounts, variedFill } from './allgather.js'
-import { type BlockWishes, blockLayout } from './block-layout.js'
+import { type BlockLayoutOptions, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf } from './buffers.js'
 import { EvenStore, fillRankSlots } from './even-store.js'
@@ -51,7 +51,7 @@ export class NeighborRequest {
    * @throws ERR_REQUEST while the start before is active, and after `free`
    */
   start(options?: WaitOptions): Promise<void> {
-    return attempt(() => {
+    return promiseTry(() => {
       if (this.#freed) {
         throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
       }
@@ -103,7 +103,7 @@ export class NeighborRequest {
 interface Buffers {
   readonly send: TypedArray
   readonly recv: TypedArray
-  readonly wishes: BlockWishes
+  readonly layoutOptions: BlockLayoutOptions
 }
 
 /** A persistent allgather in one process: buffers of all its ranks, and memory that every start reuses. */
@@ -185,7 +185,7 @@ export function neighborAllgatherInit(
       return buffers.map(() => bound)
     },
   }
-  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, wishes: {} })
+  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, layoutOptions: {} })
 }
 
 export function neighborAllgathervInit(
@@ -193,10 +193,10 @@ export function neighborAllgathervInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-  wishes: BlockWishes,
+  layoutOptions: BlockLayoutOptions,
 ): NeighborRequest {
   const name = 'neighborAllgathervInit'
-  requireOptions(name, wishes)
+  requireOptions(name, layoutOptions)
   const { type, elements } = contributionOf(name, send)
   checkBound(name, send, recv)
   checkInto(name, recv, type, 0)
@@ -208,7 +208,7 @@ export function neighborAllgathervInit(
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)
       const store = BlockStore.of(program, elementSizeBytes(type), lengths)
       const counts = slotCounts(neighborhood, store, type)
-      const displs = buffers.map(({ recv: into, wishes: wanted }, i) => {
+      const displs = buffers.map(({ recv: into, layoutOptions: wanted }, i) => {
         const layout = blockLayout(name, counts[i], wanted)
         checkInto(name, into, type, layout.size)
         return layout.displs
@@ -229,7 +229,7 @@ export function neighborAllgathervInit(
       return buffers.map(() => bound)
     },
   }
-  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, wishes })
+  return requestOf(seat, call, { send: elements, recv: recv as TypedArray, layoutOptions })
 }
 
 function requestOf(

@@ -67,7 +67,7 @@ class CombiningPrograms {
   readonly #exchangesFrom: Int32Array
   readonly #sendsDirectly: Int32Array
   /** Where the block of a mate is, valid where `#exchangesFrom` names the rank. */
-  readonly #mateAt: Int32Array
+  readonly #friendAt: Int32Array
   /** Where the block of member i is in the rank's j-th group: `j * k + i`. */
   readonly #memberAt: number[] = []
 
@@ -89,7 +89,7 @@ class CombiningPrograms {
     this.#exchangesTo = new Int32Array(ranks).fill(-1)
     this.#exchangesFrom = new Int32Array(ranks).fill(-1)
     this.#sendsDirectly = new Int32Array(ranks).fill(-1)
-    this.#mateAt = new Int32Array(ranks)
+    this.#friendAt = new Int32Array(ranks)
   }
 
   emit(rank: number): void {
@@ -109,11 +109,11 @@ class CombiningPrograms {
     for (let m = start[rank]; m < start[rank + 1]; m++) {
       const group = Math.floor(position[m] / k)
       for (let i = 0; i < k; i++) {
-        const mate = members[group * k + i]
-        if (mate === rank || !this.#hasPart(group, i)) continue
-        if (this.#options.dedupe && this.#exchangesTo[mate] === rank) continue
-        this.#exchangesTo[mate] = rank
-        this.#builder.send(rank, 0, mate, this.#exchangeTag(group)).add(rank, ownPlace)
+        const friend = members[group * k + i]
+        if (friend === rank || !this.#hasPart(group, i)) continue
+        if (this.#options.dedupe && this.#exchangesTo[friend] === rank) continue
+        this.#exchangesTo[friend] = rank
+        this.#builder.send(rank, 0, friend, this.#exchangeTag(group)).add(rank, ownPlace)
       }
     }
   }
@@ -139,17 +139,17 @@ class CombiningPrograms {
       this.#memberAt[at + own] = ownPlace
       if (!this.#hasPart(group, own)) continue
       for (let i = 0; i < k; i++) {
-        const mate = members[group * k + i]
+        const friend = members[group * k + i]
         if (i === own) continue
-        const isFirst = this.#exchangesFrom[mate] !== rank
+        const isFirst = this.#exchangesFrom[friend] !== rank
         if (isFirst || !this.#options.dedupe) {
-          const isDelivery = isFirst && this.#options.elide && this.#sendsDirectly[mate] === rank
-          const place = isDelivery ? this.#slots.placeOf(mate) : this.#builder.stage(rank)
-          this.#builder.receive(rank, 0, mate, this.#exchangeTag(group)).add(mate, place)
-          this.#exchangesFrom[mate] = rank
-          this.#mateAt[mate] = place
+          const isDelivery = isFirst && this.#options.elide && this.#sendsDirectly[friend] === rank
+          const place = isDelivery ? this.#slots.placeOf(friend) : this.#builder.stage(rank)
+          this.#builder.receive(rank, 0, friend, this.#exchangeTag(group)).add(friend, place)
+          this.#exchangesFrom[friend] = rank
+          this.#friendAt[friend] = place
         }
-        this.#memberAt[at + i] = this.#mateAt[mate]
+        this.#memberAt[at + i] = this.#friendAt[friend]
       }
     }
   }

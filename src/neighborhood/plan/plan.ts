@@ -1,8 +1,8 @@
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
-import type { Matching } from '../../topology/friends/friend-groups.js'
-import { matchFriends } from '../../topology/grouping/group-friends.js'
+import type { Grouping } from '../../topology/friends/friend-groups.js'
+import { groupFriends } from '../../topology/grouping/group-friends.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from './common-neighbor.js'
@@ -37,14 +37,14 @@ function scheduleOf(
   topology: ProcessTopology,
   strategy: Strategy,
   options: PlanOptions,
-): { readonly schedule: Schedule; readonly groups: Matching | null } {
+): { readonly schedule: Schedule; readonly groups: Grouping | null } {
   switch (strategy.kind) {
     case 'direct':
       return { schedule: directSchedule(topology), groups: null }
     case 'common-neighbor': {
       const nodes = strategy.mode === 'aware' ? nodesOf(topology.ranks, options) : null
       const { onGroup } = options
-      const groups = matchFriends(topology, {
+      const groups = groupFriends(topology, {
         ...strategy,
         nodeOf: nodes,
         ...(onGroup === undefined ? {} : { onGroup }),

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { type MatchingEngine, matchingEngines } from '../../topology/friends/grouping-options.js'
+import { type GroupingEngine, groupingEngines } from '../../topology/friends/grouping-options.js'
 import type { CommonNeighbor, Strategy } from './strategy.js'
 
 /**
@@ -42,8 +42,8 @@ function parseOption(text: string, name: string, value: string): Partial<CommonN
       if (value === 'true' || value === 'false') return { [name]: value === 'true' }
       return fail(text, `${name}=true or ${name}=false`, `${name}=${value}`)
     case 'engine':
-      if (matchingEngines.includes(value as MatchingEngine)) return { engine: value as MatchingEngine }
-      return fail(text, `engine=${matchingEngines.join(', engine=')}`, `engine=${value}`)
+      if (groupingEngines.includes(value as GroupingEngine)) return { engine: value as GroupingEngine }
+      return fail(text, `engine=${groupingEngines.join(', engine=')}`, `engine=${value}`)
     case 'labels':
       return { labelSeed: parseWhole(text, name, value, 0) }
     default:

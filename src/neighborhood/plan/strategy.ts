@@ -1,6 +1,6 @@
 import type { Schedule } from '../../schedule/ir.js'
-import type { Matching } from '../../topology/friends/friend-groups.js'
-import type { MatchingEngine } from '../../topology/friends/grouping-options.js'
+import type { Grouping } from '../../topology/friends/friend-groups.js'
+import type { GroupingEngine } from '../../topology/friends/grouping-options.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule. `direct`: one message per distinct edge.
@@ -24,7 +24,7 @@ export type Strategy =
        * Who matches friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` keeps every rank's lists in its
        * own process: the ranks match themselves, by messages to their neighbors, and find the plan of `greedy`.
        */
-      readonly engine?: MatchingEngine
+      readonly engine?: GroupingEngine
       /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
       readonly labelSeed?: number
     }
@@ -35,7 +35,7 @@ export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
 export interface Plan {
   readonly schedule: Schedule
   /** The friend groups behind a common-neighbor plan. */
-  readonly groups: Matching | null
+  readonly groups: Grouping | null
   readonly planMs: number
   /** The ranks it is for, where no process has the whole topology: those of this process. Absent: all. */
   readonly ranks?: Int32Array

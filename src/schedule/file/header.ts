@@ -9,7 +9,7 @@ export const formatName = 'rankweave-schedule'
 export const formatVersion = 1
 
 /** The first line. */
-export interface ScheduleHeader {
+export interface ScheduleFileHeader {
   readonly format: typeof formatName
   readonly version: typeof formatVersion
   readonly collective: 'neighbor-allgather'
@@ -39,7 +39,7 @@ const maxCount = 0x7fffffff
  * What each field must be. By hand, not by the schemas of the command line: every thread of a world loads this module,
  * and their library would take longer to load than all else of ours.
  */
-const fields: { readonly [F in keyof ScheduleHeader]: readonly [expected: string, holds: Holds] } = {
+const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: string, holds: Holds] } = {
   format: [`"${formatName}"`, (value) => value === formatName],
   version: [`${formatVersion}, the only one known`, (value) => value === formatVersion],
   collective: ['"neighbor-allgather"', (value) => value === 'neighbor-allgather'],
@@ -72,7 +72,7 @@ const fields: { readonly [F in keyof ScheduleHeader]: readonly [expected: string
   slice: ['null, or a list of ranks', (value) => value === null || isListOf(isCount)(value)],
 }
 
-export function headerOf(schedule: Schedule): ScheduleHeader {
+export function headerOf(schedule: Schedule): ScheduleFileHeader {
   const { collective, strategy, parameters, phases, topology } = schedule
   const { cart, pairing, ranks } = topology
   return {
@@ -91,14 +91,14 @@ export function headerOf(schedule: Schedule): ScheduleHeader {
 }
 
 /** Checks a header. Another format or version is said first, since nothing else can be expected of it. */
-export function readHeader(value: unknown, refuse: Refuse): ScheduleHeader {
+export function readHeader(value: unknown, refuse: Refuse): ScheduleFileHeader {
   const given = isRecord(value) ? value : {}
   for (const [field, [expected, holds]] of Object.entries(fields)) {
     if (!Object.hasOwn(given, field) || !holds(given[field])) refuse(field, expected, given[field])
   }
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field))
   if (unknown !== undefined) refuse(unknown, 'no such field in a header', given[unknown])
-  const header = given as unknown as ScheduleHeader
+  const header = given as unknown as ScheduleFileHeader
   const { phases, ranks, slice } = header
   if (ranks * phases > maxRows) refuse('phases', `at most ${maxRows} ranks times phases`, ranks * phases)
   slice?.forEach((rank, i) => {

@@ -3,7 +3,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Schedule } from '../ir.js'
 import { OperationLog } from '../operation-log.js'
-import { readHeader, type ScheduleHeader } from './header.js'
+import { readHeader, type ScheduleFileHeader } from './header.js'
 import { readRankLine } from './rank-line.js'
 import { failAtLine, parseLine, type Refuse, shown } from './refuse.js'
 import type { ScheduleSlice } from './slice.js'
@@ -15,7 +15,7 @@ import type { ScheduleSlice } from './slice.js'
 export class ScheduleReader {
   readonly #source: string
   #lineNumber = 0
-  #header: ScheduleHeader | null = null
+  #header: ScheduleFileHeader | null = null
   #log = new OperationLog(0, 0)
   #out: (Int32Array | undefined)[] = []
   #in: Int32Array[] = []
@@ -81,7 +81,7 @@ export class ScheduleReader {
     this.#staging = new Int32Array(ranks)
   }
 
-  #readRank(value: unknown, header: ScheduleHeader): void {
+  #readRank(value: unknown, header: ScheduleFileHeader): void {
     const line = readRankLine(value, header, this.#log, this.#refuse)
     const { rank } = line
     if (this.#out[rank] !== undefined) this.#refuse('rank', 'each rank once', `rank ${rank} again`)
@@ -92,7 +92,7 @@ export class ScheduleReader {
     this.#found++
   }
 
-  #complete(): ScheduleHeader {
+  #complete(): ScheduleFileHeader {
     const header = this.#header
     if (header === null) this.#fail('expected a header line, got nothing')
     const expected = header.slice?.length ?? header.ranks
@@ -104,7 +104,7 @@ export class ScheduleReader {
     return header
   }
 
-  #build({ cart, collective, pairing, parameters, phases, ranks, strategy }: ScheduleHeader): Schedule {
+  #build({ cart, collective, pairing, parameters, phases, ranks, strategy }: ScheduleFileHeader): Schedule {
     const [outStart, outRank] = rows(this.#out, ranks)
     const [inStart, inRank] = rows(this.#in, ranks)
     const topology: ProcessTopology = {

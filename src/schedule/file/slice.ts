@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import type { Schedule } from '../ir.js'
-import { readHeader, type ScheduleHeader } from './header.js'
+import { readHeader, type ScheduleFileHeader } from './header.js'
 import { failAtLine, parseLine, shown } from './refuse.js'
 
 /**
@@ -45,7 +45,7 @@ export async function* sliceScheduleStream(
 class LineSlicer {
   readonly #wanted: Set<number>
   readonly #missing: Set<number>
-  #header: ScheduleHeader | null = null
+  #header: ScheduleFileHeader | null = null
   #lineNumber = 0
 
   constructor(ranks: Iterable<number>) {

@@ -1,4 +1,4 @@
-import type { MatchingEngine } from './grouping-options.js'
+import type { GroupingEngine } from './grouping-options.js'
 import type { MessageCounts } from './rank-view.js'
 
 /**
@@ -32,8 +32,8 @@ export interface FriendGroups {
 }
 
 /** Groups, and how they were found. */
-export interface Matching extends FriendGroups {
-  readonly engine: MatchingEngine
+export interface Grouping extends FriendGroups {
+  readonly engine: GroupingEngine
   /** Common neighbors of all groups together: how many messages each member of a group is rid of, before exchanges. */
   readonly weight: number
   /** Messages between ranks, when they matched themselves. */

@@ -5,11 +5,11 @@ import { RankweaveError, shown } from '../../errors.js'
  * by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or more, above
  * k = 12 the same. `exact`: the heaviest matching there is, for small topologies; needs {@link prepareEngine}.
  */
-export type MatchingEngine = (typeof matchingEngines)[number]
+export type GroupingEngine = (typeof groupingEngines)[number]
 
-export const matchingEngines = ['greedy', 'distributed', 'improved', 'exact'] as const
+export const groupingEngines = ['greedy', 'distributed', 'improved', 'exact'] as const
 
-export interface MatchOptions {
+export interface GroupingOptions {
   /** Friends per group, at least 2. */
   readonly k: number
   /** `aware`: friends share a node. `agnostic`: any ranks. */
@@ -19,7 +19,7 @@ export interface MatchOptions {
   /** Node of every rank. Needed in aware mode, not read in agnostic mode. */
   readonly nodeOf?: Int32Array | null
   /** Default `greedy`. */
-  readonly engine?: MatchingEngine
+  readonly engine?: GroupingEngine
   /**
    * Which of equally heavy groups comes first: the one with the smallest ranks, or the smallest in a permutation that this
    * seed gives. A permutation makes chains of ranks that wait for each other shorter; it tiles grids worse. Default:
@@ -36,12 +36,12 @@ export interface MatchOptions {
 export const largestGroup = 256
 
 /** What the engines need to know, checked. */
-export interface MatchSettings {
+export interface GroupingSettings {
   readonly k: number
   readonly mode: 'agnostic' | 'aware'
   readonly theta: number
   readonly nodeOf: Int32Array | null
-  readonly engine: MatchingEngine
+  readonly engine: GroupingEngine
   readonly labelSeed: number | null
 }
 
@@ -66,8 +66,8 @@ export function checkFriendOptions(ranks: number, k: number, theta: number, node
 
 /** @throws ERR_STRATEGY an engine that is none or not for this k, a seed that is no unsigned 32-bit integer */
 export function checkEngine(engine: unknown, labelSeed: unknown, k: number): void {
-  if (engine !== undefined && !matchingEngines.includes(engine as MatchingEngine))
-    throw refused(`expected engine ${matchingEngines.join(', ')}, got ${shown(engine)}`)
+  if (engine !== undefined && !groupingEngines.includes(engine as GroupingEngine))
+    throw refused(`expected engine ${groupingEngines.join(', ')}, got ${shown(engine)}`)
   if (engine === 'distributed' && k > largestGroup)
     throw refused(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
   if (labelSeed === undefined) return
@@ -76,7 +76,7 @@ export function checkEngine(engine: unknown, labelSeed: unknown, k: number): voi
 }
 
 /** @throws ERR_STRATEGY */
-export function matchSettings(ranks: number, options: MatchOptions): MatchSettings {
+export function groupingSettings(ranks: number, options: GroupingOptions): GroupingSettings {
   const { k, mode, engine = 'greedy', labelSeed } = options
   if (mode !== 'aware' && mode !== 'agnostic') throw refused(`expected mode aware or agnostic, got ${mode}`)
   checkEngine(engine, labelSeed, k)

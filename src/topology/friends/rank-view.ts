@@ -4,8 +4,8 @@
  *
  * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; what is different here and why: docs/decisions/0007
  */
-export interface MatchMessage {
-  readonly kind: MatchMessageKind
+export interface GroupingMessage {
+  readonly kind: GroupingMessageKind
   /** Round of `request`, `end`, `bye`, `served`; -1 else. */
   readonly round: number
   /** Of `request`, `end`: the length of the chain of decisions that led to it. 0 else. */
@@ -14,9 +14,9 @@ export interface MatchMessage {
   readonly ranks: Int32Array
 }
 
-export type MatchMessageKind = (typeof matchMessageKinds)[number]
+export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
-export const matchMessageKinds = [
+export const groupingMessageKinds = [
   /** To every source, first: all sources of the sender, then in aware mode the node of each. */
   'sources',
   /** "Let us match": the members of the sender's best group. */
@@ -68,7 +68,7 @@ export interface ServingGroup {
 }
 
 /** Messages that ranks sent, by kind. */
-export type MessageCounts = Record<MatchMessageKind, number>
+export type MessageCounts = Record<GroupingMessageKind, number>
 
 export const noMessages = (): MessageCounts => ({
   sources: 0,

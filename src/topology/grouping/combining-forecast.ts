@@ -4,7 +4,7 @@ import type { FriendGroups } from '../friends/friend-groups.js'
 import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import { matchFriends } from './group-friends.js'
+import { groupFriends } from './group-friends.js'
 
 export interface ForecastOptions {
   /** Friends per group to try, at least 2 each. */
@@ -60,7 +60,7 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
       forecasts.push({ k, theta, messages: null, reason })
       continue
     }
-    const groups = matchFriends(topology, {
+    const groups = groupFriends(topology, {
       k,
       mode,
       nodeOf,
@@ -105,9 +105,9 @@ function countMessages({ ranks, k, members, commonStart, directStart, direct }: 
       const group = Math.floor(placeOf[m] / k)
       const parts = Math.min(k, commonStart[group + 1] - commonStart[group])
       for (let i = 0; i < parts; i++) {
-        const mate = members[group * k + i]
-        if (mate === p || exchangedBy[mate] === p) continue
-        exchangedBy[mate] = p
+        const friend = members[group * k + i]
+        if (friend === p || exchangedBy[friend] === p) continue
+        exchangedBy[friend] = p
         messages++
       }
     }

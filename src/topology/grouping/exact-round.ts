@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
-import { type MatchingEngine, type MatchSettings, refused } from '../friends/grouping-options.js'
+import { type GroupingEngine, type GroupingSettings, refused } from '../friends/grouping-options.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
-import type { MatchedGroup } from './grouping-rounds.js'
+import type { FormedGroup } from './grouping-rounds.js'
 
 /** Groups that the solver may choose from. */
 const mostGroups = 20_000
@@ -22,7 +22,7 @@ let solver: Solver | null = null
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
-export async function prepareEngine(engine: MatchingEngine = 'greedy'): Promise<void> {
+export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<void> {
   if (engine !== 'exact' || solver !== null) return
   try {
     // Its types describe the CommonJS build.
@@ -49,8 +49,8 @@ export function preparedSolver(): Solver {
 export function exactRound(
   highs: Solver,
   active: ActiveNeighbors,
-  settings: MatchSettings,
-): readonly MatchedGroup[] {
+  settings: GroupingSettings,
+): readonly FormedGroup[] {
   const groups = allGroups(active, settings)
   if (groups.length === 0) return []
   const { Status, Columns } = highs.solve(programOf(groups, settings))
@@ -59,7 +59,7 @@ export function exactRound(
 }
 
 /** As a text in CPLEX LP format, lines kept short as it demands. */
-function programOf(groups: readonly MatchedGroup[], { k, nodeOf }: MatchSettings): string {
+function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettings): string {
   const ofRank = new Map<number, number[]>()
   const ofNode = new Map<number, number[]>()
   const nodeOfRank = (p: number) => nodeOf?.[p] ?? 0
@@ -86,9 +86,9 @@ function add(lists: Map<number, number[]>, key: number, value: number): void {
   else list.push(value)
 }
 
-function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: MatchSettings): MatchedGroup[] {
+function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: GroupingSettings): FormedGroup[] {
   const { start, end, rank } = active
-  const groups: MatchedGroup[] = []
+  const groups: FormedGroup[] = []
   const members: number[] = []
   const extend = (from: number, common: Int32Array): void => {
     if (members.length === k) {

@@ -1,12 +1,12 @@
-import type { Matching } from '../friends/friend-groups.js'
+import type { Grouping } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
-import { type MatchOptions, type MatchSettings, matchSettings } from '../friends/grouping-options.js'
+import { type GroupingOptions, type GroupingSettings, groupingSettings } from '../friends/grouping-options.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
-import { matchByMessages } from './distributed/group-by-messages.js'
+import { groupByMessages } from './distributed/group-by-messages.js'
 import { exactRound, preparedSolver } from './exact-round.js'
-import { type MatchedGroup, MatchingRounds } from './grouping-rounds.js'
+import { type FormedGroup, GroupingRounds } from './grouping-rounds.js'
 import { GroupsBuilder } from './groups-builder.js'
 import { improveRound } from './improve-round.js'
 import { inverse, permuteRows, seededLabels } from './seeded-labels.js'
@@ -23,25 +23,25 @@ import { inverse, permuteRows, seededLabels } from './seeded-labels.js'
  *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
-export function matchFriends(topology: ProcessTopology, options: MatchOptions): Matching {
-  const settings = matchSettings(topology.ranks, options)
+export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
+  const settings = groupingSettings(topology.ranks, options)
   const { now = () => performance.now() } = options
   const begin = now()
   if (settings.engine === 'distributed') {
-    const matched = matchByMessages(topology, settings)
+    const matched = groupByMessages(topology, settings)
     return { ...matched, timeMs: now() - begin }
   }
-  const groups = matchCentrally(topology, settings, options.onGroup)
+  const groups = groupCentrally(topology, settings, options.onGroup)
   const weight = groups.common.length
   const { engine } = settings
   return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
 }
 
 /** All in label order: rows, nodes and groups are those of ranks as they are numbered by their labels. */
-function matchCentrally(
+function groupCentrally(
   topology: ProcessTopology,
-  settings: MatchSettings,
-  onGroup: MatchOptions['onGroup'],
+  settings: GroupingSettings,
+  onGroup: GroupingOptions['onGroup'],
 ) {
   const { labelSeed } = settings
   const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
@@ -61,20 +61,20 @@ function matchCentrally(
   return builder.build(labels === null ? direct : permuteRows(direct, labels))
 }
 
-function named({ members, common }: MatchedGroup, rankOf: Int32Array): MatchedGroup {
+function named({ members, common }: FormedGroup, rankOf: Int32Array): FormedGroup {
   return { members: members.map((label) => rankOf[label]).sort(), common }
 }
 
 interface Rounds {
-  find(): readonly MatchedGroup[]
-  serve(groups: readonly MatchedGroup[]): void
+  find(): readonly FormedGroup[]
+  serve(groups: readonly FormedGroup[]): void
 }
 
 function engineRounds(
-  settings: MatchSettings,
+  settings: GroupingSettings,
   active: ActiveNeighbors,
   out: ReturnType<typeof distinctOut>,
-  onGroup: MatchOptions['onGroup'],
+  onGroup: GroupingOptions['onGroup'],
 ): Rounds {
   const { engine, k, theta, nodeOf } = settings
   if (engine === 'exact') {
@@ -89,7 +89,7 @@ function engineRounds(
   const friends = friendLists(out, theta, nodeOf)
   const owners = ownersOf(friends, k)
   if (owners.length === 0) return { find: () => [], serve: () => {} }
-  const greedy = new MatchingRounds(owners, friends, active, k, theta, onGroup)
+  const greedy = new GroupingRounds(owners, friends, active, k, theta, onGroup)
   if (engine === 'greedy') return greedy
   return {
     find: () => improveRound(greedy.find(), friends, active, k, theta),

@@ -3,7 +3,7 @@ import type { ActiveNeighbors } from './active-neighbors.js'
 import { BestGroupSearch } from './best-group-search.js'
 import { RankHeap } from './rank-heap.js'
 
-export interface MatchedGroup {
+export interface FormedGroup {
   readonly members: Int32Array
   readonly common: Int32Array
 }
@@ -13,7 +13,7 @@ export interface MatchedGroup {
  * of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an upper bound for ever,
  * and exact as long as no member has changed since.
  */
-export class MatchingRounds {
+export class GroupingRounds {
   readonly #k: number
   readonly #active: ActiveNeighbors
   readonly #search: BestGroupSearch
@@ -60,8 +60,8 @@ export class MatchingRounds {
   }
 
   /** The groups of the next round, by members. Empty when nothing is left to match. Nothing changes before `serve`. */
-  find(): readonly MatchedGroup[] {
-    const groups: MatchedGroup[] = []
+  find(): readonly FormedGroup[] {
+    const groups: FormedGroup[] = []
     this.#current.copyFrom(this.#cached)
     this.#used.fill(0)
     this.#dropOwnersWithout()
@@ -85,7 +85,7 @@ export class MatchingRounds {
   }
 
   /** Ends the round: members lose the neighbors that their groups serve, those found or others. */
-  serve(groups: readonly MatchedGroup[]): void {
+  serve(groups: readonly FormedGroup[]): void {
     this.#round++
     for (const { members, common } of groups) {
       for (const p of members) {
@@ -138,7 +138,7 @@ export class MatchingRounds {
     return weight > 0
   }
 
-  #take(p: number): MatchedGroup {
+  #take(p: number): FormedGroup {
     const members = this.#members(p)
     for (const q of members) this.#used[q] = 1
     return { members, common: this.#active.common(members) }

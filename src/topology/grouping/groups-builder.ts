@@ -1,26 +1,26 @@
 import { IntList } from '../../base/int-list.js'
 import { type FriendGroups, holdersOf } from '../friends/friend-groups.js'
-import type { MatchSettings } from '../friends/grouping-options.js'
+import type { GroupingSettings } from '../friends/grouping-options.js'
 import type { NeighborSets } from '../neighbors.js'
-import type { MatchedGroup } from './grouping-rounds.js'
+import type { FormedGroup } from './grouping-rounds.js'
 
 /** Puts friend groups together, step by step. */
 export class GroupsBuilder {
   readonly #ranks: number
-  readonly #settings: MatchSettings
+  readonly #settings: GroupingSettings
   readonly #step = new IntList()
   readonly #members = new IntList()
   readonly #commonStart = new IntList()
   readonly #common = new IntList()
   #steps = 0
 
-  constructor(ranks: number, settings: MatchSettings) {
+  constructor(ranks: number, settings: GroupingSettings) {
     this.#ranks = ranks
     this.#settings = settings
   }
 
   /** Members and common neighbors ascend; groups need not. */
-  addStep(groups: readonly MatchedGroup[]): void {
+  addStep(groups: readonly FormedGroup[]): void {
     for (const { members, common } of [...groups].sort((a, b) => a.members[0] - b.members[0])) {
       this.#step.push(this.#steps)
       this.#members.append(members)

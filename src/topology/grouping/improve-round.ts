@@ -1,8 +1,8 @@
 import { turnRows } from '../compressed-rows.js'
 import type { FriendLists } from '../friends/friend-lists.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
-import type { MatchedGroup } from './grouping-rounds.js'
-import { largestPool, PoolMatcher } from './pool-grouping.js'
+import type { FormedGroup } from './grouping-rounds.js'
+import { largestPool, PoolGrouping } from './pool-grouping.js'
 
 /** Neighboring groups that a group is taken apart with, one after the other: those that share most friends with it. */
 const partners = 6
@@ -13,12 +13,12 @@ const partners = 6
  * splits and merges. Repeated until no pool gains; never worse. Groups of more than {@link largestPool} stay as they are.
  */
 export function improveRound(
-  found: readonly MatchedGroup[],
+  found: readonly FormedGroup[],
   friends: FriendLists,
   active: ActiveNeighbors,
   k: number,
   theta: number,
-): readonly MatchedGroup[] {
+): readonly FormedGroup[] {
   if (found.length === 0 || k > largestPool) return found
   return new RoundImprover(found, friends, active, k, theta).run()
 }
@@ -31,13 +31,13 @@ class RoundImprover {
   readonly #friends: FriendLists
   readonly #active: ActiveNeighbors
   readonly #k: number
-  readonly #matcher: PoolMatcher
+  readonly #matcher: PoolGrouping
   /** When a rank's group changed last, and when pools around a group were tried last. */
   readonly #changedAt: Int32Array
   #now = 0
 
   constructor(
-    found: readonly MatchedGroup[],
+    found: readonly FormedGroup[],
     friends: FriendLists,
     active: ActiveNeighbors,
     k: number,
@@ -51,11 +51,11 @@ class RoundImprover {
     this.#smaller = turnRows(ranks, friends)
     this.#active = active
     this.#k = k
-    this.#matcher = new PoolMatcher(active, k, theta)
+    this.#matcher = new PoolGrouping(active, k, theta)
     this.#changedAt = new Int32Array(ranks)
   }
 
-  run(): readonly MatchedGroup[] {
+  run(): readonly FormedGroup[] {
     // A pool is tried again only when one of its ranks has moved since.
     const triedAt = new Map<string, number>()
     for (let gained = true; gained; ) {
@@ -66,7 +66,7 @@ class RoundImprover {
           const tried = triedAt.get(name)
           if (tried !== undefined && pool.every((p) => this.#changedAt[p] <= tried)) continue
           triedAt.set(name, this.#now)
-          if (!this.#rematch(pool)) continue
+          if (!this.#regroup(pool)) continue
           gained = true
           break
         }
@@ -121,7 +121,7 @@ class RoundImprover {
   }
 
   /** Matches the ranks of some whole groups and free ones anew if that weighs more. */
-  #rematch(pool: readonly number[]): boolean {
+  #regroup(pool: readonly number[]): boolean {
     const old = [...new Set(pool.map((p) => this.#groupOf[p]))].filter((g) => g >= 0)
     const better = this.#matcher.match(
       pool,

@@ -4,7 +4,7 @@ import type { OpenSets } from '../friends/open-sets.js'
 export const largestPool = 12
 
 /** The heaviest matching of few ranks: dynamic programming over the subsets that are still free. */
-export class PoolMatcher {
+export class PoolGrouping {
   readonly #sets: OpenSets
   readonly #k: number
   readonly #theta: number

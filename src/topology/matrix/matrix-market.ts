@@ -1,4 +1,4 @@
-import { type ByteSource, type OnRead, sourceOf, withSource } from '../../text/byte-source.js'
+import { type ByteSource, type ReadProgress, sourceOf, withSource } from '../../text/byte-source.js'
 import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-market-entries.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
@@ -29,7 +29,7 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
  */
 export function readMatrixMarket(
   path: string,
-  options: { /** Told how far it is. */ readonly onRead?: OnRead } = {},
+  options: { /** Told how far it is. */ readonly onProgress?: ReadProgress } = {},
 ): SparseMatrix {
   return withSource(path, (source) => parseMatrixMarket(source, path), options)
 }

@@ -1,4 +1,4 @@
-import { type OnRead, type OpenSource, withSource } from '../../text/byte-source.js'
+import { type OpenSource, type ReadProgress, withSource } from '../../text/byte-source.js'
 import { parseCsv } from '../files/csv.js'
 import { parseEdgeList } from '../files/edge-list.js'
 import { parseGraphologyJson } from '../files/graphology-json.js'
@@ -22,7 +22,7 @@ import { parseTopologySpec, type TopologySpec } from './spec-text.js'
  */
 export function buildTopology(
   specOrText: TopologySpec | string,
-  options: { readonly open?: OpenSource; readonly onRead?: OnRead } = {},
+  options: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
 ): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
   switch (spec.kind) {

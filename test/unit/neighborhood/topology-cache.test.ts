@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { knownTopology } from '../../../src/neighborhood/topology-cache.js'
+import { cachedTopology } from '../../../src/neighborhood/topology-cache.js'
 import { type ProcessTopology, topologyFromEdges } from '../../../src/topology/process-topology.js'
 
 const ring = (ranks: number, weight = 1): ProcessTopology => {
@@ -10,8 +10,8 @@ const ring = (ranks: number, weight = 1): ProcessTopology => {
 
 describe('knownTopology', () => {
   it('gives the one object for equal topologies', () => {
-    const first = knownTopology(ring(5))
-    expect(knownTopology(ring(5))).toBe(first)
+    const first = cachedTopology(ring(5))
+    expect(cachedTopology(ring(5))).toBe(first)
   })
 
   it.each([
@@ -19,15 +19,15 @@ describe('knownTopology', () => {
     ['weights', ring(5, 2)],
     ['the sign of a weight of zero', ring(5, -0)],
   ])('tells %s apart', (_, other) => {
-    knownTopology(ring(5))
-    knownTopology(ring(5, 0))
-    expect(knownTopology(other)).toBe(other)
+    cachedTopology(ring(5))
+    cachedTopology(ring(5, 0))
+    expect(cachedTopology(other)).toBe(other)
   })
 
   it('remembers the last four', () => {
-    const made = [10, 11, 12, 13, 14].map((ranks) => knownTopology(ring(ranks)))
-    expect(knownTopology(ring(11))).toBe(made[1])
-    expect(knownTopology(ring(14))).toBe(made[4])
-    expect(knownTopology(ring(10))).not.toBe(made[0])
+    const made = [10, 11, 12, 13, 14].map((ranks) => cachedTopology(ring(ranks)))
+    expect(cachedTopology(ring(11))).toBe(made[1])
+    expect(cachedTopology(ring(14))).toBe(made[4])
+    expect(cachedTopology(ring(10))).not.toBe(made[0])
   })
 })

@@ -19,7 +19,7 @@ test('a file is read piece by piece, and followed', () => {
       const into = new Uint8Array(3)
       return [1, 2, 3, 4].map(() => Buffer.from(into.subarray(0, source.read(into))).toString())
     },
-    { onRead: (done, all) => seen.push([done, all]) },
+    { onProgress: (done, all) => seen.push([done, all]) },
   )
   expect(read).toEqual(['abc', 'def', 'g', ''])
   expect(seen).toEqual([3, 6, 7, 7].map((done) => [done, 7]))

@@ -1,4 +1,4 @@
-import { attempt } from '../../../base/promise-try.js'
+import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
 import type { BlocksOptions, Communicator, IntoOptions, Seat } from '../../communicator.js'
 import { readyOperation } from '../../datatype/operation.js'
@@ -234,7 +234,7 @@ function scattering(
 
 /** Rejects with what `start` throws; a method that returns a promise never throws. */
 function join<R>(comm: Communicator, start: (seat: Seat) => Promise<R>): Promise<R> {
-  return attempt(() => start(comm.seat()))
+  return promiseTry(() => start(comm.seat()))
 }
 
 function reductionOf(

@@ -28,7 +28,7 @@ export const nobody: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: fal
  *
  * @param counters context counter of every process of the parent
  */
-export async function tellColumn(
+export async function shareOutcome(
   call: SplitCall,
   layout: SorterLayout,
   column: Exchange,

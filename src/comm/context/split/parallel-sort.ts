@@ -5,7 +5,7 @@ import type { SliceBounds } from '../../table/slice-bounds.js'
 import { sliceService } from '../../table/slice-service.js'
 import type { AwaitingAlgorithm, SplitCall, SplitPart } from './algorithm.js'
 import { type Collected, collect } from './collect.js'
-import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, tellColumn } from './column-outcome.js'
+import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, shareOutcome } from './column-outcome.js'
 import { exactCuts } from './exact-cuts.js'
 import { within } from './exchange-group.js'
 import { steps } from './exchange-steps.js'
@@ -99,7 +99,7 @@ async function sortInColumn(
   const slice = sliceOf(bounds.start(column.me), rows, owners)
   meter.hold(slice.worldRanks)
   meter.hold(slice.processes)
-  const told = await tellColumn(call, layout, column, slice, bounds, owners, counters)
+  const told = await shareOutcome(call, layout, column, slice, bounds, owners, counters)
   meter.hold(null, slice.processes)
   return { ...told, slice }
 }

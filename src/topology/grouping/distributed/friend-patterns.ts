@@ -1,5 +1,5 @@
 import { type FriendGroups, holdersOf } from '../../friends/friend-groups.js'
-import type { MatchSettings } from '../../friends/grouping-options.js'
+import type { GroupingSettings } from '../../friends/grouping-options.js'
 import type { RankPattern } from '../../friends/rank-view.js'
 
 interface KnownGroup {
@@ -23,7 +23,7 @@ interface KnownGroup {
 export function groupsOfPatterns(
   ranks: number,
   patterns: readonly RankPattern[],
-  { k, theta, mode }: Pick<MatchSettings, 'k' | 'theta' | 'mode'>,
+  { k, theta, mode }: Pick<GroupingSettings, 'k' | 'theta' | 'mode'>,
 ): FriendGroups {
   const known = collectGroups(ranks, patterns)
   const commonStart = new Int32Array(known.length + 1)

@@ -1,25 +1,25 @@
-import type { Matching } from '../../friends/friend-groups.js'
+import type { Grouping } from '../../friends/friend-groups.js'
 import { GroupSearch } from '../../friends/group-search.js'
-import type { MatchSettings } from '../../friends/grouping-options.js'
-import { type MatchMessage, noMessages, type RankView } from '../../friends/rank-view.js'
+import type { GroupingSettings } from '../../friends/grouping-options.js'
+import { type GroupingMessage, noMessages, type RankView } from '../../friends/rank-view.js'
 import { distinctIn, distinctOut } from '../../neighbors.js'
 import type { ProcessTopology } from '../../process-topology.js'
 import { seededLabels } from '../seeded-labels.js'
 import { groupsOfPatterns } from './friend-patterns.js'
-import { type MatchAgreement, MatchingRank } from './grouping-rank.js'
+import { type GroupingAgreement, GroupingRank } from './grouping-rank.js'
 
 /** The ranks of a topology, each with its own view, and messages between them in the order in which they are sent. */
-export function matchByMessages(
+export function groupByMessages(
   topology: ProcessTopology,
-  settings: MatchSettings,
-): Omit<Matching, 'timeMs'> {
+  settings: GroupingSettings,
+): Omit<Grouping, 'timeMs'> {
   const agreement = agreementFor(topology.ranks, settings)
   const messages = noMessages()
   const search = new GroupSearch(settings.k - 1)
-  const queue: { from: number; to: number; message: MatchMessage }[] = []
+  const queue: { from: number; to: number; message: GroupingMessage }[] = []
   const ranks = rankViews(topology, settings.nodeOf).map(
     (view) =>
-      new MatchingRank(view, agreement, search, (to, message) => {
+      new GroupingRank(view, agreement, search, (to, message) => {
         messages[message.kind]++
         queue.push({ from: view.rank, to, message })
       }),
@@ -41,7 +41,7 @@ export function matchByMessages(
   return { ...groups, engine: 'distributed', weight: groups.common.length, messages, waves: wavesOf(ranks) }
 }
 
-export function agreementFor(ranks: number, { k, theta, labelSeed }: MatchSettings): MatchAgreement {
+export function agreementFor(ranks: number, { k, theta, labelSeed }: GroupingSettings): GroupingAgreement {
   return { k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
 }
 
@@ -62,7 +62,7 @@ export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null):
 }
 
 /** The waves of every round, over all these ranks. */
-export function wavesOf(ranks: readonly MatchingRank[]): number[] {
+export function wavesOf(ranks: readonly GroupingRank[]): number[] {
   const waves: number[] = []
   for (const rank of ranks) {
     for (const [round, wave] of rank.waves.entries()) waves[round] = Math.max(waves[round] ?? 0, wave)

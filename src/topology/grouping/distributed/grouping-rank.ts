@@ -1,8 +1,8 @@
 import { partBounds } from '../../friends/friend-groups.js'
 import type { GroupSearch } from '../../friends/group-search.js'
 import type {
-  MatchMessage,
-  MatchMessageKind,
+  GroupingMessage,
+  GroupingMessageKind,
   RankGroup,
   RankPattern,
   RankView,
@@ -11,14 +11,14 @@ import type {
 import { KnownFriends } from './known-friends.js'
 
 /** What all ranks agree on before they match. */
-export interface MatchAgreement {
+export interface GroupingAgreement {
   readonly k: number
   readonly theta: number
   /** Breaks ties: a permutation of the ranks, or null for the ranks themselves. */
   readonly labels: Int32Array | null
 }
 
-export type SendMessage = (to: number, message: MatchMessage) => void
+export type SendMessage = (to: number, message: GroupingMessage) => void
 
 const none = new Int32Array(0)
 
@@ -30,13 +30,13 @@ const none = new Int32Array(0)
  * sending itself, which is all they need to know to go on. The order of groups is strict and the same for all, so the
  * outcome is that of the sequential greedy matching, whatever arrives first.
  */
-export class MatchingRank {
+export class GroupingRank {
   readonly #view: RankView
-  readonly #agreement: MatchAgreement
+  readonly #agreement: GroupingAgreement
   readonly #search: GroupSearch
   readonly #send: SendMessage
   readonly #placeOf = new Map<number, number>()
-  readonly #sourcesOf: (MatchMessage & { readonly from: number })[] = []
+  readonly #sourcesOf: (GroupingMessage & { readonly from: number })[] = []
   #friends: KnownFriends | null = null
   #state: 'setup' | 'choosing' | 'waiting' | 'leaving' | 'left' = 'setup'
   #round = -1
@@ -48,11 +48,11 @@ export class MatchingRank {
   #wave = 0
   /** The latest wave in which a friend ended the round. */
   #endedIn = 0
-  readonly #requests = new Map<number, MatchMessage>()
+  readonly #requests = new Map<number, GroupingMessage>()
   readonly #removals = new Map<number, Int32Array>()
   readonly #leavers = new Set<number>()
   /** Messages of rounds to come. */
-  #later: { from: number; message: MatchMessage }[] = []
+  #later: { from: number; message: GroupingMessage }[] = []
   readonly #groups: RankGroup[] = []
   /** Destinations that no group serves yet. */
   readonly #isDirect: Uint8Array
@@ -60,7 +60,7 @@ export class MatchingRank {
   readonly #servedBy: { step: number; member: number; holder: number }[] = []
 
   /** @param search for groups of k-1; ranks of a process may share it */
-  constructor(view: RankView, agreement: MatchAgreement, search: GroupSearch, send: SendMessage) {
+  constructor(view: RankView, agreement: GroupingAgreement, search: GroupSearch, send: SendMessage) {
     this.#view = view
     this.#agreement = agreement
     this.#search = search
@@ -96,7 +96,7 @@ export class MatchingRank {
     this.#beginIfKnown()
   }
 
-  receive(from: number, message: MatchMessage): void {
+  receive(from: number, message: GroupingMessage): void {
     switch (message.kind) {
       case 'sources':
         this.#sourcesOf.push({ from, ...message })
@@ -190,7 +190,7 @@ export class MatchingRank {
       this.#state = 'choosing'
       if (!this.#choose()) {
         this.#state = 'leaving'
-        this.#tellFriends('bye', none, none)
+        this.#notifyFriends('bye', none, none)
       }
       const arrived = this.#later
       this.#later = []
@@ -201,18 +201,18 @@ export class MatchingRank {
     } while (this.#endRound())
   }
 
-  #inRound(from: number, message: MatchMessage): void {
+  #inRound(from: number, message: GroupingMessage): void {
     this.#handle(from, message)
     if (this.#endRound()) this.#nextRound()
   }
 
-  #handle(from: number, message: MatchMessage): void {
+  #handle(from: number, message: GroupingMessage): void {
     const friends = this.#friends!
     const friend = friends.indexOf(from)
     if (friend < 0) throw new Error(`rank ${this.#view.rank}: ${message.kind} from ${from}, who is no friend`)
     if (message.kind === 'request') {
       this.#requests.set(friend, message)
-      this.#matchIfAgreed()
+      this.#groupIfAgreed()
       return
     }
     this.#open--
@@ -223,7 +223,7 @@ export class MatchingRank {
     if (this.#state !== 'choosing' || !this.#candidate.includes(friend)) return
     if (this.#choose()) return
     this.#decide()
-    this.#tellFriends('end', none, none)
+    this.#notifyFriends('end', none, none)
   }
 
   #decide(): void {
@@ -242,11 +242,11 @@ export class MatchingRank {
     for (const i of best) {
       this.#send(friends.rank[i], this.#message('request', this.#members))
     }
-    this.#matchIfAgreed()
+    this.#groupIfAgreed()
     return true
   }
 
-  #matchIfAgreed(): void {
+  #groupIfAgreed(): void {
     if (this.#state !== 'choosing') return
     for (const friend of this.#candidate) {
       const asked = this.#requests.get(friend)
@@ -261,14 +261,14 @@ export class MatchingRank {
     this.#groups.push({ step: this.#round, members: this.#members, common })
     // Mates know it without a message, and send none.
     this.#open -= this.#candidate.length
-    this.#tellFriends('end', common, this.#candidate)
+    this.#notifyFriends('end', common, this.#candidate)
   }
 
-  #message(kind: MatchMessageKind, ranks: Int32Array): MatchMessage {
+  #message(kind: GroupingMessageKind, ranks: Int32Array): GroupingMessage {
     return { kind, round: this.#round, wave: this.#wave, ranks }
   }
 
-  #tellFriends(kind: MatchMessageKind, ranks: Int32Array, except: Int32Array): void {
+  #notifyFriends(kind: GroupingMessageKind, ranks: Int32Array, except: Int32Array): void {
     const friends = this.#friends!
     const message = this.#message(kind, ranks)
     for (let i = 0; i < friends.count; i++) {
@@ -303,7 +303,7 @@ export class MatchingRank {
       for (let i = 0; i < k; i++) {
         const [from, to] = partBounds(common.length, k, i)
         const holder = members.subarray(i, i + 1)
-        const message: MatchMessage = { kind: 'served', round: step, wave: 0, ranks: holder }
+        const message: GroupingMessage = { kind: 'served', round: step, wave: 0, ranks: holder }
         for (let c = from; c < to; c++) this.#send(common[c], message)
       }
     }

@@ -31,8 +31,8 @@ function openRank() {
     send: () => {},
     ref: () => {},
     unref: () => {},
-    glance: (maxLooks) => {
-      looks.push(maxLooks)
+    tryPoll: (maxPolls) => {
+      looks.push(maxPolls)
       return comes === 'at once' && deliver()
     },
     spin: () => comes === 'later' && deliver(),

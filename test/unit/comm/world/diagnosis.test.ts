@@ -8,7 +8,7 @@ import { rangesText, union } from '../../../../src/comm/world/rank-ranges.js'
 import { hostSession, type RunningWorld } from '../../../../src/comm/world/world.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { type ReportOptions, ReportTriggers } from '../../../../src/launch/report-triggers.js'
-import { StateQuestions } from '../../../../src/launch/state-query.js'
+import { StateQuery } from '../../../../src/launch/state-query.js'
 import { runThreads } from '../../../../src/launch/threads-run.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import type { Hang } from '../../../support/threads-hang.js'
@@ -214,7 +214,7 @@ describe('questions', () => {
   it('are over when all have answered or ended, or patience has', async () => {
     const clock = new ManualClock()
     const posted: [number, number][] = []
-    const questions = new StateQuestions(clock, (process, question) => void posted.push([process, question]))
+    const questions = new StateQuery(clock, (process, question) => void posted.push([process, question]))
     const all = questions.ask([0, 1, 2])
     const some = questions.ask([0, 1])
     expect(posted).toEqual(

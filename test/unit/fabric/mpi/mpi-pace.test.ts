@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { MpiPace } from '../../../../src/fabric/mpi/mpi-pace.js'
 
 /** Looks in vain, and how often the core was given away, in a few turns of the event loop. */
-async function turns(crowd: number): Promise<{ looks: number; ways: number }> {
+async function turns(sharers: number): Promise<{ looks: number; ways: number }> {
   const counts = { looks: 0, ways: 0 }
   const pace = new MpiPace({
     look: () => {
@@ -11,10 +11,10 @@ async function turns(crowd: number): Promise<{ looks: number; ways: number }> {
       return false
     },
     moving: () => false,
-    giveWay: () => {
+    yieldTurn: () => {
       counts.ways++
     },
-    crowd,
+    sharers,
   })
   pace.hurry()
   for (let turn = 0; turn < 3; turn++) await setImmediate()

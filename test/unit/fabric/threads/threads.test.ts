@@ -81,7 +81,7 @@ describe('spin', () => {
       sender!.send(1, Int32Array.of(1))
       expect(receiver!.spin()).toBe(true)
       expect(receiver!.counters.framesReceived).toBe(1)
-      expect(receiver!.glance(3)).toBe(false)
+      expect(receiver!.tryPoll(3)).toBe(false)
     }))
 
   it('returns once a bulk transfer has settled: what follows from it is a microtask', () =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { adjacencySvg } from '../../../../src/topology/files/adjacency-picture.js'
-import { matchFriends } from '../../../../src/topology/grouping/group-friends.js'
+import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
 import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
 import { thrown } from '../thrown.js'
@@ -21,7 +21,7 @@ test('a mark for every edge', () => {
 
 test('the edges that a group serves have its color, others are gray', () => {
   const topology = buildTopology('moore:6x6:r=2:open')
-  const groups = matchFriends(topology, { k: 2, mode: 'agnostic' })
+  const groups = groupFriends(topology, { k: 2, mode: 'agnostic' })
   const cells = cellsOf(adjacencySvg(topology, { groups }))
   const colorOf = new Map<number, string>()
   let served = 0
@@ -60,7 +60,7 @@ test.each([
   { cells: 1025 },
   { cells: 9.5 },
   { size: 1 },
-  { groups: matchFriends(buildTopology('cart:4'), { k: 2, mode: 'agnostic' }) },
+  { groups: groupFriends(buildTopology('cart:4'), { k: 2, mode: 'agnostic' }) },
 ])('refuses %j', (options) => {
   expect(thrown(() => adjacencySvg(buildTopology('cart:5'), options)).code).toBe('ERR_ARGUMENT')
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { partBounds } from '../../../../src/topology/friends/friend-groups.js'
-import type { MatchingEngine, MatchOptions } from '../../../../src/topology/friends/grouping-options.js'
-import { matchFriends } from '../../../../src/topology/grouping/group-friends.js'
+import type { GroupingEngine, GroupingOptions } from '../../../../src/topology/friends/grouping-options.js'
+import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
 import { type ProcessTopology, topologyFromEdges } from '../../../../src/topology/process-topology.js'
 import { matchedOf } from '../../../property/matching-oracle.js'
@@ -16,7 +16,7 @@ function lists(...destinations: readonly (readonly number[])[]): ProcessTopology
 }
 
 const agnostic = (topology: ProcessTopology, k: number, theta: number) =>
-  matchedOf(matchFriends(topology, { k, mode: 'agnostic', theta }))
+  matchedOf(groupFriends(topology, { k, mode: 'agnostic', theta }))
 
 describe('threshold', () => {
   const sharing = (common: number) =>
@@ -33,7 +33,7 @@ describe('threshold', () => {
     ['agnostic', 4, 12],
     ['aware', 4, 4],
   ] as const)('default of %s with k=%i is %i', (mode, k, theta) => {
-    const found = matchFriends(sharing(1), { k, mode, nodeOf: new Int32Array(3) })
+    const found = groupFriends(sharing(1), { k, mode, nodeOf: new Int32Array(3) })
     expect(found).toMatchObject({ theta, k, mode, count: 0, steps: 0 })
   })
 
@@ -121,8 +121,8 @@ describe('edge cases', () => {
     const common = [4, 5, 6]
     const topology = lists(common, common, common, common, [], [], [])
     const nodeOf = Int32Array.of(0, 1, 0, 1, 2, 2, 2)
-    const groups = (mode: MatchOptions['mode']) =>
-      matchedOf(matchFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(({ members }) => members)
+    const groups = (mode: GroupingOptions['mode']) =>
+      matchedOf(groupFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(({ members }) => members)
     expect(groups('aware')).toEqual([
       [0, 2],
       [1, 3],
@@ -152,8 +152,8 @@ test('local search leaves groups of more than 12 as greedy found them', () => {
   const rows = Array.from({ length: senders }, (_, p) => common.filter((q) => (q * 7 + p * 5) % 11 > 0))
   const topology = lists(...rows, ...common.map(() => []))
   for (const k of [12, 13, 20]) {
-    const found = (engine: MatchingEngine) =>
-      matchFriends(topology, { k, mode: 'agnostic', theta: 1, engine })
+    const found = (engine: GroupingEngine) =>
+      groupFriends(topology, { k, mode: 'agnostic', theta: 1, engine })
     const [greedy, improved] = [found('greedy'), found('improved')]
     expect(greedy.count).toBeGreaterThan(0)
     if (k > 12) expect(improved.members).toEqual(greedy.members)
@@ -181,8 +181,8 @@ test.each([
   [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: new Int32Array(3) }, /each of 2 ranks, got 3/],
   [{ k: 2, mode: 'sideways' as 'aware' }, /aware or agnostic, got sideways/],
-] as [MatchOptions, RegExp][])('refuses %j', (options, message) => {
-  const error = thrown(() => matchFriends(lists([1], [0]), options))
+] as [GroupingOptions, RegExp][])('refuses %j', (options, message) => {
+  const error = thrown(() => groupFriends(lists([1], [0]), options))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(message)
 })
