@@ -3,14 +3,23 @@ import { installNeighborhood } from './neighborhood/install.js'
 
 installNeighborhood()
 
+export type { CollectiveName } from './comm/calls/collective-name.js'
+export type { Gathered } from './comm/calls/collectives/gathered.js'
 // comm
 export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
 export type { CommDescription, SplitReport } from './comm/context/describe.js'
 export type { PhaseCost, PhaseCosts } from './comm/context/split/meter.js'
 export type { SplitAlgorithmName, SplitOptions } from './comm/context/split/plan.js'
+export type { TypedArray } from './comm/datatype/elements.js'
 export { createOperation, type Operation, type OperationName } from './comm/datatype/operation.js'
-export { type StridedShape, StridedView, strided } from './comm/datatype/payload.js'
-export { Group, type RankRange } from './comm/group.js'
+export {
+  type ReceiveBuffer,
+  type Sendable,
+  type StridedShape,
+  StridedView,
+  strided,
+} from './comm/datatype/payload.js'
+export type { Message, RecvOptions, Status } from './comm/p2p/received-message.js'
 export {
   type Completed,
   MatchedMessage,
@@ -22,25 +31,10 @@ export {
   waitany,
   waitsome,
 } from './comm/p2p/request.js'
+export type { ProcessCounters, RankCounters } from './comm/process/counters.js'
+export type { WaitOptions } from './comm/process/wait-options.js'
 export type { LookupStatistics } from './comm/table/distributed-table.js'
-export {
-  ANY_SOURCE,
-  ANY_TAG,
-  type CollectiveName,
-  type Comparison,
-  type Gathered,
-  type Message,
-  maxTag,
-  PROC_NULL,
-  type ProcessCounters,
-  type RankCounters,
-  type ReceiveBuffer,
-  type RecvOptions,
-  type Sendable,
-  type Status,
-  type TypedArray,
-  type WaitOptions,
-} from './comm/types.js'
+export { type Comparison, Group, type RankRange } from './comm/table/group.js'
 export { worldReport } from './comm/world/deadlock.js'
 // Worlds of sessions that `run` does not open: what hosts processes elsewhere.
 export { hostSession, type WorldOptions } from './comm/world/world.js'
@@ -75,6 +69,7 @@ export type { ThreadsOptions } from './fabric/threads/threads-connect.js'
 export type { ReportOptions } from './launch/report-triggers.js'
 export { type Main, type RunOptions, run } from './launch/run.js'
 export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from './machine/machine.js'
+export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from './matching/wildcards.js'
 export { CartCommunicator } from './neighborhood/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from './neighborhood/constructors.js'
 export type { TopologyOptions } from './neighborhood/create.js'

@@ -1,6 +1,8 @@
 import { promiseTry } from '../base/promise-try.js'
 import { RankweaveError } from '../errors.js'
+import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 import * as collectives from './calls/collectives/collectives.js'
+import type { Gathered } from './calls/collectives/gathered.js'
 import type { CommState } from './context/comm-state.js'
 import * as construct from './context/construct.js'
 import { type CommDescription, describeComm } from './context/describe.js'
@@ -8,28 +10,16 @@ import { free } from './context/free.js'
 import { alloc } from './context/memory.js'
 import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan.js'
-import type { TypedArrayConstructor } from './datatype/elements.js'
+import type { TypedArray, TypedArrayConstructor } from './datatype/elements.js'
 import type { Operation, OperationName } from './datatype/operation.js'
-import type { StridedView } from './datatype/payload.js'
-import type { Group } from './group.js'
+import type { ReceiveBuffer, Sendable, StridedView } from './datatype/payload.js'
 import type { Mailbox } from './p2p/mailbox.js'
 import * as p2p from './p2p/point-to-point.js'
+import type { Message, RecvOptions, Status } from './p2p/received-message.js'
 import type { MatchedMessage, Request } from './p2p/request.js'
-import {
-  ANY_SOURCE,
-  ANY_TAG,
-  type Comparison,
-  type Gathered,
-  type Message,
-  type ProcessCounters,
-  type RankCounters,
-  type ReceiveBuffer,
-  type RecvOptions,
-  type Sendable,
-  type Status,
-  type TypedArray,
-  type WaitOptions,
-} from './types.js'
+import type { ProcessCounters, RankCounters } from './process/counters.js'
+import type { WaitOptions } from './process/wait-options.js'
+import type { Comparison, Group } from './table/group.js'
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1 §7).

@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { TypedArray } from '../comm/types.js'
+import type { TypedArray } from '../comm/datatype/elements.js'
 
 // What the checks of collectives send, and what must come back: computed from the definitions, on one rank alone.
 

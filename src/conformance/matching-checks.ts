@@ -1,6 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
+import type { Message } from '../comm/p2p/received-message.js'
 import { waitall } from '../comm/p2p/request.js'
-import { ANY_SOURCE, ANY_TAG, type Message } from '../comm/types.js'
+import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 import { elements, types } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
 import { flowSettings } from './message-checks.js'

@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { PROC_NULL } from '../comm/types.js'
+import { PROC_NULL } from '../matching/wildcards.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
 import type { TopologyCommunicator } from '../neighborhood/topology-communicator.js'

@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../comm/types.js'
+import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
 /** What matching queues: a posted receive (source and tag may be wildcards) or a message (both are exact). */
 export interface Entry {

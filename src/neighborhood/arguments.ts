@@ -1,5 +1,5 @@
+import type { TypedArray } from '../comm/datatype/elements.js'
 import { requireFixed } from '../comm/datatype/payload.js'
-import type { TypedArray } from '../comm/types.js'
 import { RankweaveError, shown } from '../errors.js'
 
 /** @throws ERR_ARGUMENT unless `options` is an object */

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../comm/calls/collective-engine.js'
 import { gatherBytes } from '../comm/calls/exchange-patterns.js'
 import type { Seat } from '../comm/communicator.js'
-import type { WaitOptions } from '../comm/types.js'
+import type { WaitOptions } from '../comm/process/wait-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
 import { headerOf } from '../schedule/file/header.js'

@@ -1,8 +1,10 @@
 import { promiseTry } from '../base/promise-try.js'
+import type { Gathered } from '../comm/calls/collectives/gathered.js'
 import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
+import type { TypedArray } from '../comm/datatype/elements.js'
 import type { StridedView } from '../comm/datatype/payload.js'
-import type { Gathered, TypedArray, WaitOptions } from '../comm/types.js'
+import type { WaitOptions } from '../comm/process/wait-options.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import {
   type CheckedCall,

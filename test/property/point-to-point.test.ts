@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Message } from '../../src/comm/p2p/received-message.js'
 import type { Request } from '../../src/comm/p2p/request.js'
 import { waitall } from '../../src/comm/p2p/request.js'
-import { ANY_SOURCE, ANY_TAG, type Message } from '../../src/comm/types.js'
 import { waitLines } from '../../src/comm/world/world-report.js'
+import { ANY_SOURCE, ANY_TAG } from '../../src/matching/wildcards.js'
 import { cases } from '../support/soak.js'
 import { elementTypes, marked } from '../unit/comm/p2p/point-to-point-payloads.js'
 import {

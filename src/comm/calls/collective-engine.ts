@@ -1,10 +1,10 @@
 import { RankweaveError } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
 import { onAbort } from '../process/abort.js'
 import { inTurn } from '../process/completion-budget.js'
 import { decodeError, encodeError } from '../process/error-record.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import type { WaitOptions } from '../types.js'
+import type { WaitOptions } from '../process/wait-options.js'
+import type { CommContext } from '../table/comm-context.js'
 import { collectiveWord, type Exchange, type ExchangeOwner, SlotExchange } from './exchange.js'
 import { everyCall, Lane } from './exchange-lane.js'
 import {
@@ -52,14 +52,14 @@ type AnyCall = CollectiveCall<never, unknown>
  * with ERR_ABORTED and revokes the communicator, because the other ranks would wait for it in vain.
  */
 export class CollectiveEngine implements ExchangeOwner {
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #hosted: number
   readonly #lanes = new Map<number, Lane>()
   #main: Lane | undefined
   #alone: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
 
-  constructor(state: CommState) {
+  constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
     for (const process of state.processes.processes) this.#failed ??= state.runtime.lostPeer(process)

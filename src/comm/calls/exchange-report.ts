@@ -1,12 +1,12 @@
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
+import type { CommContext } from '../table/comm-context.js'
 import type { ProcessTable } from '../table/rank-table.js'
 import { everyCall } from './exchange-lane.js'
 import type { Slot } from './exchange-slot.js'
 import { describeSignature } from './signature.js'
 
 /** The communicator as error messages and reports name it. */
-export function describeContext(state: CommState): string {
+export function describeContext(state: CommContext): string {
   return `communicator ${state.id.leader}.${state.id.counter} of ${state.size} ranks`
 }
 
@@ -15,7 +15,7 @@ export function calledBy(rank: number, call: string): string {
 }
 
 export function mismatched(
-  state: CommState,
+  state: CommContext,
   lane: number,
   seq: number,
   one: string,
@@ -42,7 +42,7 @@ export function abortedCollective(
 }
 
 /** What the other ranks hear of an aborted collective. */
-export function revokedBy(state: CommState, aborted: RankweaveError): RankweaveError {
+export function revokedBy(state: CommContext, aborted: RankweaveError): RankweaveError {
   const { message, details } = aborted
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
 }
@@ -55,7 +55,7 @@ export function failedIn(call: string, error: unknown): RankweaveError {
 }
 
 /** What a process called, in the name of its smallest rank where that is known. */
-export function calledOn(state: CommState, processIndex: number, call: string): string {
+export function calledOn(state: CommContext, processIndex: number, call: string): string {
   const { processes } = state
   if (!state.isPlaced) return `process ${processes.processes[processIndex]!} called ${call}`
   return calledBy(processes.runStart[processes.runProcess.indexOf(processIndex)]!, call)
@@ -63,7 +63,7 @@ export function calledOn(state: CommState, processIndex: number, call: string): 
 
 /** One line: which ranks of this process wait in a collective, and for whom. */
 export function describeWait(
-  state: CommState,
+  state: CommContext,
   slot: Slot,
   hasJoined: (localIndex: number) => boolean,
 ): string {

@@ -1,10 +1,10 @@
-import type { CommState } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import type { CommContext } from '../table/comm-context.js'
 import { encodeSignature, type Signature, signatureWords } from './signature.js'
 
 /**
  * The processes of a communicator during one collective: the only means by which a collective's algorithm talks
- * to other processes. Indices are process indices of `CommState.processes`.
+ * to other processes. Indices are process indices of `CommContext.processes`.
  */
 export interface Exchange {
   readonly me: number
@@ -67,7 +67,7 @@ interface Partial {
 export class SlotExchange implements Exchange {
   readonly me: number
   readonly count: number
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #owner: ExchangeOwner
   readonly #header = new Int32Array(headerWords)
   readonly #arrived = new Map<number, Uint8Array[]>()
@@ -76,7 +76,7 @@ export class SlotExchange implements Exchange {
   #signed: Signature | undefined
   #failed: Error | undefined
 
-  constructor(state: CommState, owner: ExchangeOwner, lane: number) {
+  constructor(state: CommContext, owner: ExchangeOwner, lane: number) {
     this.#state = state
     this.#owner = owner
     this.me = state.processIndex

@@ -1,6 +1,6 @@
 import { operationNames } from '../datatype/operation-kernels.js'
 import { typeName } from '../datatype/payload.js'
-import type { CollectiveName } from '../types.js'
+import type { CollectiveName } from './collective-name.js'
 
 /**
  * What all ranks of a collective must agree on. Compared between the ranks of a process when they arrive and

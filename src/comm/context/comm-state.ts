@@ -3,6 +3,7 @@ import { CollectiveEngine } from '../calls/collective-engine.js'
 import { Matching } from '../p2p/message-matching.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { Runtime } from '../process/runtime.js'
+import type { CommContext, ContextId } from '../table/comm-context.js'
 import {
   type CommTable,
   type LocalRankTable,
@@ -14,20 +15,6 @@ import {
 import { SharedTables } from '../table/shared-tables.js'
 import type { SplitOrigin } from './describe.js'
 
-/**
- * A communicator's name: world rank of its rank 0, and a counter of that rank's process; of one that was made without
- * communication a hash in both places, with a negative leader (`comm/range`).
- */
-export interface ContextId {
-  readonly leader: number
-  readonly counter: number
-}
-
-/** The id as one number; exact because leaders are below 2^22, also those below 0, and counters below 2^31. */
-export function contextKey(id: ContextId): number {
-  return id.leader * 2 ** 31 + id.counter
-}
-
 /** Frames of kinds below this one belong to point-to-point matching. */
 const firstCollectiveKind = 16
 
@@ -35,7 +22,7 @@ const firstCollectiveKind = 16
  * What a process keeps for one communicator, shared by all its ranks here: table, matching, collectives. A
  * rank's `Communicator` is a small handle on it.
  */
-export class CommState {
+export class CommState implements CommContext {
   readonly runtime: Runtime
   readonly id: ContextId
   /** Index of this process in `processes`. */

@@ -3,7 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-engine.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
 import type { Communicator } from '../communicator.js'
-import type { WaitOptions } from '../types.js'
+import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'
 
 /** The context counter of the world, which no `drawCounter` gives. */

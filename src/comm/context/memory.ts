@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { Communicator } from '../communicator.js'
+import type { TypedArray } from '../datatype/elements.js'
 import { newArray, type TypedArrayConstructor, typeCodeOfConstructor } from '../datatype/elements.js'
-import type { TypedArray } from '../types.js'
 
 // What `Communicator.alloc` does; it is documented there.
 export function alloc(

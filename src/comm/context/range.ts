@@ -1,7 +1,8 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { Communicator } from '../communicator.js'
+import type { ContextId } from '../table/comm-context.js'
 import { type LocalRankTable, rankTable, StridedTable } from '../table/rank-table.js'
-import type { CommState, ContextId } from './comm-state.js'
+import type { CommState } from './comm-state.js'
 
 /** Ranks `first`, `first + stride`, ... of a parent, `size` of them. */
 interface Range {

@@ -1,5 +1,17 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { TypedArray } from '../types.js'
+
+export type TypedArray =
+  | Int8Array
+  | Uint8Array
+  | Uint8ClampedArray
+  | Int16Array
+  | Uint16Array
+  | Int32Array
+  | Uint32Array
+  | Float32Array
+  | Float64Array
+  | BigInt64Array
+  | BigUint64Array
 
 /** Wire codes of what a message carries; `value` is a structured clone. Part of every frame: never renumber. */
 export const typeCode = {

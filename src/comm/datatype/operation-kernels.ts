@@ -1,4 +1,4 @@
-import type { TypedArray } from '../types.js'
+import type { TypedArray } from './elements.js'
 import { typeCode } from './payload.js'
 
 /**

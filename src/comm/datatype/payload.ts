@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import type { ReceiveBuffer, TypedArray } from '../types.js'
+import type { TypedArray } from './elements.js'
 import {
   bytesOf,
   elementSizeBytes,
@@ -12,6 +12,15 @@ import {
 } from './elements.js'
 import { contiguous, StridedView, unpack } from './strided-view.js'
 import { decodeValue, encodeValue } from './value-encoding.js'
+
+/**
+ * What a message can carry: a typed array (its elements travel, not its buffer), a strided view of one
+ * (MPI_Type_vector), or any other value that the structured clone algorithm takes.
+ */
+export type Sendable = TypedArray | StridedView | unknown
+
+/** Where a receive may put elements: a typed array, or a strided view that scatters them. */
+export type ReceiveBuffer = TypedArray | StridedView
 
 export * from './elements.js'
 export * from './strided-view.js'

@@ -1,6 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { ReceiveBuffer, TypedArray } from '../types.js'
+import type { TypedArray } from './elements.js'
 import { kindOf, newArray, requireFixed, typeCode, typeCodeOf } from './elements.js'
+import type { ReceiveBuffer } from './payload.js'
 
 /** Where the elements of a {@link StridedView} lie in its array, counted in elements. */
 export interface StridedShape {

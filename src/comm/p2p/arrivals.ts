@@ -1,8 +1,8 @@
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { CommState } from '../context/comm-state.js'
 import { bytesOf, newArray, typeCode } from '../datatype/payload.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
+import type { CommContext } from '../table/comm-context.js'
 import { deliverBytes, envelopeIn } from './delivery.js'
 import type { Mailbox, Mailboxes } from './mailbox.js'
 import { Arrived, type Receive } from './message.js'
@@ -14,14 +14,14 @@ import type { UnexpectedMessages } from './unexpected-messages.js'
 export class Arrivals {
   /** Messages taken out of matching by a matched probe and not yet received. */
   readonly extracted = new Set<Arrived>()
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #credit: Credit
   readonly #mailboxes: Mailboxes
   readonly #transfers: RendezvousTransfers
   readonly #unexpected: UnexpectedMessages
 
   constructor(
-    state: CommState,
+    state: CommContext,
     mailboxes: Mailboxes,
     transfers: RendezvousTransfers,
     unexpected: UnexpectedMessages,

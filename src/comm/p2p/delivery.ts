@@ -1,5 +1,6 @@
 import { copyBytes } from '../../base/copy-bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
+import type { TypedArray } from '../datatype/elements.js'
 import {
   bytesOf,
   copyElements,
@@ -14,7 +15,6 @@ import {
 } from '../datatype/payload.js'
 import { decodeValue } from '../datatype/value-encoding.js'
 import { envelopeWord } from '../process/frames.js'
-import type { TypedArray } from '../types.js'
 import type { Receive } from './message.js'
 
 /** What a receive learns of its message besides the data. */

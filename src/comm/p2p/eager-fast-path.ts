@@ -1,16 +1,18 @@
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { CommState } from '../context/comm-state.js'
+import type { TypedArray } from '../datatype/elements.js'
 import { elementSizeBytes } from '../datatype/elements.js'
+import type { ReceiveBuffer } from '../datatype/payload.js'
 import { bytesOf, newArray, requireFixed, StridedView, typeCode, typeCodeOf } from '../datatype/payload.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
-import type { Message, ReceiveBuffer, TypedArray } from '../types.js'
+import type { CommContext } from '../table/comm-context.js'
 import type { AddressQueue } from './address-queue.js'
 import { CheckedBufferCache } from './checked-buffer-cache.js'
 import type { EnvelopeCount } from './envelope-count.js'
 import type { Mailbox } from './mailbox.js'
 import type { Receive } from './message.js'
+import type { Message } from './received-message.js'
 import { UnpostedReceive } from './unposted-receive.js'
 
 /** How a rank in another process is reached; `index` counts its process among those of the communicator. */
@@ -26,7 +28,7 @@ interface Route {
  * of the ordinary is refused here, before anything has changed, and goes the way that can do everything (`Matching`).
  */
 export class EagerFastPath {
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #credit: Credit
   readonly #mailboxes: ReadonlyMap<number, Mailbox>
   readonly #addressQueue: AddressQueue
@@ -40,7 +42,7 @@ export class EagerFastPath {
   #stopped = false
 
   constructor(
-    state: CommState,
+    state: CommContext,
     mailboxes: ReadonlyMap<number, Mailbox>,
     addressQueue: AddressQueue,
     envelopes: EnvelopeCount,

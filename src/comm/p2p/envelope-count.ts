@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
+import type { CommContext } from '../table/comm-context.js'
 
 /**
  * Envelopes of one communicator that left this process and that came to it, so that a collective free knows when
@@ -8,7 +8,7 @@ import type { CommState } from '../context/comm-state.js'
 export class EnvelopeCount {
   /** Sent so far to each process index. */
   readonly sent: Int32Array
-  readonly #state: CommState
+  readonly #state: CommContext
   #arrived = 0
   #waiting: {
     readonly count: number
@@ -16,7 +16,7 @@ export class EnvelopeCount {
     readonly reject: (error: RankweaveError) => void
   }[] = []
 
-  constructor(state: CommState) {
+  constructor(state: CommContext) {
     this.sent = new Int32Array(state.processes.count)
     this.#state = state
   }

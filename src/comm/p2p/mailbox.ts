@@ -1,14 +1,20 @@
 import { EntryList } from '../../matching/entry-list.js'
-import type { CommState } from '../context/comm-state.js'
-import type { RankCounters } from '../types.js'
+import type { RankCounters } from '../process/counters.js'
+import type { CommContext } from '../table/comm-context.js'
 import { type Arrived, type Receive, Sent } from './message.js'
+import type { Matching } from './message-matching.js'
+
+/** A communicator whose messages are matched here. */
+export interface MessageContext extends CommContext {
+  readonly matching: Matching
+}
 
 /**
  * One local rank of one communicator as matching sees it: the receives it has posted, the messages that came
  * before their receive, and the probes that wait for one. Made when the rank first takes part in a message.
  */
 export class Mailbox {
-  readonly state: CommState
+  readonly state: MessageContext
   readonly rank: number
   readonly worldRank: number
   readonly counters: RankCounters
@@ -21,7 +27,7 @@ export class Mailbox {
 
   #sent: Sent | undefined
 
-  constructor(state: CommState, rank: number, worldRank: number) {
+  constructor(state: MessageContext, rank: number, worldRank: number) {
     this.state = state
     this.rank = rank
     this.worldRank = worldRank
@@ -56,9 +62,9 @@ export class Mailbox {
 
 /** The mailboxes of one communicator in one process, by rank in the communicator. */
 export class Mailboxes extends Map<number, Mailbox> {
-  readonly #state: CommState
+  readonly #state: MessageContext
 
-  constructor(state: CommState) {
+  constructor(state: MessageContext) {
     super()
     this.#state = state
   }

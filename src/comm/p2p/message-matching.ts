@@ -1,18 +1,19 @@
 import type { RankweaveError } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
+import { ANY_SOURCE } from '../../matching/wildcards.js'
+import type { TypedArray } from '../datatype/elements.js'
 import { pack, typeCode } from '../datatype/payload.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
-import { ANY_SOURCE, type Status, type TypedArray } from '../types.js'
 import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
 import { deliverCopy, type Envelope } from './delivery.js'
 import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
-import { type Mailbox, Mailboxes } from './mailbox.js'
+import { type Mailbox, Mailboxes, type MessageContext } from './mailbox.js'
 import { Arrived, type Content, type Receive, type Send } from './message.js'
 import { freedError } from './pending.js'
+import type { Status } from './received-message.js'
 import { RendezvousTransfers } from './rendezvous.js'
 import type { MatchedMessage } from './request.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
@@ -25,7 +26,7 @@ import { UnexpectedMessages } from './unexpected-messages.js'
  * eager message without a receive is copied aside; a rendezvous one stays with its sender until it is matched.
  */
 export class Matching {
-  readonly #state: CommState
+  readonly #state: MessageContext
   readonly #credit: Credit
   readonly #transfers: RendezvousTransfers
   /** By rank in the communicator. */
@@ -39,7 +40,7 @@ export class Matching {
   #closing = false
   #failed: RankweaveError | undefined
 
-  constructor(state: CommState) {
+  constructor(state: MessageContext) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#transfers = new RendezvousTransfers(state)

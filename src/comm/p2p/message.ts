@@ -1,10 +1,12 @@
 import type { RankweaveError } from '../../errors.js'
 import type { Entry } from '../../matching/entry-list.js'
-import type { Payload } from '../datatype/payload.js'
-import { ANY_SOURCE, ANY_TAG, type ReceiveBuffer, type Status, type TypedArray } from '../types.js'
+import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
+import type { TypedArray } from '../datatype/elements.js'
+import type { Payload, ReceiveBuffer } from '../datatype/payload.js'
 import type { Envelope } from './delivery.js'
 import type { Mailbox } from './mailbox.js'
 import { Pending } from './pending.js'
+import type { Status } from './received-message.js'
 
 /** How far a send has come. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
 export type SendStage = 'queued' | 'offered' | 'moving'

@@ -1,22 +1,14 @@
 import { promiseTry } from '../../base/promise-try.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../matching/wildcards.js'
 import type { Communicator } from '../communicator.js'
-import { payloadOf, requireReceiveBuffer } from '../datatype/payload.js'
+import { payloadOf, type ReceiveBuffer, requireReceiveBuffer } from '../datatype/payload.js'
 import { abortedError, misfitSignal } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
-import {
-  ANY_SOURCE,
-  ANY_TAG,
-  type Message,
-  maxTag,
-  PROC_NULL,
-  type ReceiveBuffer,
-  type RecvOptions,
-  type Status,
-  type WaitOptions,
-} from '../types.js'
+import type { WaitOptions } from '../process/wait-options.js'
 import type { Mailbox } from './mailbox.js'
 import { Receive, type ReceiveKind, Send } from './message.js'
+import type { Message, RecvOptions, Status } from './received-message.js'
 import { MatchedMessage, nothingFrom, Request } from './request.js'
 
 // What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise

@@ -1,5 +1,4 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
 import {
   bytesOf,
   type Landing,
@@ -24,6 +23,7 @@ import {
   transferWord,
   transferWords,
 } from '../process/frames.js'
+import type { CommContext } from '../table/comm-context.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
 
@@ -51,7 +51,7 @@ export const keyOf = (process: number, transferId: number) => process * 2 ** 31 
  * matched. What matches what is decided in `Matching`.
  */
 export class RendezvousTransfers {
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #credit: Credit
   readonly #outgoing = new Map<number, Outgoing>()
   readonly #incoming = new Map<number, Incoming>()
@@ -60,7 +60,7 @@ export class RendezvousTransfers {
   readonly #control: Int32Array
   #whenIdle: (() => void)[] = []
 
-  constructor(state: CommState) {
+  constructor(state: CommContext) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#envelope = this.#headerOf(envelopeWords)

@@ -1,19 +1,13 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { requireReceiveBuffer } from '../datatype/payload.js'
+import { ANY_TAG, PROC_NULL } from '../../matching/wildcards.js'
+import { type ReceiveBuffer, requireReceiveBuffer } from '../datatype/payload.js'
 import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
-import {
-  ANY_TAG,
-  type Message,
-  PROC_NULL,
-  type ReceiveBuffer,
-  type RecvOptions,
-  type Status,
-  type WaitOptions,
-} from '../types.js'
+import type { WaitOptions } from '../process/wait-options.js'
 import type { Mailbox } from './mailbox.js'
 import { type Arrived, Receive } from './message.js'
 import type { Pending, Waiter } from './pending.js'
+import type { Message, RecvOptions, Status } from './received-message.js'
 
 /** What `test` found. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }

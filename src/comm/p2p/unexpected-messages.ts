@@ -1,8 +1,8 @@
 import { RankweaveError } from '../../errors.js'
-import type { CommState } from '../context/comm-state.js'
 import { bytesOf } from '../datatype/payload.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
+import type { CommContext } from '../table/comm-context.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
 import type { Arrived, Receive, Send } from './message.js'
 import { freedError } from './pending.js'
@@ -13,7 +13,7 @@ import { bufferGone, intact, keyOf, type RendezvousTransfers, senderGone } from 
  * lets go of it. Which receive gets which message is decided in `Matching`.
  */
 export class UnexpectedMessages {
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #credit: Credit
   readonly #transfers: RendezvousTransfers
   /** Messages of other processes that can still be taken back, or are not all here yet. */
@@ -22,7 +22,7 @@ export class UnexpectedMessages {
   #whenFilled: (() => void)[] = []
   #closing = false
 
-  constructor(state: CommState, transfers: RendezvousTransfers) {
+  constructor(state: CommContext, transfers: RendezvousTransfers) {
     this.#state = state
     this.#credit = creditOf(state.runtime)
     this.#transfers = transfers

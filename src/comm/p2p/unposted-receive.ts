@@ -1,6 +1,8 @@
-import { ANY_SOURCE, ANY_TAG, type Message, type ReceiveBuffer } from '../types.js'
+import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
+import type { ReceiveBuffer } from '../datatype/payload.js'
 import type { Mailbox } from './mailbox.js'
 import { Receive } from './message.js'
+import type { Message } from './received-message.js'
 
 const none = new Uint8Array(0)
 /** Of a buffer that no message is simply copied into. */

@@ -1,5 +1,5 @@
 import { creditWord, creditWords, frameKind, headerWord } from './frames.js'
-import type { Runtime } from './runtime.js'
+import type { ProcessPort } from './process-port.js'
 
 /** A transfer that may send only as far as it has been granted. */
 export interface Grantee {
@@ -22,7 +22,7 @@ export interface Grantee {
  *   `creditBytes` too. Transfers are served in order, so each one ends.
  */
 export class Credit {
-  readonly #runtime: Runtime
+  readonly #runtime: ProcessPort
   readonly #limitBytes: number
   /** Eager bytes sent to each process and not yet returned. */
   readonly #underWay: Float64Array
@@ -34,7 +34,7 @@ export class Credit {
   readonly #header = new Int32Array(creditWords)
   #lastTransferId = 0
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: ProcessPort) {
     const { processes } = runtime.layout
     this.#runtime = runtime
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
@@ -123,10 +123,10 @@ export class Credit {
   }
 }
 
-const credits = new WeakMap<Runtime, Credit>()
+const credits = new WeakMap<ProcessPort, Credit>()
 
 /** The flow control of a process, made at first use. */
-export function creditOf(runtime: Runtime): Credit {
+export function creditOf(runtime: ProcessPort): Credit {
   let credit = credits.get(runtime)
   if (credit === undefined) {
     credit = new Credit(runtime)

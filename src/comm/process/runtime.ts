@@ -1,27 +1,16 @@
 import { nextTick } from 'node:process'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Fabric, FrameSink } from '../../fabric/fabric.js'
-import { CommState, type ContextId, contextKey } from '../context/comm-state.js'
+import { CommState } from '../context/comm-state.js'
+import { type ContextId, contextKey } from '../table/comm-context.js'
 import type { CommTable } from '../table/rank-table.js'
-import type { ProcessCounters, RankCounters } from '../types.js'
+import type { ProcessCounters, RankCounters } from './counters.js'
 import { envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import type { ProcessPort, RuntimeOptions, ServiceHandler, Trouble } from './process-port.js'
 import { WaitTracker } from './wait-tracker.js'
 import type { WorldLayout } from './world-layout.js'
 
-export interface RuntimeOptions {
-  /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. */
-  readonly eagerLimitBytes: number
-  /** Eager payload that one process may have under way to another before its sends become rendezvous. */
-  readonly creditBytes: number
-}
-
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
-
-/** What a service must hear of besides its frames. */
-export interface Trouble {
-  peerLost(peer: number): void
-  ended(error: RankweaveError): void
-}
 
 /** Bounds of how often `Runtime.lookFor` looks; a look takes some 10 ns. */
 const fewestPolls = 8
@@ -29,14 +18,11 @@ const mostPolls = 256
 /** Frames for others that come in between. */
 const triesPerPoll = 16
 
-/** Handles the frames of one service (kinds above {@link lastCommunicatorKind}), outside any communicator. */
-export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
-
 /**
  * What one process keeps: its end of the fabric, the communicators its ranks belong to, its counters, and who is
  * waiting. Everything the ranks of a process can share hangs off here, once (decision 1).
  */
-export class Runtime implements FrameSink {
+export class Runtime implements FrameSink, ProcessPort {
   readonly fabric: Fabric
   readonly layout: WorldLayout
   readonly options: RuntimeOptions

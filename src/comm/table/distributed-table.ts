@@ -1,4 +1,4 @@
-import type { Runtime } from '../process/runtime.js'
+import type { ProcessPort } from '../process/process-port.js'
 import { AddressCache } from './address-cache.js'
 import type { RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
@@ -47,7 +47,7 @@ export class SharedSlices {
   #asked = 0
   #messages = 0
 
-  constructor(runtime: Runtime, places: SlicePlaces, cacheRows: number) {
+  constructor(runtime: ProcessPort, places: SlicePlaces, cacheRows: number) {
     this.places = places
     this.#service = sliceService(runtime)
     this.#cache = new AddressCache(cacheRows)

@@ -1,5 +1,5 @@
-import type { CommState } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import type { CommContext } from './comm-context.js'
 
 /** Smaller tables are not worth a message. */
 const worthBytes = 65_536
@@ -30,7 +30,7 @@ interface Table {
  * A table of a communicator that is gone by then is dropped, so nothing outlives the communicator.
  */
 export class SharedTables {
-  readonly #state: CommState
+  readonly #state: CommContext
   /** World process that keeps the tables of this node. */
   readonly #keeper: number
   readonly #tables = new Map<TableName, Table>()
@@ -38,7 +38,7 @@ export class SharedTables {
   /** World processes that asked before the table was there. */
   readonly #askers = new Map<TableName, number[]>()
 
-  constructor(state: CommState) {
+  constructor(state: CommContext) {
     this.#state = state
     const { layout, process } = state.runtime
     const node = layout.nodeOfProcess[process]

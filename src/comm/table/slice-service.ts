@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { frameKind } from '../process/frames.js'
-import type { Runtime } from '../process/runtime.js'
+import type { ProcessPort } from '../process/process-port.js'
 
 /** A distributed table's name: the communicator that was split, and which of its collectives that was. */
 export interface TableId {
@@ -53,12 +53,12 @@ interface Entry {
  * they no longer do: they tell the table's home, which tells the hosts.
  */
 export class SliceService {
-  readonly #runtime: Runtime
+  readonly #runtime: ProcessPort
   readonly #entries = new Map<string, Entry>()
   readonly #pending = new Map<number, Pending>()
   #lastRequest = 0
 
-  constructor(runtime: Runtime) {
+  constructor(runtime: ProcessPort) {
     this.#runtime = runtime
     runtime.onService(frameKind.tableGet, (src, header, payload) => this.#asked(src, header, payload))
     runtime.onService(frameKind.tableRows, (_src, header, payload) => this.#answered(header, payload))
@@ -229,10 +229,10 @@ export class SliceService {
   }
 }
 
-const services = new WeakMap<Runtime, SliceService>()
+const services = new WeakMap<ProcessPort, SliceService>()
 
 /** The service of a process; all users of a process share it. */
-export function sliceService(runtime: Runtime): SliceService {
+export function sliceService(runtime: ProcessPort): SliceService {
   let service = services.get(runtime)
   if (service === undefined) {
     service = new SliceService(runtime)

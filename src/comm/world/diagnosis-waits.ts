@@ -1,4 +1,4 @@
-import { ANY_SOURCE, ANY_TAG } from '../types.js'
+import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 

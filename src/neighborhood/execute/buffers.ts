@@ -1,3 +1,4 @@
+import type { TypedArray } from '../../comm/datatype/elements.js'
 import {
   elementSizeBytes,
   misfit,
@@ -7,7 +8,6 @@ import {
   typeCode,
   typeCodeOf,
 } from '../../comm/datatype/payload.js'
-import type { TypedArray } from '../../comm/types.js'
 import { RankweaveError } from '../../errors.js'
 import { wordsPerElement } from './word-views.js'
 

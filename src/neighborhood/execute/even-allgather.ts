@@ -1,6 +1,6 @@
 import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes, newArray, typeCode } from '../../comm/datatype/payload.js'
-import type { TypedArray } from '../../comm/types.js'
 import { EvenStore, fillRankSlots } from './even-store.js'
 import { runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'

@@ -1,4 +1,4 @@
-import type { TypedArray } from '../../comm/types.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { FrameStore } from './executor.js'
 import { elementsOver } from './receive-buffers.js'

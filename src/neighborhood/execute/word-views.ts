@@ -1,4 +1,4 @@
-import type { TypedArray } from '../../comm/types.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
 import { RankweaveError } from '../../errors.js'
 
 /**

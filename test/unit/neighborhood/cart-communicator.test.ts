@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import { PROC_NULL } from '../../../src/comm/types.js'
 import { run } from '../../../src/launch/run.js'
+import { PROC_NULL } from '../../../src/matching/wildcards.js'
 import { CartCommunicator } from '../../../src/neighborhood/cart-communicator.js'
 import { installNeighborhood } from '../../../src/neighborhood/install.js'
 import { cartTopology } from '../../../src/topology/generate/cartesian.js'

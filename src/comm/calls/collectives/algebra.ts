@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../../errors.js'
+import type { TypedArray } from '../../datatype/elements.js'
 import type { Operation, ReadyOperation } from '../../datatype/operation.js'
 import type { Kernel } from '../../datatype/operation-kernels.js'
 import {
@@ -11,7 +12,6 @@ import {
   typeName,
 } from '../../datatype/payload.js'
 import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
-import type { TypedArray } from '../../types.js'
 
 /**
  * How a reduction tree combines values of one kind. An owned operand belongs to the tree: it may be overwritten or

@@ -1,5 +1,5 @@
-import type { CommState } from '../../context/comm-state.js'
 import { elementSizeBytes, typeCode } from '../../datatype/payload.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall, Exchange } from '../collective-engine.js'
 import { alltoallBytes } from '../exchange-patterns.js'
 import { concatenate, deliverAll, deliverBlocks, joinBlocks, type Layout, splitBlocks } from './blocks.js'
@@ -13,7 +13,7 @@ export interface AlltoallPart {
 
 /** One message per pair of processes, with the blocks of every rank here for every rank there. */
 export function alltoallCall(
-  state: CommState,
+  state: CommContext,
   name: 'alltoall' | 'alltoallv',
   parts: Parts,
 ): CollectiveCall<AlltoallPart, unknown> {
@@ -42,7 +42,7 @@ export function alltoallCall(
 
 /** Afterwards: the blocks for a rank here, in rank order of their senders. */
 async function trade(
-  state: CommState,
+  state: CommContext,
   all: readonly AlltoallPart[],
   sizeBytes: number | null,
   exchange: Exchange,

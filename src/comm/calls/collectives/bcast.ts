@@ -1,5 +1,5 @@
-import type { CommState } from '../../context/comm-state.js'
-import type { ReceiveBuffer } from '../../types.js'
+import type { ReceiveBuffer } from '../../datatype/payload.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall, Exchange } from '../collective-engine.js'
 import { bcastBytes } from '../exchange-patterns.js'
 import { type Block, deliver } from './blocks.js'
@@ -15,7 +15,7 @@ export interface BcastPart {
 }
 
 /** Between processes along a binomial tree from the root's; ranks of a process copy from its block. */
-export function bcastCall(state: CommState, root: number): CollectiveCall<BcastPart | undefined, unknown> {
+export function bcastCall(state: CommContext, root: number): CollectiveCall<BcastPart | undefined, unknown> {
   return {
     signature: { name: 'bcast', root },
     run(parts, exchange) {
@@ -33,7 +33,7 @@ export function bcastCall(state: CommState, root: number): CollectiveCall<BcastP
 }
 
 async function spread(
-  state: CommState,
+  state: CommContext,
   root: number,
   mine: TypedBytes | undefined,
   exchange: Exchange,

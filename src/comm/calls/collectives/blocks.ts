@@ -1,5 +1,6 @@
 import { isRankweaveError, RankweaveError, shown } from '../../../errors.js'
-import type { CommState } from '../../context/comm-state.js'
+import type { TypedArray } from '../../datatype/elements.js'
+import type { ReceiveBuffer } from '../../datatype/payload.js'
 import {
   bytesOf,
   copyElements,
@@ -13,9 +14,10 @@ import {
   typeCode,
 } from '../../datatype/payload.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
-import type { Gathered, ReceiveBuffer, TypedArray } from '../../types.js'
+import type { CommContext } from '../../table/comm-context.js'
 import { Refusal } from '../collective-engine.js'
 import { packBlocks, unpackBlocks } from '../exchange-patterns.js'
+import type { Gathered } from './gathered.js'
 
 /** What one rank passes: its elements side by side, or one encoded value. The bytes may still be the user's. */
 export interface Block {
@@ -69,7 +71,7 @@ export function splitBlocks(joined: Uint8Array, count: number, sizeBytes: number
 
 /** One block as a rank gets it: a fresh array or value, or `into` filled; a refusal when it does not fit. */
 export function deliver(
-  state: CommState,
+  state: CommContext,
   type: number,
   bytes: Uint8Array,
   into: ReceiveBuffer | undefined,
@@ -86,7 +88,7 @@ export function deliver(
 
 /** Like {@link deliver}, of elements, or of an encoded value; cheap for the few elements of most reductions. */
 export function deliverData(
-  state: CommState,
+  state: CommContext,
   type: number,
   data: TypedArray,
   into: ReceiveBuffer | undefined,
@@ -102,7 +104,7 @@ export function deliverData(
 
 /** What a gather gives a rank: the typed blocks as one array, or the list of values. */
 export function deliverAll(
-  state: CommState,
+  state: CommContext,
   type: number,
   flat: Uint8Array | null,
   blocks: readonly Uint8Array[],
@@ -135,7 +137,7 @@ export interface Layout {
 
 /** Blocks of any lengths as a rank asked for them, with their counts and places; a refusal when they do not fit. */
 export function deliverBlocks(
-  state: CommState,
+  state: CommContext,
   type: number,
   blocks: readonly Uint8Array[],
   { into, counts: expected, displs: wanted }: Layout,

@@ -1,7 +1,9 @@
 import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
 import type { BlocksOptions, Communicator, IntoOptions, Seat } from '../../communicator.js'
+import type { TypedArray } from '../../datatype/elements.js'
 import { readyOperation } from '../../datatype/operation.js'
+import type { Sendable } from '../../datatype/payload.js'
 import {
   payloadOf,
   requireFixed,
@@ -9,12 +11,14 @@ import {
   StridedView,
   typeCode,
 } from '../../datatype/payload.js'
-import type { CollectiveName, Gathered, Sendable, TypedArray, WaitOptions } from '../../types.js'
+import type { WaitOptions } from '../../process/wait-options.js'
+import type { CollectiveName } from '../collective-name.js'
 import { type AlltoallPart, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
 import { type BcastPart, bcastCall } from './bcast.js'
 import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot, side } from './blocks.js'
 import { gatherCall } from './gather.js'
+import type { Gathered } from './gathered.js'
 import { countedParts, equalParts, type Parts } from './parts.js'
 import {
   AllreduceCall,

@@ -1,5 +1,5 @@
-import type { CommState } from '../../context/comm-state.js'
 import { typeCode } from '../../datatype/payload.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
 import { allgatherBytes, gatherBytes } from '../exchange-patterns.js'
 import {
@@ -25,7 +25,7 @@ type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
  * lengths. Each process sends the blocks of its ranks as one message, to the root's process or by Bruck's algorithm.
  */
 export function gatherCall(
-  state: CommState,
+  state: CommContext,
   name: GatherName,
   root: number | null,
   block: Block,
@@ -66,7 +66,7 @@ function gatherSignature(name: GatherName, root: number | null, { type, countEle
 
 /** The blocks of all ranks in rank order, where they are wanted. */
 async function collect(
-  state: CommState,
+  state: CommContext,
   root: number | null,
   mine: readonly Uint8Array[],
   sizeBytes: number | null,

@@ -1,4 +1,4 @@
-import type { CommState } from '../../context/comm-state.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { ProcessTable } from '../../table/rank-table.js'
 
 // Where the ranks of a communicator are, and how lists by process become lists by rank.
@@ -17,7 +17,7 @@ export function processOfRank(table: ProcessTable, rank: number): number {
 }
 
 /** Local index of a rank that is hosted here; -1 for others. */
-export function localIndexOf(state: CommState, rank: number): number {
+export function localIndexOf(state: CommContext, rank: number): number {
   const { localRanks } = state
   let low = 0
   let high = localRanks.length

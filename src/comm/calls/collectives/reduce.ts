@@ -1,9 +1,11 @@
-import type { CommState } from '../../context/comm-state.js'
+import type { TypedArray } from '../../datatype/elements.js'
 import type { Operation, ReadyOperation } from '../../datatype/operation.js'
+import type { ReceiveBuffer } from '../../datatype/payload.js'
 import { bytesOf, elementSizeBytes, elementsIn, typeCode, typeCodeOf } from '../../datatype/payload.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
-import type { CollectiveName, ReceiveBuffer, TypedArray } from '../../types.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
+import type { CollectiveName } from '../collective-name.js'
 import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers } from '../signature.js'
 import { type Algebra, algebraOf } from './algebra.js'
@@ -30,7 +32,7 @@ export interface Reduction {
 type ReduceCall = CollectiveCall<ReducePart, unknown>
 
 /** Up the tree to the first process, then to the root. */
-export function reduceCall(state: CommState, reduction: Reduction, root: number): ReduceCall {
+export function reduceCall(state: CommContext, reduction: Reduction, root: number): ReduceCall {
   return {
     signature: signatureOf(reduction, { root }),
     run(parts, exchange) {
@@ -61,11 +63,11 @@ const keptBytes = 4096
 /** Up the tree to the first process, then to all. */
 export class AllreduceCall implements ReduceCall {
   readonly signature: Signature
-  readonly #state: CommState
+  readonly #state: CommContext
   readonly #reduction: Reduction
   #algebra: Algebra<unknown> | undefined
 
-  constructor(state: CommState, reduction: Reduction) {
+  constructor(state: CommContext, reduction: Reduction) {
     this.signature = signatureOf(reduction)
     this.#state = state
     this.#reduction = reduction
@@ -114,7 +116,7 @@ export class AllreduceCall implements ReduceCall {
 }
 
 /** Up the tree to the first process, then each rank its block. */
-export function reduceScatterCall(state: CommState, reduction: Reduction, counts: Int32Array): ReduceCall {
+export function reduceScatterCall(state: CommContext, reduction: Reduction, counts: Int32Array): ReduceCall {
   return {
     signature: signatureOf(reduction, { extra: hashIntegers(counts) }),
     run(parts, exchange) {
@@ -141,7 +143,7 @@ export function reduceScatterCall(state: CommState, reduction: Reduction, counts
 }
 
 /** Up and down the tree: `scan` includes a rank's own value, `exscan` does not. */
-export function scanCall(state: CommState, reduction: Reduction): ReduceCall {
+export function scanCall(state: CommContext, reduction: Reduction): ReduceCall {
   return {
     signature: signatureOf(reduction),
     async run(parts, exchange) {
@@ -165,7 +167,7 @@ export function scanCall(state: CommState, reduction: Reduction): ReduceCall {
 
 /** Gives `use` the value of the whole tree on the first process; null elsewhere. */
 function total(
-  state: CommState,
+  state: CommContext,
   { type }: Reduction,
   algebra: Algebra<unknown>,
   parts: readonly ReducePart[],
@@ -195,7 +197,7 @@ function signatureOf(
 }
 
 function blocksPerProcess(
-  state: CommState,
+  state: CommContext,
   bytes: Uint8Array,
   counts: Int32Array,
   elemBytes: number,
@@ -207,9 +209,9 @@ function blocksPerProcess(
   return byProcess(state.processes, blocks).map(concatenate)
 }
 
-const plans = new WeakMap<CommState, TreePlan>()
+const plans = new WeakMap<CommContext, TreePlan>()
 
-function planOf(state: CommState): TreePlan {
+function planOf(state: CommContext): TreePlan {
   let plan = plans.get(state)
   if (plan === undefined) {
     plan = treePlan(state.processes, state.processIndex)

@@ -1,5 +1,5 @@
-import type { CommState } from '../../context/comm-state.js'
-import type { ReceiveBuffer } from '../../types.js'
+import type { ReceiveBuffer } from '../../datatype/payload.js'
+import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall, Exchange } from '../collective-engine.js'
 import { packBlocks, scatterBytes, unpackBlocks } from '../exchange-patterns.js'
 import { deliver } from './blocks.js'
@@ -14,7 +14,7 @@ export interface ScatterPart {
 
 /** One message from the root's process to every other, with the blocks of all its ranks. */
 export function scatterCall(
-  state: CommState,
+  state: CommContext,
   name: 'scatter' | 'scatterv',
   root: number,
 ): CollectiveCall<ScatterPart | undefined, unknown> {
@@ -38,7 +38,7 @@ export function scatterCall(
 
 /** The element type, then the blocks of the ranks here. Only the root knows type and sizes. */
 async function spread(
-  state: CommState,
+  state: CommContext,
   root: number,
   parts: Parts | undefined,
   exchange: Exchange,

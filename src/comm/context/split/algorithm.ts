@@ -1,6 +1,7 @@
 import type { Exchange } from '../../calls/collective-engine.js'
+import type { ContextId } from '../../table/comm-context.js'
 import type { CommTable } from '../../table/rank-table.js'
-import type { CommState, ContextId } from '../comm-state.js'
+import type { CommState } from '../comm-state.js'
 import type { SplitMeter } from './meter.js'
 import type { SplitPlan } from './plan.js'
 

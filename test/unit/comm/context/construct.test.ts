@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { Group } from '../../../../src/comm/group.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/comm/types.js'
+import { Group } from '../../../../src/comm/table/group.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/matching/wildcards.js'
 
 const rankCounts = [1, 2, 3, 4, 7, 8, 16]
 const processCounts = [1, 2, 5]

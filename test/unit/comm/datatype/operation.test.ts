@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { TypedArray } from '../../../../src/comm/datatype/elements.js'
 import {
   createOperation,
   type OperationName,
@@ -6,7 +7,6 @@ import {
 } from '../../../../src/comm/datatype/operation.js'
 import { operationNames } from '../../../../src/comm/datatype/operation-kernels.js'
 import { newArray, typeCode } from '../../../../src/comm/datatype/payload.js'
-import type { TypedArray } from '../../../../src/comm/types.js'
 
 const types = Object.entries(typeCode).filter(([, code]) => code !== typeCode.value)
 const isBig = (type: number) => type === typeCode.BigInt64Array || type === typeCode.BigUint64Array

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/comm/types.js'
 import { type Entry, EntryList } from '../../../../src/matching/entry-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/matching/wildcards.js'
 import { onEveryRank, openWorld } from './point-to-point-world.js'
 
 class TestEntry implements Entry {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { typeCode } from '../../../../src/comm/datatype/payload.js'
 import { waitall } from '../../../../src/comm/p2p/request.js'
-import { ANY_SOURCE, ANY_TAG } from '../../../../src/comm/types.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../../src/matching/wildcards.js'
 import { codeOf, drained, openWorld } from './point-to-point-world.js'
 
 const right = (comm: Communicator) => (comm.rank + 1) % comm.size

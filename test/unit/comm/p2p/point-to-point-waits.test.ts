@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { waitall } from '../../../../src/comm/p2p/request.js'
-import { PROC_NULL } from '../../../../src/comm/types.js'
 import { waitLines } from '../../../../src/comm/world/world-report.js'
+import { PROC_NULL } from '../../../../src/matching/wildcards.js'
 import { codeOf, drained, onEveryRank, openWorld, thrownCode } from './point-to-point-world.js'
 
 describe('matched messages', () => {

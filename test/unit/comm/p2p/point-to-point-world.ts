@@ -1,6 +1,7 @@
 import { Communicator } from '../../../../src/comm/communicator.js'
 import type { CommState } from '../../../../src/comm/context/comm-state.js'
-import { defaultRuntimeOptions, Runtime, type RuntimeOptions } from '../../../../src/comm/process/runtime.js'
+import type { RuntimeOptions } from '../../../../src/comm/process/process-port.js'
+import { defaultRuntimeOptions, Runtime } from '../../../../src/comm/process/runtime.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import { waitLines } from '../../../../src/comm/world/world-report.js'

@@ -1,7 +1,10 @@
-import { RankweaveError, shown } from '../errors.js'
-import { requireFixed } from './datatype/payload.js'
-import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './table/rank-table.js'
-import { type Comparison, PROC_NULL, type TypedArray } from './types.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { PROC_NULL } from '../../matching/wildcards.js'
+import type { TypedArray } from '../datatype/elements.js'
+import { requireFixed } from '../datatype/payload.js'
+import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
+
+export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'
 
 /** Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative. */
 export type RankRange = readonly [first: number, last: number, stride: number]

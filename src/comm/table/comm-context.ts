@@ -1,0 +1,49 @@
+import type { RankweaveError } from '../../errors.js'
+import type { ProcessPort } from '../process/process-port.js'
+import type { CommTable, LocalRankTable, ProcessTable } from './rank-table.js'
+
+/**
+ * A communicator's name: world rank of its rank 0, and a counter of that rank's process; of one that was made without
+ * communication a hash in both places, with a negative leader (`comm/range`).
+ */
+export interface ContextId {
+  readonly leader: number
+  readonly counter: number
+}
+
+/** The id as one number; exact because leaders are below 2^22, also those below 0, and counters below 2^31. */
+export function contextKey(id: ContextId): number {
+  return id.leader * 2 ** 31 + id.counter
+}
+
+/** One communicator in one process, as messages, collective calls and tables know it. */
+export interface CommContext {
+  readonly id: ContextId
+  readonly runtime: ProcessPort
+  /** Ranks of the communicator. */
+  readonly size: number
+  readonly table: CommTable
+  /** World processes that host ranks of the communicator. */
+  readonly processes: ProcessTable
+  /** Index of this process in `processes`. */
+  readonly processIndex: number
+  /** Ranks of the communicator hosted here, ascending; the position in it is the local index of a rank. */
+  readonly localRanks: Int32Array
+  /** Whether it is known here where every rank lives: what collectives need that put ranks in order. */
+  readonly isPlaced: boolean
+  /** The whole table, of a communicator that is placed. */
+  readonly wholeTable: LocalRankTable
+  /** Why the communicator can no longer be used: revoked, freed, or the world ended. */
+  readonly failed: RankweaveError | undefined
+
+  /** Index in `processes` of a world process that hosts ranks of the communicator. */
+  indexOfProcess(process: number): number
+  /** World rank of the rank with this local index. */
+  worldRank(localIndex: number): number
+  /** Hosted index (for the wait tracker) of the rank with this local index. */
+  hostedIndex(localIndex: number): number
+  /** Fetches the whole table here if need be: O(size) memory, a message per slice, once. */
+  place(): Promise<LocalRankTable>
+  /** Fails every pending and later operation on the communicator, in this process only. */
+  fail(error: RankweaveError): void
+}
