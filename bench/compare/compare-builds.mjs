@@ -1,0 +1,86 @@
+// Whether a new build is slower than an old one: `node bench/compare/compare-builds.mjs OLD NEW [--runs 21] [--only TEXT]
+// [--json]`, where OLD and NEW are built checkouts. The two alternate, each figure in a process of its own; of every case
+// the ratio new / old of the medians is printed with its 95% interval (bootstrap over runs, seeded). A case fails when the whole
+// interval lies above 1.05. Exit code 1 when one fails.
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { cases } from './program.mjs'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { runs: { type: 'string', default: '21' }, only: { type: 'string' }, json: { type: 'boolean' } },
+})
+const [oldBuild, newBuild] = positionals.map(entryOf)
+if (newBuild === undefined) throw new Error('expected two built checkouts: OLD NEW')
+const runs = Number(values.runs)
+const limit = 1.05
+const measure = fileURLToPath(new URL('measure.mjs', import.meta.url))
+
+function entryOf(checkout) {
+  const manifest = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'))
+  return resolve(checkout, manifest.exports['.'].default)
+}
+
+function figure(entry, name) {
+  return Number(execFileSync(process.execPath, [measure, entry, name], { encoding: 'utf8' }))
+}
+
+function medianOf(values) {
+  const sorted = Float64Array.from(values).sort()
+  const middle = sorted.length >> 1
+  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
+}
+
+/** Numbers from 0 to 1, the same in every run (xorshift32). */
+function seeded(state) {
+  return () => {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    return (state >>> 0) / 2 ** 32
+  }
+}
+
+/** 95% interval of the ratio of medians: runs are drawn again, with replacement, 10,000 times. */
+function interval(before, after) {
+  const random = seeded(12345)
+  const draw = (values) => medianOf(values.map(() => values[Math.floor(random() * values.length)]))
+  const ratios = Float64Array.from({ length: 10_000 }, () => draw(after) / draw(before)).sort()
+  return [ratios[250], ratios[9_749]]
+}
+
+const results = []
+for (const name of Object.keys(cases)) {
+  if (values.only !== undefined && !name.includes(values.only)) continue
+  const before = []
+  const after = []
+  for (let run = 0; run < runs; run++) {
+    before.push(figure(oldBuild, name))
+    after.push(figure(newBuild, name))
+  }
+  const ratio = medianOf(after) / medianOf(before)
+  const [low, high] = interval(before, after)
+  const result = {
+    name,
+    runs,
+    oldUs: medianOf(before),
+    newUs: medianOf(after),
+    ratio,
+    low,
+    high,
+    met: low <= limit,
+  }
+  results.push(result)
+  const figures = `${result.oldUs.toFixed(2)} us -> ${result.newUs.toFixed(2)} us`
+  if (values.json !== true)
+    console.log(
+      `${result.met ? 'met   ' : 'MISSED'}  ${name}: ${figures}, ratio ${ratio.toFixed(3)} (${low.toFixed(3)} to ${high.toFixed(3)})`,
+    )
+}
+if (values.json === true)
+  console.log(JSON.stringify({ node: process.version, cpu: cpus()[0]?.model, limit, results }, null, 2))
+process.exitCode = results.every(({ met }) => met) ? 0 : 1
