@@ -6,7 +6,8 @@ installNeighborhood()
 export type { CollectiveName } from './comm/calls/collective-name.js'
 export type { Gathered } from './comm/calls/collectives/gathered.js'
 // comm
-export { type BlocksOptions, Communicator, type IntoOptions } from './comm/communicator.js'
+export type { BlocksOptions, IntoOptions } from './comm/calls/collectives/options.js'
+export { Communicator } from './comm/communicator.js'
 export type { CommDescription, SplitReport } from './comm/context/describe.js'
 export type { PhaseCost, PhaseCosts } from './comm/context/split/meter.js'
 export type { SplitAlgorithmName, SplitOptions } from './comm/context/split/plan.js'

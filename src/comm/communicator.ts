@@ -1,12 +1,14 @@
 import { promiseTry } from '../base/promise-try.js'
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 import * as collectives from './calls/collectives/collectives.js'
 import type { Gathered } from './calls/collectives/gathered.js'
+import type { BlocksOptions, IntoOptions } from './calls/collectives/options.js'
 import type { CommState } from './context/comm-state.js'
 import * as construct from './context/construct.js'
 import { type CommDescription, describeComm } from './context/describe.js'
 import { free } from './context/free.js'
+import type { CommSeat } from './context/handle.js'
 import { alloc } from './context/memory.js'
 import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan.js'
@@ -51,7 +53,7 @@ export class Communicator {
   }
 
   /** @internal The shared state and this rank's place in it; throws once the communicator cannot be used. */
-  seat(): Seat {
+  seat(): CommSeat {
     this.#requireUsable()
     return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
@@ -363,12 +365,12 @@ export class Communicator {
   split(color: number, key?: number, options?: SplitOptions): Promise<Communicator>
   split(color: number | null, key?: number, options?: SplitOptions): Promise<Communicator | null>
   split(color: number | null, key = 0, options?: SplitOptions): Promise<Communicator | null> {
-    return promiseTry(() => construct.split(this, color, key, options))
+    return promiseTry(() => construct.split(this, makeHandle, color, key, options))
   }
 
   /** The ranks that share a node. @see MPI-4.1 §7.4.2 (MPI_Comm_split_type) */
   splitType(type: 'node', key = 0, options?: WaitOptions): Promise<Communicator> {
-    return promiseTry(() => construct.splitType(this, type, key, options))
+    return promiseTry(() => construct.splitType(this, makeHandle, type, key, options))
   }
 
   /**
@@ -380,12 +382,12 @@ export class Communicator {
    * @throws ERR_RANK, ERR_ARGUMENT for a stride that does not lead from `first` to `last`
    */
   range(first: number, last: number, stride = 1): Promise<Communicator | null> {
-    return promiseTry(() => range(this, first, last, stride))
+    return promiseTry(() => range(this, makeHandle, first, last, stride))
   }
 
   /** The same ranks with a context of their own. @see MPI-4.1 §7.4.2 */
   dup(options?: WaitOptions): Promise<Communicator> {
-    return promiseTry(() => construct.dup(this, options))
+    return promiseTry(() => construct.dup(this, makeHandle, options))
   }
 
   /**
@@ -396,7 +398,7 @@ export class Communicator {
    * @see MPI-4.1 §7.4.2
    */
   create(group: Group, options?: WaitOptions): Promise<Communicator | null> {
-    return promiseTry(() => construct.create(this, group, options))
+    return promiseTry(() => construct.create(this, makeHandle, group, options))
   }
 
   /**
@@ -415,7 +417,11 @@ export class Communicator {
    * @see MPI-4.1 §7.4.1
    */
   compare(other: Communicator): Promise<Comparison> {
-    return construct.compare(this, other)
+    return promiseTry(() => {
+      const { state } = this.seat()
+      if (other instanceof Communicator) return construct.compare(state, other.seat().state)
+      throw new RankweaveError('ERR_ARGUMENT', `compare: expected a communicator, got ${shown(other)}`)
+    })
   }
 
   /**
@@ -462,22 +468,7 @@ export class Communicator {
   }
 }
 
-/** A rank's place in the shared state of its communicator. */
-export interface Seat {
-  readonly state: CommState
-  readonly localIndex: number
-  readonly rank: number
-  readonly handle: Communicator
-}
-
-export interface IntoOptions extends WaitOptions {
-  /** Filled with the result instead of a fresh array, and returned. */
-  readonly into?: TypedArray
-}
-
-export interface BlocksOptions extends IntoOptions {
-  /** Elements of each rank's block, where they are known; checked against what arrives (ERR_COUNT). */
-  readonly counts?: ArrayLike<number>
-  /** Start of each rank's block in the result. Default: packed in rank order. */
-  readonly displs?: ArrayLike<number>
+/** What makes the communicators that a communicator's methods return. */
+function makeHandle(state: CommState, localIndex: number): Communicator {
+  return new Communicator(state, localIndex)
 }

@@ -1,6 +1,6 @@
 import type { CollectiveCall } from '../comm/calls/collective-engine.js'
 import { gatherBytes } from '../comm/calls/exchange-patterns.js'
-import type { Seat } from '../comm/communicator.js'
+import type { CommSeat } from '../comm/context/handle.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
@@ -10,7 +10,7 @@ import { type Neighborhood, placementOf } from './execute/neighborhood.js'
 
 /** The lines of a plan's file at the root, null at the others, wherever the plan was made. */
 export function planLines(
-  { state, localIndex }: Seat,
+  { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,
   root: number,
   options?: WaitOptions,

@@ -1,6 +1,7 @@
 import { promiseTry } from '../base/promise-try.js'
 import type { Gathered } from '../comm/calls/collectives/gathered.js'
-import { type BlocksOptions, Communicator, type IntoOptions } from '../comm/communicator.js'
+import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
+import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
 import type { StridedView } from '../comm/datatype/payload.js'

@@ -5,13 +5,13 @@ import type { CollectiveName } from '../calls/collective-name.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes, bcastBytes } from '../calls/exchange-patterns.js'
 import { hashIntegers } from '../calls/signature.js'
-import { Communicator } from '../communicator.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import { processOf } from '../process/world-layout.js'
 import type { Comparison } from '../table/group.js'
 import { compareTables, Group, requireList } from '../table/group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
+import type { CommHandle, MakeHandle } from './handle.js'
 import type { SplitRequest } from './split/algorithm.js'
 import {
   agreedWords,
@@ -33,46 +33,50 @@ interface ColorAndKey {
   readonly key: number
 }
 
-export function split(
-  comm: Communicator,
+export function split<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
   color: number | null,
   key: number,
   options?: SplitOptions,
-): Promise<Communicator | null> {
+): Promise<H | null> {
   if (color !== null && (!Number.isInteger(color) || color < 0 || color > maxColor)) {
     throw new RankweaveError(
       'ERR_COLOR',
       `split: expected a color from 0 to ${maxColor}, or null, got ${shown(color)}`,
     )
   }
-  return callSplit(comm, 'split', { color: color ?? -1, key: checkKey(key) }, options)
+  return callSplit(comm, make, 'split', { color: color ?? -1, key: checkKey(key) }, options)
 }
 
-export function splitType(
-  comm: Communicator,
+export function splitType<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
   type: 'node',
   key: number,
   options?: WaitOptions,
-): Promise<Communicator> {
+): Promise<H> {
   if (type !== 'node') {
     throw new RankweaveError('ERR_ARGUMENT', `splitType: expected 'node', got ${shown(type)}`)
   }
-  const color = comm.location.node
-  return callSplit(comm, 'splitType', { color, key: checkKey(key) }, options) as Promise<Communicator>
+  const { layout, process } = comm.seat().state.runtime
+  const color = layout.nodeOfProcess[process]!
+  return callSplit(comm, make, 'splitType', { color, key: checkKey(key) }, options) as Promise<H>
 }
 
-function callSplit(
-  comm: Communicator,
+function callSplit<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
   name: CollectiveName,
   contribution: ColorAndKey,
   options: SplitOptions | undefined,
-): Promise<Communicator | null> {
+): Promise<H | null> {
   const { state, localIndex } = comm.seat()
-  const call = plannedCall(state, name, options)
-  return state.collectives.call(localIndex, call, contribution, options)
+  const call = plannedCall(state, make, name, options)
+  return state.collectives.call(localIndex, call, contribution, options) as Promise<H | null>
 }
 
-type SplitCallOf = CollectiveCall<ColorAndKey, Communicator | null>
+type SplitCallOf = CollectiveCall<ColorAndKey, unknown>
 
 interface PlannedCall {
   readonly name: CollectiveName
@@ -83,7 +87,12 @@ interface PlannedCall {
 /** The last one of every communicator: ranks that ask for the same share one plan, however many they are. */
 const plannedCalls = new WeakMap<CommState, PlannedCall>()
 
-function plannedCall(state: CommState, name: CollectiveName, options: SplitOptions | undefined): SplitCallOf {
+function plannedCall<H>(
+  state: CommState,
+  make: MakeHandle<H>,
+  name: CollectiveName,
+  options: SplitOptions | undefined,
+): SplitCallOf {
   const last = plannedCalls.get(state)
   if (last !== undefined && last.name === name && sameSplitOptions(last.options, options)) return last.call
   const { count } = state.processes
@@ -101,7 +110,7 @@ function plannedCall(state: CommState, name: CollectiveName, options: SplitOptio
         key[i] = rows[i]!.key
       }
       return runSplit(state, exchange, { color, key }, plan, (outcome) => {
-        exchange.finish(handlesOf(state, outcome))
+        exchange.finish(handlesOf(state, make, outcome))
       })
     },
   }
@@ -118,22 +127,22 @@ function checkKey(key: number): number {
 }
 
 /** Makes the contexts, and gives every local rank of the parent its handle, or null. */
-function handlesOf(parent: CommState, { parts, origin }: SplitOutcome): (Communicator | null)[] {
+function handlesOf<H>(parent: CommState, make: MakeHandle<H>, { parts, origin }: SplitOutcome): (H | null)[] {
   parent.lastSplit = origin
-  const handles: (Communicator | null)[] = new Array(parent.localRanks.length).fill(null)
+  const handles: (H | null)[] = new Array(parent.localRanks.length).fill(null)
   for (const { id, table, hosted, processes } of parts) {
     const state = parent.runtime.createContext(id, table, processes)
     state.origin = origin
     for (let index = 0; index < hosted.length; index++) {
-      handles[hosted[index]!] = new Communicator(state, index)
+      handles[hosted[index]!] = make(state, index)
     }
   }
   return handles
 }
 
-export function dup(comm: Communicator, options?: WaitOptions): Promise<Communicator> {
+export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
   const { state, localIndex } = comm.seat()
-  const call: CollectiveCall<null, Communicator> = {
+  const call: CollectiveCall<null, H> = {
     signature: { name: 'dup' },
     unplaced: true,
     run: async (hosted, exchange) => {
@@ -142,7 +151,7 @@ export function dup(comm: Communicator, options?: WaitOptions): Promise<Communic
       const { table, processes, runtime } = state
       const numbered = state.isSpread ? processes.processes : undefined
       const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
-      return hosted.map((_, index) => new Communicator(copy, index))
+      return hosted.map((_, index) => make(copy, index))
     },
   }
   return state.collectives.call(localIndex, call, null, options)
@@ -181,16 +190,17 @@ export function refuseAll<R>(ranks: number, error: RankweaveError): readonly R[]
 const contextStep = 1_000
 const agreeStep = 1_001
 
-export function create(
-  comm: Communicator,
+export function create<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
   group: Group,
   options?: WaitOptions,
-): Promise<Communicator | null> {
+): Promise<H | null> {
   const { state, localIndex } = comm.seat()
   requireGroup(group)
   // Where the ranks are not known here, this has to wait until they are: then all ranks hear of it.
   if (state.isPlaced) checkSubset(state, group)
-  const call: CollectiveCall<Group, Communicator | null> = {
+  const call: CollectiveCall<Group, H | null> = {
     signature: { name: 'create' },
     run: async (groups, exchange) => {
       const misfits = state.isSpread && groups.some((group) => !isSubset(state, group))
@@ -205,7 +215,7 @@ export function create(
         const message = 'create: expected every member of a group to pass that group, got different ones'
         return refuseAll(groups.length, new RankweaveError('ERR_GROUP', message))
       }
-      return handlesOf(state, made)
+      return handlesOf(state, make, made)
     },
   }
   return state.collectives.call(localIndex, call, group, options)
@@ -267,12 +277,7 @@ function strangerIn(state: CommState, group: Group): number | undefined {
   return stranger
 }
 
-export async function compare(comm: Communicator, other: Communicator): Promise<Comparison> {
-  const a = comm.seat().state
-  if (!(other instanceof Communicator)) {
-    throw new RankweaveError('ERR_ARGUMENT', `compare: expected a communicator, got ${shown(other)}`)
-  }
-  const b = other.seat().state
+export async function compare(a: CommState, b: CommState): Promise<Comparison> {
   if (a === b) return 'ident'
   if (sameRows(a.table, b.table)) return 'congruent'
   const ranks = compareTables(await a.place(), await b.place())
@@ -284,11 +289,11 @@ function sameRows(a: CommTable, b: CommTable): boolean {
   return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
 }
 
-export async function groupOf(comm: Communicator): Promise<Group> {
+export async function groupOf(comm: CommHandle): Promise<Group> {
   return Group.ofTable(await comm.seat().state.place())
 }
 
-export async function worldRanks(comm: Communicator, ranks: ArrayLike<number>): Promise<Int32Array> {
+export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {
   const { table } = comm.seat().state
   const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
     if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)

@@ -2,15 +2,20 @@ import { bytesOf, wordsOf } from '../../base/words.js'
 import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-engine.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
-import type { Communicator } from '../communicator.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'
+import type { CommHandle } from './handle.js'
 
 /** The context counter of the world, which no `drawCounter` gives. */
 const worldCounter = 0
 
+interface FreeableHandle extends CommHandle {
+  /** From now on `seat` throws. */
+  markFreed(): void
+}
+
 /** Throws what is wrong; the method of the communicator makes a rejection of it. */
-export function free(comm: Communicator, options?: WaitOptions): Promise<void> {
+export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void> {
   const { state, localIndex } = comm.seat()
   if (state.id.counter === worldCounter) {
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')

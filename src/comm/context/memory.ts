@@ -1,11 +1,11 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { Communicator } from '../communicator.js'
 import type { TypedArray } from '../datatype/elements.js'
 import { newArray, type TypedArrayConstructor, typeCodeOfConstructor } from '../datatype/elements.js'
+import type { RankHandle } from '../table/seat.js'
 
 // What `Communicator.alloc` does; it is documented there.
 export function alloc(
-  comm: Communicator,
+  comm: RankHandle,
   typeOrBytes: TypedArrayConstructor | number,
   countElems: number | undefined,
 ): TypedArray {

@@ -1,8 +1,8 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { Communicator } from '../communicator.js'
 import type { ContextId } from '../table/comm-context.js'
 import { type LocalRankTable, rankTable, StridedTable } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
+import type { CommHandle, MakeHandle } from './handle.js'
 
 /** Ranks `first`, `first + stride`, ... of a parent, `size` of them. */
 interface Range {
@@ -25,12 +25,13 @@ const madeOf = new WeakMap<CommState, Map<string, Made>>()
  * A communicator of a range of ranks, made by each member for itself: nothing is sent. Its name follows from the
  * parent's, the range, and how often it was made before, which all its members know.
  */
-export async function range(
-  comm: Communicator,
+export async function range<H>(
+  comm: CommHandle,
+  make: MakeHandle<H>,
   first: number,
   last: number,
   stride: number,
-): Promise<Communicator | null> {
+): Promise<H | null> {
   const { state, localIndex, rank } = comm.seat()
   const wanted = rangeOf(state.size, first, last, stride)
   const place = (rank - first) / stride
@@ -47,7 +48,7 @@ export async function range(
     made.open.set(nth, open)
   }
   if (--open.missing === 0) made.open.delete(nth)
-  return new Communicator(open.state, open.state.localRanks.indexOf(place))
+  return make(open.state, open.state.localRanks.indexOf(place))
 }
 
 function rangeOf(size: number, first: number, last: number, stride: number): Range {

@@ -1,7 +1,6 @@
 import { promiseTry } from '../../base/promise-try.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../matching/wildcards.js'
-import type { Communicator } from '../communicator.js'
 import { payloadOf, type ReceiveBuffer, requireReceiveBuffer } from '../datatype/payload.js'
 import { abortedError, misfitSignal } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
@@ -14,11 +13,18 @@ import { MatchedMessage, nothingFrom, Request } from './request.js'
 // What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise
 // reject on bad arguments; those that return a request throw, because nothing was started.
 
+/** A rank's handle on a communicator, as sends and receives see it. */
+export interface Endpoint {
+  readonly size: number
+  /** Throws once the communicator cannot be used. */
+  mailbox(): Mailbox
+}
+
 /** `synchronous`: completes only when a receive has matched. */
 export type SendMode = 'standard' | 'synchronous'
 
 export function send(
-  comm: Communicator,
+  comm: Endpoint,
   data: unknown,
   dest: number,
   tag: number,
@@ -34,7 +40,7 @@ export function send(
 }
 
 export function isend(
-  comm: Communicator,
+  comm: Endpoint,
   data: unknown,
   dest: number,
   tag: number,
@@ -47,12 +53,7 @@ export function isend(
   return new Request(startSend(comm, data, dest, tag, mode, options))
 }
 
-export function recv(
-  comm: Communicator,
-  source: number,
-  tag: number,
-  options?: RecvOptions,
-): Promise<Message> {
+export function recv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Promise<Message> {
   try {
     const mailbox = comm.mailbox()
     const { short } = mailbox.state.matching
@@ -70,18 +71,13 @@ export function recv(
   }
 }
 
-export function irecv(
-  comm: Communicator,
-  source: number,
-  tag: number,
-  options?: RecvOptions,
-): Request<Message> {
+export function irecv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Request<Message> {
   return new Request(started<Message>(comm, 'recv', source, tag, options))
 }
 
 /** Settles when both have, so that neither buffer is in use any more; the first error wins. */
 export function sendrecv(
-  comm: Communicator,
+  comm: Endpoint,
   data: unknown,
   dest: number,
   source: number,
@@ -101,17 +97,12 @@ export function sendrecv(
   })
 }
 
-export function probe(
-  comm: Communicator,
-  source: number,
-  tag: number,
-  options?: WaitOptions,
-): Promise<Status> {
+export function probe(comm: Endpoint, source: number, tag: number, options?: WaitOptions): Promise<Status> {
   return promiseTry(() => started<Status>(comm, 'probe', source, tag, options).wait())
 }
 
 export function mprobe(
-  comm: Communicator,
+  comm: Endpoint,
   source: number,
   tag: number,
   options?: WaitOptions,
@@ -119,35 +110,29 @@ export function mprobe(
   return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
 }
 
-export function iprobe(comm: Communicator, source: number, tag: number): Promise<Status | null> {
+export function iprobe(comm: Endpoint, source: number, tag: number): Promise<Status | null> {
   return poll(comm, source, tag, () => {
-    const { state, rank } = comm.seat()
+    const mailbox = comm.mailbox()
     if (source === PROC_NULL) return statusOf(nothingFrom(undefined))
-    return state.matching.peek(state.matching.mailbox(rank), source, tag)
+    return mailbox.state.matching.peek(mailbox, source, tag)
   })
 }
 
-export function improbe(comm: Communicator, source: number, tag: number): Promise<MatchedMessage | null> {
+export function improbe(comm: Endpoint, source: number, tag: number): Promise<MatchedMessage | null> {
   return poll(comm, source, tag, () => {
-    const { state, rank } = comm.seat()
-    const mailbox = state.matching.mailbox(rank)
+    const mailbox = comm.mailbox()
     if (source === PROC_NULL) return new MatchedMessage(mailbox, null)
-    return state.matching.extract(mailbox, source, tag)
+    return mailbox.state.matching.extract(mailbox, source, tag)
   })
 }
 
 /** Looks, lets frames in and looks again, lets timers and I/O run and looks a last time. */
-function poll<T>(
-  comm: Communicator,
-  source: number,
-  tag: number,
-  look: () => T | undefined,
-): Promise<T | null> {
+function poll<T>(comm: Endpoint, source: number, tag: number, look: () => T | undefined): Promise<T | null> {
   return promiseTry(async () => {
     requireReceive(comm, source, tag)
     const found = look()
     if (found !== undefined) return resolvedInTurn(found)
-    comm.seat().state.runtime.fabric.poll()
+    comm.mailbox().state.runtime.fabric.poll()
     const arrived = look()
     if (arrived !== undefined) return resolvedInTurn(arrived)
     await nextTurn()
@@ -156,14 +141,14 @@ function poll<T>(
 }
 
 /** Sends what is gone when the call returns; false, and nothing done, for all else. */
-function sendShort(comm: Communicator, data: unknown, dest: number, tag: number): boolean {
+function sendShort(comm: Endpoint, data: unknown, dest: number, tag: number): boolean {
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
   return dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag)
 }
 
 function startSend(
-  comm: Communicator,
+  comm: Endpoint,
   data: unknown,
   dest: number,
   tag: number,
@@ -185,7 +170,7 @@ function startSend(
 }
 
 function started<T>(
-  comm: Communicator,
+  comm: Endpoint,
   kind: ReceiveKind,
   source: number,
   tag: number,
@@ -220,12 +205,12 @@ function startReceive<T>(
   return started
 }
 
-function requireSend(comm: Communicator, dest: number, tag: number): void {
+function requireSend(comm: Endpoint, dest: number, tag: number): void {
   if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
   if (!isTag(tag)) throw badTag(tag, `0 to ${maxTag}`)
 }
 
-function requireReceive(comm: Communicator, source: number, tag: number, options?: RecvOptions): void {
+function requireReceive(comm: Endpoint, source: number, tag: number, options?: RecvOptions): void {
   if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size)) {
     throw badRank('source', source, comm.size)
   }

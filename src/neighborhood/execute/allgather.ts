@@ -1,6 +1,7 @@
 import { type CollectiveCall, type Exchange, Refusal } from '../../comm/calls/collective-engine.js'
 import type { Gathered } from '../../comm/calls/collectives/gathered.js'
-import type { BlocksOptions, IntoOptions, Seat } from '../../comm/communicator.js'
+import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
+import type { CommSeat } from '../../comm/context/handle.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes } from '../../comm/datatype/payload.js'
 import { isRankweaveError } from '../../errors.js'
@@ -27,7 +28,7 @@ const keptBytes = 65_536
 
 /** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
 export function checkedAllgather(
-  { state, rank }: Seat,
+  { state, rank }: CommSeat,
   neighborhood: Neighborhood,
   data: unknown,
   options: IntoOptions,
@@ -75,7 +76,7 @@ interface VariedBlocks {
 
 /** Blocks of any lengths; lengths travel in the frames, so nobody needs to know them before. */
 export function neighborAllgatherv(
-  { state, localIndex }: Seat,
+  { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,
   data: unknown,
   options: BlocksOptions = {},

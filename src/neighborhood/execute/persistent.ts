@@ -1,7 +1,7 @@
 import { promiseTry } from '../../base/promise-try.js'
 import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
-import type { Communicator, Seat } from '../../comm/communicator.js'
 import type { CommState } from '../../comm/context/comm-state.js'
+import type { CommHandle, CommSeat } from '../../comm/context/handle.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes, typeCode } from '../../comm/datatype/payload.js'
 import type { WaitOptions } from '../../comm/process/wait-options.js'
@@ -23,7 +23,7 @@ import { copyWords, wordsOf } from './word-views.js'
  * **Buffers.** From `start` until its promise resolves do not change the send buffer, nor read the receive buffer.
  */
 export class NeighborRequest {
-  readonly #handle: Communicator
+  readonly #handle: CommHandle
   readonly #setup: Promise<BoundAllgather>
   /** Once set up. */
   #bound: BoundAllgather | undefined
@@ -34,7 +34,7 @@ export class NeighborRequest {
   #freed = false
 
   /** @internal */
-  constructor(handle: Communicator, setup: Promise<BoundAllgather>) {
+  constructor(handle: CommHandle, setup: Promise<BoundAllgather>) {
     this.#handle = handle
     this.#setup = setup
     // A failed setup is reported by every start, and must not end the program before.
@@ -157,7 +157,7 @@ class BoundAllgather {
 const nothing = [undefined] as const
 
 export function neighborAllgatherInit(
-  seat: Seat,
+  seat: CommSeat,
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
@@ -190,7 +190,7 @@ export function neighborAllgatherInit(
 }
 
 export function neighborAllgathervInit(
-  seat: Seat,
+  seat: CommSeat,
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
@@ -234,7 +234,7 @@ export function neighborAllgathervInit(
 }
 
 function requestOf(
-  { state, localIndex, handle }: Seat,
+  { state, localIndex, handle }: CommSeat,
   call: CollectiveCall<Buffers, BoundAllgather>,
   buffers: Buffers,
 ): NeighborRequest {

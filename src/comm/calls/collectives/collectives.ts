@@ -1,6 +1,5 @@
 import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
-import type { BlocksOptions, Communicator, IntoOptions, Seat } from '../../communicator.js'
 import type { TypedArray } from '../../datatype/elements.js'
 import { readyOperation } from '../../datatype/operation.js'
 import type { Sendable } from '../../datatype/payload.js'
@@ -12,6 +11,9 @@ import {
   typeCode,
 } from '../../datatype/payload.js'
 import type { WaitOptions } from '../../process/wait-options.js'
+import type { CommContext } from '../../table/comm-context.js'
+import type { RankHandle, Seat } from '../../table/seat.js'
+import type { CollectiveEngine } from '../collective-engine.js'
 import type { CollectiveName } from '../collective-name.js'
 import { type AlltoallPart, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
@@ -19,6 +21,7 @@ import { type BcastPart, bcastCall } from './bcast.js'
 import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot, side } from './blocks.js'
 import { gatherCall } from './gather.js'
 import type { Gathered } from './gathered.js'
+import type { BlocksOptions, IntoOptions } from './options.js'
 import { countedParts, equalParts, type Parts } from './parts.js'
 import {
   AllreduceCall,
@@ -33,18 +36,20 @@ import { type ScatterPart, scatterCall } from './scatter.js'
 // What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
 // arguments rejects here, so that it never has arrived with them.
 
-export function barrier(comm: Communicator, options?: WaitOptions): Promise<void> {
+/** A communicator whose collectives are matched here. */
+interface CollectiveContext extends CommContext {
+  readonly collectives: CollectiveEngine
+}
+
+type Handle = RankHandle<CollectiveContext>
+
+export function barrier(comm: Handle, options?: WaitOptions): Promise<void> {
   return join(comm, ({ state, localIndex }) =>
     state.collectives.call(localIndex, barrierCall, undefined, options),
   )
 }
 
-export function bcast(
-  comm: Communicator,
-  data: Sendable,
-  root: number,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function bcast(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -55,7 +60,7 @@ export function bcast(
 }
 
 export function reduce(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   op: unknown,
   root: number,
@@ -69,7 +74,7 @@ export function reduce(
 }
 
 export function allreduce(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   op: unknown,
   options?: IntoOptions,
@@ -85,17 +90,12 @@ export function allreduce(
   })
 }
 
-export function gather(
-  comm: Communicator,
-  data: Sendable,
-  root: number,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function gather(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
   return gathering(comm, 'gather', data, root, options)
 }
 
 export function gatherv(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   root: number,
   options?: BlocksOptions,
@@ -103,25 +103,20 @@ export function gatherv(
   return gathering(comm, 'gatherv', data, root, options)
 }
 
-export function allgather(comm: Communicator, data: Sendable, options?: IntoOptions): Promise<unknown> {
+export function allgather(comm: Handle, data: Sendable, options?: IntoOptions): Promise<unknown> {
   return gathering(comm, 'allgather', data, null, options)
 }
 
-export function allgatherv(comm: Communicator, data: Sendable, options?: BlocksOptions): Promise<unknown> {
+export function allgatherv(comm: Handle, data: Sendable, options?: BlocksOptions): Promise<unknown> {
   return gathering(comm, 'allgatherv', data, null, options)
 }
 
-export function scatter(
-  comm: Communicator,
-  data: Sendable,
-  root: number,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function scatter(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
   return scattering(comm, 'scatter', root, options, (size) => equalParts('scatter', data, size))
 }
 
 export function scatterv(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   counts: ArrayLike<number> | null,
   root: number,
@@ -132,7 +127,7 @@ export function scatterv(
   )
 }
 
-export function alltoall(comm: Communicator, data: Sendable, options?: IntoOptions): Promise<unknown> {
+export function alltoall(comm: Handle, data: Sendable, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const layout = layoutOf(options, state.size)
     const part: AlltoallPart = {
@@ -144,7 +139,7 @@ export function alltoall(comm: Communicator, data: Sendable, options?: IntoOptio
 }
 
 export function alltoallv(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   sendCounts: ArrayLike<number>,
   options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
@@ -158,7 +153,7 @@ export function alltoallv(
 }
 
 export function reduceScatter(
-  comm: Communicator,
+  comm: Handle,
   data: Sendable,
   op: unknown,
   options?: IntoOptions & { readonly counts?: ArrayLike<number> },
@@ -171,26 +166,16 @@ export function reduceScatter(
   })
 }
 
-export function scan(
-  comm: Communicator,
-  data: Sendable,
-  op: unknown,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function scan(comm: Handle, data: Sendable, op: unknown, options?: IntoOptions): Promise<unknown> {
   return scanning(comm, 'scan', data, op, options)
 }
 
-export function exscan(
-  comm: Communicator,
-  data: Sendable,
-  op: unknown,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function exscan(comm: Handle, data: Sendable, op: unknown, options?: IntoOptions): Promise<unknown> {
   return scanning(comm, 'exscan', data, op, options)
 }
 
 function scanning(
-  comm: Communicator,
+  comm: Handle,
   name: 'scan' | 'exscan',
   data: Sendable,
   op: unknown,
@@ -203,7 +188,7 @@ function scanning(
 }
 
 function gathering(
-  comm: Communicator,
+  comm: Handle,
   name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
   data: Sendable,
   root: number | null,
@@ -221,7 +206,7 @@ function gathering(
 }
 
 function scattering(
-  comm: Communicator,
+  comm: Handle,
   name: 'scatter' | 'scatterv',
   root: number,
   options: IntoOptions | undefined,
@@ -237,7 +222,7 @@ function scattering(
 }
 
 /** Rejects with what `start` throws; a method that returns a promise never throws. */
-function join<R>(comm: Communicator, start: (seat: Seat) => Promise<R>): Promise<R> {
+function join<R>(comm: Handle, start: (seat: Seat<CollectiveContext>) => Promise<R>): Promise<R> {
   return promiseTry(() => start(comm.seat()))
 }
 

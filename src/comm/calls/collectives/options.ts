@@ -1,0 +1,14 @@
+import type { TypedArray } from '../../datatype/elements.js'
+import type { WaitOptions } from '../../process/wait-options.js'
+
+export interface IntoOptions extends WaitOptions {
+  /** Filled with the result instead of a fresh array, and returned. */
+  readonly into?: TypedArray
+}
+
+export interface BlocksOptions extends IntoOptions {
+  /** Elements of each rank's block, where they are known; checked against what arrives (ERR_COUNT). */
+  readonly counts?: ArrayLike<number>
+  /** Start of each rank's block in the result. Default: packed in rank order. */
+  readonly displs?: ArrayLike<number>
+}

@@ -1,0 +1,17 @@
+import type { CommContext } from './comm-context.js'
+
+/** A rank's place in the state that the ranks of its process share. */
+export interface Seat<S extends CommContext = CommContext> {
+  readonly state: S
+  readonly localIndex: number
+  readonly rank: number
+  readonly handle: RankHandle<S>
+}
+
+/** One rank's handle on a communicator, as the functions behind its methods see it. */
+export interface RankHandle<S extends CommContext = CommContext> {
+  readonly rank: number
+  readonly size: number
+  /** Throws once the communicator cannot be used. */
+  seat(): Seat<S>
+}
