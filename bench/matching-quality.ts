@@ -12,7 +12,7 @@ import type { Figure } from './bench.js'
 
 /** Where the matrices are; `RANKWEAVE_MATRICES` says otherwise. */
 const matrices =
-  process.env['RANKWEAVE_MATRICES'] ?? fileURLToPath(new URL('../../shared/data', import.meta.url))
+  process.env['RANKWEAVE_MATRICES'] ?? fileURLToPath(new URL('../test/matrices', import.meta.url))
 const matrixNames = ['494_bus', 'ash292', 'bcspwr10', 'bp_1600', 'can_1072', 'dwt_193', 'dwt_2680']
 
 type Draw = (from: number, to: number) => number

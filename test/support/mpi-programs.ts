@@ -1,21 +1,8 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import {
-  blockBounds,
-  type Communicator,
-  readMatrixMarket,
-  serialProduct,
-  spmm,
-  topologyFromMatrix,
-} from 'rankweave'
+import { blockBounds, type Communicator, serialProduct, spmm, topologyFromMatrix } from 'rankweave'
 import haloExchange from '../../examples/halo-exchange.js'
 import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'
-
-// Real matrices are not part of the repository.
-const data = fileURLToPath(new URL('../../../shared/data/', import.meta.url))
-
-export const matrices = existsSync(data) ? readdirSync(data).filter((name) => name.endsWith('.mtx')) : []
+import { matrixNames, readMatrix } from './matrices.js'
 
 /** All examples and real matrices on one world; of a matrix, how many elements of my rows differ from a serial product. */
 export default async function main(world: Communicator) {
@@ -23,14 +10,14 @@ export default async function main(world: Communicator) {
   const grid = await splitGrid(world)
   const product = await spmmExample(world)
   const differing: Record<string, number> = {}
-  for (const name of matrices) differing[name] = await differences(world, `${data}${name}`)
+  for (const name of matrixNames) differing[name] = await differences(world, name)
   return { halo, grid, product, differing }
 }
 
 const columns = 2
 
-async function differences(world: Communicator, file: string): Promise<number> {
-  const a = readMatrixMarket(file)
+async function differences(world: Communicator, name: string): Promise<number> {
+  const a = readMatrix(name)
   const values = Float64Array.from({ length: a.cols * columns }, (_, i) => Math.cos(i))
   const share = await spmm(world, {
     a,

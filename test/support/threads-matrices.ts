@@ -1,23 +1,24 @@
-import { type Communicator, parseStrategy, readMatrixMarket, spmm, topologyFromMatrix } from 'rankweave'
+import { type Communicator, parseStrategy, spmm, topologyFromMatrix } from 'rankweave'
+import { readMatrix } from './matrices.js'
 
-/** What every rank is told: files of matrices, and how to multiply. */
+/** The arguments of every rank: names of matrices, and how to multiply. */
 export interface Products {
-  readonly files: readonly string[]
+  readonly names: readonly string[]
   readonly strategies: readonly string[]
   readonly columns: number
 }
 
-/** The dense factor: every element tells where it stands. */
+/** The dense factor: every element differs from the others. */
 export function denseFor(rows: number, columns: number) {
   const values = Float64Array.from({ length: rows * columns }, (_, i) => Math.sin(i + 1))
   return { rows, cols: columns, values }
 }
 
 /** Every product by every strategy; a rank returns its rows of each. */
-export default async function main(world: Communicator, { files, strategies, columns }: Products) {
+export default async function main(world: Communicator, { names, strategies, columns }: Products) {
   const products: Float64Array[] = []
-  for (const file of files) {
-    const a = readMatrixMarket(file)
+  for (const name of names) {
+    const a = readMatrix(name)
     for (const text of strategies) {
       const { product } = await spmm(world, {
         a,

@@ -1,11 +1,10 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
 import { parseMatrixMarket } from '../../../../src/topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../../../src/topology/matrix/matrix-topology.js'
 import { compressTriplets, type SparseMatrix } from '../../../../src/topology/matrix/sparse-matrix.js'
 import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
+import { readMatrix } from '../../../support/matrices.js'
 import { thrown } from '../thrown.js'
 
 const rankCounts = [1, 2, 3, 4, 7, 8, 16]
@@ -117,10 +116,6 @@ test.each([0, 1.5, 2 ** 25])('refuses %s ranks', (ranks) => {
 })
 
 describe('real matrices', () => {
-  const folder = fileURLToPath(new URL('../../../../../shared/data/', import.meta.url))
-  const present = existsSync(folder)
-  if (!present) console.warn(`skipped: no real matrices at ${folder}`)
-
   // Rows, columns, entries of both triangles.
   const matrices = [
     ['494_bus', 494, 494, 1666],
@@ -133,20 +128,19 @@ describe('real matrices', () => {
     ['mbeacxc', 496, 496, 49920],
   ] as const
 
-  describe.runIf(present).each(matrices)('%s', (name, rows, cols, entries) => {
-    const matrix = present ? parseMatrixMarket(readFileSync(`${folder}${name}.mtx`), `${name}.mtx`) : null
+  describe.each(matrices)('%s', (name, rows, cols, entries) => {
+    const matrix = readMatrix(name)
 
     test('has the published size', () => {
-      expect([matrix!.rows, matrix!.cols, matrix!.values.length]).toEqual([rows, cols, entries])
+      expect([matrix.rows, matrix.cols, matrix.values.length]).toEqual([rows, cols, entries])
     })
 
-    test.each([...rankCounts, 32, 64])('over %i ranks', (ranks) => expectTopology(matrix!, ranks))
+    test.each([...rankCounts, 32, 64])('over %i ranks', (ranks) => expectTopology(matrix, ranks))
   })
 
-  test.runIf(present)('ash292 and dwt_193, a rank per row: the mean degrees of the paper', () => {
+  test('ash292 and dwt_193 with one rank per row have the mean degrees of the paper', () => {
     const degree = (name: string, ranks: number) => {
-      const matrix = parseMatrixMarket(readFileSync(`${folder}${name}.mtx`))
-      return topologyFromMatrix(matrix, { ranks }).outRank.length / ranks
+      return topologyFromMatrix(readMatrix(name), { ranks }).outRank.length / ranks
     }
     expect(degree('ash292', 292)).toBeCloseTo(6.6, 1)
     expect(degree('dwt_193', 193)).toBeCloseTo(17.1, 1)
