@@ -45,7 +45,7 @@ export const verifyCommand: AddCommand = (program, act) => {
         report.result(
           { ok, violations, count, unproven, file, ranks: topology.ranks, strategy },
           ok
-            ? `${subject}: proved`
+            ? `${subject}: verified`
             : `${subject}: ${figure(count)} ${count === 1 ? 'violation' : 'violations'}`,
         )
         return ok ? exitCodes.ok : exitCodes.checkFailed

@@ -51,7 +51,7 @@ export function readProgress(report: Reporter, what: string): ReadProgress {
     report.progress(() =>
       size === null
         ? `reading ${what}: ${megabytes(read)}`
-        : `reading ${what}: ${Math.floor((100 * read) / Math.max(1, size))} % of ${megabytes(size)}`,
+        : `reading ${what}: ${Math.floor((100 * read) / Math.max(1, size))}% of ${megabytes(size)}`,
     )
 }
 
@@ -80,5 +80,18 @@ export function seconds(value: number): string {
 export function change(part: number, whole: number): string {
   if (whole === 0 || part === whole) return 'the same'
   const percent = (100 * Math.abs(whole - part)) / whole
-  return `${percent.toFixed(1)} % ${part < whole ? 'fewer' : 'more'}`
+  return `${percent.toFixed(1)}% ${part < whole ? 'fewer' : 'more'}`
+}
+
+/** `min 10, mean 18.28, max 20` */
+export function range({
+  min,
+  mean,
+  max,
+}: {
+  readonly min: number
+  readonly mean: number
+  readonly max: number
+}) {
+  return `min ${figure(min)}, mean ${figure(mean)}, max ${figure(max)}`
 }

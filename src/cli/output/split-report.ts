@@ -101,14 +101,14 @@ export function splitText(outcome: SplitOutcome): string {
   const rows: [string, string][] = [
     [
       'ranks',
-      `${figure(outcome.ranks)} on ${counted(outcome.processes, 'process', 'processes')}, ${outcome.fabric}`,
+      `${figure(outcome.ranks)} on ${counted(outcome.processes, 'process', 'processes')}, ${outcome.fabric} fabric`,
     ],
     ['communicators', figure(outcome.communicators)],
-    ['split', `${outcome.algorithm}, ${outcome.table ?? 'no'} table`],
+    ['algorithm', `${outcome.algorithm}, ${outcome.table ?? 'no'} table`],
     ['time', seconds(outcome.seconds)],
     ['messages', figure(outcome.messages)],
-    ['peak', `${figure(bytesPerProcess.peak)} bytes per process`],
-    ['kept', `${figure(bytesPerProcess.kept)} bytes per process`],
+    ['peak memory', `${figure(bytesPerProcess.peak)} bytes per process`],
+    ['retained memory', `${figure(bytesPerProcess.kept)} bytes per process`],
     ['verified', outcome.verified ? 'yes' : 'NO'],
   ]
   if (explained !== undefined) {
@@ -116,7 +116,7 @@ export function splitText(outcome: SplitOutcome): string {
     if (outcome.algorithm !== 'conventional' && outcome.algorithm !== 'merging') {
       rows.push([
         'sorters',
-        `${outcome.sorters}, tables over ${counted(outcome.tableGroup, 'process', 'processes')}`,
+        `${outcome.sorters}, one rank table per ${counted(outcome.tableGroup, 'process', 'processes')}`,
       ])
     }
     for (const [phase, cost] of Object.entries(explained)) {
@@ -126,8 +126,8 @@ export function splitText(outcome: SplitOutcome): string {
     if (lookups !== null) {
       const { asked, messages, hits } = lookups
       rows.push([
-        'look-ups',
-        `${figure(asked)} rows asked in ${counted(messages, 'message', 'messages')}, ${figure(hits)} found in caches`,
+        'lookups',
+        `${figure(asked)} rows requested in ${counted(messages, 'message', 'messages')}, ${counted(hits, 'cache hit', 'cache hits')}`,
       ])
     }
   }

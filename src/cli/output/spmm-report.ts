@@ -1,5 +1,5 @@
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
-import { change, counted, figure, seconds, table } from './reporter.js'
+import { change, counted, figure, range, seconds, table } from './reporter.js'
 
 /** More than this, relative to the serial product, is a wrong product. */
 export const tolerance = 1e-12
@@ -44,37 +44,32 @@ export function spmmText(outcome: SpmmOutcome): string {
   const { matrix, b, topology, messages, ranks, processes } = outcome
   const { degree } = topology
   const exchanges = Math.ceil(b.cols / outcome.columnsPerExchange)
-  const how = outcome.k === null ? '' : `, k = ${outcome.k}, theta = ${outcome.theta}, ${outcome.mode}`
-  const needs = `${figure(degree.min)} to ${figure(degree.max)} others, ${figure(degree.mean)} on average`
+  const how = outcome.k === null ? '' : `, k=${outcome.k}, theta=${outcome.theta}, ${outcome.mode}`
   return [
-    `C = A x B on ${counted(ranks, 'rank', 'ranks')}, ${counted(processes, 'process', 'processes')} of fabric ${outcome.fabric}`,
+    `C = A x B on ${counted(ranks, 'rank', 'ranks')}, ${counted(processes, 'process', 'processes')}, ${outcome.fabric} fabric`,
     '',
     table([
       [
         'A',
-        `${figure(matrix.rows)} x ${figure(matrix.cols)}, ${figure(matrix.nnz)} entries: ${matrix.file ?? 'generated'}`,
+        `${figure(matrix.rows)} x ${figure(matrix.cols)}, ${figure(matrix.nnz)} entries, ${matrix.file ?? 'generated'}`,
       ],
-      ['B', `${figure(b.rows)} x ${figure(b.cols)}: ${b.file ?? 'generated'}`],
-      ['topology', `${figure(topology.edges)} edges: a rank sends to ${needs}`],
-      ['plan', `${outcome.strategy}${how}: made in ${seconds(outcome.seconds.plan)}`],
+      ['B', `${figure(b.rows)} x ${figure(b.cols)}, ${b.file ?? 'generated'}`],
+      ['topology', `${figure(topology.edges)} edges, out-degree ${range(degree)}`],
+      ['plan', `${outcome.strategy}${how}, made in ${seconds(outcome.seconds.plan)}`],
       [
         'messages',
         `${figure(messages.direct)} direct, ${figure(messages.planned)} planned (${change(messages.planned, messages.direct)}), ${figure(messages.counted)} counted`,
       ],
-      ['between nodes', messages.interNode === null ? null : `${figure(messages.interNode)} of them`],
-      ['exchanges', `${exchanges}, of up to ${outcome.columnsPerExchange} columns of B each`],
-      ['by neighbors', `${seconds(outcome.seconds.neighbor)} with the neighbor allgather`],
       [
-        'by everyone',
-        outcome.seconds.ordinary === null
-          ? null
-          : `${seconds(outcome.seconds.ordinary)} with an ordinary allgather`,
+        'between nodes',
+        messages.interNode === null ? null : `${figure(messages.interNode)} planned messages`,
       ],
+      ['exchanges', `${exchanges}, up to ${outcome.columnsPerExchange} columns of B each`],
+      ['neighbor allgather', seconds(outcome.seconds.neighbor)],
+      ['allgather (baseline)', outcome.seconds.ordinary === null ? null : seconds(outcome.seconds.ordinary)],
       [
         'check',
-        outcome.verified
-          ? `equal to the serial product: largest relative error ${outcome.maxRelativeError}`
-          : failure(outcome),
+        outcome.verified ? `passed, max relative error ${outcome.maxRelativeError}` : failure(outcome),
       ],
     ]),
   ].join('\n')
@@ -82,6 +77,6 @@ export function spmmText(outcome: SpmmOutcome): string {
 
 function failure({ maxRelativeError, messages }: SpmmOutcome): string {
   if (maxRelativeError > tolerance)
-    return `FAILED: largest relative error ${maxRelativeError} against the serial product`
-  return `FAILED: ${messages.counted} messages were sent, ${messages.planned} were planned`
+    return `FAILED, max relative error ${maxRelativeError} compared with the serial product`
+  return `FAILED, ${figure(messages.counted)} messages sent, ${figure(messages.planned)} planned`
 }

@@ -14,7 +14,7 @@ import {
   translationSpec,
 } from '../../topology/spec/translation.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { change, figure, type Reporter, table } from './reporter.js'
+import { change, figure, type Reporter, range, table } from './reporter.js'
 
 /** A topology in figures. What would take too long to count is null; the reason was said on the way. */
 export interface TopologyReport {
@@ -115,46 +115,41 @@ export function topologyTable(
   sharedNode: boolean,
 ): string {
   const { degree, inDegree, reciprocity, selfLoops, parallelEdges } = statistics
-  const within = sharedNode ? ', within nodes' : ''
-  const degrees = ({ min, mean, max }: typeof degree) =>
-    `${figure(min)} to ${figure(max)}, mean ${figure(mean)}`
   const sameBothWays = degree.min === inDegree.min && degree.max === inDegree.max
   return table([
     ['ranks', figure(statistics.ranks)],
     ['edges', figure(statistics.edges)],
     ['self loops', selfLoops === 0 ? null : figure(selfLoops)],
     ['parallel edges', parallelEdges === 0 ? null : figure(parallelEdges)],
-    ['degree', degrees(degree)],
-    ['in-degree', sameBothWays ? null : degrees(inDegree)],
-    ['density', `${figure(100 * statistics.density)} % of all pairs`],
+    ['degree', range(degree)],
+    ['in-degree', sameBothWays ? null : range(inDegree)],
+    ['density', `${figure(100 * statistics.density)}% of all pairs`],
     [
       'symmetry',
-      reciprocity === 1
-        ? 'every edge goes both ways'
-        : `${figure(100 * reciprocity)} % of edges go both ways`,
+      reciprocity === 1 ? 'symmetric' : `${figure(100 * reciprocity)}% of edges have a reverse edge`,
     ],
     ['grid', gridText(translations)],
-    ['in common', commonText(common, within)],
+    ['common neighbors', commonText(common, sharedNode)],
     ...forecast.forecasts.flatMap(({ k, theta, messages }) => [
-      [`hyperedges of ${k}`, hyperedgeText(hyperedges[String(k)], within)] as const,
+      [`candidate groups, k=${k}`, hyperedgeText(hyperedges[String(k)])] as const,
       [
-        `friends, k = ${k}`,
+        `friend pairs, k=${k}`,
         common.kind === 'counted'
-          ? `${figure(pairsAbove(common, theta))} pairs with more than ${theta} neighbors in common`
+          ? `${figure(pairsAbove(common, theta))} (more than ${theta} common neighbors)`
           : null,
       ] as const,
       [
-        `messages, k = ${k}`,
-        messages === null ? 'too many friends to match' : messagesText(messages, forecast.direct),
+        `messages, k=${k}`,
+        messages === null ? 'not counted, too many friend pairs' : messagesText(messages, forecast.direct),
       ] as const,
     ]),
-    ['best k', forecast.bestK === null ? 'none: no messages saved' : String(forecast.bestK)],
+    ['best k', forecast.bestK === null ? 'none, no messages saved' : String(forecast.bestK)],
   ])
 }
 
 function gridText(translations: TranslationFinding): string {
-  if (translations.kind === 'undecided') return 'not decided'
-  if (translations.kind === 'none') return 'no: neighborhoods differ'
+  if (translations.kind === 'undecided') return 'undecided'
+  if (translations.kind === 'none') return 'none, neighborhoods differ'
   const { offsets, stencil, periods } = translations
   const name =
     stencil === null
@@ -164,7 +159,7 @@ function gridText(translations: TranslationFinding): string {
         : stencil.shape === 'star' && stencil.radius === 1
           ? ', Cartesian'
           : ''
-  const wrap = periods.every(Boolean) ? ', wraps' : periods.some(Boolean) ? ', wraps in part' : ''
+  const wrap = periods.every(Boolean) ? ', periodic' : periods.some(Boolean) ? ', partly periodic' : ''
   return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
 }
 
@@ -178,13 +173,13 @@ function gridSpec(translations: TranslationFinding & { kind: 'invariant' }): str
   return formatTopologySpec(translationSpec(translations))
 }
 
-function commonText(common: CommonNeighbors, within: string): string {
-  if (common.kind !== 'counted') return 'too many pairs to compare'
-  return `${figure(common.mean)} neighbors per pair of ranks, at most ${figure(common.max)}${within}`
+function commonText(common: CommonNeighbors, sharedNode: boolean): string {
+  if (common.kind !== 'counted') return 'not counted, too many pairs'
+  return `mean ${figure(common.mean)}, max ${figure(common.max)} per pair${sharedNode ? ' on the same node' : ''}`
 }
 
-function hyperedgeText(mean: number | null, within: string): string {
-  return mean === null ? 'too many to count' : `${figure(mean)} per rank${within}`
+function hyperedgeText(mean: number | null): string {
+  return mean === null ? 'not counted, too many' : `${figure(mean)} per rank`
 }
 
 function messagesText(messages: number, direct: number): string {

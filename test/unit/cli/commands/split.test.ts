@@ -56,16 +56,16 @@ describe('split', () => {
     const { exitCode, stdout } = await cli('split', '-n', '4', '--file', at('ranks.txt'), '--explain')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/communicators\s+2\n/)
-    expect(stdout).toMatch(/split\s+conventional, /)
+    expect(stdout).toMatch(/algorithm\s+conventional, /)
     expect(stdout).toMatch(/collect +[0-9.]+ ms, 0 messages, 0 bytes/)
   })
 
   it('explains what every phase sent, look-ups, and whose memory it is', async () => {
     const words = ['split', '-n', '60', '--processes', '6', '--table', 'distributed', '--explain']
     const { stdout } = await cli(...words)
-    expect(stdout).toMatch(/sorters +6, tables over 6 processes/)
+    expect(stdout).toMatch(/sorters +6, one rank table per 6 processes/)
     expect(stdout).toMatch(/ exchange +[0-9.]+ ms, 30 messages, [0-9,]+ bytes/)
-    expect(stdout).toMatch(/look-ups +[1-9][0-9]* rows asked in [1-9][0-9]* messages, [0-9]+ found in caches/)
+    expect(stdout).toMatch(/lookups +[1-9][0-9]* rows requested in [1-9][0-9]* messages, [0-9]+ cache hits?/)
     const { explained, phases, messages } = onlyObject(
       await cli(...words, '--json'),
     ) as unknown as SplitOutcome
