@@ -46,7 +46,10 @@ function child<T>(path: string, ...words: readonly (string | number)[]): T {
   return JSON.parse(out.trim().split('\n').at(-1)!) as T
 }
 
-/** Of the search for exact splitters of 2^25 entries; and by how much merging pays from 8M entries on (split.md §17). */
+/**
+ * Of the search for exact splitters of 2^25 entries; and by how much merging pays from 8M entries on
+ * (docs/split-algorithms.md#measuring-splits-of-millions).
+ */
 const mostRounds = 27
 const leastMergingPays = 4
 

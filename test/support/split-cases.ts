@@ -10,7 +10,7 @@ type Pattern = (rank: number, ranks: number, draw: () => number) => number
 
 const highest = 2 ** 31 - 1
 
-/** Nine ways to color (split.md §15): what each stresses is in its name. */
+/** Nine ways to color: what each stresses is in its name. */
 export const colorPatterns: Readonly<Record<string, Pattern>> = {
   one: () => 7,
   everyOwn: (rank) => rank,

@@ -6,16 +6,17 @@ import { evenTargets, Owner, Seeker, verdictWords } from '../../comm/context/spl
 import type { PhaseTable } from './paper-table.js'
 
 /**
- * The method of Sack 2011 §2.4, on one machine (split.md §14): the p sorters run one after another and a phase takes as
- * long as its slowest sorter; the blocks are collected by two processes, which move and merge the volume of every stage;
- * data moves in memory. One color, random keys, 12-byte entries; p is a power of two.
+ * The method of Sack 2011 §2.4, on one machine (docs/split-algorithms.md#measuring-splits-of-millions): the p sorters
+ * run one after another and a phase takes as long as its slowest sorter; the blocks are collected by two processes,
+ * which move and merge the volume of every stage; data moves in memory. One color, random keys, 12-byte entries; p is
+ * a power of two.
  */
 
 /** Seconds on the critical path of a split by parallel sort with distributed tables, without latency. */
 export interface SorterRow extends PhaseTable<number> {
   readonly entries: number
   readonly sorters: number
-  /** Of the search for splitters, and messages one after another (split.md §10). */
+  /** Of the search for splitters, and messages one after another (docs/split-algorithms.md#costs). */
   readonly rounds: number
   readonly messages: number
 }
@@ -114,7 +115,9 @@ export function measureSorters(lists: Lists, runs: number): SorterRow {
   }
 }
 
-/** Seconds of a split that merges at every stage (split.md §1, B2), of two lists. */
+/**
+ * Seconds of a split that merges at every stage (docs/split-algorithms.md#conventional-and-merging), of two lists.
+ */
 export function measureMerging(lists: Lists, runs: number): number {
   const [own, peer] = rowsOf(lists) as [Rows, Rows]
   const received = new Int32Array(own.words.length)

@@ -1,5 +1,6 @@
-// A conventional split, and one that merges at every stage, as one would write them in C++ (split.md 14): 12-byte
-// entries, random keys, one communicator. Data moves by memcpy. Prints one JSON object with seconds, one per run.
+// A conventional split, and one that merges at every stage, as one would write them in C++
+// (docs/split-algorithms.md#measuring-splits-of-millions): 12-byte entries, random keys, one communicator. Data moves
+// by memcpy. Prints one JSON object with seconds, one per run.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

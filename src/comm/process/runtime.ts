@@ -117,7 +117,7 @@ export class Runtime implements FrameSink, ProcessPort {
 
   /**
    * A number this process never gave to a context before. With the leader's world rank it names a communicator
-   * uniquely, so no agreement is needed (split.md §9, variant b).
+   * uniquely, so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
    */
   drawCounter(): number {
     return ++this.#nextCounter

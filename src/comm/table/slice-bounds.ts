@@ -11,7 +11,10 @@ export interface SliceBounds {
   readonly sizeBytes: number
 }
 
-/** Slice i begins at floor(i N / P'): sizes differ by 1 at most, nothing to keep (split.md §8). */
+/**
+ * Slice i begins at floor(i N / P'): sizes differ by 1 at most, nothing to keep
+ * (docs/split-algorithms.md#look-ups-and-lifetime).
+ */
 export function evenBounds(rows: number, slices: number): SliceBounds {
   return {
     slices,

@@ -49,8 +49,8 @@ interface Entry {
 
 /**
  * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its ranks are
- * doing, so no host takes part (split.md §8). A slice is kept until all processes that use its table have said that
- * they no longer do: they tell the table's home, which tells the hosts.
+ * doing, so no host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is kept until all processes
+ * that use its table have said that they no longer do: they tell the table's home, which tells the hosts.
  */
 export class SliceService {
   readonly #runtime: ProcessPort

@@ -12,9 +12,10 @@ export interface Collected {
 }
 
 /**
- * The sorted rows of all processes of a group on each of them, merged as they come (split.md §1, merge per stage):
- * with Bruck's distances for any number of processes. In the step of distance d a process passes on what it has of the
- * first c = min(d, m - d) contributors, itself being the first; where c < d, those rows are picked out by their owner.
+ * The sorted rows of all processes of a group on each of them, merged as they come
+ * (docs/split-algorithms.md#conventional-and-merging): with Bruck's distances for any number of processes. In the
+ * step of distance d a process passes on what it has of the first c = min(d, m - d) contributors, itself being the
+ * first; where c < d, those rows are picked out by their owner.
  *
  * @param place place in the group of the process that hosts a world rank
  */

@@ -23,8 +23,9 @@ export interface ColumnOutcome {
 export const nobody: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
 
 /**
- * Tells all processes of the column where their ranks came out (split.md §6). The column first learns which colors go
- * on from slice to slice, by one allgather of a few words per sorter; then each sorter tells each process.
+ * Tells all processes of the column where their ranks came out (docs/split-algorithms.md#new-ranks). The column first
+ * learns which colors go on from slice to slice, by one allgather of a few words per sorter; then each sorter tells
+ * each process.
  *
  * @param counters context counter of every process of the parent
  */

@@ -11,8 +11,8 @@ type Done = (parts: readonly SplitPart[]) => void
 
 /**
  * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
- * number of ranks it hosts (split.md §1, B1). The counter that names the new contexts travels along, so ids cost no
- * message of their own (§9, variant b).
+ * number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names the new
+ * contexts travels along, so ids cost no message of their own (docs/split-algorithms.md#names-of-communicators).
  */
 export const splitConventionally: SplitAlgorithm = (call, done) =>
   call.parent.isPlaced ? collect(call, done) : call.parent.place().then(() => collect(call, done))

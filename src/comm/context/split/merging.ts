@@ -7,7 +7,7 @@ import { partsOfAll } from './sorted-groups.js'
 
 /**
  * Every process gets the rows of all, merged stage by stage as they come: O(n) time and memory, without the final sort
- * of the conventional split (split.md §1, B2).
+ * of the conventional split (docs/split-algorithms.md#conventional-and-merging).
  */
 export const splitByMerging: AwaitingAlgorithm = async (call) => {
   const { parent, exchange, meter } = call

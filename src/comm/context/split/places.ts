@@ -1,7 +1,10 @@
 import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
 import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
 
-/** How the slices of a column, or of several, become one distributed table (split.md §7). Process numbers are the parent's. */
+/**
+ * How the slices of a column, or of several, become one distributed table (docs/split-algorithms.md#tables). Process
+ * numbers are the parent's.
+ */
 export interface TablePlan {
   readonly bounds: SliceBounds
   /** Whom I ask, by slice. */

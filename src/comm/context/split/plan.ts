@@ -144,7 +144,8 @@ export function tableBytes(plan: SplitPlan, ranks: number, processes: number): n
   const hosted = Math.ceil(ranks / processes)
   const slices = sliceCount(tableGroup, sorters, processes)
   const even = Math.ceil(ranks / slices)
-  // Regular samples leave slices of about twice a share at most, whose bounds are kept (split.md §12).
+  // Regular samples leave slices of about twice a share at most, whose bounds are kept
+  // (docs/split-algorithms.md#sample-sort).
   const isSampled = plan.algorithm === 'sample-sort' && slices >= sorters
   const slice = isSampled ? Math.min(ranks, 2 * even + sorters) : even
   return 4 * (slice + Math.min(selfHostRows, ranks) + hosted + slices) + (isSampled ? 8 * (slices + 1) : 0)

@@ -18,9 +18,9 @@ import {
 } from './rows/rows.js'
 
 /**
- * Like `parallel-sort`, with splitters from regular samples instead of a search (split.md §12): two exchanges whatever
- * the data, for slices of up to about 2 N / p rows, whose bounds must be kept. What has come is merged while the rest is
- * under way.
+ * Like `parallel-sort`, with splitters from regular samples instead of a search
+ * (docs/split-algorithms.md#sample-sort): two exchanges whatever the data, for slices of up to about 2 N / p rows,
+ * whose bounds must be kept. What has come is merged while the rest is under way.
  */
 export const splitBySampleSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, _total, meter) => {

@@ -1,8 +1,8 @@
 /**
- * Who sorts with whom (split.md §2), for any number n of processes and 1 <= p <= n sorters. Block b holds the processes
- * [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column j holds the j-th member of every block: its p
- * members sort together, and the q columns do the same sort side by side. A (q+1)-th member is the **shadow** of the
- * one before it: it hands in its rows with its block and is told the result.
+ * Who sorts with whom (docs/split-algorithms.md#sorters-and-columns), for any number n of processes and 1 <= p <= n
+ * sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column j holds the
+ * j-th member of every block: its p members sort together, and the q columns do the same sort side by side. A
+ * (q+1)-th member is the **shadow** of the one before it: it hands in its rows with its block and is told the result.
  */
 export interface SorterLayout {
   readonly sorters: number

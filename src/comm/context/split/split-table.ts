@@ -19,7 +19,7 @@ export type SplitTable =
   | { readonly kind: 'distributed'; readonly slices: SharedSlices }
 
 /**
- * Makes the table of a split out of the sorters' slices (split.md §7).
+ * Makes the table of a split out of the sorters' slices (docs/split-algorithms.md#tables).
  *
  * @param column null for a shadow, which hosts nothing
  */

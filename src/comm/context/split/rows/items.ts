@@ -2,9 +2,9 @@ import { WordList } from '../../../../base/word-list.js'
 import { rowWord } from './rows.js'
 import type { Run, Slice } from './runs.js'
 
-// What a sorter tells the processes of its column: where their ranks came out, in runs of one color (split.md §6).
-// A record is a head, the set of hosts unless it is that of the record before, (rank, position) of every row of the
-// process, and the world ranks of the run where the process keeps them itself.
+// What a sorter tells the processes of its column: where their ranks came out, in runs of one color
+// (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record before,
+// (rank, position) of every row of the process, and the world ranks of the run where the process keeps them itself.
 
 // Words of a head: start, size, first, leader's counter, regular, stride, whether hosts follow, rows, pushed.
 const headWords = 9

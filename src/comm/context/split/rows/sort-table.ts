@@ -19,7 +19,8 @@ export interface SplitGroups {
 
 /**
  * Split by sorting the whole table in one place: by color, then key, then rank. O(n) time and memory; every process
- * does it for itself (split.md §1, the conventional baseline, sorted once per process instead of once per rank).
+ * does it for itself (docs/split-algorithms.md#conventional-and-merging; sorted once per process instead of once per
+ * rank).
  */
 export function splitConventional({ color, key }: SplitTable): SplitGroups {
   let rows = 0

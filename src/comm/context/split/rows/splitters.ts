@@ -1,10 +1,10 @@
 import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
 
 /**
- * Exact splitters by weighted medians (Saukas and Song; split.md §4), as two state machines without messages of their
- * own. Every sorter has a sorted list; splitter k, owned by sorter k, must have exactly `targets[k]` rows of all lists
- * below it. A **seeker** answers for its list; an **owner** decides for its splitter. One round is two exchanges:
- * every seeker to every owner (`answers`), every owner to all (`verdict`).
+ * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two state
+ * machines without messages of their own. Every sorter has a sorted list; splitter k, owned by sorter k, must have
+ * exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an **owner** decides for its
+ * splitter. One round is two exchanges: every seeker to every owner (`answers`), every owner to all (`verdict`).
  */
 
 /** Words of a pivot, the part of a row that orders it. */

@@ -272,7 +272,7 @@ describe('messages of a split', () => {
           phases: messages,
           frames: runtime.processCounters.framesSent - before,
         })
-        // Blocks of 2 or 3 processes, columns of 5 (split.md §10).
+        // Blocks of 2 or 3 processes, columns of 5 (docs/split-algorithms.md#costs).
         const isShadow = phases['splitters'] === undefined
         expect(phases['collect']!.messages).toBeLessThanOrEqual(lg(3))
         if (isShadow) return
