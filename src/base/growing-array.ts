@@ -1,34 +1,67 @@
-/** An Int32Array that grows by doubling: appending costs amortised constant time and no boxing. */
+/** A growing list of 32-bit integers in one typed array: appending costs amortized constant time and no boxing. */
 export class GrowingInt32Array {
-  #values: Int32Array
-  #length = 0
+  length = 0
+  #items: Int32Array<ArrayBuffer>
 
   constructor(capacity = 64) {
-    this.#values = new Int32Array(Math.max(1, capacity))
-  }
-
-  get length(): number {
-    return this.#length
+    this.#items = new Int32Array(Math.max(1, capacity))
   }
 
   push(value: number): void {
-    if (this.#length === this.#values.length) this.#grow()
-    this.#values[this.#length++] = value
+    if (this.length === this.#items.length) this.#items = enlarged(Int32Array, this.#items, this.length + 1)
+    this.#items[this.length++] = value
   }
 
-  /** A view of what was appended, valid until the next push. */
-  view(): Int32Array {
-    return this.#values.subarray(0, this.#length)
+  append(values: Int32Array): void {
+    const length = this.length + values.length
+    if (length > this.#items.length) this.#items = enlarged(Int32Array, this.#items, length)
+    this.#items.set(values, this.length)
+    this.length = length
   }
 
-  /** An array of exactly the appended values. */
-  toArray(): Int32Array {
-    return this.#values.slice(0, this.#length)
+  /** The item at an index below `length`. */
+  get(index: number): number {
+    return this.#items[index]
   }
 
-  #grow(): void {
-    const larger = new Int32Array(this.#values.length * 2)
-    larger.set(this.#values)
-    this.#values = larger
+  set(index: number, value: number): void {
+    this.#items[index] = value
   }
+
+  /** A view of the items, valid until the next `push` or `append`. */
+  view(): Int32Array<ArrayBuffer> {
+    return this.#items.subarray(0, this.length)
+  }
+
+  /** A copy of exactly the items. */
+  toArray(): Int32Array<ArrayBuffer> {
+    return this.#items.slice(0, this.length)
+  }
+}
+
+/** A growing list of doubles in one typed array. */
+export class GrowingFloat64Array {
+  length = 0
+  #items = new Float64Array(64)
+
+  push(value: number): void {
+    if (this.length === this.#items.length) this.#items = enlarged(Float64Array, this.#items, this.length + 1)
+    this.#items[this.length++] = value
+  }
+
+  /** A copy of exactly the items. */
+  toArray(): Float64Array<ArrayBuffer> {
+    return this.#items.slice(0, this.length)
+  }
+}
+
+/** The items in an array of at least `needed` elements, at least twice as long as before. */
+function enlarged<A extends Int32Array | Float64Array>(
+  ArrayOf: new (length: number) => A,
+  items: A,
+  needed: number,
+): A {
+  const larger = new ArrayOf(Math.max(needed, 2 * items.length))
+  larger.set(items)
+  return larger
 }

@@ -1,5 +1,3 @@
-import { RankweaveError } from '../errors.js'
-
 /**
  * The mulberry32 generator: each call returns the next of 2^32 unsigned 32-bit integers. The seed is taken modulo 2^32.
  * Small and fast, with the same sequence everywhere; not for secrets.
@@ -14,19 +12,13 @@ export function mulberry32(seed: number): () => number {
   }
 }
 
-/** A whole number below n, from one draw. */
+/** The same sequence as numbers in [0, 1). */
+export function seededRandom(seed: number): () => number {
+  const next = mulberry32(seed)
+  return () => next() / 2 ** 32
+}
+
+/** A whole number below n, from one draw of {@link mulberry32}. */
 export function below(next: () => number, n: number): number {
   return Math.floor((next() / 2 ** 32) * n)
-}
-
-/** @throws ERR_TOPOLOGY */
-export function checkSeed(seed: number): void {
-  if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a whole number as seed, got ${seed}`)
-}
-
-/** @throws ERR_TOPOLOGY for what is no number from 0 to 1 */
-export function checkProbability(what: string, value: number): void {
-  if (!(value >= 0 && value <= 1))
-    throw new RankweaveError('ERR_TOPOLOGY', `expected ${what} from 0 to 1, got ${value}`)
 }

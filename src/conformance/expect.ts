@@ -1,4 +1,4 @@
-import { seededRandom } from '../base/seeded-random.js'
+import { seededRandom } from '../base/random.js'
 import { type ErrorCode, isRankweaveError } from '../errors.js'
 import { same } from './collective-oracles.js'
 

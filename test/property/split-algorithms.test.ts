@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../src/base/seeded-random.js'
+import { seededRandom } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import {
   type SplitAlgorithmName,

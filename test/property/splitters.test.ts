@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../src/base/seeded-random.js'
+import { seededRandom } from '../../src/base/random.js'
 import { compareRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
 import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
 import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'

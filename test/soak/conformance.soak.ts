@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { type FabricFactory, local, threads } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, it } from 'vitest'
-import { seededRandom } from '../../src/base/seeded-random.js'
+import { seededRandom } from '../../src/base/random.js'
 
 /** Every run draws anew; RANKWEAVE_SOAK_SEED repeats one. Names of tests hold the seeds of what they do. */
 const soakSeed = Number(process.env['RANKWEAVE_SOAK_SEED'] ?? randomInt(2 ** 31))

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { seededRandom } from '../../src/base/seeded-random.js'
+import { seededRandom } from '../../src/base/random.js'
 import { describeMpi, gone, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
 
 const kills = 20

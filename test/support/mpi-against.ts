@@ -7,7 +7,7 @@ import {
   type Strategy,
   type TopologyCommunicator,
 } from 'rankweave'
-import { seededRandom } from '../../src/base/seeded-random.js'
+import { seededRandom } from '../../src/base/random.js'
 import { contribution, inOrderOfRanks, MpiPeer, type Outcome, variedContribution } from './mpi-peer.js'
 
 interface Case {

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { seededRandom } from '../../base/seeded-random.js'
+import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 /** Where colors and keys come from: so many colors in turn with random keys, or a list by rank, color -1 for none. */

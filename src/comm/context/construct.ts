@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from '../../base/words.js'
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { type CollectiveCall, Refusal } from '../calls/collective-engine.js'
 import type { CollectiveName } from '../calls/collective-name.js'

@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from '../../base/words.js'
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-engine.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'

@@ -110,12 +110,6 @@ function noRoom(type: number, countElems: number, cause?: unknown): RankweaveErr
   return new RankweaveError('ERR_COUNT', message, { cause })
 }
 
-/** The bytes of a typed array, not copied. */
-export function bytesOf(array: TypedArray): Uint8Array {
-  if (array.constructor === Uint8Array) return array as Uint8Array
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength)
-}
-
 /** Elements of some type in `bytes`: a view where their alignment allows it, else a copy. */
 export function elementsIn(type: number, bytes: Uint8Array): TypedArray {
   const sizeBytes = elementSizeBytes(type)

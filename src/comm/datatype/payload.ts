@@ -1,7 +1,7 @@
+import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import type { TypedArray } from './elements.js'
 import {
-  bytesOf,
   elementSizeBytes,
   kindOf,
   newArray,

@@ -1,8 +1,8 @@
+import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { TypedArray } from '../datatype/elements.js'
 import {
-  bytesOf,
   copyElements,
   elementSizeBytes,
   elementsIn,

@@ -1,13 +1,6 @@
+import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
-import {
-  bytesOf,
-  type Landing,
-  landing,
-  misfit,
-  type Payload,
-  pack,
-  StridedView,
-} from '../datatype/payload.js'
+import { type Landing, landing, misfit, type Payload, pack, StridedView } from '../datatype/payload.js'
 import { type Credit, creditOf, type Grantee } from '../process/credit.js'
 import {
   cancelReason,

@@ -1,5 +1,5 @@
+import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import { bytesOf } from '../datatype/payload.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'

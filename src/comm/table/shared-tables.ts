@@ -54,7 +54,8 @@ export class SharedTables {
    */
   share<T extends object>(name: TableName, record: T, adopt: (shared: T) => void): void {
     const { runtime, processes } = this.#state
-    if (runtime.fabric.sharing === undefined || processes.count === 1 || bytesOf(record) < worthBytes) return
+    if (runtime.fabric.sharing === undefined || processes.count === 1 || recordBytes(record) < worthBytes)
+      return
     this.#tables.set(name, { record, adopt: adopt as Table['adopt'] })
     if (this.#keeper !== runtime.process) {
       const { leader, counter } = this.#state.id
@@ -120,10 +121,10 @@ const isRecord = (value: unknown): value is object =>
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
 
 /** Bytes of the arrays of a record, or of those that are not shared yet. */
-function bytesOf(record: object, alsoShared = false): number {
+function recordBytes(record: object, alsoShared = false): number {
   let bytes = 0
   for (const value of Object.values(record)) {
-    if (isRecord(value)) bytes += bytesOf(value, alsoShared)
+    if (isRecord(value)) bytes += recordBytes(value, alsoShared)
     else if (isNumbers(value) && (alsoShared || !(value.buffer instanceof SharedArrayBuffer)))
       bytes += padded(value.byteLength)
   }
@@ -131,7 +132,7 @@ function bytesOf(record: object, alsoShared = false): number {
 }
 
 function moveTable(record: object, alloc: (sizeBytes: number) => ArrayBufferLike): MovedTable {
-  const memory = new Uint8Array(alloc(bytesOf(record, true)))
+  const memory = new Uint8Array(alloc(recordBytes(record, true)))
   let at = 0
   const placed = (value: unknown): unknown => {
     if (isRecord(value)) {

@@ -21,7 +21,7 @@ export async function turns(count: number): Promise<void> {
 }
 
 /** Bytes that tell who sent them to whom, and where in which frame they stand. */
-export function bytesOf(src: number, dst: number, n: number, sizeBytes: number): Uint8Array {
+export function patternBytes(src: number, dst: number, n: number, sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   for (let i = 0; i < sizeBytes; i++) bytes[i] = src * 131 + dst * 31 + n * 7 + i + (i >>> 8)
   return bytes

@@ -1,6 +1,6 @@
 import { type Fabric, type FabricSession, maxHeaderWords } from '../fabric.js'
 import { Correspondent } from './correspondent.js'
-import { bytesOf, expect, expectBytes, expectRefused, sameWords } from './frame-checks.js'
+import { expect, expectBytes, expectRefused, patternBytes, sameWords } from './frame-checks.js'
 import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
 
 /** One process's part of a case: it knows what all processes send, and hence what it must receive. */
@@ -50,7 +50,7 @@ export const processCases: readonly ProcessCase[] = [
           me.fabric.send(
             peer,
             Int32Array.of(fabric.process, peer, n),
-            bytesOf(fabric.process, peer, n, n % 40),
+            patternBytes(fabric.process, peer, n, n % 40),
           )
         }
       }
@@ -65,7 +65,7 @@ export const processCases: readonly ProcessCase[] = [
       for (const { src, header, payload } of me.received) {
         const n = next[src]!++
         expect(sameWords(header, [src, fabric.process, n]), `frame ${n} of process ${src}`, header)
-        expectBytes(payload, bytesOf(src, fabric.process, n, n % 40))
+        expectBytes(payload, patternBytes(src, fabric.process, n, n % 40))
       }
     },
   },
@@ -78,7 +78,7 @@ export const processCases: readonly ProcessCase[] = [
       for (let n = 0; n < framesPerPair; n++) {
         for (let peer = 0; peer < fabric.processes; peer++) {
           header.set([fabric.process, peer, n])
-          payload.set(bytesOf(fabric.process, peer, n, 33))
+          payload.set(patternBytes(fabric.process, peer, n, 33))
           fabric.send(peer, header, payload)
           header.fill(-1)
           payload.fill(0xff)
@@ -91,7 +91,7 @@ export const processCases: readonly ProcessCase[] = [
         payload: got,
       } of me.received) {
         expect(from === src && to === fabric.process, `a frame of ${src} to ${fabric.process}`, [from, to])
-        expectBytes(got, bytesOf(src, fabric.process, n!, 33))
+        expectBytes(got, patternBytes(src, fabric.process, n!, 33))
       }
       await me.part()
     },
@@ -112,7 +112,7 @@ export const processCases: readonly ProcessCase[] = [
         for (const [n, size] of sizes.entries()) {
           // A view somewhere inside a larger buffer, unaligned.
           const within = new Uint8Array(size + 6)
-          within.set(bytesOf(fabric.process, peer, n, size), 3)
+          within.set(patternBytes(fabric.process, peer, n, size), 3)
           fabric.send(peer, Int32Array.of(n), within.subarray(3, 3 + size))
         }
       }
@@ -126,7 +126,7 @@ export const processCases: readonly ProcessCase[] = [
           expect(frames[n]!.payload.byteLength === 0, 'no payload', frames[n]!.payload.byteLength)
         })
         sizes.forEach((size, n) => {
-          expectBytes(frames[headers.length + n]!.payload, bytesOf(src, fabric.process, n, size))
+          expectBytes(frames[headers.length + n]!.payload, patternBytes(src, fabric.process, n, size))
         })
       }
       await me.part()
@@ -208,9 +208,9 @@ export const processCases: readonly ProcessCase[] = [
         // Passing on the very memory that was lent.
         if (header[0]! < last) fabric.send(next, Int32Array.of(header[0]! + 1), payload)
       })
-      if (fabric.process === 0) fabric.send(next, Int32Array.of(1), bytesOf(0, 0, 0, 100))
+      if (fabric.process === 0) fabric.send(next, Int32Array.of(1), patternBytes(0, 0, 0, 100))
       await me.until(() => me.received.length >= rounds, 'the token')
-      for (const { payload } of me.received) expectBytes(payload, bytesOf(0, 0, 0, 100))
+      for (const { payload } of me.received) expectBytes(payload, patternBytes(0, 0, 0, 100))
       await me.part()
       expect(me.received.length === rounds, `the token ${rounds} times`, me.received.length)
     },

@@ -1,7 +1,7 @@
-import { seededRandom } from '../../base/seeded-random.js'
+import { seededRandom } from '../../base/random.js'
 import { maxHeaderWords } from '../fabric.js'
 import { Correspondent } from './correspondent.js'
-import { bytesOf, expect, expectBytes, turns } from './frame-checks.js'
+import { expect, expectBytes, patternBytes, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 
 /** Much at once: floods, random traffic, large transfers. */
@@ -12,11 +12,12 @@ export const trafficCases: readonly ProcessCase[] = [
       const flood = 5000
       const me = new Correspondent(fabric, session)
       const next = (fabric.process + 1) % fabric.processes
-      for (let n = 0; n < flood; n++) fabric.send(next, Int32Array.of(n), bytesOf(fabric.process, next, n, 8))
+      for (let n = 0; n < flood; n++)
+        fabric.send(next, Int32Array.of(n), patternBytes(fabric.process, next, n, 8))
       await me.until(() => me.received.length >= flood, 'the flood')
       me.received.forEach(({ header, src, payload }, n) => {
         expect(header[0] === n, `frame ${n}`, header[0])
-        expectBytes(payload, bytesOf(src, fabric.process, n, 8))
+        expectBytes(payload, patternBytes(src, fabric.process, n, 8))
       })
       await me.part()
     },
@@ -31,14 +32,14 @@ export const trafficCases: readonly ProcessCase[] = [
         const transfers: Promise<void>[] = []
         const send = (peer: number) => {
           sizes.forEach((size, id) => {
-            const buffer = bytesOf(fabric.process, peer, id, size)
+            const buffer = patternBytes(fabric.process, peer, id, size)
             transfers.push(bulk.send(peer, id, buffer).then(() => void buffer.fill(0xee)))
           })
         }
         const receive = (peer: number) => {
           sizes.forEach((size, id) => {
             const into = new Uint8Array(size)
-            const whole = () => expectBytes(into, bytesOf(peer, fabric.process, id, size))
+            const whole = () => expectBytes(into, patternBytes(peer, fabric.process, id, size))
             transfers.push(bulk.receive(peer, id, into).then(whole))
           })
         }
@@ -81,7 +82,7 @@ export const trafficCases: readonly ProcessCase[] = [
         if (frame === undefined) return false
         next[peer] = n + 1
         const header = new Int32Array(frame.headerWords).fill(n)
-        fabric.send(peer, header, bytesOf(fabric.process, peer, n, frame.payloadBytes))
+        fabric.send(peer, header, patternBytes(fabric.process, peer, n, frame.payloadBytes))
         return true
       }
       const random = seededRandom(seed + 1000 + fabric.process)
@@ -108,7 +109,7 @@ export const trafficCases: readonly ProcessCase[] = [
         const { headerWords, payloadBytes } = expected[src]![n]!
         const right = header.length === headerWords && header.every((word) => word === n)
         expect(right, `${headerWords} words of ${n} from process ${src}`, header)
-        expectBytes(payload, bytesOf(src, fabric.process, n, payloadBytes))
+        expectBytes(payload, patternBytes(src, fabric.process, n, payloadBytes))
       }
     },
   },

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../base/seeded-random.js'
+import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 /** What goes wrong in a local world, for tests. Frames of a process to itself are never touched. */

@@ -1,4 +1,4 @@
-import { seededRandom } from '../../base/seeded-random.js'
+import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
 import { Bag, Inbox, type Order, Queue } from '../frame-queue.js'

@@ -1,4 +1,5 @@
-import { IntList } from '../../base/int-list.js'
+import { bytesOf } from '../../base/bytes.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Exchange } from '../../comm/calls/collective-engine.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import {
@@ -52,7 +53,7 @@ class HostedRanks {
   readonly #messages = noMessages()
   /** Messages between ranks of this process, in the order of sending. */
   #inside: { from: number; to: number; message: GroupingMessage }[] = []
-  readonly #outside: readonly IntList[]
+  readonly #outside: readonly GrowingInt32Array[]
   #framesSent = 0
   #saidFarewell = false
 
@@ -66,7 +67,7 @@ class HostedRanks {
     this.#exchange = exchange
     this.#step = step
     this.#processOf = processOf
-    this.#outside = Array.from({ length: exchange.count }, () => new IntList())
+    this.#outside = Array.from({ length: exchange.count }, () => new GrowingInt32Array())
     const search = new GroupSearch(agreement.k - 1)
     for (const view of views) {
       const { rank } = view
@@ -145,8 +146,4 @@ class HostedRanks {
       if (peer !== this.#exchange.me) this.#exchange.send(peer, this.#step, farewell)
     }
   }
-}
-
-function bytesOf(words: Int32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength)
 }

@@ -1,3 +1,4 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import type { Exchange } from '../../comm/calls/collective-engine.js'
 import { allgatherBytes, alltoallBytes } from '../../comm/calls/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
@@ -101,12 +102,4 @@ function firstDisagreement(
     if (edge !== null) return [edge.source, q, edge.sent, edge.expected]
   }
   return []
-}
-
-function wordsOf({ buffer, byteOffset, byteLength }: Uint8Array): Int32Array {
-  return new Int32Array(buffer, byteOffset, byteLength >> 2)
-}
-
-function bytesOf(words: Int32Array): Uint8Array {
-  return new Uint8Array(words.buffer, words.byteOffset, words.byteLength)
 }

@@ -14,7 +14,7 @@ import { type Blocks, EvenAllgather } from './even-allgather.js'
 import { fillSlots, runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
 import { receiveBuffers } from './receive-buffers.js'
-import { wordsOf } from './word-views.js'
+import { wordViewOf } from './word-views.js'
 
 /** What a rank passed last and how much of `into` it fills: passed again, there is nothing left to check. */
 export interface CheckedCall {
@@ -104,7 +104,7 @@ function gatherVaried(
   const { program, traffic } = neighborhood
   const store = BlockStore.open(program, elementSizeBytes(type))
   for (const [v, { elements }] of blocks.entries()) {
-    const words = wordsOf(elements)
+    const words = wordViewOf(elements)
     store.extend(v, words.length)
     store.put(v, v + 1, words)
   }

@@ -5,7 +5,7 @@ import { EvenStore, fillRankSlots } from './even-store.js'
 import { runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
 import { elementsOver, smallWords } from './receive-buffers.js'
-import { newWords, type Words, wordsOf, wordsPerElement } from './word-views.js'
+import { newWords, type Words, wordsPerElement, wordViewOf } from './word-views.js'
 
 /** What a rank brings to a neighbor allgather. */
 export interface Blocks {
@@ -75,7 +75,7 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
     else if (topology.cart === null && this.#scratch.holds(size)) {
       fillRankSlots(slots, index, store, this.#scratch.words)
       ;(target as Float64Array).set(this.#scratch.elements(size) as Float64Array)
-    } else fillRankSlots(slots, index, store, wordsOf(target))
+    } else fillRankSlots(slots, index, store, wordViewOf(target))
     return target
   }
 }

@@ -1,3 +1,4 @@
+import { bytesOf } from '../../base/bytes.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { FrameStore } from './executor.js'
@@ -99,8 +100,4 @@ export function fillRankSlots(
   if (width === 1) for (let k = start[rank]; k < end; k++) target[slot[k]] = words[value[k]]
   else
     for (let k = start[rank]; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
-}
-
-function bytesOf({ buffer, byteOffset, byteLength }: Words): Uint8Array {
-  return new Uint8Array(buffer, byteOffset, byteLength)
 }

@@ -14,7 +14,7 @@ import { checkInto, contributionOf } from './buffers.js'
 import { EvenStore, fillRankSlots } from './even-store.js'
 import { fillSlots, runProgram } from './executor.js'
 import type { Neighborhood } from './neighborhood.js'
-import { copyWords, wordsOf } from './word-views.js'
+import { copyWords, wordViewOf } from './word-views.js'
 
 /**
  * A neighbor allgather that is set up once and started often, always with the buffers it was set up with (MPI-4.1
@@ -173,8 +173,8 @@ export function neighborAllgatherInit(
     run: (buffers, exchange) => {
       const { program, slots, traffic } = neighborhood
       const store = new EvenStore(program, type, elementSizeBytes(type), count)
-      const sends = buffers.map((bound) => wordsOf(bound.send))
-      const receives = buffers.map((bound) => wordsOf(bound.recv))
+      const sends = buffers.map((bound) => wordViewOf(bound.send))
+      const receives = buffers.map((bound) => wordViewOf(bound.recv))
       const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
         for (let v = 0; v < sends.length; v++)
           copyWords(sends[v], 0, store.words, v * store.width, store.width)
@@ -214,9 +214,9 @@ export function neighborAllgathervInit(
         checkInto(name, into, type, layout.size)
         return layout.displs
       })
-      const sends = buffers.map((bound) => wordsOf(bound.send))
+      const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = {
-        words: buffers.map((bound) => wordsOf(bound.recv)),
+        words: buffers.map((bound) => wordViewOf(bound.recv)),
         base: new Int32Array(buffers.length),
       }
       const fillTo = variedFill(program, displs, type)
@@ -254,7 +254,7 @@ async function exchangeLengths(
   exchange: Exchange,
 ): Promise<Int32Array> {
   const store = new EvenStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
-  for (const [v, { send }] of buffers.entries()) store.words[v] = wordsOf(send).length
+  for (const [v, { send }] of buffers.entries()) store.words[v] = wordViewOf(send).length
   await new Promise<void>((resolve) => runProgram(program, exchange, store, traffic, resolve))
   return store.words as Int32Array
 }

@@ -1,6 +1,6 @@
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes, elementsIn, newArray } from '../../comm/datatype/payload.js'
-import { newWords, type Words, wordsOf, wordsPerElement } from './word-views.js'
+import { newWords, type Words, wordsPerElement, wordViewOf } from './word-views.js'
 
 /** Receive buffers up to this many words, on average, are filled side by side in one arena and then cut out of it. */
 export const smallWords = 96
@@ -33,7 +33,7 @@ export function receiveBuffers(
   const base = new Int32Array(count)
   if (total * perElement > smallWords * count) {
     const arrays = Array.from({ length: count }, (_, i) => intoOf(i) ?? newArray(type, sizes[i]))
-    return { words: arrays.map(wordsOf), base, results: () => arrays }
+    return { words: arrays.map(wordViewOf), base, results: () => arrays }
   }
   const arena = newWords(elementSizeBytes(type), total * perElement)
   const words: Words[] = new Array(count)
@@ -41,7 +41,7 @@ export function receiveBuffers(
   for (let i = 0; i < count; i++) {
     const into = intoOf(i)
     if (into !== undefined) {
-      words[i] = wordsOf(into)
+      words[i] = wordViewOf(into)
       continue
     }
     words[i] = arena

@@ -7,7 +7,7 @@ import { RankweaveError } from '../../errors.js'
  */
 export type Words = Int32Array | Uint8Array
 
-export function wordsOf(array: TypedArray): Words {
+export function wordViewOf(array: TypedArray): Words {
   return array.BYTES_PER_ELEMENT >= 4
     ? new Int32Array(array.buffer, array.byteOffset, array.byteLength >>> 2)
     : new Uint8Array(array.buffer, array.byteOffset, array.byteLength)

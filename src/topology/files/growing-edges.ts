@@ -1,5 +1,4 @@
-import { IntList } from '../../base/int-list.js'
-import { NumberList } from '../../base/number-list.js'
+import { GrowingFloat64Array, GrowingInt32Array } from '../../base/growing-array.js'
 import type { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
@@ -7,9 +6,9 @@ import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
 /** Edges as a reader meets them, either all or none with a weight. */
 export class GrowingEdges {
   readonly #reader: TextReader
-  readonly #sources = new IntList()
-  readonly #destinations = new IntList()
-  #weights: NumberList | null = null
+  readonly #sources = new GrowingInt32Array()
+  readonly #destinations = new GrowingInt32Array()
+  #weights: GrowingFloat64Array | null = null
   #largest = -1
 
   constructor(reader: TextReader) {
@@ -48,7 +47,7 @@ export class GrowingEdges {
     this.#sources.push(source)
     this.#destinations.push(destination)
     if (weight === null) return
-    this.#weights ??= new NumberList()
+    this.#weights ??= new GrowingFloat64Array()
     this.#weights.push(weight)
   }
 

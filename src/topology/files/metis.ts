@@ -1,5 +1,4 @@
-import { IntList } from '../../base/int-list.js'
-import { NumberList } from '../../base/number-list.js'
+import { GrowingFloat64Array, GrowingInt32Array } from '../../base/growing-array.js'
 import { type ByteSource, sourceOf } from '../../text/byte-source.js'
 import { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
@@ -48,13 +47,13 @@ export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGr
   })
   const header = readHeader(reader)
   const { vertices, edges, sized, constraints, weighted } = header
-  const start = new IntList(reader.bytesLeft === null ? 64 : vertices + 1)
-  const lines = new IntList(reader.bytesLeft === null ? 64 : vertices)
-  const neighbors = new IntList(reader.bytesLeft === null ? 64 : 2 * edges)
-  const weights = new NumberList()
-  const vertexWeights = new NumberList()
-  const vertexSizes = new NumberList()
-  const seenBy = new IntList(reader.bytesLeft === null ? 64 : vertices)
+  const start = new GrowingInt32Array(reader.bytesLeft === null ? 64 : vertices + 1)
+  const lines = new GrowingInt32Array(reader.bytesLeft === null ? 64 : vertices)
+  const neighbors = new GrowingInt32Array(reader.bytesLeft === null ? 64 : 2 * edges)
+  const weights = new GrowingFloat64Array()
+  const vertexWeights = new GrowingFloat64Array()
+  const vertexSizes = new GrowingFloat64Array()
+  const seenBy = new GrowingInt32Array(reader.bytesLeft === null ? 64 : vertices)
   start.push(0)
   for (let v = 0; v < vertices; v++) {
     if (!reader.nextLineButComments())

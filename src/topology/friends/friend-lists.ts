@@ -1,4 +1,4 @@
-import { IntList } from '../../base/int-list.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
 import { turnRows } from '../compressed-rows.js'
 import type { NeighborSets } from '../neighbors.js'
@@ -33,8 +33,8 @@ export function friendLists(
   const dense = denseSets(out)
   const senders = turnRows(ranks, out)
   const start = new Int32Array(ranks + 1)
-  const rank = new IntList(ranks)
-  const weight = new IntList(ranks)
+  const rank = new GrowingInt32Array(ranks)
+  const weight = new GrowingInt32Array(ranks)
   const common = new Int32Array(ranks)
   const isNeighbor = new Uint8Array(ranks)
   const touched = new Int32Array(ranks)
@@ -118,7 +118,7 @@ export function friendLists(
  * @throws ERR_STRATEGY when there are any and k is beyond what can be searched
  */
 export function ownersOf({ start }: FriendLists, k: number): Int32Array {
-  const owners = new IntList()
+  const owners = new GrowingInt32Array()
   for (let p = 0; p + 1 < start.length; p++) if (start[p + 1] - start[p] >= k - 1) owners.push(p)
   if (owners.length > 0 && k > friendLimits.k)
     throw new RankweaveError('ERR_STRATEGY', `expected k of at most ${friendLimits.k}, got ${k}`)

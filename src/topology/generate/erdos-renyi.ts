@@ -1,9 +1,10 @@
-import { IntList } from '../../base/int-list.js'
-import { checkProbability, checkSeed, mulberry32 } from '../../base/random.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
+import { checkProbability, checkSeed } from './check-random.js'
 
 /** One draw for every ordered pair: 2^16 ranks take about half a minute. */
 const maxRanks = 2 ** 16
@@ -33,7 +34,7 @@ export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): Pr
   const next = mulberry32(seed)
   const threshold = Math.floor(density * 2 ** 32)
   const start = new Int32Array(ranks + 1)
-  const destinations = new IntList()
+  const destinations = new GrowingInt32Array()
   for (let i = 0; i < ranks; i++) {
     for (let j = 0; j < ranks; j++) if (j !== i && next() < threshold) destinations.push(j)
     start[i + 1] = destinations.length

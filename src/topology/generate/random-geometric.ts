@@ -1,10 +1,11 @@
-import { IntList } from '../../base/int-list.js'
-import { checkSeed, mulberry32 } from '../../base/random.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { startsOf } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
+import { checkSeed } from './check-random.js'
 
 export interface RandomGeometric {
   readonly ranks: number
@@ -42,7 +43,7 @@ export function randomGeometricTopology(options: RandomGeometric): ProcessTopolo
   const side = cellsPerSide(ranks, radius, dimensions)
   const { places, cellStart } = drawPlaces(ranks, dimensions, side, seed)
   const start = new Int32Array(ranks + 1)
-  const neighbors = new IntList(ranks)
+  const neighbors = new GrowingInt32Array(ranks)
   const reach = radius * radius
   const near: number[] = []
   for (let cell = 0; cell + 1 < cellStart.length; cell++) {

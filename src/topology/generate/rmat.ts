@@ -1,9 +1,10 @@
-import { checkSeed, mulberry32 } from '../../base/random.js'
+import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
+import { checkSeed } from './check-random.js'
 
 export interface Rmat {
   /** A power of two. */

@@ -1,8 +1,9 @@
-import { below, checkProbability, checkSeed, mulberry32 } from '../../base/random.js'
+import { below, mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
+import { checkProbability, checkSeed } from './check-random.js'
 
 export interface SmallWorld {
   readonly ranks: number

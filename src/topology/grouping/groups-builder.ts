@@ -1,4 +1,4 @@
-import { IntList } from '../../base/int-list.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
 import { type FriendGroups, holdersOf } from '../friends/friend-groups.js'
 import type { GroupingSettings } from '../friends/grouping-options.js'
 import type { NeighborSets } from '../neighbors.js'
@@ -8,10 +8,10 @@ import type { FormedGroup } from './grouping-rounds.js'
 export class GroupsBuilder {
   readonly #ranks: number
   readonly #settings: GroupingSettings
-  readonly #step = new IntList()
-  readonly #members = new IntList()
-  readonly #commonStart = new IntList()
-  readonly #common = new IntList()
+  readonly #step = new GrowingInt32Array()
+  readonly #members = new GrowingInt32Array()
+  readonly #commonStart = new GrowingInt32Array()
+  readonly #common = new GrowingInt32Array()
   #steps = 0
 
   constructor(ranks: number, settings: GroupingSettings) {

@@ -1,4 +1,4 @@
-import { mulberry32 } from '../../base/random.js'
+import { below, mulberry32 } from '../../base/random.js'
 import type { NeighborSets } from '../neighbors.js'
 
 /** Label of every rank: the same permutation on every machine. */
@@ -6,7 +6,7 @@ export function seededLabels(ranks: number, seed: number): Int32Array {
   const draw = mulberry32(seed)
   const labels = Int32Array.from({ length: ranks }, (_, rank) => rank)
   for (let i = ranks - 1; i > 0; i--) {
-    const j = Math.floor((draw() / 2 ** 32) * (i + 1))
+    const j = below(draw, i + 1)
     const label = labels[i]
     labels[i] = labels[j]
     labels[j] = label

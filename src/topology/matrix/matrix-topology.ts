@@ -1,4 +1,4 @@
-import { IntList } from '../../base/int-list.js'
+import { GrowingInt32Array } from '../../base/growing-array.js'
 import { blockBounds } from '../block-bounds.js'
 import { turnRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
@@ -24,7 +24,7 @@ export function topologyFromMatrix(
   const rowBounds = blockBounds(matrix.rows, ranks)
   const columnOwner = ownerOf(blockBounds(matrix.cols, ranks))
   const inStart = new Int32Array(ranks + 1)
-  const inRank = new IntList()
+  const inRank = new GrowingInt32Array()
   const seenBy = new Int32Array(ranks).fill(-1)
   for (let i = 0; i < ranks; i++) {
     const sources: number[] = []

@@ -1,8 +1,8 @@
+import { bytesOf } from '../../../base/bytes.js'
 import { isRankweaveError, RankweaveError, shown } from '../../../errors.js'
 import type { TypedArray } from '../../datatype/elements.js'
 import type { ReceiveBuffer } from '../../datatype/payload.js'
 import {
-  bytesOf,
   copyElements,
   elementSizeBytes,
   landing,

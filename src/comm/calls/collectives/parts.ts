@@ -1,5 +1,6 @@
+import { bytesOf } from '../../../base/bytes.js'
 import { RankweaveError } from '../../../errors.js'
-import { bytesOf, elementSizeBytes, payloadOf, StridedView, typeCode } from '../../datatype/payload.js'
+import { elementSizeBytes, payloadOf, StridedView, typeCode } from '../../datatype/payload.js'
 import { encodeValue } from '../../datatype/value-encoding.js'
 import { concatenate, countsOf, packedDispls, requireElements, side } from './blocks.js'
 

@@ -1,4 +1,4 @@
-import { bytesOf } from '../../datatype/payload.js'
+import { bytesOf } from '../../../base/bytes.js'
 import type { Exchange } from '../collective-engine.js'
 import type { Algebra } from './algebra.js'
 import { nothing, type TreePlan } from './reduction-tree.js'

@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from '../../../base/words.js'
+import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import type { Exchange } from '../../calls/collective-engine.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, givenBounds, type SliceBounds } from '../../table/slice-bounds.js'
@@ -127,9 +127,9 @@ class Teller {
       writeRows(this.#slice, from, to, writerOf)
       for (const { list } of keeping) list.append(this.#slice.worldRanks.subarray(from, to))
     })
-    if (!isShadowed(this.#call, this.#layout)) return writers.slice(0, sorters).map(({ list }) => list.words)
+    if (!isShadowed(this.#call, this.#layout)) return writers.slice(0, sorters).map(({ list }) => list.view())
     return Array.from({ length: sorters }, (_, block) => {
-      const lists = [writers[block]!, writers[sorters + block]!].map(({ list }) => list.words)
+      const lists = [writers[block]!, writers[sorters + block]!].map(({ list }) => list.view())
       return wordsOf(packWords(lists))
     })
   }

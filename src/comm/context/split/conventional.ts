@@ -1,4 +1,4 @@
-import { bytesOf } from '../../../base/words.js'
+import { bytesOf } from '../../../base/bytes.js'
 import { allgatherInto } from '../../calls/exchange-patterns.js'
 import { processOf } from '../../process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../../table/rank-table.js'

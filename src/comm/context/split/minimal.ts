@@ -1,5 +1,5 @@
-import { WordList } from '../../../base/word-list.js'
-import { bytesOf, wordsOf } from '../../../base/words.js'
+import { bytesOf, wordsOf } from '../../../base/bytes.js'
+import { GrowingInt32Array } from '../../../base/growing-array.js'
 import type { Exchange } from '../../calls/collective-engine.js'
 import { bcastBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
@@ -64,7 +64,7 @@ class Quicksort {
     this.#meter.hold(this.#words)
     // However many rows each has brought, all get their share first.
     const { before } = await scanned(this.#column, words.length / width, steps.quicksort + step.scan)
-    const items = new WordList()
+    const items = new GrowingInt32Array(16)
     for (let at = 0, position = before; at < words.length; at += width) {
       this.#push(items, position++, words, at)
     }
@@ -100,7 +100,7 @@ class Quicksort {
     const before = isLeast ? (group.me > holder ? 1 : 0) : counted.before
     let front = start + before
     let back = start + sum + (from - start) - before
-    const items = new WordList()
+    const items = new GrowingInt32Array(16)
     for (let row = from; row < to; row++) {
       const word = (row - this.#base) * width
       const order = compareRows(this.#words, word, pivot, 0)
@@ -113,7 +113,7 @@ class Quicksort {
     ])
   }
 
-  #push(items: WordList, position: number, words: Int32Array, at: number): void {
+  #push(items: GrowingInt32Array, position: number, words: Int32Array, at: number): void {
     items.push(position)
     for (let i = 0; i < this.#width; i++) items.push(words[at + i]!)
   }
@@ -130,28 +130,28 @@ class Quicksort {
    * Brings rows to the processes of their positions, and puts mine in place. Nobody knows who has rows for whom, so they
    * go the way of fixed partners: in round r everything that has yet to travel a distance with bit r set goes that far.
    */
-  async #move(group: Exchange, first: number, items: WordList, base: number): Promise<void> {
+  async #move(group: Exchange, first: number, items: GrowingInt32Array, base: number): Promise<void> {
     const { me, count } = group
     const itemWords = 1 + this.#width
     let held = items
     for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
-      const staying = new WordList()
-      const moving = new WordList()
+      const staying = new GrowingInt32Array(16)
+      const moving = new GrowingInt32Array(16)
       for (let at = 0; at < held.length; at += itemWords) {
-        const item = held.words.subarray(at, at + itemWords)
+        const item = held.view().subarray(at, at + itemWords)
         const dest = this.#bounds.sliceOf(item[0]!) - first
         const isMoving = (((dest - me + count) % count) & distance) !== 0
         ;(isMoving ? moving : staying).append(item)
       }
-      this.#meter.hold(held.words)
-      this.#meter.hold(moving.words)
-      group.send((me + distance) % count, base + round, bytesOf(moving.words))
+      this.#meter.hold(held.view())
+      this.#meter.hold(moving.view())
+      group.send((me + distance) % count, base + round, bytesOf(moving.view()))
       staying.append(wordsOf(await group.receive((me - distance + count) % count, base + round)))
-      this.#meter.hold(null, held.words, moving.words)
+      this.#meter.hold(null, held.view(), moving.view())
       held = staying
     }
     for (let at = 0; at < held.length; at += itemWords) {
-      const item = held.words.subarray(at, at + itemWords)
+      const item = held.view().subarray(at, at + itemWords)
       this.#words.set(item.subarray(1), (item[0]! - this.#base) * this.#width)
     }
   }

@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from '../../../base/words.js'
+import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import type { Exchange } from '../../calls/collective-engine.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { SharedSlices } from '../../table/distributed-table.js'

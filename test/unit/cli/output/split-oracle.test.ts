@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../src/base/seeded-random.js'
+import { seededRandom } from '../../../../src/base/random.js'
 import { placesByDefinition } from '../../../../src/cli/output/split-oracle.js'
 import { colorPatterns, expectedGroups, keyPatterns, splitCase } from '../../../support/split-cases.js'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { typeCode } from '../../../../src/comm/datatype/payload.js'
 import { receiveBuffers } from '../../../../src/neighborhood/execute/receive-buffers.js'
-import { wordsOf } from '../../../../src/neighborhood/execute/word-views.js'
+import { wordViewOf } from '../../../../src/neighborhood/execute/word-views.js'
 
 it.each([1, 1000])('gives every rank its own filled array, of %s elements times its number', (count) => {
   const sizes = [0, count, 2 * count, 3 * count]
@@ -10,7 +10,7 @@ it.each([1, 1000])('gives every rank its own filled array, of %s elements times 
     i === 2 ? into : undefined,
   )
   for (const [i, size] of sizes.entries()) {
-    for (let e = 0; e < size; e++) words[i].set(wordsOf(Float64Array.of(1000 * i + e)), base[i] + 2 * e)
+    for (let e = 0; e < size; e++) words[i].set(wordViewOf(Float64Array.of(1000 * i + e)), base[i] + 2 * e)
   }
   const filled = results()
   expect(filled[2]).toBe(into)

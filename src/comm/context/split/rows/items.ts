@@ -1,4 +1,4 @@
-import { WordList } from '../../../../base/word-list.js'
+import { GrowingInt32Array } from '../../../../base/growing-array.js'
 import { rowWord } from './rows.js'
 import type { Run, Slice } from './runs.js'
 
@@ -28,7 +28,7 @@ export interface Item {
 
 /** Writes the items of one process. */
 export class ItemWriter {
-  readonly list = new WordList()
+  readonly list = new GrowingInt32Array(16)
   #hosts: Int32Array | undefined
 
   /** Begins an item; its rows follow by {@link row}, then {@link push}. */

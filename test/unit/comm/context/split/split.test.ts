@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../../src/base/seeded-random.js'
+import { seededRandom } from '../../../../../src/base/random.js'
 import type { Communicator } from '../../../../../src/comm/communicator.js'
 import type { SplitOptions } from '../../../../../src/comm/context/split/plan.js'
 import { collectiveChecks } from '../../../../../src/conformance/collective-checks.js'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { seededRandom } from '../../../../../../src/base/seeded-random.js'
+import { seededRandom } from '../../../../../../src/base/random.js'
 import { sortRows } from '../../../../../../src/comm/context/split/rows/sort-rows.js'
 import { splitConventional } from '../../../../../../src/comm/context/split/rows/sort-table.js'
 import { cases } from '../../../../../support/soak.js'
