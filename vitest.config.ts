@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
-const source = (name: string) => fileURLToPath(new URL(`src/${name}.ts`, import.meta.url))
+const entry = (name: string) => `${fileURLToPath(new URL('src/entry', import.meta.url))}/${name}.ts`
 
 /** `.ci/run` asks for a report to count from. */
 const reportFile = process.env['RANKWEAVE_TEST_REPORT']
@@ -9,8 +9,8 @@ const reportFile = process.env['RANKWEAVE_TEST_REPORT']
 export default defineConfig({
   resolve: {
     alias: [
-      { find: /^rankweave$/, replacement: source('index') },
-      { find: /^rankweave\/conformance$/, replacement: source('conformance') },
+      { find: /^rankweave$/, replacement: entry('index') },
+      { find: /^rankweave\/(\w+)$/, replacement: entry('$1') },
     ],
   },
   test: {

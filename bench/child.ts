@@ -1,6 +1,6 @@
 // One process of a world. Argument: what to run, as JSON. The process that calls `run`, or is the first of an MPI job,
 // prints the figures of rank 0 as one JSON object.
-import { isRankweaveError, type Main, mpi, run } from '../src/index.js'
+import { isRankweaveError, type Main, mpi, run } from '../src/entry/index.js'
 
 const { program, ranks, fabric, processes, args } = JSON.parse(process.argv[2]) as {
   readonly program: string

@@ -50,7 +50,11 @@ export class Workshop {
       target: 'node20',
     })
     // With a name and exports, so that `import 'rankweave'` finds it.
-    const manifest = { name: 'rankweave', type: 'module', exports: './src/index.js' }
+    const manifest = {
+      name: 'rankweave',
+      type: 'module',
+      exports: { '.': './src/entry/index.js', './*': './src/entry/*.js' },
+    }
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 

@@ -7,7 +7,8 @@
  * The result is compared with the same steps on one rank. It must be equal to the last bit: every cell is computed
  * from the same numbers in the same order, wherever it lives.
  */
-import { type CartCommunicator, type Communicator, dimsCreate, type Gathered, strided } from 'rankweave'
+import { type CartCommunicator, type Communicator, type Gathered, strided } from 'rankweave'
+import { dimsCreate } from 'rankweave/topology'
 
 /** Any number of ranks works; these are tested. */
 export const rankCounts = [1, 4, 6, 7]

@@ -7,14 +7,14 @@
  * C = A x B. A rank needs the rows of B that its part of A has columns for, so A's pattern says who sends to whom: that
  * is the process topology. Ranks with many destinations in common combine what they send.
  */
+import type { Communicator } from 'rankweave'
 import {
   blockBounds,
-  type Communicator,
   parseMatrixMarket,
   readMatrixMarket,
   type SparseMatrix,
   topologyFromMatrix,
-} from 'rankweave'
+} from 'rankweave/topology'
 
 /** Any number of ranks works; these are tested. */
 export const rankCounts = [1, 3, 8, 16]

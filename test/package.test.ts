@@ -14,6 +14,7 @@ import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /**
@@ -68,6 +69,30 @@ const inFolder = (file: string, args: readonly string[]) =>
 
 const bin = (...args: string[]) => inFolder(join(folder, 'node_modules', '.bin', 'rankweave'), args)
 
+const textOf = (file: string) => readFileSync(join(installed, 'dist', file), 'utf8')
+
+/** What a file of `dist` loads before it runs: our files, and other packages. */
+function loadedBy(entry: string): {
+  readonly files: readonly string[]
+  readonly packages: readonly string[]
+} {
+  const files = new Set<string>()
+  const packages = new Set<string>()
+  const visit = (file: string) => {
+    if (files.has(file)) return
+    files.add(file)
+    // Line by line: comments and texts of ours may hold the same words.
+    for (const [, target] of textOf(file).matchAll(
+      /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm,
+    )) {
+      if (target!.startsWith('.')) visit(join(dirname(file), target!))
+      else if (!isBuiltin(target!)) packages.add(target!)
+    }
+  }
+  visit(entry)
+  return { files: [...files], packages: [...packages] }
+}
+
 describe('the packed package', () => {
   it('holds what it promises and nothing else', () => {
     const { bin: bins, exports } = manifestIn(installed)
@@ -113,23 +138,79 @@ describe('the packed package', () => {
     for (const count of counts) expect(count).toBeGreaterThan(0)
   })
 
-  it('what a worker thread loads is lean: few files, none of other packages', () => {
-    const loaded = new Set<string>()
-    const visit = (file: string) => {
-      if (loaded.has(file)) return
-      loaded.add(file)
-      const code = readFileSync(join(installed, 'dist', file), 'utf8')
-      // Line by line: comments and texts of ours may hold the same words.
-      for (const [, target] of code.matchAll(
-        /^(?:import|\} from|import .* from|export .* from) ?"([^"]+)";$/gm,
-      )) {
-        if (target.startsWith('./')) visit(target.slice(2))
-        else expect(isBuiltin(target), `${file} imports ${target}`).toBe(true)
-      }
+  it('the worker entry loads few files, and none of other packages', () => {
+    const { files, packages } = loadedBy('worker.js')
+    expect(packages).toEqual([])
+    expect(files.length).toBeGreaterThan(1)
+    expect(files.length).toBeLessThan(16)
+  })
+
+  it.each(['topology', 'schedule', 'graphology', 'fabric', 'errors'])(
+    'rankweave/%s loads no communicator',
+    (name) => {
+      const { files, packages } = loadedBy(`entry/${name}.js`)
+      for (const file of files) expect(textOf(file), file).not.toMatch(/class _?Communicator\b/)
+      expect(packages).toEqual(name === 'graphology' ? ['graphology'] : [])
+    },
+  )
+
+  it('a bundler retains the side effect of the root, and nothing of an entry that is not used', () => {
+    const bundled = (code: string) =>
+      buildSync({
+        stdin: { contents: code, resolveDir: folder },
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        packages: 'bundle',
+        external: ['koffi', 'highs', 'tsx'],
+        write: false,
+        logLevel: 'error',
+      }).outputFiles[0]!.text
+    expect(bundled(`import { run } from 'rankweave'; console.log(run)`)).toContain('installNeighborhood()')
+    expect(bundled(`import { plan } from 'rankweave/schedule'`)).toHaveLength(0)
+    expect(
+      bundled(`import { dimsCreate } from 'rankweave/topology'; console.log(dimsCreate)`).length,
+    ).toBeLessThan(
+      bundled(`import { dimsCreate } from 'rankweave/topology'; import 'rankweave'; console.log(dimsCreate)`)
+        .length / 2,
+    )
+  })
+
+  it('a value is exported by one entry only; errors also by the root', async () => {
+    const paths = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
+    writeFileSync(
+      join(folder, 'names.mjs'),
+      `const names = {}
+       for (const path of ${JSON.stringify(paths)}) {
+         for (const name of Object.keys(await import('rankweave' + path.slice(1)))) (names[name] ??= []).push(path)
+       }
+       console.log(JSON.stringify(names))`,
+    )
+    const names = JSON.parse(inFolder(process.execPath, ['names.mjs'])) as Record<string, string[]>
+    const repeated = Object.entries(names).filter(([, entries]) => entries.length > 1)
+    expect(Object.fromEntries(repeated)).toEqual({
+      RankweaveError: ['.', './errors'],
+      errorCodes: ['.', './errors'],
+      isRankweaveError: ['.', './errors'],
+    })
+    const root = Object.values(names).filter((entries) => entries.includes('.'))
+    expect(root.length).toBeLessThanOrEqual(40)
+  })
+
+  it('a program loaded by the command finds every entry', () => {
+    const paths = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
+    const outside = mkdtempSync(join(tmpdir(), 'rankweave-outside-'))
+    try {
+      writeFileSync(
+        join(outside, 'program.mts'),
+        `${paths.map((path, i) => `import * as m${i} from 'rankweave${path.slice(1)}'`).join('\n')}
+         export default () => [${paths.map((_, i) => `Object.keys(m${i}).length > 0`)}].every(Boolean)`,
+      )
+      const answer = bin('run', join(outside, 'program.mts'), '-n', '1', '--json')
+      expect(JSON.parse(answer)).toMatchObject({ results: [true] })
+    } finally {
+      rmSync(outside, { recursive: true, force: true })
     }
-    visit('worker.js')
-    expect(loaded.size).toBeGreaterThan(1)
-    expect(loaded.size).toBeLessThan(12)
   })
 
   it('on threads, a JavaScript program has the same copy of the library as its worker', () => {

@@ -34,7 +34,7 @@ const files = new Map(
   rooms.flatMap((room) =>
     [
       ...rooms.filter((other) => other !== room).map((other) => `../${other}/file.js`),
-      '../index.js',
+      '../entry/index.js',
       'rankweave',
     ].flatMap((target) =>
       statements(target).map((statement, i) => {

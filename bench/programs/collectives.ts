@@ -1,5 +1,7 @@
 // Collectives over all ranks, one after the other.
-import { buildTopology, type Communicator, type Strategy, type TopologyCommunicator } from 'rankweave'
+import type { Communicator, TopologyCommunicator } from 'rankweave'
+import type { Strategy } from 'rankweave/schedule'
+import { buildTopology } from 'rankweave/topology'
 import { type Effort, expectEqual, timed } from './timing.js'
 
 export interface CollectiveCase extends Effort {

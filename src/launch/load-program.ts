@@ -57,19 +57,19 @@ function hasThisCopy(program: URL): boolean {
   if (process.env['NODE_PATH'] !== undefined) return false
   try {
     const found = createRequire(program).resolve('rankweave')
-    return pathToFileURL(found).href === ownModule('index').href
+    return pathToFileURL(found).href === ownModule('entry/index').href
   } catch {
     return false
   }
 }
 
+/** The import paths of this package below its root, as in package.json; a test keeps them equal. */
+const subpaths = ['topology', 'schedule', 'spmm', 'graphology', 'fabric', 'conformance', 'errors']
+
 /** URL of every import path of this package, as compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
-  return {
-    rankweave: ownModule('index').href,
-    'rankweave/conformance': ownModule('conformance').href,
-    'rankweave/errors': ownModule('errors').href,
-  }
+  const entries = subpaths.map((name) => [`rankweave/${name}`, ownModule(`entry/${name}`).href])
+  return { rankweave: ownModule('entry/index').href, ...Object.fromEntries(entries) }
 }
 
 /**

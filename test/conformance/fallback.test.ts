@@ -1,5 +1,6 @@
-import { type FabricFactory, local } from 'rankweave'
+import { local } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
+import type { FabricFactory } from 'rankweave/fabric'
 import { describe, expect, it } from 'vitest'
 
 // Suites that pass whatever they are given would look just like these: each must fail for what is not as asked.

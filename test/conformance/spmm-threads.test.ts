@@ -1,4 +1,5 @@
-import { run, serialProduct } from 'rankweave'
+import { run } from 'rankweave'
+import { serialProduct } from 'rankweave/spmm'
 import { expect, it } from 'vitest'
 import { matrixNames, readMatrix } from '../support/matrices.js'
 import { denseFor, type Products } from '../support/threads-matrices.js'

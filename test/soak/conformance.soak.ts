@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
-import { type FabricFactory, local, threads } from 'rankweave'
+import { local, threads } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
+import type { FabricFactory } from 'rankweave/fabric'
 import { describe, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 

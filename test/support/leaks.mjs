@@ -5,7 +5,7 @@ import { argv, getActiveResourcesInfo, memoryUsage, platform } from 'node:proces
 import { setTimeout as later } from 'node:timers/promises'
 import * as v8 from 'node:v8'
 import { MessagePort, Worker } from 'node:worker_threads'
-import { run, threads } from '../../dist/index.js'
+import { run, threads } from '../../dist/entry/index.js'
 
 const ends = {
   returned: undefined,

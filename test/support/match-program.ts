@@ -1,14 +1,6 @@
-import {
-  buildTopology,
-  type Communicator,
-  formatSchedule,
-  inNeighbors,
-  outNeighbors,
-  parseMachine,
-  parseStrategy,
-  plan,
-  type Strategy,
-} from 'rankweave'
+import type { Communicator } from 'rankweave'
+import { formatSchedule, parseStrategy, plan, type Strategy } from 'rankweave/schedule'
+import { buildTopology, inNeighbors, outNeighbors, parseMachine } from 'rankweave/topology'
 
 /** Topologies of 24 ranks and how their ranks match: with the nodes of a machine and with those of the world. */
 export const matchCases: readonly { topology: string; strategy: string; machine?: string }[] = [

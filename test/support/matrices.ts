@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import { parseMatrixMarket, type SparseMatrix } from 'rankweave'
+import { parseMatrixMarket, type SparseMatrix } from 'rankweave/topology'
 
 const folder = new URL('../matrices/', import.meta.url)
 const files = readdirSync(folder).filter((file) => /\.mtx(\.gz)?$/.test(file))

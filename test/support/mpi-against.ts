@@ -1,12 +1,6 @@
 // Random communicators and neighborhoods, made by us and by MPI itself in one job; prints how many of them agree.
-import {
-  type Communicator,
-  mpi,
-  run,
-  type SplitOptions,
-  type Strategy,
-  type TopologyCommunicator,
-} from 'rankweave'
+import { type Communicator, mpi, run, type SplitOptions, type TopologyCommunicator } from 'rankweave'
+import type { Strategy } from 'rankweave/schedule'
 import { seededRandom } from '../../src/base/random.js'
 import { contribution, inOrderOfRanks, MpiPeer, type Outcome, variedContribution } from './mpi-peer.js'
 

@@ -1,4 +1,4 @@
-import type { MpiSession } from 'rankweave'
+import type { MpiSession } from 'rankweave/fabric'
 
 /** Numbers of one rank after one operation, as MPI or as we have them; null where the rank is no member. */
 export type Outcome = readonly number[] | null

@@ -1,4 +1,6 @@
-import { blockBounds, type Communicator, serialProduct, spmm, topologyFromMatrix } from 'rankweave'
+import type { Communicator } from 'rankweave'
+import { serialProduct, spmm } from 'rankweave/spmm'
+import { blockBounds, topologyFromMatrix } from 'rankweave/topology'
 import haloExchange from '../../examples/halo-exchange.js'
 import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'

@@ -1,6 +1,7 @@
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
-import { buildTopology, type Communicator, type TopologyCommunicator } from 'rankweave'
+import type { Communicator, TopologyCommunicator } from 'rankweave'
+import { buildTopology } from 'rankweave/topology'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void

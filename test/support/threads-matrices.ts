@@ -1,4 +1,7 @@
-import { type Communicator, parseStrategy, spmm, topologyFromMatrix } from 'rankweave'
+import type { Communicator } from 'rankweave'
+import { parseStrategy } from 'rankweave/schedule'
+import { spmm } from 'rankweave/spmm'
+import { topologyFromMatrix } from 'rankweave/topology'
 import { readMatrix } from './matrices.js'
 
 /** The arguments of every rank: names of matrices, and how to multiply. */

@@ -46,7 +46,7 @@ describe('a lost worker', () => {
 /** Runs code as a program that ends by itself. */
 function node(code: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const tsx = createRequire(import.meta.url).resolve('tsx')
-  const index = new URL('../../../src/index.ts', import.meta.url).href
+  const index = new URL('../../../src/entry/index.ts', import.meta.url).href
   const child = spawn(
     process.execPath,
     ['--import', tsx, '--input-type=module', '--eval', code.replace("'rankweave'", JSON.stringify(index))],

@@ -1,0 +1,14 @@
+/**
+ * `rankweave/errors`: the error class and its codes alone, for programs that handle errors of worlds they do not run.
+ *
+ * @module
+ */
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  errorCodes,
+  isRankweaveError,
+  RankweaveError,
+} from '../errors.js'

@@ -1,0 +1,19 @@
+/**
+ * `rankweave/fabric`: what carries frames between processes, for those who write a fabric or drive one by themselves.
+ *
+ * @module
+ */
+export {
+  type BulkTransfer,
+  type Fabric,
+  type FabricCounters,
+  type FabricFactory,
+  type FabricKind,
+  type FabricSession,
+  type FrameSink,
+  type MemoryLocation,
+  type MemorySharing,
+  maxHeaderWords,
+} from '../fabric/fabric.js'
+export { LocalSession } from '../fabric/local/local.js'
+export { MpiSession } from '../fabric/mpi/mpi.js'

@@ -1,0 +1,12 @@
+/**
+ * `rankweave/graphology`: topologies from and to graphs of graphology, which only this entry loads.
+ *
+ * @module
+ */
+export {
+  type GraphOptions,
+  type TopologyEdgeAttributes,
+  topologyFromGraph,
+  topologyToGraph,
+} from '../topology/files/graphology.js'
+export { parseGraphologyJson } from '../topology/files/graphology-json.js'

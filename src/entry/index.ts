@@ -1,0 +1,87 @@
+/**
+ * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has an entry of its own:
+ * `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
+ *
+ * @module
+ */
+import { installNeighborhood } from '../neighborhood/install.js'
+
+// The one side effect of an import: communicators get `createCart` and its like. A module of types alone has none.
+installNeighborhood()
+
+// communicators
+
+export type { CollectiveName } from '../comm/calls/collective-name.js'
+export type { Gathered } from '../comm/calls/collectives/gathered.js'
+export type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
+export { Communicator } from '../comm/communicator.js'
+export type { CommDescription, SplitReport } from '../comm/context/describe.js'
+export type { PhaseCost, PhaseCosts } from '../comm/context/split/meter.js'
+export type { SplitAlgorithmName, SplitOptions } from '../comm/context/split/plan.js'
+export type { ProcessCounters, RankCounters } from '../comm/process/counters.js'
+export type { WaitOptions } from '../comm/process/wait-options.js'
+export type { LookupStatistics } from '../comm/table/distributed-table.js'
+export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
+export { CartCommunicator } from '../neighborhood/cart-communicator.js'
+export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../neighborhood/constructors.js'
+export type { TopologyOptions } from '../neighborhood/create.js'
+export type { AdjacentEdges, DistributedEdges } from '../neighborhood/distributed/gather-lists.js'
+export type { BlockLayoutOptions } from '../neighborhood/execute/block-layout.js'
+export type { NeighborTraffic } from '../neighborhood/execute/executor.js'
+export { NeighborRequest } from '../neighborhood/execute/persistent.js'
+// Also what makes these methods part of `Communicator` for users of the types.
+export type { TopologyMethods } from '../neighborhood/install.js'
+export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
+
+// messages and requests
+
+export type { Message, RecvOptions, Status } from '../comm/p2p/received-message.js'
+export {
+  type Completed,
+  MatchedMessage,
+  Request,
+  type Tested,
+  testall,
+  testany,
+  waitall,
+  waitany,
+  waitsome,
+} from '../comm/p2p/request.js'
+export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/wildcards.js'
+
+// data and operations
+
+export type { TypedArray } from '../comm/datatype/elements.js'
+export { createOperation, type Operation, type OperationName } from '../comm/datatype/operation.js'
+export {
+  type ReceiveBuffer,
+  type Sendable,
+  type StridedShape,
+  StridedView,
+  strided,
+} from '../comm/datatype/payload.js'
+
+// worlds and the fabrics that carry them
+
+export { worldReport } from '../comm/world/deadlock.js'
+// Worlds of sessions that `run` does not open: what hosts processes elsewhere.
+export { hostSession, type WorldOptions } from '../comm/world/world.js'
+export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
+export type { LocalFaults } from '../fabric/local/local-faults.js'
+export { type MpiFactory, type MpiOptions, mpi } from '../fabric/mpi/mpi.js'
+export { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
+export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
+export type { ReportOptions } from '../launch/report-triggers.js'
+export { type Main, type RunOptions, run } from '../launch/run.js'
+
+// errors
+
+export {
+  type CauseRecord,
+  type ErrorCode,
+  type ErrorDetails,
+  type ErrorRecord,
+  errorCodes,
+  isRankweaveError,
+  RankweaveError,
+} from '../errors.js'

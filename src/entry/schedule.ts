@@ -1,0 +1,40 @@
+/**
+ * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology; it is built, verified, lowered
+ * to a placement, written and read. Knows no communicator.
+ *
+ * @module
+ */
+
+// strategies and their plans
+
+export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
+export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
+export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'
+
+// schedules
+
+export { ScheduleBuilder, type ScheduleFileHeader } from '../schedule/builder.js'
+export {
+  type Collective,
+  type CollectiveSpecification,
+  opKind,
+  type Schedule,
+  scheduleTag,
+  specificationOf,
+} from '../schedule/ir.js'
+export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from '../schedule/lower/lower.js'
+export { type VerifyOptions, verify, verifySlice } from '../schedule/verify/verify.js'
+export {
+  type Verification,
+  type Violation,
+  type ViolationCode,
+  violationCodes,
+} from '../schedule/verify/violations.js'
+export { countMessages, forEachOperation } from '../schedule/walk.js'
+
+// schedule files
+
+export { formatSchedule } from '../schedule/file/format-schedule.js'
+export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
+export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
+export { type ScheduleSlice, sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'

@@ -1,0 +1,8 @@
+/**
+ * `rankweave/spmm`: sparse times dense on the ranks of a communicator, by neighborhood collectives.
+ *
+ * @module
+ */
+export type { DenseMatrix } from '../neighborhood/spmm/dense-matrix.js'
+export { maxRelativeError, serialProduct } from '../neighborhood/spmm/serial.js'
+export { type SpmmProblem, type SpmmShare, spmm } from '../neighborhood/spmm/spmm.js'

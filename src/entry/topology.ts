@@ -1,0 +1,115 @@
+/**
+ * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their grouping; where
+ * ranks live. Knows no communicator.
+ *
+ * @module
+ */
+
+// topologies
+
+export { blockBounds } from '../topology/block-bounds.js'
+export { checkTopology } from '../topology/check-topology.js'
+export { topologyLimits } from '../topology/limits.js'
+export {
+  distinctIn,
+  distinctOut,
+  inNeighbors,
+  type NeighborSets,
+  outNeighbors,
+  pairEdges,
+  transposeTopology,
+} from '../topology/neighbors.js'
+export {
+  type CartShape,
+  type EdgeArrays,
+  type NeighborLists,
+  type ProcessTopology,
+  topologyFromEdges,
+  topologyFromLists,
+} from '../topology/process-topology.js'
+export { topologyHash } from '../topology/topology-hash.js'
+export { type TopologyStatistics, topologyStatistics } from '../topology/topology-statistics.js'
+
+// generators and the specifications that name them
+
+export { cartNeighborSlots, cartShift } from '../topology/cart-shape.js'
+export { cartSub, cartTopology } from '../topology/generate/cartesian.js'
+export { dimsCreate } from '../topology/generate/dims-create.js'
+export { type ErdosRenyi, erdosRenyiTopology } from '../topology/generate/erdos-renyi.js'
+export { type Moore, mooreTopology } from '../topology/generate/moore.js'
+export { type PowerLaw, powerLawTopology } from '../topology/generate/power-law.js'
+export { type RandomGeometric, randomGeometricTopology } from '../topology/generate/random-geometric.js'
+export { graph500Quarters, type Rmat, rmatTopology } from '../topology/generate/rmat.js'
+export { type SmallWorld, smallWorldTopology } from '../topology/generate/small-world.js'
+export {
+  type Stencil,
+  type StencilShape,
+  stencilOffsets,
+  stencilTopology,
+} from '../topology/generate/stencil.js'
+export { buildTopology } from '../topology/spec/build-topology.js'
+export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/spec/spec-text.js'
+export {
+  findTranslations,
+  type TranslationFinding,
+  type TranslationOptions,
+  type Translations,
+  translationSpec,
+} from '../topology/spec/translation.js'
+
+// files
+
+export {
+  type ByteSource,
+  type OpenSource,
+  openSourceFile,
+  type ReadProgress,
+  sourceOf,
+} from '../text/byte-source.js'
+export { adjacencySvg, type PictureOptions } from '../topology/files/adjacency-picture.js'
+export { type CsvOptions, parseCsv } from '../topology/files/csv.js'
+export { formatEdgeList, parseEdgeList } from '../topology/files/edge-list.js'
+export { type TopologyFormat, topologyFormats, topologyText } from '../topology/files/format-topology.js'
+export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
+
+// sparse matrices
+
+export { formatMatrixMarket } from '../topology/matrix/format-matrix-market.js'
+export { parseMatrixMarket, readMatrixMarket } from '../topology/matrix/matrix-market.js'
+export { matrixLimits } from '../topology/matrix/matrix-market-entries.js'
+export { topologyFromMatrixMarket } from '../topology/matrix/matrix-market-topology.js'
+export { topologyFromMatrix } from '../topology/matrix/matrix-topology.js'
+export {
+  compressTriplets,
+  type SparseMatrix,
+  type SparsePattern,
+  type Triplets,
+} from '../topology/matrix/sparse-matrix.js'
+
+// friends and their grouping
+
+export {
+  type CommonNeighborOptions,
+  type CommonNeighbors,
+  commonNeighbors,
+} from '../topology/friends/common-neighbors.js'
+export type { FriendGroups, Grouping } from '../topology/friends/friend-groups.js'
+export type { GroupingEngine, GroupingOptions } from '../topology/friends/grouping-options.js'
+export {
+  countHyperedges,
+  type HyperedgeCount,
+  type HyperedgeOptions,
+} from '../topology/friends/hyperedges.js'
+export type { MessageCounts } from '../topology/friends/rank-view.js'
+export {
+  type CombiningForecast,
+  type Forecast,
+  type ForecastOptions,
+  forecastCombining,
+} from '../topology/grouping/combining-forecast.js'
+export { prepareEngine } from '../topology/grouping/exact-round.js'
+export { groupFriends } from '../topology/grouping/group-friends.js'
+
+// machines
+
+export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from '../machine/machine.js'
