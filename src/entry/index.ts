@@ -27,7 +27,7 @@ export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../neighbor
 export type { TopologyOptions } from '../neighborhood/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../neighborhood/distributed/gather-lists.js'
 export type { BlockLayoutOptions } from '../neighborhood/execute/block-layout.js'
-export type { NeighborTraffic } from '../neighborhood/execute/executor.js'
+export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
 export { NeighborRequest } from '../neighborhood/execute/persistent.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'

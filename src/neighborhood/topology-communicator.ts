@@ -15,7 +15,7 @@ import {
   neighborAllgatherv,
 } from './execute/allgather.js'
 import type { BlockLayoutOptions } from './execute/block-layout.js'
-import type { NeighborTraffic } from './execute/executor.js'
+import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent.js'
 import type { Plan } from './plan/strategy.js'

@@ -1,10 +1,12 @@
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
-import { Bag, Inbox, type Order, Queue } from '../frame-queue.js'
 import { KeepAlive, Task } from '../own-handles.js'
+import { Queue } from '../queue.js'
+import { type DeliveryOrder, RandomOrder } from './delivery-order.js'
 import { LocalBulk } from './local-bulk.js'
 import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
+import { LocalInbox } from './local-inbox.js'
 import { LocalProcess, type Network, type ProcessOptions } from './local-process.js'
 
 export interface LocalOptions {
@@ -88,9 +90,9 @@ export class LocalSession implements FabricSession, Network {
   readonly nodes: readonly string[]
   readonly hosted: readonly Fabric[]
   readonly #members: readonly LocalProcess[]
-  readonly #inboxes: readonly Inbox[]
+  readonly #inboxes: readonly LocalInbox[]
   /** One draw per frame under way: whose turn it is. A draw outlives its frame when `poll` was faster. */
-  readonly #turns: Order<number>
+  readonly #turns: DeliveryOrder<number>
   readonly #faults: FaultPlan | undefined
   readonly #bulk: LocalBulk
   readonly #keepAlive = new KeepAlive()
@@ -107,9 +109,9 @@ export class LocalSession implements FabricSession, Network {
     this.processes = processes
     this.nodes = nodes
     const random = seed === undefined ? undefined : seededRandom(seed)
-    const order = (): Order<number> => (random === undefined ? new Queue() : new Bag(random))
+    const order = (): DeliveryOrder<number> => (random === undefined ? new Queue() : new RandomOrder(random))
     this.#turns = order()
-    this.#inboxes = Array.from({ length: processes }, () => new Inbox(order()))
+    this.#inboxes = Array.from({ length: processes }, () => new LocalInbox(order()))
     this.#faults = faults === undefined ? undefined : new FaultPlan(faults, processes, seed ?? 0)
     this.#bulk = new LocalBulk(
       () => this.#schedule(),
@@ -219,7 +221,7 @@ export class LocalSession implements FabricSession, Network {
     }
   }
 
-  #deliver(process: number, inbox: Inbox): boolean {
+  #deliver(process: number, inbox: LocalInbox): boolean {
     const next = inbox.take(this.#turn)
     if (next === undefined) return false
     this.#underWay--

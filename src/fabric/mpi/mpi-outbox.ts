@@ -1,5 +1,5 @@
 import { maxHeaderWords } from '../fabric.js'
-import { Queue } from '../frame-queue.js'
+import { Queue } from '../queue.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, writeFrame } from './mpi-message.js'

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
-import type { MpiJob } from './mpi-job.js'
+import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 
 /** Longer than any library's MPI_MAX_PROCESSOR_NAME, and than the list of cores of any but the strangest bindings. */
@@ -14,10 +14,15 @@ export interface Placement {
   readonly sharers: number
 }
 
-type Job = Pick<MpiJob, 'library' | 'process' | 'processes'>
+/** This process of a job, and the library that it called to initialize MPI. */
+export interface JobProcess {
+  readonly library: MpiLibrary
+  readonly process: number
+  readonly processes: number
+}
 
 /** Finds out where the processes of a job run. All of them call it. */
-export function placement(job: Job): Placement {
+export function placement(job: JobProcess): Placement {
   const leaders = leadersOf(job)
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
   const cores = allTexts(job, allowedCores()).filter((_, p) => leaders[p] === leaders[job.process])
@@ -52,7 +57,7 @@ function allowedCores(): string {
 }
 
 /** By process: the first process that it shares memory with. */
-function leadersOf({ library, process, processes }: Job): Int32Array {
+function leadersOf({ library, process, processes }: JobProcess): Int32Array {
   const { abi, calls, addressOf } = library
   const memory = new MpiMemory(64, addressOf)
   const { address, words } = memory
@@ -68,14 +73,14 @@ function leadersOf({ library, process, processes }: Job): Int32Array {
   return all.words.slice(0, processes)
 }
 
-function processorName({ library }: Job): string {
+function processorName({ library }: JobProcess): string {
   const memory = new MpiMemory(16 + maxTextBytes, library.addressOf)
   library.calls.getProcessorName(memory.address + 16, memory.address)
   return textAt(memory.bytes, 16)
 }
 
 /** A short text of every process; one that is too long is as good as none. */
-function allTexts({ library, processes }: Job, mine: string): string[] {
+function allTexts({ library, processes }: JobProcess, mine: string): string[] {
   const { abi, calls, addressOf } = library
   const recordBytes = maxTextBytes + 4
   const memory = new MpiMemory((processes + 1) * recordBytes, addressOf)

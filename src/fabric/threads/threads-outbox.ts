@@ -1,4 +1,4 @@
-import { Queue } from '../frame-queue.js'
+import { Queue } from '../queue.js'
 import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
 import { RingWriter } from './threads-ring.js'
 

@@ -1,6 +1,6 @@
 import { copyOf } from '../../comm/calls/exchange.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
-import type { FrameStore } from './executor.js'
+import type { FrameStore } from './frame-store.js'
 import { checkTotal, copyWords, newWords, type Words } from './word-views.js'
 
 /**

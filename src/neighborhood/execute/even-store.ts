@@ -1,7 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
-import type { FrameStore } from './executor.js'
+import type { FrameStore } from './frame-store.js'
 import { elementsOver } from './receive-buffers.js'
 import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './word-views.js'
 

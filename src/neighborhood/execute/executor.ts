@@ -1,28 +1,10 @@
 import type { Exchange } from '../../comm/calls/collective-engine.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { BlockStore } from './block-store.js'
+import type { FrameStore } from './frame-store.js'
+import type { NeighborTraffic } from './neighbor-traffic.js'
 import type { ReceiveBuffers } from './receive-buffers.js'
 import { copyWords } from './word-views.js'
-
-/** What neighborhood collectives really sent, counted where it is sent. */
-export interface NeighborTraffic {
-  /** Calls and starts that this process took part in, once for all its ranks. */
-  calls: number
-  /** Messages of the schedule that left this process in frames. */
-  messagesSent: number
-  /** Messages of the schedule between ranks of this process, which became copies. */
-  messagesInProcess: number
-  framesSent: number
-  blocksSent: number
-}
-
-/** The values of a program during one run: where frames are made of them, and where frames bring them. */
-export interface FrameStore {
-  /** The bytes of a frame to send; read before the next call. */
-  pack(frame: number): Uint8Array
-  /** @param owned whether the store may keep `bytes`; else they are lent */
-  unpack(frame: number, bytes: Uint8Array, owned: boolean): void
-}
 
 /**
  * Runs one process's program: the store holds the contributed values, and when `done` is called all. That is at once

@@ -9,7 +9,7 @@ import { plan } from '../plan/plan.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import { type SlotList, slotList } from './even-store.js'
-import type { NeighborTraffic } from './executor.js'
+import type { NeighborTraffic } from './neighbor-traffic.js'
 
 export interface NeighborhoodOptions {
   readonly topology: ProcessTopology

@@ -1,79 +1,5 @@
-/** First in, first out; O(1) amortized, and an empty queue holds no memory of what went through. */
-export class Queue<T> {
-  #items: T[] = []
-  #head = 0
-
-  get size(): number {
-    return this.#items.length - this.#head
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  peek(): T | undefined {
-    return this.#items[this.#head]
-  }
-
-  take(): T | undefined {
-    if (this.size === 0) return undefined
-    const item = this.#items[this.#head]!
-    this.#head++
-    if (this.#head === this.#items.length) {
-      this.#items = []
-      this.#head = 0
-    } else if (this.#head >= 1024 && this.#head * 2 > this.#items.length) {
-      this.#items = this.#items.slice(this.#head)
-      this.#head = 0
-    }
-    return item
-  }
-
-  clear(): void {
-    this.#items = []
-    this.#head = 0
-  }
-}
-
-/** Takes one of the items at random, all alike. */
-export class Bag<T> {
-  readonly #random: () => number
-  #items: T[] = []
-
-  constructor(random: () => number) {
-    this.#random = random
-  }
-
-  get size(): number {
-    return this.#items.length
-  }
-
-  push(item: T): void {
-    this.#items.push(item)
-  }
-
-  take(): T | undefined {
-    const items = this.#items
-    if (items.length === 0) return undefined
-    const at = Math.floor(this.#random() * items.length)
-    const item = items[at]!
-    const last = items.pop()!
-    if (at < items.length) items[at] = last
-    return item
-  }
-
-  clear(): void {
-    this.#items = []
-  }
-}
-
-/** Where a delivery order is drawn from. */
-export interface Order<T> {
-  readonly size: number
-  push(item: T): void
-  take(): T | undefined
-  clear(): void
-}
+import { Queue } from '../queue.js'
+import type { DeliveryOrder } from './delivery-order.js'
 
 /** A frame under way: the fabric's own copies of header and payload. */
 export interface QueuedFrame {
@@ -87,14 +13,14 @@ export interface QueuedFrame {
  * The frames under way to one process. The order draws a source once per queued frame, and the source's oldest
  * frame is taken: so any order of draws keeps the frames of a source in order.
  */
-export class Inbox {
+export class LocalInbox {
   readonly #frames: (Queue<QueuedFrame> | undefined)[] = []
-  readonly #order: Order<number>
+  readonly #order: DeliveryOrder<number>
   /** Draws put back because the source's oldest frame was not due. */
   #held: number[] = []
   #size = 0
 
-  constructor(order: Order<number>) {
+  constructor(order: DeliveryOrder<number>) {
     this.#order = order
   }
 
