@@ -1,4 +1,5 @@
-import type { CollectiveCall, Exchange } from '../comm/calls/collective-engine.js'
+import type { CollectiveCall } from '../comm/calls/collective-call.js'
+import type { Exchange } from '../comm/calls/exchange.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import { contextOver, refuseAll } from '../comm/context/construct.js'

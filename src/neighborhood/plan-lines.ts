@@ -1,4 +1,4 @@
-import type { CollectiveCall } from '../comm/calls/collective-engine.js'
+import type { CollectiveCall } from '../comm/calls/collective-call.js'
 import { gatherBytes } from '../comm/calls/exchange-patterns.js'
 import type { CommSeat } from '../comm/context/handle.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { everyCall } from '../../src/comm/calls/exchange-lane.js'
+import { everyCall } from '../../src/comm/calls/lane.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import {
   planSplit,

@@ -5,45 +5,14 @@ import { decodeError, encodeError } from '../process/error-record.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommContext } from '../table/comm-context.js'
-import { collectiveWord, type Exchange, type ExchangeOwner, SlotExchange } from './exchange.js'
-import { everyCall, Lane } from './exchange-lane.js'
-import {
-  abortedCollective,
-  calledBy,
-  calledOn,
-  describeWait,
-  failedIn,
-  mismatched,
-  revokedBy,
-} from './exchange-report.js'
-import type { Slot } from './exchange-slot.js'
-import { describeSignature, describeWords, type Signature, sameSignature, sameWords } from './signature.js'
-
-export type { Exchange } from './exchange.js'
-export { Refusal } from './exchange-slot.js'
-export type { Signature } from './signature.js'
-
-/** One collective operation as the process runs it, once, when its last hosted rank has arrived. */
-export interface CollectiveCall<C, R> {
-  readonly signature: Signature
-  /** All hosted ranks get the first result, by one promise: what `barrier` needs for very many ranks. */
-  readonly shared?: true
-  /** Runs without knowing where every rank lives; the others wait until the communicator is placed. */
-  readonly unplaced?: true
-  /**
-   * Throwing revokes the communicator on all processes; a `Refusal` as a result fails that rank alone.
-   *
-   * @param contributions what each hosted rank passed, by local index; empty if nobody passed anything
-   * @returns what each hosted rank gets, by local index; nothing, now or later, if the call ends itself by
-   *   `exchange.finish`
-   */
-  run(
-    contributions: readonly C[],
-    exchange: Exchange,
-  ): readonly R[] | Promise<readonly R[] | undefined> | undefined
-}
-
-type AnyCall = CollectiveCall<never, unknown>
+import { callMismatch, earlyMismatch, frameMismatch, lateFrame } from './call-agreement.js'
+import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
+import type { AnyCall, CollectiveCall } from './collective-call.js'
+import type { Exchange } from './exchange.js'
+import { everyCall, type Lane, Lanes } from './lane.js'
+import { describeSignature } from './signature.js'
+import type { Slot } from './slot.js'
+import { collectiveWord, type ExchangeOwner, type SlotExchange } from './slot-exchange.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -54,7 +23,7 @@ type AnyCall = CollectiveCall<never, unknown>
 export class CollectiveEngine implements ExchangeOwner {
   readonly #state: CommContext
   readonly #hosted: number
-  readonly #lanes = new Map<number, Lane>()
+  readonly #lanes: Lanes
   #main: Lane | undefined
   #alone: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
@@ -62,6 +31,7 @@ export class CollectiveEngine implements ExchangeOwner {
   constructor(state: CommContext) {
     this.#state = state
     this.#hosted = state.localRanks.length
+    this.#lanes = new Lanes(state, this)
     for (const process of state.processes.processes) this.#failed ??= state.runtime.lostPeer(process)
   }
 
@@ -75,7 +45,7 @@ export class CollectiveEngine implements ExchangeOwner {
     contribution: C,
     options?: WaitOptions,
   ): Promise<R> {
-    this.#main ??= this.#lane(everyCall)
+    this.#main ??= this.#lanes.lane(everyCall)
     return this.#join(this.#main, localIndex, call, contribution, options?.signal)
   }
 
@@ -83,7 +53,7 @@ export class CollectiveEngine implements ExchangeOwner {
    * The call that this rank is about to join, or else the last one: ranks that call alike, and again and again, can
    * share one call object instead of describing each call anew.
    */
-  likelyCall(): CollectiveCall<never, unknown> | undefined {
+  likelyCall(): AnyCall | undefined {
     return this.#main?.lastCall
   }
 
@@ -92,9 +62,8 @@ export class CollectiveEngine implements ExchangeOwner {
    * One lane per init.
    */
   openLane(exchange: Exchange): number {
-    const header = (exchange as SlotExchange).header
-    const id = (header[collectiveWord.seq]! + 1) | 0
-    this.#lane(id)
+    const id = (exchange.seq + 1) | 0
+    this.#lanes.lane(id)
     return id
   }
 
@@ -111,7 +80,7 @@ export class CollectiveEngine implements ExchangeOwner {
     contribution: C,
     options?: WaitOptions,
   ): Promise<R> {
-    return this.#join(this.#lane(lane), localIndex, call, contribution, options?.signal)
+    return this.#join(this.#lanes.lane(lane), localIndex, call, contribution, options?.signal)
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
@@ -120,26 +89,23 @@ export class CollectiveEngine implements ExchangeOwner {
       this.#state.fail(decodeError(payload) as RankweaveError)
       return
     }
-    const lane = this.#lane(header[collectiveWord.lane]!)
+    const lane = this.#lanes.lane(header[collectiveWord.lane]!)
     const seq = header[collectiveWord.seq]! >>> 0
     if (lane.hasCompleted(seq)) {
-      // All frames of a collective are consumed before it completes here, so this one belongs to another call.
-      this.#mismatch(lane, seq, this.#remoteCall(src, header), this.#completedCall(lane, seq))
+      this.revoke(lateFrame(this.#state, lane, seq, src, header))
       return
     }
     const slot = lane.slot(seq)
-    const exchange = this.#exchange(slot)
+    const exchange = lane.exchange(slot)
     if (slot.call === undefined) {
       slot.early ??= new Map()
       if (!slot.early.has(src)) slot.early.set(src, header.slice())
-    } else if (!sameCall(exchange.header, header)) {
-      this.#mismatch(
-        lane,
-        seq,
-        this.#remoteCall(src, header),
-        this.#localCall(slot.firstCaller, slot.call.signature),
-      )
-      return
+    } else {
+      const mismatch = frameMismatch(this.#state, lane, slot, src, header)
+      if (mismatch !== undefined) {
+        this.revoke(mismatch)
+        return
+      }
     }
     exchange.frame(this.#state.indexOfProcess(src), header, payload)
   }
@@ -169,9 +135,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** Whether they are now. */
   get isAlone(): boolean {
-    let slots = 0
-    for (const lane of this.#lanes.values()) slots += lane.slots.size
-    return slots === 1
+    return this.#lanes.slots === 1
   }
 
   /** For diagnosis. */
@@ -186,7 +150,7 @@ export class CollectiveEngine implements ExchangeOwner {
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
         slot.exchange?.fail(error)
-        this.#unblock(slot)
+        this.#unblock(lane, slot)
         slot.reject(error)
       }
     }
@@ -202,14 +166,7 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   describeWaits(): string[] {
-    const lines: string[] = []
-    for (const lane of this.#lanes.values()) {
-      for (const slot of lane.slots.values()) {
-        if (slot.call === undefined) continue
-        lines.push(describeWait(this.#state, slot, (localIndex) => lane.hasJoined(slot, localIndex)))
-      }
-    }
-    return lines
+    return describeWaits(this.#state, this.lanes)
   }
 
   #join<C, R>(
@@ -228,14 +185,19 @@ export class CollectiveEngine implements ExchangeOwner {
     }
     const seq = lane.next[localIndex]!
     if (signal?.aborted) {
-      const error = this.#aborted(seq, localIndex, call, signal)
+      const error = abortedCollective(state, seq, localIndex, call.signature, signal)
       this.revoke(revokedBy(this.#state, error))
       return refused(error)
     }
     const slot = lane.slot(seq)
     const mismatch =
-      slot.call === undefined ? this.#open(slot, localIndex, call) : this.#compare(slot, localIndex, call)
-    if (mismatch !== undefined) return refused(mismatch)
+      slot.call === undefined
+        ? this.#open(lane, slot, localIndex, call)
+        : callMismatch(state, lane, slot, localIndex, call)
+    if (mismatch !== undefined) {
+      this.revoke(mismatch)
+      return refused(mismatch)
+    }
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
     state.runtime.countCollective(hostedIndex)
@@ -247,71 +209,48 @@ export class CollectiveEngine implements ExchangeOwner {
     const promise =
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.promiseApart(localIndex)
     if (signal !== undefined) this.#watch(slot, localIndex, signal)
-    if (slot.arrived === this.#hosted) this.#runNow(slot, localIndex)
+    if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex)
     if (!slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
   }
 
   /** The first local rank has come: what other processes sent already can be compared with its call. */
-  #open(slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
-    const { lane } = slot
+  #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
     slot.call = call
     lane.lastCall = call
     slot.firstCaller = localIndex
     slot.exchange?.sign(call.signature)
     if (slot.seq === lane.started) lane.started = (slot.seq + 1) >>> 0
-    const early = slot.early
-    slot.early = undefined
-    for (const [src, header] of early ?? []) {
-      if (sameCall(slot.exchange!.header, header)) continue
-      return this.#mismatch(
-        lane,
-        slot.seq,
-        this.#remoteCall(src, header),
-        this.#localCall(localIndex, call.signature),
-      )
-    }
-    return undefined
-  }
-
-  #compare(slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
-    const first = slot.call!
-    if (first === call || sameSignature(first.signature, call.signature)) return undefined
-    return this.#mismatch(
-      slot.lane,
-      slot.seq,
-      this.#localCall(slot.firstCaller, first.signature),
-      this.#localCall(localIndex, call.signature),
-    )
+    return slot.early === undefined ? undefined : earlyMismatch(this.#state, lane, slot)
   }
 
   /** Runs it for the rank that came last, which need not wait for what is over at once or comes within microseconds. */
-  #runNow(slot: Slot, localIndex: number): void {
+  #runNow(lane: Lane, slot: Slot, localIndex: number): void {
     const { runtime } = this.#state
     slot.runner = localIndex
-    if (this.#run(slot) && !slot.settled && runtime.mayPoll) runtime.lookFor(slot)
+    if (this.#run(lane, slot) && !slot.settled && runtime.mayPoll) runtime.lookFor(slot)
     slot.runner = -1
   }
 
   /** True when all that is left to do is done while frames are being delivered. */
-  #run(slot: Slot): boolean {
+  #run(lane: Lane, slot: Slot): boolean {
     if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
       this.#state.place().then(
-        () => this.#failed === undefined && this.#run(slot),
+        () => this.#failed === undefined && this.#run(lane, slot),
         (error) => this.#runFailed(slot, error),
       )
       return false
     }
     try {
-      const results = slot.call!.run((slot.contributions ?? []) as never[], this.#exchange(slot))
+      const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
       if (results instanceof Promise) {
         results.then(
-          (late) => late !== undefined && this.#complete(slot, late),
+          (late) => late !== undefined && this.#complete(lane, slot, late),
           (error) => this.#runFailed(slot, error),
         )
         return false
       }
-      if (results !== undefined) this.#complete(slot, results)
+      if (results !== undefined) this.#complete(lane, slot, results)
     } catch (error) {
       this.#runFailed(slot, error)
     }
@@ -320,21 +259,20 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** @internal */
   finished(exchange: SlotExchange, results: readonly unknown[]): void {
-    if (this.#failed === undefined) this.#complete(this.#lane(exchange.lane).slot(exchange.seq), results)
+    if (this.#failed !== undefined) return
+    const lane = this.#lanes.lane(exchange.lane)
+    this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
   /** @internal */
   failed(exchange: SlotExchange, error: unknown): void {
-    if (this.#failed === undefined) this.#runFailed(this.#lane(exchange.lane).slot(exchange.seq), error)
+    if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
   }
 
-  #complete(slot: Slot, results: readonly unknown[]): void {
+  #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
-    const { lane, exchange } = slot
     lane.complete(slot)
-    if (exchange?.idle) lane.spareExchange = exchange
-    slot.exchange = undefined
-    this.#unblock(slot)
+    this.#unblock(lane, slot)
     if (this.#alone !== undefined && this.isAlone) this.#alone.resolve()
     inTurn(() => slot.resolve(results))
   }
@@ -345,7 +283,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {
     const abort = () => {
-      const error = this.#aborted(slot.seq, localIndex, slot.call!, signal)
+      const error = abortedCollective(this.#state, slot.seq, localIndex, slot.call!.signature, signal)
       slot.rejectOne(localIndex, error)
       this.revoke(revokedBy(this.#state, error))
     }
@@ -353,40 +291,9 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.signals.set(localIndex, onAbort(signal, abort))
   }
 
-  #aborted(seq: number, localIndex: number, call: AnyCall, signal: AbortSignal): RankweaveError {
-    const who = this.#localCall(localIndex, call.signature)
-    return abortedCollective(seq, this.#state.localRanks[localIndex]!, who, signal)
-  }
-
-  #mismatch(lane: Lane, seq: number, one: string, other: string): RankweaveError {
-    const error = mismatched(this.#state, lane.id, seq, one, other)
-    this.revoke(error)
-    return error
-  }
-
-  #localCall(localIndex: number, signature: Signature): string {
-    return calledBy(this.#state.localRanks[localIndex]!, describeSignature(signature))
-  }
-
-  /** The ranks of a process agreed among themselves, so its first one speaks for them. */
-  #remoteCall(src: number, header: Int32Array): string {
-    return calledOn(
-      this.#state,
-      this.#state.indexOfProcess(src),
-      describeWords(header, collectiveWord.signature),
-    )
-  }
-
-  #completedCall(lane: Lane, seq: number): string {
-    const signature = lane.recent(seq)
-    return signature === undefined
-      ? `rank ${this.#state.localRanks[0]!} has long completed another call`
-      : this.#localCall(0, signature)
-  }
-
-  #unblock(slot: Slot): void {
+  #unblock(lane: Lane, slot: Slot): void {
     const { waits } = this.#state.runtime
-    const { lane, signals, runner } = slot
+    const { signals, runner } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
       const detach = signals?.get(i)
@@ -396,30 +303,6 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.signals = undefined
     slot.settled = true
   }
-
-  #exchange(slot: Slot): SlotExchange {
-    if (slot.exchange === undefined) {
-      const { lane } = slot
-      slot.exchange = lane.spareExchange ?? new SlotExchange(this.#state, this, lane.id)
-      lane.spareExchange = undefined
-      slot.exchange.begin(slot.seq)
-      if (slot.call !== undefined) slot.exchange.sign(slot.call.signature)
-    }
-    return slot.exchange
-  }
-
-  #lane(id: number): Lane {
-    let lane = this.#lanes.get(id)
-    if (lane === undefined) {
-      lane = new Lane(id, this.#hosted)
-      this.#lanes.set(id, lane)
-    }
-    return lane
-  }
-}
-
-function sameCall(a: Int32Array, b: Int32Array): boolean {
-  return sameWords(a, collectiveWord.signature, b, collectiveWord.signature)
 }
 
 /** A rejected promise that nobody has to look at: the communicator keeps its error for every later call. */

@@ -1,14 +1,14 @@
-import { frameKind, headerWord } from '../process/frames.js'
-import type { CommContext } from '../table/comm-context.js'
-import { encodeSignature, type Signature, signatureWords } from './signature.js'
-
 /**
  * The processes of a communicator during one collective: the only means by which a collective's algorithm talks
  * to other processes. Indices are process indices of `CommContext.processes`.
  */
 export interface Exchange {
+  /** My process index. */
   readonly me: number
+  /** Processes of the communicator. */
   readonly count: number
+  /** Which collective of its lane this is: the same number on all processes. */
+  readonly seq: number
   /**
    * Sends bytes to a process, which receives them with the same `step` (0 to 2^31 - 1). Read before this returns;
    * any length. Messages of one (sender, step) keep their order.
@@ -28,212 +28,9 @@ export interface Exchange {
 /** @param owned whether the bytes are the taker's, as {@link Exchange.receive} gives them; else lent until it returns */
 export type Take = (bytes: Uint8Array, owned: boolean) => void
 
-/** Whom an exchange tells that its collective is over. */
-export interface ExchangeOwner {
-  finished(exchange: SlotExchange, results: readonly unknown[]): void
-  failed(exchange: SlotExchange, error: unknown): void
-}
-
-/** Words of a collective frame's header after those of every communicator frame. */
-export const collectiveWord = {
-  lane: 3,
-  seq: 4,
-  step: 5,
-  signature: 6,
-  /** Bytes of the whole message, and where this frame's piece of it starts; low 32 bits. */
-  total: 6 + signatureWords,
-  offset: 7 + signatureWords,
-  /** Their bits 32 to 47: those of the total above those of the offset. */
-  high: 8 + signatureWords,
-} as const
-
-const headerWords = 9 + signatureWords
-const stepSpan = 2 ** 31
-
-interface Waiting {
-  readonly take: Take
-  readonly reject?: (error: Error) => void
-}
-
-interface Partial {
-  readonly bytes: Uint8Array
-  filledBytes: number
-}
-
-/**
- * One collective's exchange: sends with its header, and keeps what arrives until the algorithm asks for it. When its
- * collective is over it serves a later one of the same lane.
- */
-export class SlotExchange implements Exchange {
-  readonly me: number
-  readonly count: number
-  readonly #state: CommContext
-  readonly #owner: ExchangeOwner
-  readonly #header = new Int32Array(headerWords)
-  readonly #arrived = new Map<number, Uint8Array[]>()
-  readonly #waiting = new Map<number, Waiting[]>()
-  readonly #partial = new Map<number, Partial>()
-  #signed: Signature | undefined
-  #failed: Error | undefined
-
-  constructor(state: CommContext, owner: ExchangeOwner, lane: number) {
-    this.#state = state
-    this.#owner = owner
-    this.me = state.processIndex
-    this.count = state.processes.count
-    this.#header[headerWord.kind] = frameKind.collective
-    this.#header[headerWord.leader] = state.id.leader
-    this.#header[headerWord.counter] = state.id.counter
-    this.#header[collectiveWord.lane] = lane
-  }
-
-  /** Begins the collective with this number. */
-  begin(seq: number): void {
-    this.#header[collectiveWord.seq] = seq
-  }
-
-  get seq(): number {
-    return this.#header[collectiveWord.seq]! >>> 0
-  }
-
-  get lane(): number {
-    return this.#header[collectiveWord.lane]!
-  }
-
-  /** Whether nothing waits and nothing was left behind. */
-  get idle(): boolean {
-    return this.#waiting.size === 0 && this.#arrived.size === 0 && this.#partial.size === 0
-  }
-
-  /** The header of this collective's frames; its signature words are valid after {@link sign}. */
-  get header(): Int32Array {
-    return this.#header
-  }
-
-  sign(signature: Signature): void {
-    if (signature === this.#signed) return
-    this.#signed = signature
-    encodeSignature(signature, this.#header, collectiveWord.signature)
-  }
-
-  send(peer: number, step: number, payload: Uint8Array): void {
-    if (peer === this.me) {
-      this.#deliver(peer * stepSpan + step, copyOf(payload), true)
-      return
-    }
-    const { runtime, processes } = this.#state
-    const { maxPayloadBytes } = runtime.fabric
-    const process = processes.processes[peer]!
-    const total = payload.byteLength
-    const header = this.#header
-    header[collectiveWord.step] = step
-    header[collectiveWord.total] = total
-    let offset = 0
-    do {
-      const end = Math.min(total, offset + maxPayloadBytes)
-      header[collectiveWord.offset] = offset
-      header[collectiveWord.high] = (high(total) << 16) | high(offset)
-      runtime.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
-      offset = end
-    } while (offset < total)
-  }
-
-  receive(peer: number, step: number): Promise<Uint8Array> {
-    if (this.#failed !== undefined) return Promise.reject(this.#failed)
-    const key = peer * stepSpan + step
-    const bytes = takeFirst(this.#arrived, key)
-    if (bytes !== undefined) return Promise.resolve(bytes)
-    return new Promise((resolve, reject) => {
-      const take: Take = (late, owned) => resolve(owned ? late : copyOf(late))
-      append(this.#waiting, key, { take, reject })
-    })
-  }
-
-  take(peer: number, step: number, take: Take): void {
-    if (this.#failed !== undefined) return
-    const key = peer * stepSpan + step
-    const bytes = takeFirst(this.#arrived, key)
-    if (bytes === undefined) append(this.#waiting, key, { take })
-    else take(bytes, true)
-  }
-
-  finish(results: readonly unknown[]): void {
-    this.#owner.finished(this, results)
-  }
-
-  /** A frame of this collective: a message, or a piece of one. Pieces of a message follow each other in order. */
-  frame(peer: number, header: Int32Array, payload: Uint8Array): void {
-    const key = peer * stepSpan + header[collectiveWord.step]!
-    const highBits = header[collectiveWord.high]!
-    const total = (header[collectiveWord.total]! >>> 0) + (highBits >>> 16) * 2 ** 32
-    if (payload.byteLength === total) {
-      this.#deliver(key, payload, false)
-      return
-    }
-    let partial = this.#partial.get(key)
-    if (partial === undefined) {
-      partial = { bytes: new Uint8Array(total), filledBytes: 0 }
-      this.#partial.set(key, partial)
-    }
-    const offset = (header[collectiveWord.offset]! >>> 0) + (highBits & 0xffff) * 2 ** 32
-    partial.bytes.set(payload, offset)
-    partial.filledBytes += payload.byteLength
-    if (partial.filledBytes < total) return
-    this.#partial.delete(key)
-    this.#deliver(key, partial.bytes, true)
-  }
-
-  /** Ends all pending and later receives with `error`. */
-  fail(error: Error): void {
-    this.#failed ??= error
-    for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
-    this.#waiting.clear()
-    this.#arrived.clear()
-    this.#partial.clear()
-  }
-
-  /** Process indices that receives are waiting for. */
-  awaited(): number[] {
-    const peers = [...this.#waiting.keys()].map((key) => Math.floor(key / stepSpan))
-    return [...new Set(peers)].sort((a, b) => a - b)
-  }
-
-  #deliver(key: number, bytes: Uint8Array, owned: boolean): void {
-    this.#state.runtime.processCounters.bytesCopied += bytes.byteLength
-    const waiting = takeFirst(this.#waiting, key)
-    if (waiting === undefined) {
-      append(this.#arrived, key, owned ? bytes : copyOf(bytes))
-      return
-    }
-    try {
-      waiting.take(bytes, owned)
-    } catch (error) {
-      this.#owner.failed(this, error)
-    }
-  }
-}
-
-function high(size: number): number {
-  return Math.floor(size / 2 ** 32)
-}
-
 /** Never a view of pooled memory, so that typed arrays of any element type can be laid over it. */
 export function copyOf(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(bytes.byteLength)
   copy.set(bytes)
   return copy
-}
-
-function append<T>(queues: Map<number, T[]>, key: number, item: T): void {
-  const queue = queues.get(key)
-  if (queue === undefined) queues.set(key, [item])
-  else queue.push(item)
-}
-
-function takeFirst<T>(queues: Map<number, T[]>, key: number): T | undefined {
-  const queue = queues.get(key)
-  if (queue === undefined) return undefined
-  const item = queue.shift()
-  if (queue.length === 0) queues.delete(key)
-  return item
 }

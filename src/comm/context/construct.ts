@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { type CollectiveCall, Refusal } from '../calls/collective-engine.js'
+import { type CollectiveCall, Refusal } from '../calls/collective-call.js'
 import type { CollectiveName } from '../calls/collective-name.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes, bcastBytes } from '../calls/exchange-patterns.js'

@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import type { CollectiveCall } from '../calls/collective-engine.js'
+import type { CollectiveCall } from '../calls/collective-call.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'

@@ -1,4 +1,4 @@
-import { everyCall } from '../calls/exchange-lane.js'
+import { everyCall } from '../calls/lane.js'
 import type { WorldLayout } from '../process/world-layout.js'
 import type { CollectiveState, OpenCollective, ProcessState } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'

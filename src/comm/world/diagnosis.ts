@@ -1,4 +1,4 @@
-import { everyCall } from '../calls/exchange-lane.js'
+import { everyCall } from '../calls/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommState } from '../context/comm-state.js'
 import { Send } from '../p2p/message.js'

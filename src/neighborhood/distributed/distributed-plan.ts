@@ -1,4 +1,4 @@
-import type { Exchange } from '../../comm/calls/collective-engine.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
 import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import { RankweaveError } from '../../errors.js'

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import type { Exchange } from '../../comm/calls/collective-engine.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import {
   type GroupingMessage,

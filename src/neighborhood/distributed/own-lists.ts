@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../comm/calls/collective-engine.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../comm/calls/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { RankweaveError } from '../../errors.js'

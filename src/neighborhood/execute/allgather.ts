@@ -1,6 +1,7 @@
-import { type CollectiveCall, type Exchange, Refusal } from '../../comm/calls/collective-engine.js'
+import { type CollectiveCall, Refusal } from '../../comm/calls/collective-call.js'
 import type { Gathered } from '../../comm/calls/collectives/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
 import type { CommSeat } from '../../comm/context/handle.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes } from '../../comm/datatype/payload.js'

@@ -1,4 +1,6 @@
-import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
+import type { CollectiveCall } from '../../comm/calls/collective-call.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Signature } from '../../comm/calls/signature.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { elementSizeBytes, newArray, typeCode } from '../../comm/datatype/payload.js'
 import { EvenStore, fillRankSlots } from './even-store.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../comm/calls/collective-engine.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { BlockStore } from './block-store.js'
 import type { FrameStore } from './frame-store.js'

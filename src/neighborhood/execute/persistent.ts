@@ -1,5 +1,7 @@
 import { promiseTry } from '../../base/promise-try.js'
-import type { CollectiveCall, Exchange, Signature } from '../../comm/calls/collective-engine.js'
+import type { CollectiveCall } from '../../comm/calls/collective-call.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Signature } from '../../comm/calls/signature.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { CommHandle, CommSeat } from '../../comm/context/handle.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'

@@ -1,6 +1,7 @@
 import { elementSizeBytes, typeCode } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { Exchange } from '../exchange.js'
 import { alltoallBytes } from '../exchange-patterns.js'
 import { concatenate, deliverAll, deliverBlocks, joinBlocks, type Layout, splitBlocks } from './blocks.js'
 import { type Parts, partOf } from './parts.js'

@@ -1,4 +1,4 @@
-import type { CollectiveCall } from '../collective-engine.js'
+import type { CollectiveCall } from '../collective-call.js'
 import { barrierThen } from '../exchange-patterns.js'
 
 const nobody = [] as const

@@ -1,6 +1,7 @@
 import type { ReceiveBuffer } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { Exchange } from '../exchange.js'
 import { bcastBytes } from '../exchange-patterns.js'
 import { type Block, deliver } from './blocks.js'
 import { localIndexOf, processOfRank } from './placement.js'

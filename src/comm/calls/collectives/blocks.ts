@@ -15,7 +15,7 @@ import {
 } from '../../datatype/payload.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
-import { Refusal } from '../collective-engine.js'
+import { Refusal } from '../collective-call.js'
 import { packBlocks, unpackBlocks } from '../exchange-patterns.js'
 import type { Gathered } from './gathered.js'
 

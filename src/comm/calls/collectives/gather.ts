@@ -1,7 +1,9 @@
 import { typeCode } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall, Exchange, Signature } from '../collective-engine.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { Exchange } from '../exchange.js'
 import { allgatherBytes, gatherBytes } from '../exchange-patterns.js'
+import type { Signature } from '../signature.js'
 import {
   type Block,
   concatenate,

@@ -1,6 +1,7 @@
 import type { ReceiveBuffer } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall, Exchange } from '../collective-engine.js'
+import type { CollectiveCall } from '../collective-call.js'
+import type { Exchange } from '../exchange.js'
 import { packBlocks, scatterBytes, unpackBlocks } from '../exchange-patterns.js'
 import { deliver } from './blocks.js'
 import { type Parts, partOf } from './parts.js'

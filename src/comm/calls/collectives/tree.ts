@@ -1,5 +1,5 @@
 import { bytesOf } from '../../../base/bytes.js'
-import type { Exchange } from '../collective-engine.js'
+import type { Exchange } from '../exchange.js'
 import type { Algebra } from './algebra.js'
 import { nothing, type TreePlan } from './reduction-tree.js'
 import { streamSteps, ValueStreams } from './value-stream.js'

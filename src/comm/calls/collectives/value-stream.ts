@@ -1,4 +1,4 @@
-import type { Exchange } from '../collective-engine.js'
+import type { Exchange } from '../exchange.js'
 import { copyOf } from '../exchange.js'
 import { joinBlocks, splitBlocks } from './blocks.js'
 

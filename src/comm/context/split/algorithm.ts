@@ -1,4 +1,4 @@
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import type { ContextId } from '../../table/comm-context.js'
 import type { CommTable } from '../../table/rank-table.js'
 import type { CommState } from '../comm-state.js'
@@ -26,8 +26,6 @@ export interface SplitPart {
 export interface SplitCall {
   readonly parent: CommState
   readonly exchange: Exchange
-  /** Which collective of the parent this is. */
-  readonly seq: number
   readonly request: SplitRequest
   readonly plan: SplitPlan
   readonly meter: SplitMeter

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import { packWords, unpackWords } from './exchange-group.js'
 import type { SplitMeter } from './meter.js'
 import type { Owners } from './owners.js'

@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, givenBounds, type SliceBounds } from '../../table/slice-bounds.js'
 import type { SplitCall } from './algorithm.js'

@@ -1,10 +1,11 @@
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 
 /** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
 export function within(exchange: Exchange, members: Int32Array): Exchange {
   return {
     me: members.indexOf(exchange.me),
     count: members.length,
+    seq: exchange.seq,
     send: (peer, step, payload) => exchange.send(members[peer]!, step, payload),
     receive: (peer, step) => exchange.receive(members[peer]!, step),
     take: (peer, step, take) => exchange.take(members[peer]!, step, take),
@@ -17,6 +18,7 @@ export function ranged(exchange: Exchange, first: number, count: number): Exchan
   return {
     me: exchange.me - first,
     count,
+    seq: exchange.seq,
     send: (peer, step, payload) => exchange.send(first + peer, step, payload),
     receive: (peer, step) => exchange.receive(first + peer, step),
     take: (peer, step, take) => exchange.take(first + peer, step, take),

@@ -73,12 +73,14 @@ export class SplitMeter {
 class CountingExchange implements Exchange {
   readonly me: number
   readonly count: number
+  readonly seq: number
   readonly #exchange: Exchange
   readonly #meter: SplitMeter
 
   constructor(exchange: Exchange, meter: SplitMeter) {
     this.me = exchange.me
     this.count = exchange.count
+    this.seq = exchange.seq
     this.#exchange = exchange
     this.#meter = meter
   }

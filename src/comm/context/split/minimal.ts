@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import { GrowingInt32Array } from '../../../base/growing-array.js'
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import { bcastBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
 import type { AwaitingAlgorithm } from './algorithm.js'

@@ -1,5 +1,4 @@
-import type { Exchange } from '../../calls/collective-engine.js'
-import { collectiveWord, type SlotExchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange.js'
 import type { CommState } from '../comm-state.js'
 import type { SplitOrigin } from '../describe.js'
 import type { AwaitingAlgorithm, SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
@@ -39,8 +38,7 @@ export function runSplit(
   done: (outcome: SplitOutcome) => void,
 ): Promise<undefined> | undefined {
   const meter = new SplitMeter()
-  const seq = (exchange as SlotExchange).header[collectiveWord.seq]!
-  const call = { parent, exchange: meter.counting(exchange), seq, request, plan, meter }
+  const call = { parent, exchange: meter.counting(exchange), request, plan, meter }
   return algorithms[plan.algorithm](call, (parts) => {
     meter.leave()
     done({ parts, origin: { plan, meter } })

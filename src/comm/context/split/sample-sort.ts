@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { givenBounds } from '../../table/slice-bounds.js'
 import type { AwaitingAlgorithm } from './algorithm.js'

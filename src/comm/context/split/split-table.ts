@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/collective-engine.js'
+import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { SharedSlices } from '../../table/distributed-table.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
@@ -30,7 +30,7 @@ export async function tableOf(
   column: Exchange | null,
   slice: Slice | null,
 ): Promise<SplitTable> {
-  const { exchange, plan, parent, seq } = call
+  const { exchange, plan, parent } = call
   const { bounds } = outcome
   if (!outcome.needsTable) return { kind: 'none' }
   if (plan.table === 'replicated') {
@@ -39,7 +39,7 @@ export async function tableOf(
   const places = tablePlan(layout, bounds, plan.tableGroup, exchange.count)
   const { runtime, processes } = parent
   const worldProcess = (process: number) => processes.processes[process]!
-  const id = { leader: parent.id.leader, counter: parent.id.counter, seq }
+  const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
   const service = sliceService(runtime)
   const hosted = slice === null ? undefined : await ownSlice(column!, places, bounds, slice)
   if (hosted !== undefined) {

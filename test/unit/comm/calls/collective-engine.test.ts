@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { CollectiveCall } from '../../../../src/comm/calls/collective-engine.js'
+import type { CollectiveCall } from '../../../../src/comm/calls/collective-call.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { createOperation } from '../../../../src/comm/datatype/operation.js'
 import { isRankweaveError, RankweaveError } from '../../../../src/errors.js'

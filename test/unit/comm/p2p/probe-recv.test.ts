@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { collectiveWord } from '../../../../src/comm/calls/exchange.js'
 import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
+import { collectiveWord } from '../../../../src/comm/calls/slot-exchange.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../../src/comm/process/frames.js'
 import { Runtime } from '../../../../src/comm/process/runtime.js'

@@ -1,7 +1,8 @@
-import type { CollectiveCall } from './collective-engine.js'
-import type { SlotExchange } from './exchange.js'
-import { Slot } from './exchange-slot.js'
+import type { CommContext } from '../table/comm-context.js'
+import type { AnyCall } from './collective-call.js'
 import type { Signature } from './signature.js'
+import { Slot } from './slot.js'
+import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /** The lane of plain calls. */
 export const everyCall = 0
@@ -20,30 +21,43 @@ export class Lane {
   /** The largest of `next`: frames from here on belong to collectives that nobody here has called yet. */
   started = 0
   readonly slots = new Map<number, Slot>()
+  /** Brought by the first caller of the collective that was opened last. */
+  lastCall: AnyCall | undefined
   /** Of a collective that is over, for the next one. */
   spareExchange: SlotExchange | undefined
-  /** Brought by the first caller of the collective that was opened last. */
-  lastCall: CollectiveCall<never, unknown> | undefined
-  readonly #localRanks: number
+  readonly #state: CommContext
+  readonly #owner: ExchangeOwner
   /** The slot that was asked for last: nearly always the next one asked for. */
   #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
 
-  constructor(id: number, localRanks: number) {
+  constructor(id: number, state: CommContext, owner: ExchangeOwner) {
     this.id = id
-    this.#localRanks = localRanks
-    this.next = new Uint32Array(localRanks)
+    this.#state = state
+    this.#owner = owner
+    this.next = new Uint32Array(state.localRanks.length)
   }
 
   slot(seq: number): Slot {
     if (this.#current?.seq === seq) return this.#current
     let slot = this.slots.get(seq)
     if (slot === undefined) {
-      slot = new Slot(this, seq, this.#localRanks)
+      slot = new Slot(seq, this.next.length)
       this.slots.set(seq, slot)
     }
     this.#current = slot
     return slot
+  }
+
+  /** The exchange of a slot, made when a frame arrives or the collective runs. */
+  exchange(slot: Slot): SlotExchange {
+    if (slot.exchange === undefined) {
+      slot.exchange = this.spareExchange ?? new SlotExchange(this.#state, this.#owner, this.id)
+      this.spareExchange = undefined
+      slot.exchange.begin(slot.seq)
+      if (slot.call !== undefined) slot.exchange.sign(slot.call.signature)
+    }
+    return slot.exchange
   }
 
   /** Has the collective with this number come and gone here? */
@@ -61,6 +75,9 @@ export class Lane {
     this.slots.delete(slot.seq)
     this.#current = undefined
     this.#recent[slot.seq % recentCalls] = slot.call!.signature
+    const { exchange } = slot
+    if (exchange?.idle) this.spareExchange = exchange
+    slot.exchange = undefined
   }
 
   /** Takes all slots away, to end them. */
@@ -73,5 +90,34 @@ export class Lane {
 
   recent(seq: number): Signature | undefined {
     return ((this.started - seq) | 0) <= recentCalls ? this.#recent[seq % recentCalls] : undefined
+  }
+}
+
+/** The lanes of one communicator in one process, by id. */
+export class Lanes extends Map<number, Lane> {
+  readonly #state: CommContext
+  readonly #owner: ExchangeOwner
+
+  constructor(state: CommContext, owner: ExchangeOwner) {
+    super()
+    this.#state = state
+    this.#owner = owner
+  }
+
+  /** The lane with this id, opened by its first call or frame. */
+  lane(id: number): Lane {
+    let lane = this.get(id)
+    if (lane === undefined) {
+      lane = new Lane(id, this.#state, this.#owner)
+      this.set(id, lane)
+    }
+    return lane
+  }
+
+  /** Collectives that have begun here and are not complete. */
+  get slots(): number {
+    let slots = 0
+    for (const lane of this.values()) slots += lane.slots.size
+    return slots
   }
 }

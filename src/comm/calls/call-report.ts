@@ -1,9 +1,9 @@
 import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { ProcessTable } from '../table/rank-table.js'
-import { everyCall } from './exchange-lane.js'
-import type { Slot } from './exchange-slot.js'
-import { describeSignature } from './signature.js'
+import type { Lane } from './lane.js'
+import { describeSignature, type Signature } from './signature.js'
+import type { Slot } from './slot.js'
 
 /** The communicator as error messages and reports name it. */
 export function describeContext(state: CommContext): string {
@@ -14,29 +14,21 @@ export function calledBy(rank: number, call: string): string {
   return `rank ${rank} called ${call}`
 }
 
-export function mismatched(
-  state: CommContext,
-  lane: number,
-  seq: number,
-  one: string,
-  other: string,
-): RankweaveError {
-  const where = lane === everyCall ? `collective #${seq}` : `start #${seq} of persistent operation #${lane}`
-  return new RankweaveError(
-    'ERR_COLLECTIVE_MISMATCH',
-    `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}`,
-    { details: { seq } },
-  )
+/** What the rank with this local index called. */
+export function localCall(state: CommContext, localIndex: number, signature: Signature): string {
+  return calledBy(state.localRanks[localIndex]!, describeSignature(signature))
 }
 
 export function abortedCollective(
+  state: CommContext,
   seq: number,
-  rank: number,
-  call: string,
+  localIndex: number,
+  signature: Signature,
   signal: AbortSignal,
 ): RankweaveError {
+  const call = localCall(state, localIndex, signature)
   return new RankweaveError('ERR_ABORTED', `collective #${seq} was aborted by a signal: ${call}`, {
-    details: { rank, seq },
+    details: { rank: state.localRanks[localIndex]!, seq },
     cause: signal.reason,
   })
 }
@@ -54,24 +46,24 @@ export function failedIn(call: string, error: unknown): RankweaveError {
   return new RankweaveError('ERR_OP', `${call} failed: ${said}`, { cause: error })
 }
 
-/** What a process called, in the name of its smallest rank where that is known. */
-export function calledOn(state: CommContext, processIndex: number, call: string): string {
-  const { processes } = state
-  if (!state.isPlaced) return `process ${processes.processes[processIndex]!} called ${call}`
-  return calledBy(processes.runStart[processes.runProcess.indexOf(processIndex)]!, call)
+/** A line for every collective that ranks of this process wait in. */
+export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
+  const lines: string[] = []
+  for (const lane of lanes) {
+    for (const slot of lane.slots.values()) {
+      if (slot.call !== undefined) lines.push(describeWait(state, lane, slot))
+    }
+  }
+  return lines
 }
 
-/** One line: which ranks of this process wait in a collective, and for whom. */
-export function describeWait(
-  state: CommContext,
-  slot: Slot,
-  hasJoined: (localIndex: number) => boolean,
-): string {
+/** Which ranks of this process wait in a collective, and for whom. */
+function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const { localRanks, processes } = state
   const waiting: number[] = []
   const missing: number[] = []
   localRanks.forEach((rank, localIndex) => {
-    if (hasJoined(localIndex)) waiting.push(rank)
+    if (lane.hasJoined(slot, localIndex)) waiting.push(rank)
     else missing.push(rank)
   })
   const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`

@@ -1,16 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
-import type { CollectiveCall } from './collective-engine.js'
-import type { SlotExchange } from './exchange.js'
-import type { Lane } from './exchange-lane.js'
-
-/** What `CollectiveCall.run` returns for a rank whose part failed on its own: only that rank rejects. */
-export class Refusal {
-  readonly error: RankweaveError
-
-  constructor(error: RankweaveError) {
-    this.error = error
-  }
-}
+import { type AnyCall, Refusal } from './collective-call.js'
+import type { SlotExchange } from './slot-exchange.js'
 
 /** A promise with its ends. */
 interface Pledge {
@@ -21,14 +11,13 @@ interface Pledge {
 
 /** One collective in one process: who has arrived with what, and whom to tell. */
 export class Slot {
-  readonly lane: Lane
   readonly seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
   /** Headers of other processes that were here before any local rank: one of each. */
   early: Map<number, Int32Array> | undefined
   /** The first call to arrive; its `run` is the one that runs. */
-  call: CollectiveCall<never, unknown> | undefined
+  call: AnyCall | undefined
   /** Local index of the rank that brought it. */
   firstCaller = -1
   arrived = 0
@@ -52,8 +41,7 @@ export class Slot {
   #delivered = 0
   readonly #localRanks: number
 
-  constructor(lane: Lane, seq: number, localRanks: number) {
-    this.lane = lane
+  constructor(seq: number, localRanks: number) {
     this.seq = seq
     this.#localRanks = localRanks
   }
