@@ -6,7 +6,7 @@ import { nodeOf as nodesOfMachine, parseMachine } from '../src/machine/machine.j
 import { installNeighborhood } from '../src/neighborhood/install.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 
 const [how, spec, machine, k, runs, processes] = process.argv.slice(2)
 const topology = buildTopology(spec)

@@ -7,7 +7,7 @@ import { exactRound, preparedSolver, prepareEngine } from '../src/topology/group
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { distinctOut } from '../src/topology/neighbors.js'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import type { Figure } from './bench.js'
 
 /** Where the matrices are; `RANKWEAVE_MATRICES` says otherwise. */

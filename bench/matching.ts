@@ -5,7 +5,7 @@ import { nodeOf, parseMachine } from '../src/machine/machine.js'
 import { countHyperedges } from '../src/topology/friends/hyperedges.js'
 import type { MessageCounts } from '../src/topology/friends/rank-view.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { qualityFigures } from './matching-quality.js'
 

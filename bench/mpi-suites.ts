@@ -1,5 +1,5 @@
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import {
   type Case,
   type Contestant,

@@ -2,7 +2,7 @@ import { parseMachine } from '../src/machine/machine.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
 import { verify } from '../src/schedule/verify/verify.js'
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import { type Bench, ownFigure } from './bench.js'
 
 interface Case {

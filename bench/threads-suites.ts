@@ -1,4 +1,4 @@
-import { buildTopology } from '../src/topology/spec/build-topology.js'
+import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import {
   type Case,
   type Contestant,

@@ -4,12 +4,8 @@ import { RankweaveError, shown } from '../errors.js'
 import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
 import { checkTopology } from '../topology/check-topology.js'
 import { cartTopology } from '../topology/generate/cartesian.js'
-import {
-  type CartShape,
-  type ProcessTopology,
-  topologyFromEdges,
-  topologyFromLists,
-} from '../topology/process-topology.js'
+import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
 import { fingerprint } from './agreement.js'
 import { requireNumbers, requireOptions } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { mulberry32 } from '../../src/base/random.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
-import { type ProcessTopology, topologyFromEdges } from '../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
 /** A small topology and what it is, for the report of a failing case. */
 export interface Described {

@@ -13,7 +13,8 @@ import {
   pairEdges,
   transposeTopology,
 } from '../../src/topology/neighbors.js'
-import { type ProcessTopology, topologyFromLists } from '../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { topologyFromLists } from '../../src/topology/topology-builders.js'
 import { topologyHash } from '../../src/topology/topology-hash.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'
 import { cases } from '../support/soak.js'

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { stencilTopology } from '../../src/topology/generate/stencil.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
-import { buildTopology } from '../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
 import { findTranslations, translationSpec } from '../../src/topology/spec/translation.js'
 import { cases } from '../support/soak.js'
 

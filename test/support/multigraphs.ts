@@ -1,5 +1,6 @@
 import fc from 'fast-check'
-import { type ProcessTopology, topologyFromEdges } from '../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 
 export interface RandomMultigraph {
   readonly ranks: number

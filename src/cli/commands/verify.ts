@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { buildTopology } from '../../topology/spec/build-topology.js'
+import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../comm/calls/exchange.js'
 import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
-import type { EdgeArrays, NeighborLists } from '../../topology/process-topology.js'
+import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 
 /** What one rank knows: its own neighbors. Weights on both sides or on neither. */
 export interface AdjacentEdges {

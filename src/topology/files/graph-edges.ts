@@ -1,6 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { startsOf } from '../compressed-rows.js'
-import { type ProcessTopology, topologyFromEdges, topologyFromLists } from '../process-topology.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
 
 /** An edge as a graphology graph has it: `outSlot` and `inSlot` are its places in the lists of both ends, or null. */
 export interface GraphEdge {

@@ -1,7 +1,8 @@
 import { GrowingFloat64Array, GrowingInt32Array } from '../../base/growing-array.js'
 import type { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
-import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { topologyFromEdges } from '../topology-builders.js'
 
 /** Edges as a reader meets them, either all or none with a weight. */
 export class GrowingEdges {

@@ -1,7 +1,8 @@
 import { below, mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
-import { type ProcessTopology, topologyFromEdges } from '../process-topology.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { topologyFromEdges } from '../topology-builders.js'
 import { unweightedTopology } from '../unweighted-topology.js'
 import { checkProbability, checkSeed } from './check-random.js'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { cachedTopology } from '../../../src/neighborhood/topology-cache.js'
-import { type ProcessTopology, topologyFromEdges } from '../../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 const ring = (ranks: number, weight = 1): ProcessTopology => {
   const sources = Int32Array.from({ length: ranks }, (_, rank) => rank)

@@ -7,7 +7,7 @@ import { cluster } from '../../../src/machine/machine.js'
 import { installNeighborhood } from '../../../src/neighborhood/install.js'
 import type { Strategy } from '../../../src/neighborhood/plan/strategy.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
-import { topologyFromEdges } from '../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 installNeighborhood()
 

@@ -10,7 +10,7 @@ import {
   pairEdges,
   transposeTopology,
 } from '../../../src/topology/neighbors.js'
-import { topologyFromEdges, topologyFromLists } from '../../../src/topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../../../src/topology/topology-builders.js'
 
 const multigraph = topologyFromEdges(4, {
   sources: [2, 2, 0, 2, 1, 2, 2],

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { topologyFromEdges, topologyFromLists } from '../../../src/topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../../../src/topology/topology-builders.js'
 import { thrown } from './thrown.js'
 
 describe('topologyFromEdges', () => {

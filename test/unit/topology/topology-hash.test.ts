@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { topologyFromEdges } from '../../../src/topology/process-topology.js'
-import { buildTopology } from '../../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyHash } from '../../../src/topology/topology-hash.js'
 
 test('is SHA-256 over the documented words', () => {

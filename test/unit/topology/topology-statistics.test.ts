@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { topologyFromEdges } from '../../../src/topology/process-topology.js'
-import { buildTopology } from '../../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyStatistics } from '../../../src/topology/topology-statistics.js'
 
 test('degrees count every edge, density only pairs of different ranks', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
 import { topologyFormats } from '../../../../src/topology/files/format-topology.js'
 import { distinctIn, distinctOut } from '../../../../src/topology/neighbors.js'
-import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))

@@ -13,7 +13,8 @@ import type { TopologyCommunicator } from '../../../../src/neighborhood/topology
 import { lowerProcess } from '../../../../src/schedule/lower/lower.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { type ProcessTopology, topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 installNeighborhood()
 

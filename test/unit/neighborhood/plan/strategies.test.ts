@@ -5,7 +5,8 @@ import { opKind, type Schedule } from '../../../../src/schedule/ir.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { type ProcessTopology, topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 function lists(...destinations: readonly (readonly number[])[]): ProcessTopology {
   return topologyFromEdges(destinations.length, {

@@ -6,7 +6,7 @@ import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js
 import { parseSchedule, parseScheduleStream } from '../../../../src/schedule/file/reader.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { violationCodes } from '../../../../src/schedule/verify/violations.js'
-import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { topologyHash } from '../../../../src/topology/topology-hash.js'
 import { builderFor, directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 

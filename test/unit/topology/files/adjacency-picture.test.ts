@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { adjacencySvg } from '../../../../src/topology/files/adjacency-picture.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
-import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
-import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 /** Cells that are drawn, as "column,row", and their colors. */

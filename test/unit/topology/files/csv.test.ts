@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { csvText, parseCsv } from '../../../../src/topology/files/csv.js'
-import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 const edges = { sources: [2, 0, 2], destinations: [0, 1, 0] }

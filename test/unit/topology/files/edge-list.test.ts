@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatEdgeList, parseEdgeList } from '../../../../src/topology/files/edge-list.js'
-import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 test('edges in line order; comments and blank lines do not count', () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { lineAndColumn, walkJson } from '../../../../src/text/json-places.js'
 import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
 import { graphologyJsonText, parseGraphologyJson } from '../../../../src/topology/files/graphology-json.js'
-import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 test('reads what graphology exports, of every type', () => {

@@ -2,7 +2,7 @@ import { DirectedGraph, MultiGraph, UndirectedGraph } from 'graphology'
 import { describe, expect, test } from 'vitest'
 import { topologyFromGraph, topologyToGraph } from '../../../../src/topology/files/graphology.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
-import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 describe('topologyFromGraph', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { parseMetis } from '../../../../src/topology/files/metis.js'
-import { topologyFromLists } from '../../../../src/topology/process-topology.js'
+import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 /** Vertices 1-2, 1-3, 2-3 and a fourth without neighbors. */

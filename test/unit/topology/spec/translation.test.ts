@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
-import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
 import { formatTopologySpec } from '../../../../src/topology/spec/spec-text.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
 import { findTranslations, translationSpec } from '../../../../src/topology/spec/translation.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 
 const shown = (spec: string) => {
   const found = findTranslations(buildTopology(spec))

@@ -4,9 +4,9 @@ import { sourceOf } from '../../../../src/text/byte-source.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
-import { topologyFromEdges } from '../../../../src/topology/process-topology.js'
-import { buildTopology } from '../../../../src/topology/spec/build-topology.js'
 import { formatTopologySpec, parseTopologySpec } from '../../../../src/topology/spec/spec-text.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
 describe('text', () => {

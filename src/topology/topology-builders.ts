@@ -1,0 +1,126 @@
+import { RankweaveError } from '../errors.js'
+import { checkTopology } from './check-topology.js'
+import { startsOf } from './compressed-rows.js'
+import { checkTopologySize } from './limits.js'
+import type { ProcessTopology } from './process-topology.js'
+
+/** Edges as parallel flat arrays: edge e goes from `sources[e]` to `destinations[e]`. */
+export interface EdgeArrays {
+  readonly sources: ArrayLike<number>
+  readonly destinations: ArrayLike<number>
+  /** One per edge; absent or null for an unweighted topology. */
+  readonly weights?: ArrayLike<number> | null
+}
+
+/** Both sides of every rank, as compressed rows. Weights are given for both sides or for neither. */
+export interface NeighborLists {
+  readonly ranks: number
+  readonly outStart: ArrayLike<number>
+  readonly outRank: ArrayLike<number>
+  readonly outWeight?: ArrayLike<number> | null
+  readonly inStart: ArrayLike<number>
+  readonly inRank: ArrayLike<number>
+  readonly inWeight?: ArrayLike<number> | null
+}
+
+/**
+ * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so the
+ * c-th edge from p to q is the c-th occurrence on both sides.
+ * Ownership: the arrays are copied.
+ *
+ * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or sizes are absurd
+ * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
+ */
+export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {
+  const { sources, destinations, weights = null } = edges
+  const count = sources.length
+  checkTopologySize('topology', ranks, count)
+  if (destinations.length !== count || (weights !== null && weights.length !== count))
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `expected as many destinations${weights === null ? '' : ' and weights'} as the ${count} sources, ` +
+        `got ${destinations.length}${weights === null ? '' : ` and ${weights.length}`}`,
+    )
+  for (let e = 0; e < count; e++) {
+    if (!isRank(sources[e], ranks) || !isRank(destinations[e], ranks))
+      throw new RankweaveError(
+        'ERR_TOPOLOGY',
+        `edge ${e} from ${sources[e]} to ${destinations[e]}: expected ranks 0 to ${ranks - 1}`,
+        { details: { edge: e } },
+      )
+    if (weights !== null && Number.isNaN(Number(weights[e])))
+      throw new RankweaveError('ERR_TOPOLOGY', `weight of edge ${e}: expected a number, got ${weights[e]}`, {
+        details: { edge: e },
+      })
+  }
+  const out = groupEdges(ranks, sources, destinations, weights)
+  const into = groupEdges(ranks, destinations, sources, weights)
+  return {
+    ranks,
+    outStart: out.start,
+    outRank: out.rank,
+    outWeight: out.weight,
+    inStart: into.start,
+    inRank: into.rank,
+    inWeight: into.weight,
+    pairing: 'occurrence',
+    cart: null,
+  }
+}
+
+/**
+ * A topology from every rank's ordered destinations and sources, kept as they are.
+ * Ownership: the arrays are copied.
+ *
+ * @throws ERR_TOPOLOGY naming the edge, when the two sides of an edge disagree
+ * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create_adjacent)
+ */
+export function topologyFromLists(lists: NeighborLists): ProcessTopology {
+  checkTopologySize('topology', lists.ranks, lists.outRank.length)
+  const topology: ProcessTopology = {
+    ranks: lists.ranks,
+    outStart: integers('outStart', lists.outStart),
+    outRank: integers('outRank', lists.outRank),
+    outWeight: lists.outWeight == null ? null : Float64Array.from(lists.outWeight),
+    inStart: integers('inStart', lists.inStart),
+    inRank: integers('inRank', lists.inRank),
+    inWeight: lists.inWeight == null ? null : Float64Array.from(lists.inWeight),
+    pairing: 'occurrence',
+    cart: null,
+  }
+  checkTopology(topology)
+  return topology
+}
+
+/** Compressed rows of edges by one of their ends, stable: a counting sort. */
+function groupEdges(
+  ranks: number,
+  rowOf: ArrayLike<number>,
+  other: ArrayLike<number>,
+  weights: ArrayLike<number> | null,
+): { start: Int32Array; rank: Int32Array; weight: Float64Array | null } {
+  const count = rowOf.length
+  const start = startsOf(ranks, rowOf)
+  const next = start.slice(0, ranks)
+  const rank = new Int32Array(count)
+  const weight = weights === null ? null : new Float64Array(count)
+  for (let e = 0; e < count; e++) {
+    const at = next[rowOf[e]]++
+    rank[at] = other[e]
+    if (weight !== null) weight[at] = weights![e]
+  }
+  return { start, rank, weight }
+}
+
+/** A copy that cannot wrap or truncate: a rank of 2^32 must not become rank 0. */
+function integers(name: string, values: ArrayLike<number>): Int32Array {
+  const copy = Int32Array.from(values)
+  for (let i = 0; i < copy.length; i++)
+    if (copy[i] !== values[i])
+      throw new RankweaveError('ERR_TOPOLOGY', `${name}[${i}]: expected a 32-bit integer, got ${values[i]}`)
+  return copy
+}
+
+function isRank(value: number, ranks: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value < ranks
+}
