@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import { defaultTheta, type GroupingEngine } from '../../src/topology/friends/grouping-options.js'
+import { seededLabels } from '../../src/topology/friends/seeded-labels.js'
 import { prepareEngine } from '../../src/topology/grouping/exact-round.js'
 import { groupFriends } from '../../src/topology/grouping/group-friends.js'
-import { seededLabels } from '../../src/topology/grouping/seeded-labels.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,

@@ -5,9 +5,13 @@ import { RankweaveError } from '../../errors.js'
 import type { ScheduleSlice } from '../../schedule/file/slice.js'
 import { verifySlice } from '../../schedule/verify/verify.js'
 import { type GroupingSettings, groupingSettings } from '../../topology/friends/grouping-options.js'
-import { groupingMessageKinds, noMessages, type RankView } from '../../topology/friends/rank-view.js'
 import { groupsOfPatterns } from '../../topology/grouping/distributed/friend-patterns.js'
 import { agreementFor } from '../../topology/grouping/distributed/group-by-messages.js'
+import {
+  groupingMessageKinds,
+  noMessages,
+  type RankView,
+} from '../../topology/grouping/distributed/rank-view.js'
 import { distinctIn, distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from '../plan/common-neighbor.js'

@@ -2,6 +2,8 @@ import { bytesOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
+import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'
+import { type GroupingAgreement, GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
 import {
   type GroupingMessage,
   groupingMessageKinds,
@@ -9,9 +11,7 @@ import {
   noMessages,
   type RankPattern,
   type RankView,
-} from '../../topology/friends/rank-view.js'
-import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'
-import { type GroupingAgreement, GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
+} from '../../topology/grouping/distributed/rank-view.js'
 
 export interface HostedGrouping {
   /** Of the hosted ranks, in their order. */

@@ -1,6 +1,6 @@
 import type { Schedule } from '../../schedule/ir.js'
-import type { Grouping } from '../../topology/friends/friend-groups.js'
 import type { GroupingEngine } from '../../topology/friends/grouping-options.js'
+import type { Grouping } from '../../topology/grouping/grouping.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule. `direct`: one message per distinct edge.

@@ -1,6 +1,3 @@
-import type { GroupingEngine } from './grouping-options.js'
-import type { MessageCounts } from './rank-view.js'
-
 /**
  * Disjoint-per-step groups of k ranks with common out-neighbors: the outcome of matching the friendship
  * hypergraph, and all that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
@@ -29,21 +26,6 @@ export interface FriendGroups {
   readonly directStart: Int32Array
   /** Out-neighbors of every rank that no group serves, ascending, without itself and without repetition. */
   readonly direct: Int32Array
-}
-
-/** Groups, and how they were found. */
-export interface Grouping extends FriendGroups {
-  readonly engine: GroupingEngine
-  /** Common neighbors of all groups together: how many messages each member of a group is rid of, before exchanges. */
-  readonly weight: number
-  /** Messages between ranks, when they matched themselves. */
-  readonly messages: MessageCounts | null
-  /**
-   * For every round, how many decisions waited for each other, one after the other: its depth, however many ranks decide at
-   * the same time. When ranks matched themselves; depends on what arrived first.
-   */
-  readonly waves: readonly number[] | null
-  readonly timeMs: number
 }
 
 /** Who serves what: holders of the common neighbors of groups that are known whole. */

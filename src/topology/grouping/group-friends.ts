@@ -1,15 +1,15 @@
-import type { Grouping } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import { type GroupingOptions, type GroupingSettings, groupingSettings } from '../friends/grouping-options.js'
+import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
 import { groupByMessages } from './distributed/group-by-messages.js'
 import { exactRound, preparedSolver } from './exact-round.js'
+import type { Grouping } from './grouping.js'
 import { type FormedGroup, GroupingRounds } from './grouping-rounds.js'
 import { GroupsBuilder } from './groups-builder.js'
 import { improveRound } from './improve-round.js'
-import { inverse, permuteRows, seededLabels } from './seeded-labels.js'
 
 /**
  * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every member

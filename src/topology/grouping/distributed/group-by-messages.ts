@@ -1,18 +1,25 @@
-import type { Grouping } from '../../friends/friend-groups.js'
+import type { FriendGroups } from '../../friends/friend-groups.js'
 import { GroupSearch } from '../../friends/group-search.js'
 import type { GroupingSettings } from '../../friends/grouping-options.js'
-import { type GroupingMessage, noMessages, type RankView } from '../../friends/rank-view.js'
+import { seededLabels } from '../../friends/seeded-labels.js'
 import { distinctIn, distinctOut } from '../../neighbors.js'
 import type { ProcessTopology } from '../../process-topology.js'
-import { seededLabels } from '../seeded-labels.js'
 import { groupsOfPatterns } from './friend-patterns.js'
 import { type GroupingAgreement, GroupingRank } from './grouping-rank.js'
+import { type GroupingMessage, type MessageCounts, noMessages, type RankView } from './rank-view.js'
+
+/** Friend groups, and what it took the ranks to find them. */
+export interface MessageGrouping extends FriendGroups {
+  readonly engine: 'distributed'
+  /** Common neighbors of all groups together. */
+  readonly weight: number
+  readonly messages: MessageCounts
+  /** Longest chain of decisions of every round. */
+  readonly waves: readonly number[]
+}
 
 /** The ranks of a topology, each with its own view, and messages between them in the order in which they are sent. */
-export function groupByMessages(
-  topology: ProcessTopology,
-  settings: GroupingSettings,
-): Omit<Grouping, 'timeMs'> {
+export function groupByMessages(topology: ProcessTopology, settings: GroupingSettings): MessageGrouping {
   const agreement = agreementFor(topology.ranks, settings)
   const messages = noMessages()
   const search = new GroupSearch(settings.k - 1)

@@ -1,5 +1,6 @@
 import { partBounds } from '../../friends/friend-groups.js'
 import type { GroupSearch } from '../../friends/group-search.js'
+import { KnownFriends } from './known-friends.js'
 import type {
   GroupingMessage,
   GroupingMessageKind,
@@ -7,8 +8,7 @@ import type {
   RankPattern,
   RankView,
   ServingGroup,
-} from '../../friends/rank-view.js'
-import { KnownFriends } from './known-friends.js'
+} from './rank-view.js'
 
 /** What all ranks agree on before they match. */
 export interface GroupingAgreement {

@@ -1,0 +1,18 @@
+import type { FriendGroups } from '../friends/friend-groups.js'
+import type { GroupingEngine } from '../friends/grouping-options.js'
+import type { MessageCounts } from './distributed/rank-view.js'
+
+/** Groups, and how they were found. */
+export interface Grouping extends FriendGroups {
+  readonly engine: GroupingEngine
+  /** Common neighbors of all groups together: how many messages each member of a group is rid of, before exchanges. */
+  readonly weight: number
+  /** Messages between ranks, when they matched themselves. */
+  readonly messages: MessageCounts | null
+  /**
+   * For every round, how many decisions waited for each other, one after the other: its depth, however many ranks decide at
+   * the same time. When ranks matched themselves; depends on what arrived first.
+   */
+  readonly waves: readonly number[] | null
+  readonly timeMs: number
+}
