@@ -10,7 +10,7 @@ import {
 import { addEntry, maxRows, OperationLog } from './operation-log.js'
 
 /** What a schedule says about itself besides its operations. */
-export interface ScheduleFileHeader {
+export interface ScheduleHeader {
   readonly collective: Collective
   readonly topology: ProcessTopology
   readonly strategy: string
@@ -32,13 +32,13 @@ export interface ScheduleFileHeader {
  */
 export class ScheduleBuilder {
   readonly specification: CollectiveSpecification
-  readonly #head: ScheduleFileHeader
+  readonly #head: ScheduleHeader
   readonly #staging: Int32Array
   readonly #log: OperationLog
   #openKind: number = opKind.copy
 
   /** @throws ERR_SCHEDULE when `phases` is negative, or ranks times phases exceed what a schedule can index. */
-  constructor(head: ScheduleFileHeader) {
+  constructor(head: ScheduleHeader) {
     const { phases, topology } = head
     if (!Number.isInteger(phases) || phases < 0) {
       throw new RankweaveError('ERR_SCHEDULE', `phases must be an integer of at least 0, got ${phases}`)

@@ -73,3 +73,10 @@ export function specificationOf(collective: Collective, topology: ProcessTopolog
       }
   }
 }
+
+/** Blocks are named 0 to this minus one. */
+export function blockCount(specification: CollectiveSpecification): number {
+  let last = -1
+  for (const block of specification.ownBlock) if (block > last) last = block
+  return last + 1
+}

@@ -1,7 +1,9 @@
 import type { CommState } from '../../comm/context/comm-state.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
-import { lowerProcess, lowerSlice, type ProcessProgram } from '../../schedule/lower/lower.js'
+import type { Schedule } from '../../schedule/ir.js'
+import { lowerInRounds, type ProcessProgram } from '../../schedule/lower/lower.js'
+import { type MessageRounds, messageRounds, roundsByPhase } from '../../schedule/lower/rounds.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -42,6 +44,7 @@ export class Neighborhood {
   readonly #state: CommState
   #topology: ProcessTopology
   #plan: Plan | undefined
+  #known: KnownPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
 
@@ -73,6 +76,7 @@ export class Neighborhood {
   get plan(): Plan {
     if (this.#plan === undefined) {
       const known = knownPlan(this)
+      this.#known = known
       this.#plan = known.held.deref()!
       const { schedule, ...others } = this.#plan
       const { topology, ...tables } = schedule
@@ -80,6 +84,8 @@ export class Neighborhood {
         this.#plan = { ...shared, schedule: { ...shared.schedule, topology: this.#topology } }
         // Shared memory goes with the communicators that use it, not with the topology.
         known.held = new WeakRef(this.#plan)
+        known.rounds = undefined
+        this.#known = undefined
       })
     }
     return this.#plan
@@ -89,11 +95,19 @@ export class Neighborhood {
   get program(): ProcessProgram {
     if (this.#program === undefined) {
       const { schedule, ranks } = this.plan
-      const lowered = ranks === undefined ? lowerProcess : lowerSlice
-      const program = lowered(schedule, this.#placement, this.#processIndex)
+      const rounds = ranks === undefined ? this.#messageRounds(schedule) : roundsByPhase(schedule)
+      const program = lowerInRounds(schedule, this.#placement, this.#processIndex, rounds)
       this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
     }
     return this.#program
+  }
+
+  /** Found once for all processes of an address space that use the plan; shared memory has one process each. */
+  #messageRounds(schedule: Schedule): MessageRounds {
+    const known = this.#known
+    if (known?.held.deref()?.schedule !== schedule) return messageRounds(schedule)
+    known.rounds ??= messageRounds(schedule)
+    return known.rounds
   }
 
   /** The slots of the program, rank by rank. */
@@ -108,6 +122,8 @@ interface KnownPlan {
   readonly strategy: string
   readonly nodeOf: Int32Array
   held: { deref(): Plan | undefined }
+  /** Rounds of the messages of its schedule, once a process has lowered it. */
+  rounds: MessageRounds | undefined
 }
 
 /** Plans of a topology, for processes of one address space that were given the same object. */
@@ -123,7 +139,7 @@ function knownPlan({ topology, strategy, nodeOf }: Neighborhood): KnownPlan {
   const made = plan(topology, strategy, { nodeOf })
   const { ok, violations } = verify(made.schedule)
   if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-  const kept: KnownPlan = { strategy: text, nodeOf, held: { deref: () => made } }
+  const kept: KnownPlan = { strategy: text, nodeOf, held: { deref: () => made }, rounds: undefined }
   plans.push(kept)
   return kept
 }

@@ -3,10 +3,10 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Schedule } from '../ir.js'
 import { OperationLog } from '../operation-log.js'
+import type { ScheduleSlice } from '../schedule-slice.js'
 import { readHeader, type ScheduleFileHeader } from './header.js'
 import { readRankLine } from './rank-line.js'
 import { failAtLine, parseLine, type Refuse, shown } from './refuse.js'
-import type { ScheduleSlice } from './slice.js'
 
 /**
  * Reads a schedule line by line: give every line to `line`, then call `schedule` or `slice`. Blank lines do not

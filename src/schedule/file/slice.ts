@@ -1,19 +1,6 @@
 import { RankweaveError } from '../../errors.js'
-import type { Schedule } from '../ir.js'
 import { readHeader, type ScheduleFileHeader } from './header.js'
 import { failAtLine, parseLine, shown } from './refuse.js'
-
-/**
- * Some ranks of a schedule. In its topology and operations the other ranks are empty, so it is no schedule to run;
- * `verifySlice` says what can be proved of it.
- */
-export interface ScheduleSlice {
-  readonly schedule: Schedule
-  /** Ascending. */
-  readonly ranks: Int32Array
-  /** Of the whole topology, as the header gives it. */
-  readonly topologyHash: string
-}
 
 /**
  * Keeps some ranks of a schedule in its text form: the header, marked as that of a slice, and the lines of these ranks

@@ -1,9 +1,8 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
-import { type CollectiveSpecification, opKind, type Schedule, specificationOf } from '../ir.js'
-import { blockCount } from '../verify/verify-structure.js'
+import { blockCount, type CollectiveSpecification, opKind, type Schedule, specificationOf } from '../ir.js'
 import { operationsOfRank } from '../walk.js'
-import { type MessageRounds, messageRounds } from './rounds.js'
+import type { MessageRounds } from './rounds.js'
 
 /** What lowering knows of a schedule and a placement, shared by the programs of all processes. */
 export interface LoweringContext {
@@ -32,7 +31,7 @@ export interface Frames {
 export function loweringContext(
   schedule: Schedule,
   placement: Int32Array,
-  { rounds, ofOperation }: MessageRounds = messageRounds(schedule),
+  { rounds, ofOperation }: MessageRounds,
 ): LoweringContext {
   const { ranks } = schedule.topology
   if (placement.length !== ranks) {

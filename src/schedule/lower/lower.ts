@@ -8,7 +8,7 @@ import {
   type LoweringContext,
   loweringContext,
 } from './lower-frames.js'
-import { roundsByPhase } from './rounds.js'
+import { type MessageRounds, messageRounds } from './rounds.js'
 
 /**
  * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages between its ranks are
@@ -98,7 +98,7 @@ export function lower(
   placement: Int32Array,
   processes = placement.reduce((most, process) => Math.max(most, process + 1), 0),
 ): LoweredSchedule {
-  const context = loweringContext(schedule, placement)
+  const context = loweringContext(schedule, placement, messageRounds(schedule))
   const programs: ProcessProgram[] = []
   for (let process = 0; process < processes; process++) programs.push(programOf(context, process))
   return { schedule, placement, programs }
@@ -112,18 +112,22 @@ export function lower(
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a block it needs.
  */
 export function lowerProcess(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
-  return programOf(loweringContext(schedule, placement), process)
+  return lowerInRounds(schedule, placement, process, messageRounds(schedule))
 }
 
 /**
- * {@link lowerProcess} for a process that knows the operations of its own ranks only, those of all others being empty. Every
- * message must be received in the phase in which it is sent: the rounds are then the phases, and no partner is needed to
- * find them.
+ * {@link lowerProcess} with the rounds of messages found before: by `messageRounds`, once for several processes, or by
+ * `roundsByPhase` where a process knows the operations of its own ranks only, those of all others being empty.
  *
  * @throws ERR_PLACEMENT, ERR_SCHEDULE
  */
-export function lowerSlice(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
-  return programOf(loweringContext(schedule, placement, roundsByPhase(schedule)), process)
+export function lowerInRounds(
+  schedule: Schedule,
+  placement: Int32Array,
+  process: number,
+  rounds: MessageRounds,
+): ProcessProgram {
+  return programOf(loweringContext(schedule, placement, rounds), process)
 }
 
 function programOf(context: LoweringContext, process: number): ProcessProgram {

@@ -19,27 +19,6 @@ export interface MessageRounds {
  * @throws ERR_SCHEDULE when a message has only one end or ranks wait for each other: verify the schedule.
  */
 export function messageRounds(schedule: Schedule): MessageRounds {
-  let rounds = known.get(schedule)
-  if (rounds === undefined) {
-    rounds = findRounds(schedule)
-    known.set(schedule, rounds)
-  }
-  return rounds
-}
-
-/** Every message in the round of its phase: for schedules that send and receive it in the same one. */
-export function roundsByPhase(schedule: Schedule): MessageRounds {
-  const { opKind: kinds, phases } = schedule
-  const ofOperation = rowOfOperations(schedule).map((row, op) =>
-    kinds[op] === opKind.copy ? -1 : row % phases,
-  )
-  return { rounds: phases, ofOperation }
-}
-
-/** Schedules are immutable, and every process of an address space asks for the same one. */
-const known = new WeakMap<Schedule, MessageRounds>()
-
-function findRounds(schedule: Schedule): MessageRounds {
   const { phases, opPeer } = schedule
   const rows = rowOfOperations(schedule)
   const partner = pairMessages(schedule, rows)
@@ -70,6 +49,18 @@ function findRounds(schedule: Schedule): MessageRounds {
     rounds = Math.max(rounds, ofOperation[op] + 1)
   }
   return { rounds, ofOperation }
+}
+
+/**
+ * Every message in the round of its phase: for schedules that receive every message in the phase in which it is sent.
+ * Needs no partners, so the operations of some ranks are enough.
+ */
+export function roundsByPhase(schedule: Schedule): MessageRounds {
+  const { opKind: kinds, phases } = schedule
+  const ofOperation = rowOfOperations(schedule).map((row, op) =>
+    kinds[op] === opKind.copy ? -1 : row % phases,
+  )
+  return { rounds: phases, ofOperation }
 }
 
 /** The round in which every rank enters every phase: longest paths, in topological order. */

@@ -1,4 +1,4 @@
-import { type CollectiveSpecification, opKind, type Schedule } from '../ir.js'
+import { blockCount, type CollectiveSpecification, opKind, type Schedule } from '../ir.js'
 import { operationKind } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
@@ -100,11 +100,4 @@ function checkOperations(
       }
     }
   }
-}
-
-/** Blocks are named 0 to this minus one. */
-export function blockCount(specification: CollectiveSpecification): number {
-  let last = -1
-  for (const block of specification.ownBlock) if (block > last) last = block
-  return last + 1
 }

@@ -1,7 +1,7 @@
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { ScheduleSlice } from '../file/slice.js'
 import { type Schedule, specificationOf } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
+import type { ScheduleSlice } from '../schedule-slice.js'
 import { rowOfOperations } from '../walk.js'
 import { checkContents } from './verify-contents.js'
 import { checkMessages } from './verify-messages.js'
