@@ -13,7 +13,7 @@ export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-tex
 
 // schedules
 
-export { ScheduleBuilder, type ScheduleFileHeader } from '../schedule/builder.js'
+export { ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
 export {
   type Collective,
   type CollectiveSpecification,
@@ -37,4 +37,5 @@ export { countMessages, forEachOperation } from '../schedule/walk.js'
 export { formatSchedule } from '../schedule/file/format-schedule.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
-export { type ScheduleSlice, sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'
+export { sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'
+export type { ScheduleSlice } from '../schedule/schedule-slice.js'

@@ -19,14 +19,13 @@ export {
   pairEdges,
   transposeTopology,
 } from '../topology/neighbors.js'
+export type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 export {
-  type CartShape,
   type EdgeArrays,
   type NeighborLists,
-  type ProcessTopology,
   topologyFromEdges,
   topologyFromLists,
-} from '../topology/process-topology.js'
+} from '../topology/topology-builders.js'
 export { topologyHash } from '../topology/topology-hash.js'
 export { type TopologyStatistics, topologyStatistics } from '../topology/topology-statistics.js'
 
@@ -47,8 +46,8 @@ export {
   stencilOffsets,
   stencilTopology,
 } from '../topology/generate/stencil.js'
-export { buildTopology } from '../topology/spec/build-topology.js'
 export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/spec/spec-text.js'
+export { buildTopology } from '../topology/spec/topology-from-spec.js'
 export {
   findTranslations,
   type TranslationFinding,
@@ -93,22 +92,23 @@ export {
   type CommonNeighbors,
   commonNeighbors,
 } from '../topology/friends/common-neighbors.js'
-export type { FriendGroups, Grouping } from '../topology/friends/friend-groups.js'
+export type { FriendGroups } from '../topology/friends/friend-groups.js'
 export type { GroupingEngine, GroupingOptions } from '../topology/friends/grouping-options.js'
 export {
   countHyperedges,
   type HyperedgeCount,
   type HyperedgeOptions,
 } from '../topology/friends/hyperedges.js'
-export type { MessageCounts } from '../topology/friends/rank-view.js'
 export {
   type CombiningForecast,
   type Forecast,
   type ForecastOptions,
   forecastCombining,
 } from '../topology/grouping/combining-forecast.js'
+export type { MessageCounts } from '../topology/grouping/distributed/rank-view.js'
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
+export type { Grouping } from '../topology/grouping/grouping.js'
 
 // machines
 
