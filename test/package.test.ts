@@ -14,7 +14,9 @@ import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { buildSync } from 'esbuild'
+import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 /**
@@ -24,6 +26,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 const root = fileURLToPath(new URL('..', import.meta.url))
 let folder: string
 let installed: string
+let tarball: string
 
 interface Manifest {
   readonly name: string
@@ -44,7 +47,8 @@ beforeAll(() => {
   // prepack builds, as a release does.
   execFileSync('npm', ['pack', '--pack-destination', folder], { cwd: root, stdio: 'pipe' })
   const { name, version } = manifestIn(root)
-  execFileSync('tar', ['-xzf', `${name}-${version}.tgz`], { cwd: folder })
+  tarball = join(folder, `${name}-${version}.tgz`)
+  execFileSync('tar', ['-xzf', tarball], { cwd: folder })
   execFileSync('mv', ['package', installed], { cwd: folder })
   // A TypeScript program on Node has Node's types.
   const beside = [...Object.keys(manifestIn(root).dependencies), '@types/node', 'undici-types']
@@ -68,6 +72,12 @@ const inFolder = (file: string, args: readonly string[]) =>
   execFileSync(file, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
 const bin = (...args: string[]) => inFolder(join(folder, 'node_modules', '.bin', 'rankweave'), args)
+
+/** What users import from: `rankweave`, `rankweave/topology`, ... */
+const entryPaths = () =>
+  Object.keys(manifestIn(installed).exports)
+    .filter((path) => !path.endsWith('.json'))
+    .map((path) => `rankweave${path.slice(1)}`)
 
 const textOf = (file: string) => readFileSync(join(installed, 'dist', file), 'utf8')
 
@@ -102,20 +112,39 @@ describe('the packed package', () => {
         expect(existsSync(join(installed, path)), path).toBe(true)
       }
     }
-    for (const path of [
-      'README.md',
-      'CHANGELOG.md',
-      'CONTRIBUTING.md',
-      'SECURITY.md',
-      'LICENSE',
-      'docs',
-      'examples',
-    ]) {
+    for (const path of ['README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE', 'docs', 'examples']) {
       expect(existsSync(join(installed, path)), path).toBe(true)
     }
-    for (const path of ['src', 'test', 'bench', '.ci']) {
+    // What only concerns those who change the library stays in the repository.
+    for (const path of [
+      'src',
+      'test',
+      'bench',
+      '.ci',
+      'docs/decisions',
+      'docs/architecture.md',
+      'CONTRIBUTING.md',
+    ]) {
       expect(existsSync(join(installed, path)), path).toBe(false)
     }
+  })
+
+  it('publint finds nothing', async () => {
+    const { messages } = await publint({ pkgDir: installed, pack: false, strict: true })
+    expect(messages).toEqual([])
+  })
+
+  it('its types are those of its code, for ES modules on Node and for bundlers', async () => {
+    const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
+    if (checked.types === false) throw new Error('the package has no types')
+    // Node loads ES modules only, and resolution of before `exports` finds the root alone.
+    const unsupported = ['node10', 'node16-cjs']
+    const problems = checked.problems.filter(
+      (problem) => !('resolutionKind' in problem && unsupported.includes(problem.resolutionKind)),
+    )
+    expect(problems).toEqual([])
+    const paths = Object.keys(manifestIn(root).exports)
+    expect(Object.keys(checked.entrypoints).sort()).toEqual(paths.sort())
   })
 
   it('its command runs by its name', () => {
@@ -126,15 +155,14 @@ describe('the packed package', () => {
   })
 
   it('every export is importable', () => {
-    const names = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
-    const imports = names.map((name, i) => `import * as m${i} from 'rankweave${name.slice(1)}'`)
-    const sizes = names.map((_, i) => `Object.keys(m${i}).length`)
+    const imports = entryPaths().map((path, i) => `import * as m${i} from '${path}'`)
+    const sizes = entryPaths().map((_, i) => `Object.keys(m${i}).length`)
     writeFileSync(
       join(folder, 'imports.mjs'),
       `${imports.join('\n')}\nconsole.log(JSON.stringify([${sizes.join(', ')}]))`,
     )
     const counts = JSON.parse(inFolder(process.execPath, ['imports.mjs'])) as number[]
-    expect(counts).toHaveLength(names.length)
+    expect(counts).toHaveLength(entryPaths().length)
     for (const count of counts) expect(count).toBeGreaterThan(0)
   })
 
@@ -177,34 +205,34 @@ describe('the packed package', () => {
   })
 
   it('a value is exported by one entry only; errors also by the root', async () => {
-    const paths = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
     writeFileSync(
       join(folder, 'names.mjs'),
       `const names = {}
-       for (const path of ${JSON.stringify(paths)}) {
-         for (const name of Object.keys(await import('rankweave' + path.slice(1)))) (names[name] ??= []).push(path)
+       for (const path of ${JSON.stringify(entryPaths())}) {
+         for (const name of Object.keys(await import(path))) (names[name] ??= []).push(path)
        }
        console.log(JSON.stringify(names))`,
     )
     const names = JSON.parse(inFolder(process.execPath, ['names.mjs'])) as Record<string, string[]>
     const repeated = Object.entries(names).filter(([, entries]) => entries.length > 1)
     expect(Object.fromEntries(repeated)).toEqual({
-      RankweaveError: ['.', './errors'],
-      errorCodes: ['.', './errors'],
-      isRankweaveError: ['.', './errors'],
+      RankweaveError: ['rankweave', 'rankweave/errors'],
+      errorCodes: ['rankweave', 'rankweave/errors'],
+      isRankweaveError: ['rankweave', 'rankweave/errors'],
     })
-    const root = Object.values(names).filter((entries) => entries.includes('.'))
+    const root = Object.values(names).filter((entries) => entries.includes('rankweave'))
     expect(root.length).toBeLessThanOrEqual(40)
   })
 
   it('a program loaded by the command finds every entry', () => {
-    const paths = Object.keys(manifestIn(installed).exports).filter((name) => !name.endsWith('.json'))
     const outside = mkdtempSync(join(tmpdir(), 'rankweave-outside-'))
     try {
       writeFileSync(
         join(outside, 'program.mts'),
-        `${paths.map((path, i) => `import * as m${i} from 'rankweave${path.slice(1)}'`).join('\n')}
-         export default () => [${paths.map((_, i) => `Object.keys(m${i}).length > 0`)}].every(Boolean)`,
+        `${entryPaths()
+          .map((path, i) => `import * as m${i} from '${path}'`)
+          .join('\n')}
+         export default () => [${entryPaths().map((_, i) => `Object.keys(m${i}).length > 0`)}].every(Boolean)`,
       )
       const answer = bin('run', join(outside, 'program.mts'), '-n', '1', '--json')
       expect(JSON.parse(answer)).toMatchObject({ results: [true] })
@@ -309,6 +337,8 @@ describe('the packed package', () => {
       )
       expect(answer).toMatchObject({ fabric, results: ['left,2,true', 'left,0,true', 'left,1,true'] })
     }
+    const imports = entryPaths().map((path, i) => `export * as m${i} from '${path}'`)
+    writeFileSync(join(folder, 'entries.ts'), imports.join('\n'))
     writeFileSync(
       join(folder, 'tsconfig.json'),
       JSON.stringify({
@@ -320,7 +350,7 @@ describe('the packed package', () => {
           noEmit: true,
           types: ['node'],
         },
-        files: ['program.ts', 'check.ts'],
+        files: ['program.ts', 'check.ts', 'entries.ts'],
       }),
     )
     inFolder(process.execPath, [join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', '.'])
