@@ -1,3 +1,4 @@
+import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import type { Exchange, Take } from './exchange.js'
 
 /**
@@ -178,37 +179,4 @@ export async function alltoallBytes(
     received.push(peer === me ? blocks[me]! : await exchange.receive(peer, step))
   }
   return received
-}
-
-/** A list of byte blocks as one: count, lengths, then the blocks, each at a multiple of 8 bytes. */
-export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
-  let size = 8 * (1 + blocks.length)
-  for (const block of blocks) size += padded(block.byteLength)
-  const packed = new Uint8Array(size)
-  const lengths = new Float64Array(packed.buffer, 0, 1 + blocks.length)
-  lengths[0] = blocks.length
-  let at = lengths.byteLength
-  blocks.forEach((block, i) => {
-    lengths[1 + i] = block.byteLength
-    packed.set(block, at)
-    at += padded(block.byteLength)
-  })
-  return packed
-}
-
-/** The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its buffer. */
-export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
-  const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]!
-  const lengths = new Float64Array(packed.buffer, packed.byteOffset + 8, count)
-  const blocks: Uint8Array[] = []
-  let at = 8 * (1 + count)
-  for (let i = 0; i < count; i++) {
-    blocks.push(packed.subarray(at, at + lengths[i]!))
-    at += padded(lengths[i]!)
-  }
-  return blocks
-}
-
-function padded(sizeBytes: number): number {
-  return Math.ceil(sizeBytes / 8) * 8
 }

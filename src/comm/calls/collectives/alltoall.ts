@@ -1,9 +1,10 @@
+import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { alltoallBytes } from '../exchange-patterns.js'
-import { concatenate, deliverAll, deliverBlocks, joinBlocks, type Layout, splitBlocks } from './blocks.js'
+import { deliverAll, deliverBlocks, type Layout } from './blocks.js'
 import { type Parts, partOf } from './parts.js'
 import { byProcess, byRank } from './placement.js'
 

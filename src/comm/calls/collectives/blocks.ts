@@ -16,7 +16,6 @@ import {
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
 import { Refusal } from '../collective-call.js'
-import { packBlocks, unpackBlocks } from '../exchange-patterns.js'
 import type { Gathered } from './gathered.js'
 
 /** What one rank passes: its elements side by side, or one encoded value. The bytes may still be the user's. */
@@ -51,22 +50,6 @@ export function apartFrom<P extends { readonly bytes: Uint8Array }>(into: unknow
     target.byteOffset < byteOffset + byteLength &&
     byteOffset < target.byteOffset + target.byteLength
   return meets ? { ...part, bytes: part.bytes.slice() } : part
-}
-
-/** Blocks of one process as one message: side by side when all have the same known size, else with their lengths. */
-export function joinBlocks(blocks: readonly Uint8Array[], sizeBytes: number | null): Uint8Array {
-  if (sizeBytes === null) return packBlocks(blocks)
-  const joined = new Uint8Array(blocks.length * sizeBytes)
-  blocks.forEach((block, i) => {
-    joined.set(block, i * sizeBytes)
-  })
-  return joined
-}
-
-/** The blocks of {@link joinBlocks}, as views of `joined`. */
-export function splitBlocks(joined: Uint8Array, count: number, sizeBytes: number | null): Uint8Array[] {
-  if (sizeBytes === null) return unpackBlocks(joined)
-  return Array.from({ length: count }, (_, i) => joined.subarray(i * sizeBytes, (i + 1) * sizeBytes))
 }
 
 /** One block as a rank gets it: a fresh array or value, or `into` filled; a refusal when it does not fit. */
@@ -113,19 +96,6 @@ export function deliverAll(
   if (type !== typeCode.value) return deliver(state, type, flat!, into)
   const error = misfit(type, 1, into)
   return error === undefined ? blocks.map(decodeValue) : new Refusal(error)
-}
-
-/** Blocks side by side. */
-export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
-  let sizeBytes = 0
-  for (const block of blocks) sizeBytes += block.byteLength
-  const flat = new Uint8Array(sizeBytes)
-  let at = 0
-  for (const block of blocks) {
-    flat.set(block, at)
-    at += block.byteLength
-  }
-  return flat
 }
 
 /** How a rank wants blocks of differing lengths laid out. */

@@ -1,18 +1,11 @@
+import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
 import { typeCode } from '../../datatype/payload.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { allgatherBytes, gatherBytes } from '../exchange-patterns.js'
 import type { Signature } from '../signature.js'
-import {
-  type Block,
-  concatenate,
-  deliverAll,
-  deliverBlocks,
-  joinBlocks,
-  type Layout,
-  splitBlocks,
-} from './blocks.js'
+import { type Block, deliverAll, deliverBlocks, type Layout } from './blocks.js'
 import { byRank, localIndexOf, processOfRank, ranksPerProcess } from './placement.js'
 
 export interface GatherPart {

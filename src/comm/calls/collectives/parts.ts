@@ -1,8 +1,9 @@
 import { bytesOf } from '../../../base/bytes.js'
+import { concatenate } from '../../../base/packing.js'
 import { RankweaveError } from '../../../errors.js'
 import { elementSizeBytes, payloadOf, StridedView, typeCode } from '../../datatype/payload.js'
 import { encodeValue } from '../../datatype/value-encoding.js'
-import { concatenate, countsOf, packedDispls, requireElements, side } from './blocks.js'
+import { countsOf, packedDispls, requireElements, side } from './blocks.js'
 
 /** What one rank has for all others: block r is `sizes[r]` bytes from `starts[r]`. May still be the user's bytes. */
 export interface Parts {

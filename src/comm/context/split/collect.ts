@@ -1,5 +1,5 @@
+import { packWords, unpackWords } from '../../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
-import { packWords, unpackWords } from './exchange-group.js'
 import type { SplitMeter } from './meter.js'
 import type { Owners } from './owners.js'
 import { mergeRows, type Rows } from './rows/rows.js'

@@ -1,3 +1,4 @@
+import { packWords, unpackWords } from '../../../base/packing.js'
 import type { Exchange } from '../../calls/exchange.js'
 
 /** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
@@ -49,31 +50,4 @@ export async function alltoallWords(
     })
   }
   return blocks.map((_, peer) => held[(me - peer + count) % count]!)
-}
-
-/** Lists of words as bytes: count, lengths, then the words. */
-export function packWords(lists: readonly Int32Array[]): Uint8Array {
-  let length = 1 + lists.length
-  for (const list of lists) length += list.length
-  const packed = new Int32Array(length)
-  packed[0] = lists.length
-  let at = 1 + lists.length
-  lists.forEach((list, i) => {
-    packed[1 + i] = list.length
-    packed.set(list, at)
-    at += list.length
-  })
-  return new Uint8Array(packed.buffer)
-}
-
-/** The lists of {@link packWords}, as views. */
-export function unpackWords(bytes: Uint8Array): Int32Array[] {
-  const packed = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
-  const lists: Int32Array[] = []
-  let at = 1 + packed[0]!
-  for (let i = 0; i < packed[0]!; i++) {
-    lists.push(packed.subarray(at, at + packed[1 + i]!))
-    at += packed[1 + i]!
-  }
-  return lists
 }

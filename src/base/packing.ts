@@ -1,0 +1,87 @@
+import { bytesOf, wordsOf } from './bytes.js'
+
+// Lists of blocks as one block of bytes, and back.
+
+/** Blocks next to each other, without their lengths. */
+export function concatenate(blocks: readonly Uint8Array[]): Uint8Array {
+  let sizeBytes = 0
+  for (const block of blocks) sizeBytes += block.byteLength
+  const flat = new Uint8Array(sizeBytes)
+  let at = 0
+  for (const block of blocks) {
+    flat.set(block, at)
+    at += block.byteLength
+  }
+  return flat
+}
+
+/** Blocks next to each other if all have the same known size, else with their lengths. */
+export function joinBlocks(blocks: readonly Uint8Array[], sizeBytes: number | null): Uint8Array {
+  return sizeBytes === null ? packBlocks(blocks) : concatenate(blocks)
+}
+
+/** The blocks of {@link joinBlocks}, as views of `joined`. */
+export function splitBlocks(joined: Uint8Array, count: number, sizeBytes: number | null): Uint8Array[] {
+  if (sizeBytes === null) return unpackBlocks(joined)
+  return Array.from({ length: count }, (_, i) => joined.subarray(i * sizeBytes, (i + 1) * sizeBytes))
+}
+
+/** Count, lengths, then the blocks, each at a multiple of 8 bytes. */
+export function packBlocks(blocks: readonly Uint8Array[]): Uint8Array {
+  let size = 8 * (1 + blocks.length)
+  for (const block of blocks) size += padded(block.byteLength)
+  const packed = new Uint8Array(size)
+  const lengths = new Float64Array(packed.buffer, 0, 1 + blocks.length)
+  lengths[0] = blocks.length
+  let at = lengths.byteLength
+  blocks.forEach((block, i) => {
+    lengths[1 + i] = block.byteLength
+    packed.set(block, at)
+    at += padded(block.byteLength)
+  })
+  return packed
+}
+
+/** The blocks of {@link packBlocks}, as views of `packed`, which starts at a multiple of 8 bytes in its buffer. */
+export function unpackBlocks(packed: Uint8Array): Uint8Array[] {
+  const count = new Float64Array(packed.buffer, packed.byteOffset, 1)[0]!
+  const lengths = new Float64Array(packed.buffer, packed.byteOffset + 8, count)
+  const blocks: Uint8Array[] = []
+  let at = 8 * (1 + count)
+  for (let i = 0; i < count; i++) {
+    blocks.push(packed.subarray(at, at + lengths[i]!))
+    at += padded(lengths[i]!)
+  }
+  return blocks
+}
+
+function padded(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / 8) * 8
+}
+
+/** Lists of 32-bit words in half the space for their lengths: count, lengths, then the words. */
+export function packWords(lists: readonly Int32Array[]): Uint8Array {
+  let length = 1 + lists.length
+  for (const list of lists) length += list.length
+  const packed = new Int32Array(length)
+  packed[0] = lists.length
+  let at = 1 + lists.length
+  lists.forEach((list, i) => {
+    packed[1 + i] = list.length
+    packed.set(list, at)
+    at += list.length
+  })
+  return bytesOf(packed)
+}
+
+/** The lists of {@link packWords}, as views of `bytes`, which start at a multiple of 4 bytes in their buffer. */
+export function unpackWords(bytes: Uint8Array): Int32Array[] {
+  const packed = wordsOf(bytes)
+  const lists: Int32Array[] = []
+  let at = 1 + packed[0]!
+  for (let i = 0; i < packed[0]!; i++) {
+    lists.push(packed.subarray(at, at + packed[1 + i]!))
+    at += packed[1 + i]!
+  }
+  return lists
+}
