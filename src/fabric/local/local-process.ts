@@ -1,6 +1,5 @@
-import { RankweaveError } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
-import { maxHeaderWords } from '../fabric.js'
+import { alreadyAttached, checkFrame } from '../frame-limits.js'
 
 /** What a logical process needs of the session it belongs to. */
 export interface Network {
@@ -45,29 +44,13 @@ export class LocalProcess implements Fabric {
   }
 
   attach(sink: FrameSink): void {
-    if (this.#sink !== undefined) {
-      throw new RankweaveError('ERR_FABRIC', `process ${this.process} already has a receiver of frames`)
-    }
+    if (this.#sink !== undefined) throw alreadyAttached(this.process)
     this.#sink = sink
   }
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
-    if (!Number.isInteger(peer) || peer < 0 || peer >= this.processes) {
-      throw new RankweaveError('ERR_FABRIC', `expected a process in 0..${this.processes - 1}, got ${peer}`)
-    }
-    if (header.length > maxHeaderWords) {
-      throw new RankweaveError(
-        'ERR_FABRIC',
-        `a header has at most ${maxHeaderWords} words, got ${header.length}`,
-      )
-    }
     const payloadBytes = payload === undefined ? 0 : payload.byteLength
-    if (payloadBytes > this.maxPayloadBytes) {
-      throw new RankweaveError(
-        'ERR_FABRIC',
-        `a payload has at most ${this.maxPayloadBytes} bytes, got ${payloadBytes}`,
-      )
-    }
+    checkFrame(peer, this.processes, header.length, payloadBytes, this.maxPayloadBytes)
     this.counters.framesSent++
     this.counters.bytesSent += header.byteLength + payloadBytes
     this.#network.enqueue(this.process, peer, header, payload)

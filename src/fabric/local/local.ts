@@ -1,6 +1,7 @@
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
+import { closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { Queue } from '../queue.js'
 import { type DeliveryOrder, RandomOrder } from './delivery-order.js'
@@ -155,7 +156,7 @@ export class LocalSession implements FabricSession, Network {
 
   /** @internal */
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void {
-    if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
+    if (this.#closed) throw closedToSends()
     if (this.#dead.has(src) || this.#dead.has(dst)) return
     const fate = this.#faults?.next(src, dst)
     if (fate?.lost !== true) {

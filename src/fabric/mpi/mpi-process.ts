@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
-import { maxHeaderWords } from '../fabric.js'
+import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive } from '../own-handles.js'
 import { Queue } from '../queue.js'
 import { MpiBulk } from './mpi-bulk.js'
@@ -62,23 +62,15 @@ export class MpiProcess implements Fabric {
   }
 
   attach(sink: FrameSink): void {
-    if (this.#sink !== undefined) {
-      throw new RankweaveError('ERR_FABRIC', `process ${this.process} already has a receiver of frames`)
-    }
+    if (this.#sink !== undefined) throw alreadyAttached(this.process)
     this.#sink = sink
     this.#pace.hurry()
   }
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
-    if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
+    if (this.#closed) throw closedToSends()
     const payloadBytes = payload === undefined ? 0 : payload.byteLength
-    if (
-      !(peer >= 0 && peer < this.processes && Number.isInteger(peer)) ||
-      header.length > maxHeaderWords ||
-      payloadBytes > maxPayloadBytes
-    ) {
-      throw this.#refused(peer, header.length, payloadBytes)
-    }
+    checkFrame(peer, this.processes, header.length, payloadBytes, maxPayloadBytes)
     this.counters.framesSent++
     this.counters.bytesSent += header.length * 4 + payloadBytes
     if (peer === this.process) {
@@ -186,13 +178,5 @@ export class MpiProcess implements Fabric {
       this.counters.bytesReceived += header.length * 4 + payload.byteLength
       this.#sink!.frame(src, header, payload)
     },
-  }
-
-  #refused(peer: number, headerWords: number, payloadBytes: number): RankweaveError {
-    const limits = `a header of at most ${maxHeaderWords} words and a payload of at most ${maxPayloadBytes} bytes to a process in 0..${this.processes - 1}`
-    return new RankweaveError(
-      'ERR_FABRIC',
-      `expected ${limits}; got ${headerWords} words and ${payloadBytes} bytes to process ${peer}`,
-    )
   }
 }

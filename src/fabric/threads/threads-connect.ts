@@ -28,17 +28,18 @@ export interface ThreadsConnection {
   readonly nodes: readonly string[]
   readonly ringBytes: number
   readonly maxPayloadBytes: number
-  /** One word per process, 16 words apart: what `bell` says. */
-  readonly bells: SharedArrayBuffer
+  /** One word per process, `stateStride` words apart: its `processState`. */
+  readonly states: SharedArrayBuffer
   /** By receiver: the rings from every process to it. */
   readonly rings: readonly SharedArrayBuffer[]
   /** To every other process; a message wakes it up. */
   readonly ports: readonly (MessagePort | null)[]
 }
 
-/** What a process's word in `bells` says. `asleep`: whoever sends it something must wake it. */
-export const bell = { awake: 0, asleep: 1, closed: 2 } as const
-export const bellStride = 16
+/** What the others know of a process. `asleep`: who sends it something must also send a wake message. */
+export const processState = { awake: 0, asleep: 1, closed: 2 } as const
+/** A cache line each, so that processes do not invalidate each other's. */
+export const stateStride = 16
 
 export const maxThreads = 64
 /** Cut off larger ones: a copy of this size still finds its source in the cache, and the other side has time to keep up. */
@@ -48,7 +49,7 @@ const maxFrameBytes = 65_536
 export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   const { processes, nodes, ringBytes: size } = options
   const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
-  const bells = new SharedArrayBuffer(processes * bellStride * 4)
+  const states = new SharedArrayBuffer(processes * stateStride * 4)
   const rings = Array.from({ length: processes }, () => new SharedArrayBuffer(processes * ringBytes(size)))
   for (let dst = 0; dst < processes; dst++) {
     for (let src = 0; src < processes; src++) initRing(ringOf({ rings, ringBytes: size }, src, dst))
@@ -66,7 +67,7 @@ export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
     nodes,
     ringBytes: size,
     maxPayloadBytes,
-    bells,
+    states,
     rings,
     ports: own,
   }))

@@ -1,5 +1,5 @@
 import { Queue } from '../queue.js'
-import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
+import { processState, ringOf, stateStride, type ThreadsConnection } from './threads-connect.js'
 import { RingWriter } from './threads-ring.js'
 
 /** A record that found its ring full: the fabric's own copy. */
@@ -14,12 +14,12 @@ export function queued(kind: number, header: Int32Array, payload: Uint8Array | u
   return { kind, header: header.slice(), payload: payload === undefined ? none : copyOf(payload) }
 }
 
-/** What leaves one process for the others: rings, what found them full, and the bells of those who sleep. */
+/** What leaves one process for the others: rings, what found them full, and wake messages to peers that are asleep. */
 export class ThreadsOutbox {
   /** Something left since the owner last asked; the owner sets it back. */
   active = false
   readonly #connection: ThreadsConnection
-  readonly #bells: Int32Array
+  readonly #states: Int32Array
   /** By peer; none for this process itself. */
   readonly #writers: readonly (RingWriter | undefined)[]
   readonly #overflow: readonly Queue<Queued>[]
@@ -27,10 +27,10 @@ export class ThreadsOutbox {
   #overflowing = 0
   readonly #gone: boolean[]
 
-  constructor(connection: ThreadsConnection, bells: Int32Array) {
+  constructor(connection: ThreadsConnection, states: Int32Array) {
     const { process, nodes } = connection
     this.#connection = connection
-    this.#bells = bells
+    this.#states = states
     this.#writers = nodes.map((_, peer) =>
       peer === process ? undefined : new RingWriter(ringOf(connection, process, peer)),
     )
@@ -68,15 +68,19 @@ export class ThreadsOutbox {
     if (this.#gone[peer] || (this.#overflowing > 0 && this.waitsFor(peer))) return false
     if (!this.#writers[peer]!.write(kind, header, payload, from, to)) return false
     this.active = true
-    this.ring(peer)
+    this.wake(peer)
     return true
   }
 
   /** Wakes `peer` if it sleeps. */
-  ring(peer: number): void {
-    const at = peer * bellStride
-    if (Atomics.load(this.#bells, at) !== bell.asleep) return
-    if (Atomics.compareExchange(this.#bells, at, bell.asleep, bell.awake) !== bell.asleep) return
+  wake(peer: number): void {
+    const at = peer * stateStride
+    if (Atomics.load(this.#states, at) !== processState.asleep) return
+    if (
+      Atomics.compareExchange(this.#states, at, processState.asleep, processState.awake) !==
+      processState.asleep
+    )
+      return
     this.#connection.ports[peer]!.postMessage(0)
   }
 
@@ -93,13 +97,13 @@ export class ThreadsOutbox {
       queue.take()
       this.#overflowing--
       this.active = true
-      this.ring(peer)
+      this.wake(peer)
     }
   }
 
-  /** Asks `peer` to ring when it has made room. */
-  askForRoom(peer: number): void {
-    this.#writers[peer]?.askForRoom()
+  /** Asks `peer` for a wake message when it has released space. */
+  requestSpace(peer: number): void {
+    this.#writers[peer]?.requestSpace()
   }
 
   /** Nothing that waits for `peer` will be sent. */
@@ -128,7 +132,7 @@ export class ThreadsOutbox {
   }
 
   #isClosed(peer: number): boolean {
-    return Atomics.load(this.#bells, peer * bellStride) === bell.closed
+    return Atomics.load(this.#states, peer * stateStride) === processState.closed
   }
 }
 

@@ -2,25 +2,22 @@ import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../../errors.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
-import { maxHeaderWords } from '../fabric.js'
+import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
-import { Queue } from '../queue.js'
 import { SpinPolicy } from './spin-policy.js'
 import { recordKind, ThreadsBulk } from './threads-bulk.js'
-import { bell, bellStride, ringOf, type ThreadsConnection } from './threads-connect.js'
-import { type Queued, queued, ThreadsOutbox } from './threads-outbox.js'
-import { RingReader } from './threads-ring.js'
+import { processState, stateStride, type ThreadsConnection } from './threads-connect.js'
+import { ThreadsInbox } from './threads-inbox.js'
+import { ThreadsOutbox } from './threads-outbox.js'
 import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
 
-/** Records taken from one ring in one go, so that timers, I/O and the other rings get their turn. */
-const batchRecords = 1024
 /** After so many spins that found something the event loop gets its turn. */
 const spinsPerTurn = 1024
 
 /**
- * One worker thread's end of the fabric. It is either awake, and then a task that looks at the rings is scheduled; or
- * asleep, and then its bell says so and whoever sends it something wakes it by a message, which costs nothing until
- * it comes.
+ * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is scheduled; or asleep,
+ * and then its state in shared memory is `asleep` and whoever sends it something wakes it by a message on their port, which
+ * costs nothing until it comes.
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
@@ -32,44 +29,41 @@ export class ThreadsProcess implements Fabric {
   readonly bulk: ThreadsBulk
   readonly sharing: ThreadsSharing
   readonly #connection: ThreadsConnection
-  readonly #bells: Int32Array
-  /** By peer; none for this process itself. */
-  readonly #readers: readonly (RingReader | undefined)[]
+  readonly #states: Int32Array
+  readonly #inbox: ThreadsInbox
   readonly #outbox: ThreadsOutbox
-  readonly #toSelf = new Queue<Queued>()
   readonly #lost: (RankweaveError | undefined)[] = []
   #unreported: { readonly peer: number; readonly reason: string }[] = []
   readonly #keepAlive = new KeepAlive()
   readonly #task = new Task(() => this.#turn())
   readonly #spinPolicy: SpinPolicy
-  #sink: FrameSink | undefined
-  #delivering = false
   #closed = false
-  /** Frames delivered and bulk transfers settled: what somebody may have waited for. */
-  #events = 0
-  /** Something came since the last turn. */
-  #active = false
   #activeAt = 0
   #asleep = false
-  /** A spin was in vain, and nothing has come since: nobody here can go on without a frame, as far as we know. */
+  /** A spin was unsuccessful, and nothing has come since: no rank here can continue without a frame, as far as we know. */
   #waiting = false
   /** Spins that found something since the last turn of the event loop. */
   #spins = 0
 
   /** @internal */
   constructor(connection: ThreadsConnection) {
-    const { process, nodes, maxPayloadBytes, bells, ports } = connection
+    const { process, nodes, maxPayloadBytes, states, ports } = connection
     this.#spinPolicy = new SpinPolicy(nodes.length > availableParallelism())
     this.#connection = connection
     this.process = process
     this.processes = nodes.length
     this.nodes = nodes
     this.maxPayloadBytes = maxPayloadBytes
-    this.#bells = new Int32Array(bells)
-    this.#outbox = new ThreadsOutbox(connection, this.#bells)
-    this.#readers = nodes.map((_, peer) =>
-      peer === process ? undefined : new RingReader(ringOf(connection, peer, process)),
-    )
+    this.#states = new Int32Array(states)
+    this.#outbox = new ThreadsOutbox(connection, this.#states)
+    this.#inbox = new ThreadsInbox(connection, {
+      counters: this.counters,
+      control: (src, kind, header, payload) => {
+        if (kind === recordKind.forget) this.sharing.forget(src, header[0]!)
+        else this.bulk.record(src, kind, header, payload)
+      },
+      wake: (peer) => this.#outbox.wake(peer),
+    })
     this.bulk = new ThreadsBulk(
       {
         process,
@@ -77,26 +71,23 @@ export class ThreadsProcess implements Fabric {
         post: (peer, kind, header) => this.#post(peer, kind, header, undefined),
         write: (peer, kind, header, payload, from, to) => this.#write(peer, kind, header, payload, from, to),
         schedule: () => this.#wakeUp(),
-        lost: (peer) =>
-          this.#closed
-            ? new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
-            : this.#lost[peer],
+        lost: (peer) => (this.#closed ? closedToSends() : this.#lost[peer]),
         settled: () => {
-          this.#events++
+          this.#inbox.events++
         },
       },
       nodes.length,
     )
     this.sharing = new ThreadsSharing({
       ports,
-      heard: (peer, message) => this.#heard(peer, message),
+      taken: (peer, message) => this.#takenFromPort(peer, message),
       forget: (peer, segment) => {
         if (!this.#closed) this.#post(peer, recordKind.forget, Int32Array.of(segment), undefined)
       },
     })
     ports.forEach((port, peer) => {
       port?.on('message', (message: 0 | SegmentMessage) => {
-        if (message === 0) this.#onBell()
+        if (message === 0) this.#onWakeMessage()
         else this.sharing.learn(peer, message)
       })
       port?.unref()
@@ -104,24 +95,16 @@ export class ThreadsProcess implements Fabric {
   }
 
   attach(sink: FrameSink): void {
-    if (this.#sink !== undefined) {
-      throw new RankweaveError('ERR_FABRIC', `process ${this.process} already has a receiver of frames`)
-    }
-    this.#sink = sink
+    if (this.#inbox.sink !== undefined) throw alreadyAttached(this.process)
+    this.#inbox.sink = sink
     this.#wakeUp()
   }
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
-    if (this.#closed) throw new RankweaveError('ERR_FABRIC', 'the session is closed: nothing can be sent')
+    if (this.#closed) throw closedToSends()
     // `length` is compiled in place, `byteLength` is a call; of bytes they are the same.
     const payloadBytes = payload === undefined ? 0 : payload.length
-    if (
-      !(peer >= 0 && peer < this.processes && Number.isInteger(peer)) ||
-      header.length > maxHeaderWords ||
-      payloadBytes > this.maxPayloadBytes
-    ) {
-      throw this.#refused(peer, header.length, payloadBytes)
-    }
+    checkFrame(peer, this.processes, header.length, payloadBytes, this.maxPayloadBytes)
     this.counters.framesSent++
     this.counters.bytesSent += header.length * 4 + payloadBytes
     this.#post(peer, recordKind.frame, header, payload)
@@ -129,13 +112,13 @@ export class ThreadsProcess implements Fabric {
 
   /** Frames that arrive while one is being delivered wait: a sink is never called by itself. */
   poll(): boolean {
-    if (this.#delivering || this.#closed) return false
-    return this.#look()
+    if (this.#inbox.delivering || this.#closed) return false
+    return this.#progress()
   }
 
   /**
-   * Looks for frames for a short while, for when nobody here can go on without one: what comes within microseconds is
-   * served in microseconds.
+   * Polls for a short while, for when no rank here can continue without a frame: what comes within microseconds is served
+   * within microseconds.
    */
   spin(): boolean {
     if (!this.#mayPoll()) return false
@@ -145,26 +128,22 @@ export class ThreadsProcess implements Fabric {
 
   tryPoll(maxPolls: number): boolean {
     if (!this.#mayPoll()) return false
-    // None of these changes before something is found.
-    if (this.#toSelf.size + this.#outbox.waiting > 0 || this.bulk.moving) return this.#look() && this.#found()
-    for (let looks = 0; looks < maxPolls; looks++) {
-      for (let peer = 0; peer < this.processes; peer++) {
-        const reader = this.#readers[peer]
-        if (reader?.next() === true) return this.#takeOne(peer, reader) && this.#found()
-      }
-    }
-    return false
+    const inbox = this.#inbox
+    // None of these changes before a poll succeeds.
+    const busy = inbox.waitingFromSelf + this.#outbox.waiting > 0 || this.bulk.moving
+    return (busy ? this.#progress() : inbox.receiveOne(maxPolls)) && this.#found()
   }
 
   #mayPoll(): boolean {
-    if (this.#delivering || this.#closed || this.#sink === undefined || this.processes === 1) return false
+    const { delivering, sink } = this.#inbox
+    if (delivering || this.#closed || sink === undefined || this.processes === 1) return false
     this.#wakeUp()
     return this.#spins < spinsPerTurn
   }
 
   readonly #pollOften = (times: number): boolean => {
-    for (let looks = 0; looks < times && !this.#closed; looks++) {
-      if (this.#look()) return this.#found()
+    for (let polls = 0; polls < times && !this.#closed; polls++) {
+      if (this.#progress()) return this.#found()
     }
     return false
   }
@@ -183,14 +162,13 @@ export class ThreadsProcess implements Fabric {
     this.#keepAlive.unref()
   }
 
-  /** @internal Nothing is under way here, as far as this process can see. */
+  /** @internal Nothing is in flight here, as far as this process can see. */
   quiet(): boolean {
-    if (this.#outbox.waiting + this.#toSelf.size + this.#unreported.length > 0 || !this.bulk.idle)
-      return false
-    return this.#readers.every((reader) => reader === undefined || reader.empty)
+    const waiting = this.#outbox.waiting + this.#inbox.waitingFromSelf + this.#unreported.length
+    return waiting === 0 && this.bulk.idle && this.#inbox.ringsEmpty
   }
 
-  /** @internal A process is gone; its worker's parent tells. What it sent before still arrives. */
+  /** @internal A process is gone, as its worker's parent reports. What it sent before still arrives. */
   lose(peer: number, reason: string): void {
     if (this.#closed || this.#lost[peer] !== undefined) return
     this.#unreported.push({ peer, reason })
@@ -202,14 +180,11 @@ export class ThreadsProcess implements Fabric {
     if (this.#closed) return
     this.#closed = true
     this.#task.cancel()
-    // From here on nobody keeps anything for us.
-    Atomics.store(this.#bells, this.process * bellStride, bell.closed)
+    // From here on no peer retains frames for this process.
+    this.#setState(processState.closed)
     this.bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
-    while (this.#toSelf.take() !== undefined);
     this.#unreported = []
-    this.#readers.forEach((reader, peer) => {
-      if (reader?.takeRequest() === true) this.#outbox.ring(peer)
-    })
+    this.#inbox.close()
     await this.#outbox.drain()
     this.sharing.clear()
     this.#keepAlive.close()
@@ -223,7 +198,7 @@ export class ThreadsProcess implements Fabric {
       if (!this.#outbox.post(peer, kind, header, payload)) this.#wakeUp()
       return
     }
-    this.#toSelf.push(queued(kind, header, payload))
+    this.#inbox.pushFromSelf(kind, header, payload)
     this.#wakeUp()
   }
 
@@ -237,7 +212,7 @@ export class ThreadsProcess implements Fabric {
   ): boolean {
     if (peer !== this.process) return this.#outbox.write(peer, kind, header, payload, from, to)
     // Bulk to oneself.
-    this.#toSelf.push(queued(kind, header, payload.subarray(from, to)))
+    this.#inbox.pushFromSelf(kind, header, payload.subarray(from, to))
     this.#wakeUp()
     return true
   }
@@ -249,100 +224,26 @@ export class ThreadsProcess implements Fabric {
     }
   }
 
-  // -- receiving -----------------------------------------------------------------------------------------------
-
-  /** Takes what is there, and moves on what waits for room; true if somebody may have waited for what came. */
-  #look(): boolean {
-    if (this.#sink === undefined) return false
-    const before = this.#events
-    const { processes } = this
-    this.#delivering = true
-    try {
-      if (this.#toSelf.size > 0) this.#takeOwn()
-      for (let peer = 0; peer < processes; peer++) {
-        const reader = this.#readers[peer]
-        if (reader === undefined) continue
-        try {
-          for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) this.#take(peer, reader)
-        } finally {
-          if (reader.release()) this.#outbox.ring(peer)
-        }
-      }
-    } finally {
-      this.#delivering = false
-    }
+  /** Takes what has arrived, and moves on what waits for space; true if a rank may have waited for it. */
+  #progress(): boolean {
+    const inbox = this.#inbox
+    if (inbox.sink === undefined) return false
+    const before = inbox.events
+    inbox.receive()
     if (this.#outbox.waiting > 0 || this.bulk.moving) this.#flush()
-    return this.#events !== before
-  }
-
-  /**
-   * Takes one record; true if somebody may have waited for it. The room of what was read is not given back here: there
-   * is a turn of the event loop to come, which does that once for many.
-   */
-  #takeOne(peer: number, reader: RingReader): boolean {
-    const before = this.#events
-    this.#delivering = true
-    try {
-      this.#take(peer, reader)
-    } finally {
-      this.#delivering = false
-    }
-    return this.#events !== before
-  }
-
-  /** Hands on the record that a reader has come to; a frame where it lies, if its receiver takes it so. */
-  #take(src: number, reader: RingReader): void {
-    this.#active = true
-    if (reader.kind !== recordKind.frame) {
-      this.#record(src, reader.kind, reader.header, reader.payload)
-      return
-    }
-    const { headerWords, payloadBytes } = reader
-    const sink = this.#sink!
-    this.#count(headerWords, payloadBytes)
-    const { words, headerAt, bytes, payloadAt } = reader
-    if (sink.inPlace?.(src, words, headerAt, bytes, payloadAt, payloadBytes) === true) return
-    sink.frame(src, reader.header, reader.payload)
-  }
-
-  #count(headerWords: number, payloadBytes: number): void {
-    this.#events++
-    this.counters.framesReceived++
-    this.counters.bytesReceived += headerWords * 4 + payloadBytes
-  }
-
-  /** Frames to oneself that were sent before, not those sent in answer. */
-  #takeOwn(): void {
-    this.#active = true
-    for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
-      const { kind, header, payload } = this.#toSelf.take()!
-      this.#record(this.process, kind, header, payload)
-    }
-  }
-
-  #record(src: number, kind: number, header: Int32Array, payload: Uint8Array): void {
-    if (kind === recordKind.forget) {
-      this.sharing.forget(src, header[0]!)
-      return
-    }
-    if (kind !== recordKind.frame) {
-      this.bulk.record(src, kind, header, payload)
-      return
-    }
-    this.#count(header.length, payload.length)
-    this.#sink!.frame(src, header, payload)
+    return inbox.events !== before
   }
 
   // -- waking and sleeping -------------------------------------------------------------------------------------
 
-  #onBell(): void {
+  #onWakeMessage(): void {
     if (this.#closed) return
     this.#asleep = false
     this.#turn()
   }
 
-  /** A message that was looked for in its port instead of waited for. A bell has changed our word already. */
-  #heard(peer: number, message: 0 | SegmentMessage): void {
+  /** A message taken from its port before its event: who sent a wake message has set our state already. */
+  #takenFromPort(peer: number, message: 0 | SegmentMessage): void {
     if (message !== 0) this.sharing.learn(peer, message)
     else if (!this.#closed) {
       this.#asleep = false
@@ -350,35 +251,37 @@ export class ThreadsProcess implements Fabric {
     }
   }
 
-  /** From here on the rings are looked at, without being told. */
+  /** From here on the rings are polled without a wake message. */
   #wakeUp(): void {
     if (this.#closed) return
     if (this.#asleep) {
       this.#asleep = false
-      Atomics.store(this.#bells, this.process * bellStride, bell.awake)
+      this.#setState(processState.awake)
     }
     this.#task.schedule()
   }
 
   #turn(): void {
-    if (this.#closed || this.#sink === undefined) return
+    if (this.#closed || this.#inbox.sink === undefined) return
     this.#spins = 0
     try {
-      if (!this.#delivering && !this.#look() && this.#waiting) this.#spinPolicy.spinInTurn(this.#pollOften)
+      if (!this.#inbox.delivering && !this.#progress() && this.#waiting) {
+        this.#spinPolicy.spinInTurn(this.#pollOften)
+      }
       this.#reportLosses()
     } finally {
-      if (!this.#closed) this.#goOn()
+      if (!this.#closed) this.#scheduleNext()
     }
   }
 
-  #goOn(): void {
+  #scheduleNext(): void {
     const now = performance.now()
     const pollOnMs = this.#spinPolicy.pollOnMs(now)
-    if (this.#active || this.#outbox.active) {
-      this.#active = this.#outbox.active = false
+    if (this.#inbox.active || this.#outbox.active) {
+      this.#inbox.active = this.#outbox.active = false
       this.#activeAt = now
     }
-    if (now - this.#activeAt < pollOnMs || this.#toSelf.size > 0) this.#task.schedule()
+    if (now - this.#activeAt < pollOnMs || this.#inbox.waitingFromSelf > 0) this.#task.schedule()
     else this.#sleep()
   }
 
@@ -386,17 +289,19 @@ export class ThreadsProcess implements Fabric {
     this.#task.cancel()
     this.#waiting = false
     this.#asleep = true
-    Atomics.store(this.#bells, this.process * bellStride, bell.asleep)
-    // What came before the bell was set, and room made before it was asked for, nobody rings for.
+    this.#setState(processState.asleep)
+    // For what came before the state was set, and space released before it was requested, no peer sends a wake message.
     if (this.#outbox.waiting > 0 || this.bulk.moving) {
       for (let peer = 0; peer < this.processes; peer++) {
-        if (this.#outbox.waitsFor(peer) || this.bulk.isMovingTo(peer)) this.#outbox.askForRoom(peer)
+        if (this.#outbox.waitsFor(peer) || this.bulk.isMovingTo(peer)) this.#outbox.requestSpace(peer)
       }
       this.#flush()
     }
-    if (this.#active || this.#outbox.active || this.#readers.some((reader) => reader?.empty === false)) {
-      this.#wakeUp()
-    }
+    if (this.#inbox.active || this.#outbox.active || !this.#inbox.ringsEmpty) this.#wakeUp()
+  }
+
+  #setState(state: number): void {
+    Atomics.store(this.#states, this.process * stateStride, state)
   }
 
   #reportLosses(): void {
@@ -405,31 +310,14 @@ export class ThreadsProcess implements Fabric {
     this.#unreported = []
     for (const { peer, reason } of unreported) {
       if (this.#lost[peer] !== undefined) continue
-      const reader = this.#readers[peer]
-      while (reader !== undefined && !this.#closed && reader.next()) this.#take(peer, reader)
+      this.#inbox.receiveRest(peer)
       this.#lost[peer] = new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
         details: { process: peer },
       })
       this.#outbox.lose(peer)
       this.bulk.fail(this.#lost[peer], peer)
-      this.#active = true
-      this.#sink?.peerLost(peer, reason)
+      this.#inbox.active = true
+      this.#inbox.sink?.peerLost(peer, reason)
     }
-  }
-
-  #refused(peer: number, headerWords: number, payloadBytes: number): RankweaveError {
-    if (headerWords > maxHeaderWords) {
-      return new RankweaveError(
-        'ERR_FABRIC',
-        `a header has at most ${maxHeaderWords} words, got ${headerWords}`,
-      )
-    }
-    if (payloadBytes > this.maxPayloadBytes) {
-      return new RankweaveError(
-        'ERR_FABRIC',
-        `a payload has at most ${this.maxPayloadBytes} bytes, got ${payloadBytes}`,
-      )
-    }
-    return new RankweaveError('ERR_FABRIC', `expected a process in 0..${this.processes - 1}, got ${peer}`)
   }
 }

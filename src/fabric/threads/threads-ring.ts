@@ -21,7 +21,7 @@ export interface RingMemory {
 }
 
 /** The writer's index, its request and the reader's index are on cache lines of their own. */
-const word = { tail: 0, head: 16, writerWaits: 32 } as const
+const word = { tail: 0, head: 16, spaceRequested: 32 } as const
 export const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
@@ -105,8 +105,8 @@ export class RingWriter {
   }
 
   /** Asks the reader to ring when it has made room. Look once more after asking: it may have read everything by now. */
-  askForRoom(): void {
-    Atomics.store(this.#control, word.writerWaits, 1)
+  requestSpace(): void {
+    Atomics.store(this.#control, word.spaceRequested, 1)
   }
 }
 
@@ -216,7 +216,7 @@ export class RingReader {
 
   /** Whether the writer has asked for room since the last time; asks no more. */
   takeRequest(): boolean {
-    if (Atomics.load(this.#control, word.writerWaits) === 0) return false
-    return Atomics.exchange(this.#control, word.writerWaits, 0) === 1
+    if (Atomics.load(this.#control, word.spaceRequested) === 0) return false
+    return Atomics.exchange(this.#control, word.spaceRequested, 0) === 1
   }
 }

@@ -3,7 +3,7 @@ import { receiveMessageOnPort } from 'node:worker_threads'
 import { RankweaveError } from '../../errors.js'
 import type { MemoryLocation, MemorySharing } from '../fabric.js'
 
-/** What a port between two processes carries besides `0`, the bell. */
+/** What a port between two processes carries besides `0`, the wake message. */
 export interface SegmentMessage {
   readonly segment: number
   readonly buffer: SharedArrayBuffer
@@ -12,30 +12,30 @@ export interface SegmentMessage {
 /** What shared memory needs of its process. */
 export interface SharingLine {
   readonly ports: readonly (MessagePort | null)[]
-  /** A message that was taken from a port: a bell or a segment. */
-  heard(peer: number, message: 0 | SegmentMessage): void
-  /** Tells a peer, behind all frames sent to it, that it will hear of a segment no more. */
+  /** A message that was taken from a port: a wake message or a segment. */
+  taken(peer: number, message: 0 | SegmentMessage): void
+  /** Announces to a peer, behind all frames sent to it, that no frame will refer to a segment any more. */
   forget(peer: number, segment: number): void
 }
 
 interface Segment {
   readonly id: number
-  /** Processes that know it. */
-  readonly told: Set<number>
+  /** Processes that it was announced to. */
+  readonly knownBy: Set<number>
 }
 
 /**
- * Buffers in shared memory that peers have been told of. A peer hears of a buffer by the port between the two, before
- * the first frame that refers to it, and holds it until the owner's program has let go of it: the garbage collector
- * says when. All of it ends with the worker threads.
+ * Buffers in shared memory that peers can read. A peer gets a buffer by the port between the two, before the first frame
+ * that refers to it, and retains it until the owner's program holds it no longer, which the garbage collector reports. All
+ * of it ends with the worker threads.
  */
 export class ThreadsSharing implements MemorySharing {
   readonly #line: SharingLine
   readonly #own = new WeakMap<SharedArrayBuffer, Segment>()
-  /** By peer: its segments that were told to this process. */
+  /** By peer: its segments that this process retains. */
   readonly #theirs: Map<number, SharedArrayBuffer>[]
-  readonly #collected = new FinalizationRegistry<Segment>(({ id, told }) => {
-    for (const peer of told) this.#line.forget(peer, id)
+  readonly #collected = new FinalizationRegistry<Segment>(({ id, knownBy }) => {
+    for (const peer of knownBy) this.#line.forget(peer, id)
   })
   #lastId = 0
 
@@ -59,12 +59,12 @@ export class ThreadsSharing implements MemorySharing {
     if (port === null || port === undefined) return undefined
     let segment = this.#own.get(buffer)
     if (segment === undefined) {
-      segment = { id: ++this.#lastId, told: new Set() }
+      segment = { id: ++this.#lastId, knownBy: new Set() }
       this.#own.set(buffer, segment)
       this.#collected.register(buffer, segment)
     }
-    if (!segment.told.has(peer)) {
-      segment.told.add(peer)
+    if (!segment.knownBy.has(peer)) {
+      segment.knownBy.add(peer)
       port.postMessage({ segment: segment.id, buffer } satisfies SegmentMessage)
     }
     return { segment: segment.id, byteOffset }
@@ -87,16 +87,16 @@ export class ThreadsSharing implements MemorySharing {
     for (const segments of this.#theirs) segments.clear()
   }
 
-  /** The ring was faster than the event loop: the message about the segment lies in the port. */
+  /** The ring was faster than the event loop: the message with the segment waits in the port. */
   #awaited(peer: number, segment: number): SharedArrayBuffer {
     const port = this.#line.ports[peer]!
     for (;;) {
       const next = receiveMessageOnPort(port)
       if (next === undefined) break
-      this.#line.heard(peer, next.message as 0 | SegmentMessage)
+      this.#line.taken(peer, next.message as 0 | SegmentMessage)
       const buffer = this.#theirs[peer]!.get(segment)
       if (buffer !== undefined) return buffer
     }
-    throw new RankweaveError('ERR_FABRIC', `process ${peer} never told of its memory segment ${segment}`)
+    throw new RankweaveError('ERR_FABRIC', `process ${peer} never announced its memory segment ${segment}`)
   }
 }

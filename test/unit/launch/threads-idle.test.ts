@@ -4,18 +4,19 @@ import { hostSession } from '../../../src/comm/world/world.js'
 import { ownHandles } from '../../../src/fabric/own-handles.js'
 import { openThreads } from '../../../src/fabric/threads/threads.js'
 import {
-  bell,
-  bellStride,
   connectThreads,
+  processState,
   resolveThreads,
+  stateStride,
 } from '../../../src/fabric/threads/threads-connect.js'
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 it('64 ranks that wait in recv schedule nothing: their processes sleep until somebody rings', async () => {
   const connections = connectThreads(resolveThreads({ processes: 2 }))
-  const bells = new Int32Array(connections[0].bells)
-  const asleep = () => [0, 1].every((process) => Atomics.load(bells, process * bellStride) === bell.asleep)
+  const states = new Int32Array(connections[0].states)
+  const asleep = () =>
+    [0, 1].every((process) => Atomics.load(states, process * stateStride) === processState.asleep)
   let go = () => {}
   const told = new Promise<void>((resolve) => {
     go = resolve

@@ -1,0 +1,157 @@
+import type { FabricCounters, FrameSink } from '../fabric.js'
+import { Queue } from '../queue.js'
+import { recordKind } from './threads-bulk.js'
+import { ringOf, type ThreadsConnection } from './threads-connect.js'
+import { type Queued, queued } from './threads-outbox.js'
+import { RingReader } from './threads-ring.js'
+
+/** Records taken from one ring in one batch, so that timers, I/O and the other rings get their turn. */
+const batchRecords = 1024
+
+/** What receiving needs of its process. */
+export interface InboxPort {
+  readonly counters: FabricCounters
+  /** A record of another kind than `frame`. */
+  control(src: number, kind: number, header: Int32Array, payload: Uint8Array): void
+  /** The ring from `peer` has space again, for which `peer` asked. */
+  wake(peer: number): void
+}
+
+/** What arrives at one process: records in the rings from its peers, and what it sends to itself. */
+export class ThreadsInbox {
+  /** Frames delivered, and bulk transfers settled, which the owner counts: what a rank may have waited for. */
+  events = 0
+  /** A record was taken since the owner last asked; the owner sets it back. */
+  active = false
+  /** The sink is being called. */
+  delivering = false
+  sink: FrameSink | undefined
+  readonly #port: InboxPort
+  readonly #counters: FabricCounters
+  readonly #process: number
+  readonly #processes: number
+  /** By peer; none for this process itself. */
+  readonly #readers: readonly (RingReader | undefined)[]
+  readonly #toSelf = new Queue<Queued>()
+  #closed = false
+
+  constructor(connection: ThreadsConnection, port: InboxPort) {
+    const { process, nodes } = connection
+    this.#port = port
+    this.#counters = port.counters
+    this.#process = process
+    this.#processes = nodes.length
+    this.#readers = nodes.map((_, peer) =>
+      peer === process ? undefined : new RingReader(ringOf(connection, peer, process)),
+    )
+  }
+
+  /** Records from this process to itself that wait. */
+  get waitingFromSelf(): number {
+    return this.#toSelf.size
+  }
+
+  /** No record waits in any ring. */
+  get ringsEmpty(): boolean {
+    return this.#readers.every((reader) => reader === undefined || reader.empty)
+  }
+
+  pushFromSelf(kind: number, header: Int32Array, payload: Uint8Array | undefined): void {
+    this.#toSelf.push(queued(kind, header, payload))
+  }
+
+  /** Takes what has arrived, up to a batch per ring. */
+  receive(): void {
+    this.delivering = true
+    try {
+      if (this.#toSelf.size > 0) this.#takeFromSelf()
+      for (let peer = 0; peer < this.#processes; peer++) {
+        const reader = this.#readers[peer]
+        if (reader === undefined) continue
+        try {
+          for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) this.#take(peer, reader)
+        } finally {
+          if (reader.release()) this.#port.wake(peer)
+        }
+      }
+    } finally {
+      this.delivering = false
+    }
+  }
+
+  /**
+   * Polls the rings at most `maxPolls` times and takes the first record; true if a rank may have waited for it. The space
+   * of what was read is not released here: a turn of the event loop follows, which does that once for many.
+   */
+  receiveOne(maxPolls: number): boolean {
+    const processes = this.#processes
+    const readers = this.#readers
+    for (let polls = 0; polls < maxPolls; polls++) {
+      for (let peer = 0; peer < processes; peer++) {
+        const reader = readers[peer]
+        if (reader?.next() === true) return this.#takeOne(peer, reader)
+      }
+    }
+    return false
+  }
+
+  /** Takes everything that `peer` has sent. */
+  receiveRest(peer: number): void {
+    const reader = this.#readers[peer]
+    while (reader !== undefined && !this.#closed && reader.next()) this.#take(peer, reader)
+  }
+
+  /** Takes nothing any more. Peers that wait for space are woken: they find this process closed. */
+  close(): void {
+    this.#closed = true
+    this.#toSelf.clear()
+    this.#readers.forEach((reader, peer) => {
+      if (reader?.takeRequest() === true) this.#port.wake(peer)
+    })
+  }
+
+  #takeOne(peer: number, reader: RingReader): boolean {
+    const before = this.events
+    this.delivering = true
+    try {
+      this.#take(peer, reader)
+    } finally {
+      this.delivering = false
+    }
+    return this.events !== before
+  }
+
+  /** Delivers the record that a reader has come to; a frame in place, if the sink takes it so. */
+  #take(src: number, reader: RingReader): void {
+    this.active = true
+    if (reader.kind !== recordKind.frame) {
+      this.#port.control(src, reader.kind, reader.header, reader.payload)
+      return
+    }
+    const { headerWords, payloadBytes } = reader
+    const sink = this.sink!
+    this.#count(headerWords, payloadBytes)
+    const { words, headerAt, bytes, payloadAt } = reader
+    if (sink.inPlace?.(src, words, headerAt, bytes, payloadAt, payloadBytes) === true) return
+    sink.frame(src, reader.header, reader.payload)
+  }
+
+  #count(headerWords: number, payloadBytes: number): void {
+    const counters = this.#counters
+    this.events++
+    counters.framesReceived++
+    counters.bytesReceived += headerWords * 4 + payloadBytes
+  }
+
+  /** Records to itself that were sent before, not those sent in answer. */
+  #takeFromSelf(): void {
+    this.active = true
+    for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
+      const { kind, header, payload } = this.#toSelf.take()!
+      if (kind === recordKind.frame) {
+        this.#count(header.length, payload.length)
+        this.sink!.frame(this.#process, header, payload)
+      } else this.#port.control(this.#process, kind, header, payload)
+    }
+  }
+}
