@@ -8,7 +8,7 @@ import {
   type SplitOptions,
   splitAlgorithms,
   tableBytes,
-} from '../../src/comm/context/split/plan.js'
+} from '../../src/comm/context/split/plan/split-plan.js'
 import type { Runtime } from '../../src/comm/process/runtime.js'
 import { sliceService } from '../../src/comm/table/slice-service.js'
 import { local } from '../../src/fabric/local/local.js'

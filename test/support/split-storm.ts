@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { seededRandom } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
-import { type SplitOptions, splitAlgorithms } from '../../src/comm/context/split/plan.js'
+import { type SplitOptions, splitAlgorithms } from '../../src/comm/context/split/plan/split-plan.js'
 import { sliceService } from '../../src/comm/table/slice-service.js'
 import { expectedGroups } from './split-cases.js'
 

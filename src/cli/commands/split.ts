@@ -4,7 +4,7 @@ import {
   planSplit,
   type SplitOptions,
   splitAlgorithms,
-} from '../../comm/context/split/plan.js'
+} from '../../comm/context/split/plan/split-plan.js'
 import { RankweaveError } from '../../errors.js'
 import { run } from '../../launch/run.js'
 import { type AddCommand, exitCodes, worldFailure } from '../command.js'

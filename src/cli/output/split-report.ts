@@ -1,4 +1,4 @@
-import type { PhaseCost } from '../../comm/context/split/meter.js'
+import type { PhaseCost } from '../../comm/context/split/plan/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
 import { counted, figure, seconds, table } from './reporter.js'
 

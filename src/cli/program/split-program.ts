@@ -1,6 +1,6 @@
 import type { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/context/describe.js'
-import type { SplitOptions } from '../../comm/context/split/plan.js'
+import type { SplitOptions } from '../../comm/context/split/plan/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
 import { colorsAndKeys, type SplitInput } from '../input/split-input.js'
 import { type Places, placesByDefinition } from '../output/split-oracle.js'

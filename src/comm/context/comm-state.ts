@@ -13,7 +13,7 @@ import {
   unplacedProcesses,
 } from '../table/rank-table.js'
 import { SharedTables } from '../table/shared-tables.js'
-import type { SplitOrigin } from './describe.js'
+import type { SplitOrigin } from './split/plan/split-call.js'
 
 /** Frames of kinds below this one belong to point-to-point matching. */
 const firstCollectiveKind = 16

@@ -12,7 +12,7 @@ import { compareTables, Group, requireList } from '../table/group.js'
 import { type CommTable, type LocalRankTable, processTable, worldRanksOf } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'
-import type { SplitRequest } from './split/algorithm.js'
+import type { SplitRequest } from './split/plan/split-call.js'
 import {
   agreedWords,
   checkSplitOptions,
@@ -20,7 +20,7 @@ import {
   type SplitOptions,
   type SplitPlan,
   sameSplitOptions,
-} from './split/plan.js'
+} from './split/plan/split-plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 
 const maxColor = 0x7fffffff

@@ -1,13 +1,8 @@
 import type { LookupStatistics } from '../table/distributed-table.js'
 import type { CommState } from './comm-state.js'
-import type { PhaseCosts, SplitMeter } from './split/meter.js'
-import type { SplitPlan } from './split/plan.js'
-
-/** The split that made a communicator, for those who will ask. */
-export interface SplitOrigin {
-  readonly plan: SplitPlan
-  readonly meter: SplitMeter
-}
+import type { SplitOrigin } from './split/plan/split-call.js'
+import type { PhaseCosts } from './split/plan/split-meter.js'
+import type { SplitPlan } from './split/plan/split-plan.js'
 
 /** How a split went in this process. */
 export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {

@@ -2,8 +2,7 @@ import { bytesOf } from '../../../base/bytes.js'
 import { allgatherInto } from '../../calls/exchange-patterns.js'
 import { processOf } from '../../process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../../table/rank-table.js'
-import type { CommState } from '../comm-state.js'
-import type { SplitAlgorithm, SplitCall, SplitPart, SplitRequest } from './algorithm.js'
+import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './plan/split-call.js'
 import { scratch } from './rows/scratch.js'
 import { type SplitTable, splitConventional } from './rows/sort-table.js'
 
@@ -33,9 +32,9 @@ class Blocks {
   readonly words: Int32Array
   /** Where each begins, and the end. */
   readonly startBytes: Int32Array
-  readonly #parent: CommState
+  readonly #parent: SplitParent
 
-  constructor(parent: CommState) {
+  constructor(parent: SplitParent) {
     const { count, runStart, runProcess } = parent.processes
     const startBytes = new Int32Array(count + 1)
     this.#parent = parent
@@ -93,7 +92,7 @@ class Blocks {
 }
 
 /** The communicators of the ranks hosted here. */
-function partsOf(parent: CommState, blocks: Blocks): SplitPart[] {
+function partsOf(parent: SplitParent, blocks: Blocks): SplitPart[] {
   const parentTable = parent.wholeTable
   const { start, members } = splitConventional(blocks.unpack())
   const localIndex = scratch('localIndex', parent.size).fill(-1)

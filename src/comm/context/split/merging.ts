@@ -1,9 +1,9 @@
-import type { AwaitingAlgorithm } from './algorithm.js'
-import { collect } from './collect.js'
-import { steps } from './exchange-steps.js'
-import { localRows } from './local-rows.js'
-import { Owners } from './owners.js'
-import { partsOfAll } from './sorted-groups.js'
+import { collectRows } from './exchange/collect-rows.js'
+import { steps } from './exchange/exchange-steps.js'
+import { localRows } from './exchange/local-rows.js'
+import { Owners } from './exchange/owners.js'
+import { partsOfRows } from './outcome/parts-of-rows.js'
+import type { AwaitingAlgorithm } from './plan/split-call.js'
 
 /**
  * Every process gets the rows of all, merged stage by stage as they come: O(n) time and memory, without the final sort
@@ -15,7 +15,7 @@ export const splitByMerging: AwaitingAlgorithm = async (call) => {
   meter.enter('collect')
   const own = localRows(call, owners.width)
   const counter = parent.runtime.drawCounter()
-  const all = await collect(exchange, own, counter, owners, (process) => process, meter, steps.collect)
+  const all = await collectRows(exchange, own, counter, owners, (process) => process, meter, steps.collect)
   meter.enter('ranks')
-  return partsOfAll(call, all.rows, owners, all.counters)
+  return partsOfRows(call, all.rows, owners, all.counters)
 }

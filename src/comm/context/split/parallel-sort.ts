@@ -3,22 +3,28 @@ import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
 import { sliceService } from '../../table/slice-service.js'
-import type { AwaitingAlgorithm, SplitCall, SplitPart } from './algorithm.js'
-import { type Collected, collect } from './collect.js'
-import { type ColumnOutcome, nobody, receiveOutcome, sendOutcome, shareOutcome } from './column-outcome.js'
-import { exactCuts } from './exact-cuts.js'
-import { within } from './exchange-group.js'
-import { steps } from './exchange-steps.js'
-import { localRows } from './local-rows.js'
-import type { SplitMeter } from './meter.js'
-import { Owners } from './owners.js'
-import { partsOf } from './parts.js'
+import { type Collected, collectRows } from './exchange/collect-rows.js'
+import { exactCuts } from './exchange/exact-cuts.js'
+import { steps } from './exchange/exchange-steps.js'
+import { localRows } from './exchange/local-rows.js'
+import { Owners } from './exchange/owners.js'
+import { within } from './exchange/process-group.js'
+import {
+  type ColumnOutcome,
+  nobody,
+  receiveOutcome,
+  sendOutcome,
+  shareOutcome,
+} from './outcome/column-outcome.js'
+import { partsOfOutcome } from './outcome/parts-of-outcome.js'
+import { tableOf } from './outcome/split-table.js'
+import { type SorterLayout, sorterLayout } from './plan/sorter-layout.js'
+import type { AwaitingAlgorithm, SplitCall, SplitPart } from './plan/split-call.js'
+import type { SplitMeter } from './plan/split-meter.js'
 import { scratchBytes } from './rows/distribute.js'
 import { type Rows, rowsBetween } from './rows/rows.js'
 import type { Slice } from './rows/runs.js'
 import { sortRuns } from './rows/sort-runs.js'
-import { type SorterLayout, sorterLayout } from './sorter-layout.js'
-import { tableOf } from './split-table.js'
 
 /** A sorter's part of the sorted table. */
 export interface SortedSlice {
@@ -56,7 +62,7 @@ export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise
 
   meter.enter('collect')
   const own = localRows(call, owners.width)
-  const collected = await collect(
+  const collected = await collectRows(
     within(exchange, blockMembers(layout)),
     own,
     counter,
@@ -69,14 +75,14 @@ export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise
     meter.enter('ranks')
     meter.hold(null, collected.rows.words)
     const outcome = await receiveOutcome(exchange, exchange.me - 1, steps.shadow)
-    return partsOf(call, outcome, await tableOf(call, layout, outcome, null, null))
+    return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, null, null))
   }
 
   const column = within(exchange, layout.members)
   const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, owners, sort)
   if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, steps.shadow, ofShadow)
   meter.enter('table')
-  return partsOf(call, outcome, await tableOf(call, layout, outcome, column, slice))
+  return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, column, slice))
 }
 
 async function sortInColumn(

@@ -1,13 +1,18 @@
 import type { Exchange } from '../../calls/exchange.js'
-import type { CommState } from '../comm-state.js'
-import type { SplitOrigin } from '../describe.js'
-import type { AwaitingAlgorithm, SplitAlgorithm, SplitPart, SplitRequest } from './algorithm.js'
 import { splitConventionally } from './conventional.js'
 import { splitByMerging } from './merging.js'
-import { SplitMeter } from './meter.js'
 import { splitMinimally } from './minimal.js'
 import { splitByParallelSort } from './parallel-sort.js'
-import type { SplitAlgorithmName, SplitPlan } from './plan.js'
+import type {
+  AwaitingAlgorithm,
+  SplitAlgorithm,
+  SplitOrigin,
+  SplitParent,
+  SplitPart,
+  SplitRequest,
+} from './plan/split-call.js'
+import { SplitMeter } from './plan/split-meter.js'
+import type { SplitAlgorithmName, SplitPlan } from './plan/split-plan.js'
 import { splitBySampleSort } from './sample-sort.js'
 
 const awaiting =
@@ -31,7 +36,7 @@ export interface SplitOutcome {
 
 /** Runs a split as planned, within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
 export function runSplit(
-  parent: CommState,
+  parent: SplitParent,
   exchange: Exchange,
   request: SplitRequest,
   plan: SplitPlan,

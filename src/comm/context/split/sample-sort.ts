@@ -2,11 +2,11 @@ import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { givenBounds } from '../../table/slice-bounds.js'
-import type { AwaitingAlgorithm } from './algorithm.js'
-import type { Cuts } from './exact-cuts.js'
-import { steps } from './exchange-steps.js'
-import type { SplitMeter } from './meter.js'
+import type { Cuts } from './exchange/exact-cuts.js'
+import { steps } from './exchange/exchange-steps.js'
 import { splitBySorting } from './parallel-sort.js'
+import type { AwaitingAlgorithm } from './plan/split-call.js'
+import type { SplitMeter } from './plan/split-meter.js'
 import {
   compareRows,
   countRows,

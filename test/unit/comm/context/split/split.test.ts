@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../../../../src/base/random.js'
 import type { Communicator } from '../../../../../src/comm/communicator.js'
-import type { SplitOptions } from '../../../../../src/comm/context/split/plan.js'
+import type { SplitOptions } from '../../../../../src/comm/context/split/plan/split-plan.js'
 import { collectiveChecks } from '../../../../../src/conformance/collective-checks.js'
 import type { ExpectedWorld } from '../../../../../src/conformance/world-case.js'
 import { local } from '../../../../../src/fabric/local/local.js'

@@ -1,11 +1,11 @@
-import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes } from '../../calls/exchange-patterns.js'
-import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
-import { alltoallWords } from './exchange-group.js'
+import { bytesOf, wordsOf } from '../../../../base/bytes.js'
+import type { Exchange } from '../../../calls/exchange.js'
+import { allgatherBytes } from '../../../calls/exchange-patterns.js'
+import { evenBounds, type SliceBounds } from '../../../table/slice-bounds.js'
+import type { Rows } from '../rows/rows.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../rows/splitters.js'
 import { steps } from './exchange-steps.js'
-import type { Rows } from './rows/rows.js'
-import { evenTargets, Owner, Seeker, verdictWords } from './rows/splitters.js'
+import { alltoallWords } from './process-group.js'
 
 const stepsPerRound = 128
 

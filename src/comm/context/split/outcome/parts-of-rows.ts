@@ -1,10 +1,10 @@
-import { type CommTable, rankTable } from '../../table/rank-table.js'
-import type { SplitCall, SplitPart } from './algorithm.js'
-import type { Owners } from './owners.js'
-import { type Rows, rowWord } from './rows/rows.js'
+import { type CommTable, rankTable } from '../../../table/rank-table.js'
+import type { Owners } from '../exchange/owners.js'
+import type { SplitCall, SplitPart } from '../plan/split-call.js'
+import { type Rows, rowWord } from '../rows/rows.js'
 
 /** The communicators with ranks here, where the whole sorted table is. */
-export function partsOfAll(
+export function partsOfRows(
   { parent }: SplitCall,
   rows: Rows,
   owners: Owners,

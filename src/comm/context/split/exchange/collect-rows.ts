@@ -1,8 +1,8 @@
-import { packWords, unpackWords } from '../../../base/packing.js'
-import type { Exchange } from '../../calls/exchange.js'
-import type { SplitMeter } from './meter.js'
+import { packWords, unpackWords } from '../../../../base/packing.js'
+import type { Exchange } from '../../../calls/exchange.js'
+import type { SplitMeter } from '../plan/split-meter.js'
+import { mergeRows, type Rows } from '../rows/rows.js'
 import type { Owners } from './owners.js'
-import { mergeRows, type Rows } from './rows/rows.js'
 
 /** What a group of processes has together: all rows, sorted, and the context counter every process drew. */
 export interface Collected {
@@ -19,7 +19,7 @@ export interface Collected {
  *
  * @param place place in the group of the process that hosts a world rank
  */
-export async function collect(
+export async function collectRows(
   group: Exchange,
   own: Rows,
   counter: number,

@@ -1,5 +1,5 @@
-import { packWords, unpackWords } from '../../../base/packing.js'
-import type { Exchange } from '../../calls/exchange.js'
+import { packWords, unpackWords } from '../../../../base/packing.js'
+import type { Exchange } from '../../../calls/exchange.js'
 
 /** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
 export function within(exchange: Exchange, members: Int32Array): Exchange {

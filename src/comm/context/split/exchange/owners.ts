@@ -1,18 +1,18 @@
-import { processOf } from '../../process/world-layout.js'
-import type { CommTable } from '../../table/rank-table.js'
-import type { CommState } from '../comm-state.js'
-import { type Rows, type RowWidth, rowWord } from './rows/rows.js'
+import { processOf } from '../../../process/world-layout.js'
+import type { CommTable } from '../../../table/rank-table.js'
+import type { SplitParent } from '../plan/split-call.js'
+import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 
 /** Whose the rows of a split are: their world ranks, and the parent's process that hosts them. */
 export class Owners {
   /** Rows of a parent whose table is spread over processes carry their world ranks. */
   readonly width: RowWidth
-  readonly #parent: CommState
+  readonly #parent: SplitParent
   readonly #table: CommTable
   /** Index in the parent of every world process. */
   readonly #indexOf: Int32Array
 
-  constructor(parent: CommState) {
+  constructor(parent: SplitParent) {
     const { layout } = parent.runtime
     this.width = parent.isSpread ? 4 : 3
     this.#parent = parent

@@ -1,15 +1,15 @@
-import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes } from '../../calls/exchange-patterns.js'
-import { SharedSlices } from '../../table/distributed-table.js'
-import type { SliceBounds } from '../../table/slice-bounds.js'
-import { type HostedSlice, sliceService } from '../../table/slice-service.js'
-import type { SplitCall } from './algorithm.js'
+import { bytesOf, wordsOf } from '../../../../base/bytes.js'
+import type { Exchange } from '../../../calls/exchange.js'
+import { allgatherBytes } from '../../../calls/exchange-patterns.js'
+import { SharedSlices } from '../../../table/distributed-table.js'
+import type { SliceBounds } from '../../../table/slice-bounds.js'
+import { type HostedSlice, sliceService } from '../../../table/slice-service.js'
+import { steps } from '../exchange/exchange-steps.js'
+import type { SorterLayout } from '../plan/sorter-layout.js'
+import type { SplitCall } from '../plan/split-call.js'
+import { type TableLayout, tableLayout } from '../plan/table-layout.js'
+import type { Slice } from '../rows/runs.js'
 import type { ColumnOutcome } from './column-outcome.js'
-import { steps } from './exchange-steps.js'
-import { type TablePlan, tablePlan } from './places.js'
-import type { Slice } from './rows/runs.js'
-import type { SorterLayout } from './sorter-layout.js'
 
 /** What the members of irregular communicators look their ranks up in. */
 export type SplitTable =
@@ -25,7 +25,7 @@ export type SplitTable =
  */
 export async function tableOf(
   call: SplitCall,
-  layout: SorterLayout,
+  sorting: SorterLayout,
   outcome: ColumnOutcome,
   column: Exchange | null,
   slice: Slice | null,
@@ -34,28 +34,28 @@ export async function tableOf(
   const { bounds } = outcome
   if (!outcome.needsTable) return { kind: 'none' }
   if (plan.table === 'replicated') {
-    return { kind: 'replicated', worldRanks: await replicate(call, layout, column, slice) }
+    return { kind: 'replicated', worldRanks: await replicate(call, sorting, column, slice) }
   }
-  const places = tablePlan(layout, bounds, plan.tableGroup, exchange.count)
+  const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
   const { runtime, processes } = parent
   const worldProcess = (process: number) => processes.processes[process]!
   const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
   const service = sliceService(runtime)
-  const hosted = slice === null ? undefined : await ownSlice(column!, places, bounds, slice)
+  const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
   if (hosted !== undefined) {
     call.meter.hold(hosted.worldRanks)
     service.host(id, hosted)
   }
-  if (places.home === exchange.me) {
-    service.keepHome(id, { users: places.users, hosts: places.hosts.map(worldProcess) })
+  if (layout.home === exchange.me) {
+    service.keepHome(id, { users: layout.users, hosts: layout.hosts.map(worldProcess) })
   }
   const slices = new SharedSlices(
     runtime,
     {
       id,
-      bounds: places.bounds,
-      servers: places.servers.map(worldProcess),
-      home: worldProcess(places.home),
+      bounds: layout.bounds,
+      servers: layout.servers.map(worldProcess),
+      home: worldProcess(layout.home),
       hosted,
     },
     plan.cacheRows,
@@ -66,7 +66,7 @@ export async function tableOf(
 /** The rows I shall answer for: part of my own slice, or several sorters' slices together. */
 async function ownSlice(
   column: Exchange,
-  { bounds, mine }: TablePlan,
+  { bounds, mine }: TableLayout,
   sorted: SliceBounds,
   { base, worldRanks }: Slice,
 ): Promise<HostedSlice | undefined> {

@@ -1,4 +1,4 @@
-import type { Exchange, Take } from '../../calls/exchange.js'
+import type { Exchange, Take } from '../../../calls/exchange.js'
 
 /** What one phase of a split cost this process. */
 export interface PhaseCost {

@@ -1,10 +1,10 @@
-import { processOf } from '../../process/world-layout.js'
-import { DistributedTable } from '../../table/distributed-table.js'
-import { rankTable, stridedTable } from '../../table/rank-table.js'
-import type { SplitCall, SplitPart } from './algorithm.js'
+import { processOf } from '../../../process/world-layout.js'
+import { DistributedTable } from '../../../table/distributed-table.js'
+import { rankTable, stridedTable } from '../../../table/rank-table.js'
+import type { SplitCall, SplitPart } from '../plan/split-call.js'
+import { type Item, itemsIn } from '../rows/items.js'
+import { hostsIn } from '../rows/runs.js'
 import type { ColumnOutcome } from './column-outcome.js'
-import { type Item, itemsIn } from './rows/items.js'
-import { hostsIn } from './rows/runs.js'
 import type { SplitTable } from './split-table.js'
 
 /** What is known of one new communicator with ranks here: its items, of one or several slices. */
@@ -15,7 +15,11 @@ interface Gathered {
 }
 
 /** The communicators of the ranks hosted here. */
-export function partsOf(call: SplitCall, outcome: ColumnOutcome, table: SplitTable): readonly SplitPart[] {
+export function partsOfOutcome(
+  call: SplitCall,
+  outcome: ColumnOutcome,
+  table: SplitTable,
+): readonly SplitPart[] {
   const byStart = new Map<number, Gathered>()
   for (const words of outcome.items) {
     for (const item of itemsIn(words, call.exchange.count)) {

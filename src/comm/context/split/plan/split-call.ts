@@ -1,9 +1,9 @@
-import type { Exchange } from '../../calls/exchange.js'
-import type { ContextId } from '../../table/comm-context.js'
-import type { CommTable } from '../../table/rank-table.js'
-import type { CommState } from '../comm-state.js'
-import type { SplitMeter } from './meter.js'
-import type { SplitPlan } from './plan.js'
+import type { Exchange } from '../../../calls/exchange.js'
+import type { ProcessPort } from '../../../process/process-port.js'
+import type { CommContext, ContextId } from '../../../table/comm-context.js'
+import type { CommTable } from '../../../table/rank-table.js'
+import type { SplitMeter } from './split-meter.js'
+import type { SplitPlan } from './split-plan.js'
 
 /** What the ranks of one process passed to a split, by local index. */
 export interface SplitRequest {
@@ -22,9 +22,21 @@ export interface SplitPart {
   readonly processes?: Int32Array
 }
 
+/** The communicator that is split, in one process. */
+export interface SplitParent extends CommContext {
+  /** Made with a distributed table: the rows of a split carry their world ranks. */
+  readonly isSpread: boolean
+  readonly runtime: CounterPort
+}
+
+/** A process that draws the numbers which tell its communicators apart. */
+interface CounterPort extends ProcessPort {
+  drawCounter(): number
+}
+
 /** One call of a split in one process. */
 export interface SplitCall {
-  readonly parent: CommState
+  readonly parent: SplitParent
   readonly exchange: Exchange
   readonly request: SplitRequest
   readonly plan: SplitPlan
@@ -42,3 +54,9 @@ export type SplitAlgorithm = (
 
 /** One that awaits its frames: for splits that are large, or rare. */
 export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>
+
+/** The split that made a communicator, retained for its description. */
+export interface SplitOrigin {
+  readonly plan: SplitPlan
+  readonly meter: SplitMeter
+}

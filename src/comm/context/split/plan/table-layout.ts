@@ -1,11 +1,11 @@
-import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
+import { evenBounds, type SliceBounds } from '../../../table/slice-bounds.js'
 import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sorter-layout.js'
 
 /**
  * How the slices of a column, or of several, become one distributed table (docs/split-algorithms.md#tables). Process
  * numbers are the parent's.
  */
-export interface TablePlan {
+export interface TableLayout {
   readonly bounds: SliceBounds
   /** Whom I ask, by slice. */
   readonly servers: Int32Array
@@ -21,12 +21,12 @@ export interface TablePlan {
  * @param sorted bounds of the slices that the sorters have
  * @param tableGroup P': processes that share one table
  */
-export function tablePlan(
+export function tableLayout(
   layout: SorterLayout,
   sorted: SliceBounds,
   tableGroup: number,
   processes: number,
-): TablePlan {
+): TableLayout {
   return tableGroup <= layout.sorters
     ? withinColumn(layout, sorted, tableGroup, processes)
     : acrossColumns(layout, sorted, tableGroup, processes)
@@ -38,7 +38,7 @@ function withinColumn(
   sorted: SliceBounds,
   slices: number,
   processes: number,
-): TablePlan {
+): TableLayout {
   const { sorters, block, columns, column, members } = layout
   const servers = Int32Array.from({ length: slices }, (_, slice) => {
     const first = Math.ceil((slice * sorters) / slices)
@@ -61,7 +61,7 @@ function acrossColumns(
   sorted: SliceBounds,
   tableGroup: number,
   processes: number,
-): TablePlan {
+): TableLayout {
   const { sorters, columns, column, block } = layout
   const width = columnsPerTable(tableGroup, sorters, processes)
   const groups = Math.floor(columns / width)

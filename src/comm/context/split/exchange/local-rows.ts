@@ -1,6 +1,6 @@
-import type { SplitCall } from './algorithm.js'
-import { type Rows, type RowWidth, rowWord } from './rows/rows.js'
-import { sortRows } from './rows/sort-rows.js'
+import type { SplitCall } from '../plan/split-call.js'
+import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
+import { sortRows } from '../rows/sort-rows.js'
 
 /** The rows of the ranks hosted here that chose a color, sorted. The meter holds them. */
 export function localRows({ parent, request, meter }: SplitCall, width: RowWidth): Rows {
