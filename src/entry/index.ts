@@ -53,13 +53,8 @@ export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/wildcards.js
 
 export type { TypedArray } from '../comm/datatype/elements.js'
 export { createOperation, type Operation, type OperationName } from '../comm/datatype/operation.js'
-export {
-  type ReceiveBuffer,
-  type Sendable,
-  type StridedShape,
-  StridedView,
-  strided,
-} from '../comm/datatype/payload.js'
+export type { Sendable } from '../comm/datatype/payload.js'
+export { type ReceiveBuffer, type StridedShape, StridedView, strided } from '../comm/datatype/strided-view.js'
 
 // worlds and the fabrics that carry them
 

@@ -1,5 +1,4 @@
-import type { TypedArray } from '../comm/datatype/elements.js'
-import { requireFixed } from '../comm/datatype/payload.js'
+import { requireFixed, type TypedArray } from '../comm/datatype/elements.js'
 import { RankweaveError, shown } from '../errors.js'
 
 /** @throws ERR_ARGUMENT unless `options` is an object */

@@ -4,7 +4,7 @@ import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/optio
 import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
-import type { StridedView } from '../comm/datatype/payload.js'
+import type { StridedView } from '../comm/datatype/strided-view.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import {

@@ -1,5 +1,5 @@
+import { typeName } from '../datatype/elements.js'
 import { operationNames } from '../datatype/operation-kernels.js'
-import { typeName } from '../datatype/payload.js'
 import type { CollectiveName } from './collective-name.js'
 
 /**

@@ -1,5 +1,4 @@
-import type { TypedArray } from './elements.js'
-import { typeCode } from './payload.js'
+import { type TypedArray, typeCode } from './elements.js'
 
 /**
  * Built-in reductions (MPI-4.1 §6.9.2), element by element.

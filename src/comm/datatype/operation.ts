@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
+import { elementSizeBytes, typeCode, typeName } from './elements.js'
 import { builtinKernel, isOperationName, type Kernel, type OperationName } from './operation-kernels.js'
-import { elementSizeBytes, typeCode, typeName } from './payload.js'
 
 export type { OperationName } from './operation-kernels.js'
 

@@ -1,16 +1,16 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import type { TypedArray } from './elements.js'
 import {
   elementSizeBytes,
   kindOf,
   newArray,
   requireFixed,
+  type TypedArray,
   typeCode,
   typeCodeOf,
   typeName,
 } from './elements.js'
-import { contiguous, StridedView, unpack } from './strided-view.js'
+import { contiguous, type ReceiveBuffer, StridedView, unpack } from './strided-view.js'
 import { decodeValue, encodeValue } from './value-encoding.js'
 
 /**
@@ -18,12 +18,6 @@ import { decodeValue, encodeValue } from './value-encoding.js'
  * (MPI_Type_vector), or any other value that the structured clone algorithm takes.
  */
 export type Sendable = TypedArray | StridedView | unknown
-
-/** Where a receive may put elements: a typed array, or a strided view that scatters them. */
-export type ReceiveBuffer = TypedArray | StridedView
-
-export * from './elements.js'
-export * from './strided-view.js'
 
 /** Largest payload of one message: sizes travel as unsigned 32-bit. */
 export const maxPayloadSizeBytes = 0xffffffff

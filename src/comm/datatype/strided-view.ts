@@ -1,7 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { TypedArray } from './elements.js'
-import { kindOf, newArray, requireFixed, typeCode, typeCodeOf } from './elements.js'
-import type { ReceiveBuffer } from './payload.js'
+import { kindOf, newArray, requireFixed, type TypedArray, typeCode, typeCodeOf } from './elements.js'
 
 /** Where the elements of a {@link StridedView} lie in its array, counted in elements. */
 export interface StridedShape {
@@ -66,6 +64,9 @@ export class StridedView<T extends TypedArray = TypedArray> {
     return this.count > 1 && this.blockLength > 0 && Math.abs(this.stride) < this.blockLength
   }
 }
+
+/** Where a receive may put elements: a typed array, or a strided view that scatters them. */
+export type ReceiveBuffer = TypedArray | StridedView
 
 /**
  * A strided view of `array`, to send or to receive into; the array is not copied.

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
-import { newArray, typeCode } from '../datatype/payload.js'
+import { newArray, typeCode } from '../datatype/elements.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'

@@ -1,5 +1,4 @@
-import type { TypedArray } from '../datatype/elements.js'
-import { typeCode } from '../datatype/payload.js'
+import { type TypedArray, typeCode } from '../datatype/elements.js'
 
 /** An array of at most this size is worth keeping alive so that it need not be checked again. */
 const longestBytes = 65_536

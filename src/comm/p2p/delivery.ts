@@ -1,18 +1,9 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { TypedArray } from '../datatype/elements.js'
-import {
-  copyElements,
-  elementSizeBytes,
-  elementsIn,
-  misfit,
-  newArray,
-  pack,
-  StridedView,
-  typeCode,
-  unpack,
-} from '../datatype/payload.js'
+import { elementSizeBytes, elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
+import { misfit } from '../datatype/payload.js'
+import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
 import { decodeValue } from '../datatype/value-encoding.js'
 import { envelopeWord } from '../process/frames.js'
 import type { Receive } from './message.js'

@@ -1,9 +1,14 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { TypedArray } from '../datatype/elements.js'
-import { elementSizeBytes } from '../datatype/elements.js'
-import type { ReceiveBuffer } from '../datatype/payload.js'
-import { newArray, requireFixed, StridedView, typeCode, typeCodeOf } from '../datatype/payload.js'
+import {
+  elementSizeBytes,
+  newArray,
+  requireFixed,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from '../datatype/elements.js'
+import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
 import { type Credit, creditOf } from '../process/credit.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'

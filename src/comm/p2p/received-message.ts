@@ -1,4 +1,4 @@
-import type { ReceiveBuffer } from '../datatype/payload.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { WaitOptions } from '../process/wait-options.js'
 
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {

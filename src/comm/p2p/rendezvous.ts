@@ -1,6 +1,7 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { type Landing, landing, misfit, type Payload, pack, StridedView } from '../datatype/payload.js'
+import { type Landing, landing, misfit, type Payload } from '../datatype/payload.js'
+import { pack, StridedView } from '../datatype/strided-view.js'
 import { type Credit, creditOf, type Grantee } from '../process/credit.js'
 import {
   cancelReason,

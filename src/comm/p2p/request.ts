@@ -1,6 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { ANY_TAG, PROC_NULL } from '../../matching/wildcards.js'
-import { type ReceiveBuffer, requireReceiveBuffer } from '../datatype/payload.js'
+import { requireReceiveBuffer } from '../datatype/payload.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { WaitOptions } from '../process/wait-options.js'

@@ -1,5 +1,5 @@
 import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
-import type { ReceiveBuffer } from '../datatype/payload.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import type { Mailbox } from './mailbox.js'
 import { Receive } from './message.js'
 import type { Message } from './received-message.js'

@@ -1,7 +1,6 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { PROC_NULL } from '../../matching/wildcards.js'
-import type { TypedArray } from '../datatype/elements.js'
-import { requireFixed } from '../datatype/payload.js'
+import { requireFixed, type TypedArray } from '../datatype/elements.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 
 export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'

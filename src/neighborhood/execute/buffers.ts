@@ -1,13 +1,6 @@
-import type { TypedArray } from '../../comm/datatype/elements.js'
-import {
-  elementSizeBytes,
-  misfit,
-  pack,
-  payloadOf,
-  StridedView,
-  typeCode,
-  typeCodeOf,
-} from '../../comm/datatype/payload.js'
+import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../comm/datatype/elements.js'
+import { misfit, payloadOf } from '../../comm/datatype/payload.js'
+import { pack, StridedView } from '../../comm/datatype/strided-view.js'
 import { RankweaveError } from '../../errors.js'
 import { wordsPerElement } from './word-views.js'
 

@@ -1,5 +1,4 @@
-import type { TypedArray } from '../../comm/datatype/elements.js'
-import { elementSizeBytes, elementsIn, newArray } from '../../comm/datatype/payload.js'
+import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../comm/datatype/elements.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './word-views.js'
 
 /** Receive buffers up to this many words, on average, are filled side by side in one arena and then cut out of it. */

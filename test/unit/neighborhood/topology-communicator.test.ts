@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
-import { strided } from '../../../src/comm/datatype/payload.js'
+import { strided } from '../../../src/comm/datatype/strided-view.js'
 import { local } from '../../../src/fabric/local/local.js'
 import { run } from '../../../src/launch/run.js'
 import { cluster } from '../../../src/machine/machine.js'

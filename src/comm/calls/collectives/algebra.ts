@@ -1,16 +1,16 @@
 import { RankweaveError, shown } from '../../../errors.js'
-import type { TypedArray } from '../../datatype/elements.js'
-import type { Operation, ReadyOperation } from '../../datatype/operation.js'
-import type { Kernel } from '../../datatype/operation-kernels.js'
 import {
   elementSizeBytes,
   elementsIn,
   newArray,
-  pack,
+  type TypedArray,
   typeCode,
   typeCodeOf,
   typeName,
-} from '../../datatype/payload.js'
+} from '../../datatype/elements.js'
+import type { Operation, ReadyOperation } from '../../datatype/operation.js'
+import type { Kernel } from '../../datatype/operation-kernels.js'
+import { pack } from '../../datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
 
 /**

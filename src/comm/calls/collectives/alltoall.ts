@@ -1,5 +1,5 @@
 import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
-import { elementSizeBytes, typeCode } from '../../datatype/payload.js'
+import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'

@@ -1,4 +1,4 @@
-import type { ReceiveBuffer } from '../../datatype/payload.js'
+import type { ReceiveBuffer } from '../../datatype/strided-view.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'

@@ -1,18 +1,8 @@
 import { bytesOf } from '../../../base/bytes.js'
 import { isRankweaveError, RankweaveError, shown } from '../../../errors.js'
-import type { TypedArray } from '../../datatype/elements.js'
-import type { ReceiveBuffer } from '../../datatype/payload.js'
-import {
-  copyElements,
-  elementSizeBytes,
-  landing,
-  misfit,
-  newArray,
-  pack,
-  payloadOf,
-  StridedView,
-  typeCode,
-} from '../../datatype/payload.js'
+import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../datatype/elements.js'
+import { landing, misfit, payloadOf } from '../../datatype/payload.js'
+import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../datatype/strided-view.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
 import { Refusal } from '../collective-call.js'

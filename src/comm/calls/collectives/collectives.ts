@@ -1,15 +1,9 @@
 import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
-import type { TypedArray } from '../../datatype/elements.js'
+import { requireFixed, type TypedArray, typeCode } from '../../datatype/elements.js'
 import { readyOperation } from '../../datatype/operation.js'
-import type { Sendable } from '../../datatype/payload.js'
-import {
-  payloadOf,
-  requireFixed,
-  requireReceiveBuffer,
-  StridedView,
-  typeCode,
-} from '../../datatype/payload.js'
+import { payloadOf, requireReceiveBuffer, type Sendable } from '../../datatype/payload.js'
+import { StridedView } from '../../datatype/strided-view.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { RankHandle, Seat } from '../../table/seat.js'

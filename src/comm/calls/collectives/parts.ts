@@ -1,7 +1,9 @@
 import { bytesOf } from '../../../base/bytes.js'
 import { concatenate } from '../../../base/packing.js'
 import { RankweaveError } from '../../../errors.js'
-import { elementSizeBytes, payloadOf, StridedView, typeCode } from '../../datatype/payload.js'
+import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
+import { payloadOf } from '../../datatype/payload.js'
+import { StridedView } from '../../datatype/strided-view.js'
 import { encodeValue } from '../../datatype/value-encoding.js'
 import { countsOf, packedDispls, requireElements, side } from './blocks.js'
 

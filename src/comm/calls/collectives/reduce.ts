@@ -1,17 +1,21 @@
 import { bytesOf } from '../../../base/bytes.js'
 import { concatenate } from '../../../base/packing.js'
-import type { TypedArray } from '../../datatype/elements.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from '../../datatype/elements.js'
 import type { Operation, ReadyOperation } from '../../datatype/operation.js'
-import type { ReceiveBuffer } from '../../datatype/payload.js'
-import { elementSizeBytes, elementsIn, typeCode, typeCodeOf } from '../../datatype/payload.js'
+import type { ReceiveBuffer } from '../../datatype/strided-view.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { Exchange } from '../exchange.js'
 import { bcastThen, scatterFrom } from '../exchange-patterns.js'
-import type { Signature } from '../signature.js'
-import { hashIntegers } from '../signature.js'
+import { hashIntegers, type Signature } from '../signature.js'
 import { type Algebra, algebraOf } from './algebra.js'
 import { deliver, deliverData, packedDispls } from './blocks.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'

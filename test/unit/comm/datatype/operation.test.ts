@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import type { TypedArray } from '../../../../src/comm/datatype/elements.js'
+import { newArray, type TypedArray, typeCode } from '../../../../src/comm/datatype/elements.js'
 import {
   createOperation,
   type OperationName,
   readyOperation,
 } from '../../../../src/comm/datatype/operation.js'
 import { operationNames } from '../../../../src/comm/datatype/operation-kernels.js'
-import { newArray, typeCode } from '../../../../src/comm/datatype/payload.js'
 
 const types = Object.entries(typeCode).filter(([, code]) => code !== typeCode.value)
 const isBig = (type: number) => type === typeCode.BigInt64Array || type === typeCode.BigUint64Array

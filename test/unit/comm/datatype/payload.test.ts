@@ -1,19 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { elementsIn, newArray, typeCode, typeCodeOf } from '../../../../src/comm/datatype/elements.js'
+import { misfit, payloadOf, requireReceiveBuffer } from '../../../../src/comm/datatype/payload.js'
 import {
   contiguous,
   copyElements,
-  elementsIn,
-  misfit,
-  newArray,
   pack,
-  payloadOf,
-  requireReceiveBuffer,
   StridedView,
   strided,
-  typeCode,
-  typeCodeOf,
   unpack,
-} from '../../../../src/comm/datatype/payload.js'
+} from '../../../../src/comm/datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../../../src/comm/datatype/value-encoding.js'
 import { elementTypes, marked } from '../p2p/point-to-point-payloads.js'
 import { thrownCode } from '../p2p/point-to-point-world.js'

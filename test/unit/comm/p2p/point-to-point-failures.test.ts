@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { typeCode } from '../../../../src/comm/datatype/payload.js'
+import { typeCode } from '../../../../src/comm/datatype/elements.js'
 import { waitall } from '../../../../src/comm/p2p/request.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'

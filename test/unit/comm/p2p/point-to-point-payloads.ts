@@ -1,5 +1,4 @@
-import type { TypedArray } from '../../../../src/comm/datatype/elements.js'
-import { newArray, typeCode } from '../../../../src/comm/datatype/payload.js'
+import { newArray, type TypedArray, typeCode } from '../../../../src/comm/datatype/elements.js'
 
 /** Names of all typed arrays that can be sent. */
 export const elementTypes = Object.keys(typeCode).filter(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
-import { strided } from '../../../../src/comm/datatype/payload.js'
+import { strided } from '../../../../src/comm/datatype/strided-view.js'
 import type { Message } from '../../../../src/comm/p2p/received-message.js'
 import { MatchedMessage, waitall } from '../../../../src/comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../../../src/matching/wildcards.js'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { typeCode } from '../../../../src/comm/datatype/payload.js'
+import { typeCode } from '../../../../src/comm/datatype/elements.js'
 import { receiveBuffers } from '../../../../src/neighborhood/execute/receive-buffers.js'
 import { wordViewOf } from '../../../../src/neighborhood/execute/word-views.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../../src/comm/communicator.js'
 import { createOperation } from '../../../../../src/comm/datatype/operation.js'
-import { strided } from '../../../../../src/comm/datatype/payload.js'
+import { strided } from '../../../../../src/comm/datatype/strided-view.js'
 import { local } from '../../../../../src/fabric/local/local.js'
 import { run } from '../../../../../src/launch/run.js'
 
