@@ -6,7 +6,7 @@ import { lower } from '../../src/schedule/lower/lower.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { interpret } from '../support/lowered-interpreter.js'
 import { cases } from '../support/soak.js'
-import { outSets } from './matching-oracle.js'
+import { outSets } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 const strategies: fc.Arbitrary<Strategy> = fc.oneof(fc.constant({ kind: 'direct' as const }), {

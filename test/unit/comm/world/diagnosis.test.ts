@@ -1,4 +1,4 @@
-import { type Communicator, run, threads } from 'rankweave'
+import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { Runtime } from '../../../../src/comm/process/runtime.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
@@ -7,28 +7,10 @@ import { describeWorld } from '../../../../src/comm/world/diagnosis-text.js'
 import { rangesText, union } from '../../../../src/comm/world/rank-ranges.js'
 import { hostSession, type RunningWorld } from '../../../../src/comm/world/world.js'
 import { local } from '../../../../src/fabric/local/local.js'
-import { type ReportOptions, ReportTriggers } from '../../../../src/launch/report-triggers.js'
+import { ReportTriggers } from '../../../../src/launch/report-triggers.js'
 import { StateQuery } from '../../../../src/launch/state-query.js'
-import { runThreads } from '../../../../src/launch/threads-run.js'
 import { ManualClock } from '../../../support/manual-clock.js'
-import type { Hang } from '../../../support/threads-hang.js'
-
-const hang = new URL('../../../support/threads-hang.ts', import.meta.url)
-
-/** Runs a world and reports whenever `ask` is called; resolves each with the text. */
-function onDemand() {
-  const waiting: ((text: string) => void)[] = []
-  const report: ReportOptions = {
-    onSignal: 'SIGUSR2',
-    write: (text) => waiting.shift()?.(text),
-  }
-  const ask = () =>
-    new Promise<string>((resolve) => {
-      waiting.push(resolve)
-      process.kill(process.pid, 'SIGUSR2')
-    })
-  return { report, ask }
-}
+import { onDemand } from '../../../support/report-on-demand.js'
 
 describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such signal on Windows)', () => {
   it('of a world in this thread: ranks in the same call are one line, and who has not come is named', async () => {
@@ -63,51 +45,6 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
       '  rank 5 waits in recv(source 6, tag 3) on communicator 0.0',
     ])
   })
-
-  it('of a world on threads: all processes are asked', async () => {
-    const { report, ask } = onDemand()
-    const clock = new ManualClock()
-    const channel = new BroadcastChannel('rankweave-test-diagnosis')
-    const there = new Promise((resolve) => {
-      channel.onmessage = resolve
-    })
-    const args: Hang = { last: 'channel', channel: channel.name }
-    const world = runThreads<number>(hang, threads({ processes: 2 }), { ranks: 6, args }, { report, clock })
-    await there
-    let text = await ask()
-    // The others may not have come to their receive yet, or not out of the barrier.
-    while (!text.includes('5 wait') || text.includes('barrier()')) text = await ask()
-    expect(text.trimEnd().split('\n')).toEqual([
-      'who waits for what, 6 ranks on 2 processes',
-      '  5 wait, 1 run (rank 5), 0 have ended',
-      '  ranks 0-4 wait in recv(source 5, tag 7) on communicator 0.0',
-    ])
-    channel.postMessage('go')
-    channel.close()
-    expect(await world).toEqual([0, 1, 2, 3, 4, 5])
-    expect(clock.delays).toEqual([])
-  })
-
-  it('names a process that does not answer', async () => {
-    const { report, ask } = onDemand()
-    const clock = new ManualClock()
-    const channel = new BroadcastChannel('rankweave-test-stuck')
-    const there = new Promise((resolve) => {
-      channel.onmessage = resolve
-    })
-    const word = new Int32Array(new SharedArrayBuffer(4))
-    const args: Hang = { last: 'block', channel: channel.name, word }
-    const world = runThreads<number>(hang, threads({ processes: 1 }), { ranks: 3, args }, { report, clock })
-    await there
-    channel.close()
-    const text = ask()
-    while (clock.delays.length === 0) await new Promise((resolve) => setImmediate(resolve))
-    clock.pass()
-    expect(await text).toContain('process 0 (ranks 0-2) does not answer: it runs without awaiting anything')
-    Atomics.store(word, 0, 1)
-    Atomics.notify(word, 0)
-    expect(await world).toEqual([0, 1, 2])
-  })
 })
 
 describe('a report after some seconds', () => {
@@ -127,25 +64,6 @@ describe('a report after some seconds', () => {
     expect(clock.delays).toEqual([])
     clock.pass()
     expect(written).toHaveLength(1)
-  })
-
-  it('that is due at once says that a world is still being started', async () => {
-    const clock = new ManualClock()
-    const text = new Promise<string>((resolve) => {
-      const channel = new BroadcastChannel('rankweave-test-loading')
-      const args: Hang = { last: 'channel', channel: channel.name }
-      const report = { afterSeconds: 0, write: resolve }
-      const world = runThreads<number>(hang, threads({ processes: 2 }), { ranks: 2, args }, { report, clock })
-      channel.onmessage = () => {
-        channel.postMessage('go')
-        channel.close()
-      }
-      // First what is due, then the patience with those that are asked.
-      clock.pass()
-      clock.pass()
-      void world
-    })
-    expect(await text).toContain('process 0 (rank 0) does not answer while it loads the program')
   })
 
   it.each([

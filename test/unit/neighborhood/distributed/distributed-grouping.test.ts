@@ -1,8 +1,7 @@
-import { local, run, threads } from 'rankweave'
+import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import matchProgram, { matchCases } from '../../../support/match-program.js'
-import { describeMpi, program, runJob } from '../../../support/mpi.js'
 
 const ranks = 24
 const asPlanned = matchCases.map(() => 'same plan, right blocks')
@@ -18,20 +17,6 @@ describe('ranks that know their neighbors alone make the planner’s plan, byte 
       const results = await run(matchProgram, { ranks, fabric: local({ processes, nodes, seed }) })
       expect(results).toEqual(new Array(ranks).fill(asPlanned))
     }
-  })
-
-  it('threads, 2 processes', async () => {
-    const file = new URL('../../../support/match-program.ts', import.meta.url)
-    const results = await run<string[]>(file, { ranks, fabric: threads({ processes: 2 }) })
-    expect(results).toEqual(new Array(ranks).fill(asPlanned))
-  })
-})
-
-describeMpi('8 processes on MPI match as planned', (mpi) => {
-  it('all cases', async () => {
-    const { code, stdout, stderr } = await runJob(mpi, 8, program('match-mpi.ts'))
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(JSON.parse(stdout)).toEqual(new Array(ranks).fill(asPlanned))
   })
 })
 

@@ -4,7 +4,7 @@ import { friendLists } from '../../../../src/topology/friends/friend-lists.js'
 import { distinctOut } from '../../../../src/topology/neighbors.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { commonOf, outSets } from '../../../property/matching-oracle.js'
+import { commonOf, outSets } from '../../../property/grouping-oracle.js'
 import { thrown } from '../thrown.js'
 
 function randomTopology(ranks: number, density: number, seed: number): ProcessTopology {

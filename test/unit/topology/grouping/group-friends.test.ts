@@ -5,7 +5,7 @@ import { groupFriends } from '../../../../src/topology/grouping/group-friends.js
 import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { matchedOf } from '../../../property/matching-oracle.js'
+import { matchedOf } from '../../../property/grouping-oracle.js'
 import { thrown } from '../thrown.js'
 
 /** A topology from every rank's destinations. */

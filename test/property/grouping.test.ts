@@ -12,7 +12,7 @@ import {
   sameNode,
   sendersIn,
   subsets,
-} from './matching-oracle.js'
+} from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 const configurations = smallTopologies(11).chain(({ what, topology }) =>

@@ -10,7 +10,7 @@ import type { KnownFriends } from '../../src/topology/grouping/distributed/known
 import type { GroupingMessage } from '../../src/topology/grouping/distributed/rank-view.js'
 import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
-import { matchExhaustively, matchedOf } from './matching-oracle.js'
+import { matchExhaustively, matchedOf } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 const configurations = smallTopologies(10).chain(({ what, topology }) =>

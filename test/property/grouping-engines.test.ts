@@ -13,7 +13,7 @@ import {
   matchedOf,
   outSets,
   sameNode,
-} from './matching-oracle.js'
+} from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 beforeAll(() => prepareEngine('exact'))

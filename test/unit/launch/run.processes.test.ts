@@ -1,0 +1,48 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+
+describe('nothing is left behind', () => {
+  it('that would keep a program alive, or that it did not have before', async () => {
+    const script = `
+      import { run } from './src/launch/run.ts'
+      const loop = () => new Promise((resolve) => setImmediate(resolve))
+      const active = () => process.getActiveResourcesInfo().sort().join()
+      const wait = (world) => world.rank === 1 ? Promise.reject(new Error('bad')) : world.recv(1)
+      await run((world) => world.barrier(), { ranks: 4 })
+      await loop()
+      const before = active()
+      for (let n = 0; n < 50; n++) {
+        await run((world) => world.barrier(), { ranks: 4, processes: 3 })
+        await run(wait, { ranks: 4, processes: 3 }).catch(() => {})
+      }
+      await loop()
+      console.log(active() === before)`
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+    expect((await promisify(execFile)(process.execPath, args)).stdout).toBe('true\n')
+  })
+
+  it('dropped waits of a world that ended do not end the program, other rejections do', async () => {
+    const script = (body: string) => `
+      import { run } from './src/launch/run.ts'
+      const main = async (world) => {
+        if (world.rank === 0) { await new Promise((resolve) => setTimeout(resolve, 5)); throw new Error('first') }
+        const a = world.recv(0, 1).then(() => 'a')
+        const b = world.recv(0, 2).then(() => 'b')
+        ${body}
+        await a
+        await b
+      }
+      await run(main, { ranks: 4, processes: 2 }).catch((error) => console.log(error.message))
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      console.log(process.listenerCount('unhandledRejection'))
+    `
+    const node = (body: string) =>
+      promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script(body)])
+    expect((await node('')).stdout).toBe('first\n0\n')
+    await expect(node("Promise.reject(new Error('dropped by the user'))")).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('dropped by the user'),
+    })
+  })
+})
