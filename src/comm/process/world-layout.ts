@@ -1,3 +1,4 @@
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 
 /**
@@ -73,13 +74,5 @@ export const maxWorldRanks = 2 ** 22
 
 /** The process that hosts a world rank. O(lg processes). */
 export function processOf(layout: WorldLayout, worldRank: number): number {
-  const { firstRank } = layout
-  let low = 0
-  let high = layout.processes
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (firstRank[middle]! <= worldRank) low = middle
-    else high = middle
-  }
-  return low
+  return rangeAt(layout.firstRank, worldRank)
 }

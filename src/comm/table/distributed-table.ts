@@ -1,3 +1,4 @@
+import { indexIn } from '../../base/search.js'
 import type { ProcessPort } from '../process/process-port.js'
 import { AddressCache } from './address-cache.js'
 import type { RankTable } from './rank-table.js'
@@ -215,15 +216,8 @@ export class DistributedTable implements RankTable {
 
   /** World rank of a rank hosted here; undefined for others. */
   localWorldRank(rank: number): number | undefined {
-    const ranks = this.localRanks
-    let low = 0
-    let high = ranks.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (ranks[middle]! < rank) low = middle + 1
-      else high = middle
-    }
-    return ranks[low] === rank ? this.localWorldRanks[low] : undefined
+    const index = indexIn(this.localRanks, rank)
+    return index < 0 ? undefined : this.localWorldRanks[index]
   }
 
   /** All world ranks, in rank order: O(size) memory and a message per slice. */

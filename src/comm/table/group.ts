@@ -1,3 +1,4 @@
+import { indexIn } from '../../base/search.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { PROC_NULL } from '../../matching/wildcards.js'
 import { requireFixed, type TypedArray } from '../datatype/elements.js'
@@ -198,15 +199,8 @@ class WorldRankIndex {
   }
 
   find(worldRank: number): number {
-    const sorted = this.#worldRank
-    let low = 0
-    let high = sorted.length
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      if (sorted[middle]! < worldRank) low = middle + 1
-      else high = middle
-    }
-    return sorted[low] === worldRank ? this.#rank[low]! : -1
+    const index = indexIn(this.#worldRank, worldRank)
+    return index < 0 ? -1 : this.#rank[index]!
   }
 }
 

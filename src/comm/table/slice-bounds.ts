@@ -1,3 +1,4 @@
+import { rangeAt } from '../../base/search.js'
 /** Where the slices of a distributed table begin: slice i holds positions `start(i)` to `start(i + 1) - 1`. */
 export interface SliceBounds {
   readonly slices: number
@@ -43,15 +44,6 @@ export function givenBounds(starts: Float64Array): SliceBounds {
           return start + Math.floor(((i % parts) * rows) / parts)
         }),
       ),
-    sliceOf(position) {
-      let low = 0
-      let high = slices
-      while (high - low > 1) {
-        const middle = (low + high) >>> 1
-        if (starts[middle]! <= position) low = middle
-        else high = middle
-      }
-      return low
-    },
+    sliceOf: (position) => rangeAt(starts, position),
   }
 }

@@ -1,3 +1,4 @@
+import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
@@ -58,7 +59,7 @@ export function localBlock(
     next += haloCounts[slot]
   }
   const operandRow = rows.colIndex.map((column) => {
-    const owner = ownerOf(owners, column)
+    const owner = rangeAt(owners, column)
     const offset = shift.get(owner)
     if (offset !== undefined) return column + offset
     throw new RankweaveError(
@@ -69,18 +70,6 @@ export function localBlock(
   })
   const { rowStart, values } = rows
   return { rowStart, operandRow, values, rows: rows.rows, ownRows, haloCounts, haloRows: next - ownRows }
-}
-
-/** The rank whose rows include `row`; ranks without rows own nothing. */
-function ownerOf(owners: RowOwners, row: number): number {
-  let low = 0
-  let high = owners.length - 1
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (owners[middle] <= row) low = middle
-    else high = middle
-  }
-  return low
 }
 
 /**

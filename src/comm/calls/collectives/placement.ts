@@ -1,32 +1,17 @@
+import { indexIn, rangeAt } from '../../../base/search.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { ProcessTable } from '../../table/rank-table.js'
 
 // Where the ranks of a communicator are, and how lists by process become lists by rank.
 
 /** Process index of a rank. */
-export function processOfRank(table: ProcessTable, rank: number): number {
-  const { runStart, runProcess } = table
-  let low = 0
-  let high = runProcess.length
-  while (high - low > 1) {
-    const middle = (low + high) >>> 1
-    if (runStart[middle]! <= rank) low = middle
-    else high = middle
-  }
-  return runProcess[low]!
+export function processOfRank({ runStart, runProcess }: ProcessTable, rank: number): number {
+  return runProcess[rangeAt(runStart, rank)]!
 }
 
 /** Local index of a rank that is hosted here; -1 for others. */
 export function localIndexOf(state: CommContext, rank: number): number {
-  const { localRanks } = state
-  let low = 0
-  let high = localRanks.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (localRanks[middle]! < rank) low = middle + 1
-    else high = middle
-  }
-  return localRanks[low] === rank ? low : -1
+  return indexIn(state.localRanks, rank)
 }
 
 /** Items listed process by process, each process's in rank order, as one list in rank order. */

@@ -1,3 +1,4 @@
+import { rangeAt } from '../../../base/search.js'
 import type { ProcessTable } from '../../table/rank-table.js'
 
 /**
@@ -154,15 +155,7 @@ class Planner {
   }
 
   #runAt(rank: number): number {
-    const { runStart, runProcess } = this.#table
-    let low = 0
-    let high = runProcess.length
-    while (high - low > 1) {
-      const middle = (low + high) >>> 1
-      if (runStart[middle]! <= rank) low = middle
-      else high = middle
-    }
-    return low
+    return rangeAt(this.#table.runStart, rank)
   }
 }
 

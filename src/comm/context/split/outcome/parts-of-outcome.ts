@@ -1,9 +1,12 @@
+import { indexIn } from '../../../../base/search.js'
+
 import { processOf } from '../../../process/world-layout.js'
 import { DistributedTable } from '../../../table/distributed-table.js'
 import { rankTable, stridedTable } from '../../../table/rank-table.js'
 import type { SplitCall, SplitPart } from '../plan/split-call.js'
 import { type Item, itemsIn } from '../rows/items.js'
 import { hostsIn } from '../rows/runs.js'
+
 import type { ColumnOutcome } from './column-outcome.js'
 import type { SplitTable } from './split-table.js'
 
@@ -78,16 +81,4 @@ function joined(size: number, items: readonly Item[]): Int32Array {
     at += pushed.length
   }
   return worldRanks
-}
-
-/** Index of a value in an ascending list that has it. */
-function indexIn(ascending: Int32Array, value: number): number {
-  let low = 0
-  let high = ascending.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (ascending[middle]! < value) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -1,0 +1,26 @@
+/** The index of a value in an ascending list without repetitions, or -1. */
+export function indexIn(ascending: Int32Array, value: number): number {
+  let low = 0
+  let high = ascending.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (ascending[middle]! < value) low = middle + 1
+    else high = middle
+  }
+  return ascending[low] === value ? low : -1
+}
+
+/**
+ * The range that holds a position: range i is `starts[i]` to `starts[i + 1] - 1`. Of ranges that begin at the same
+ * position the last, so never an empty one. The position must lie in some range.
+ */
+export function rangeAt(starts: Int32Array | Float64Array, position: number): number {
+  let low = 0
+  let high = starts.length - 1
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (starts[middle]! <= position) low = middle
+    else high = middle
+  }
+  return low
+}
