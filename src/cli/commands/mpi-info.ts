@@ -1,31 +1,38 @@
 import { z } from 'zod'
+import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
-import { type AddCommand, exitCodes } from '../command.js'
+import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
+import { type AddCommand, type ExitCode, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
 import { leaveMpi } from '../output/mpi-streams.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
 
 const help = `
-Start it as you would start your program; process 0 answers for all.
+Started by an MPI launcher: the library of the job, its processes and nodes; process 0 reports for all.
+Started otherwise: the MPI libraries of this machine. Exit code 2 when there is none.
 
 Examples:
+  rankweave mpi-info
   mpirun -n 4 rankweave mpi-info
   srun -n 128 rankweave mpi-info --json
   mpirun -n 2 rankweave mpi-info --mpi-lib /opt/openmpi/lib/libmpi.so`
 
 const schema = z.object({ mpiLib: z.string().optional() })
 
-/** `rankweave mpi-info`: what of MPI was found. */
+/** `rankweave mpi-info`: the MPI of a job, or the MPI libraries of this machine. */
 export const mpiInfoCommand: AddCommand = (program, act) => {
   program
     .command('mpi-info')
-    .description('Tell which MPI was found: library, version, interface, processes, nodes.')
+    .description(
+      'Report the MPI of a job: library, version, interface, processes, nodes; outside a job, the MPI libraries found.',
+    )
     .option('--mpi-lib <path>', 'file of the MPI library (default: the one that belongs to the launcher)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, raw: unknown) => {
         const { mpiLib } = parseOptions(schema, raw)
+        if (mpiLauncher() === undefined) return await listLibraries(report, mpiLib)
         const { library, launcher, threadLevel, processes, nodes } = await joinMpiJob(mpiLib)
         await leaveMpi()
         const perNode = new Map<string, number>()
@@ -60,6 +67,21 @@ export const mpiInfoCommand: AddCommand = (program, act) => {
         return exitCodes.ok
       }),
     )
+}
+
+/** Outside a job. */
+async function listLibraries(report: Reporter, named: string | undefined): Promise<ExitCode> {
+  const libraries = await findMpiLibraries(named)
+  const rows = libraries.flatMap(({ path, version, abi }) => [
+    ['library', path] as const,
+    ['version', version] as const,
+    ['interface', abi] as const,
+  ])
+  report.result(
+    { launcher: null, libraries },
+    table([...rows, ['launcher', 'none: not started by mpirun or srun']]),
+  )
+  return exitCodes.ok
 }
 
 /** Listed in text; --json has them all. */

@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { RankweaveError } from '../../errors.js'
 
 /** What a launcher told this process through its environment, before MPI is even loaded. */
@@ -52,15 +53,46 @@ export function mpiLauncher(env: Environment = process.env): MpiLauncher | undef
   return undefined
 }
 
-/** @throws ERR_MPI_LAUNCHER when nobody started this process together with others */
-export function requireLauncher(env?: Environment): MpiLauncher {
+/** The names of all launchers' libraries, each once. */
+export function launcherLibraries(): readonly string[] {
+  return [...new Set(launchers.flatMap(({ libraries }) => libraries))]
+}
+
+/** @throws ERR_MPI_LAUNCHER when no launcher started this process, or its connection to the launcher is closed */
+export function requireLauncher(env: Environment = process.env): MpiLauncher {
   const launcher = mpiLauncher(env)
-  if (launcher !== undefined) return launcher
+  if (launcher !== undefined) {
+    requireConnection(env)
+    return launcher
+  }
   throw new RankweaveError(
     'ERR_MPI_LAUNCHER',
     "fabric mpi: expected to be started by an MPI launcher, such as 'mpirun -n 4 rankweave run program.ts -n 16 " +
       `--fabric mpi' or 'srun'; none of ${launchers.map(({ process }) => process).join(', ')} is set`,
   )
+}
+
+/**
+ * Hydra passes a connected socket as a file descriptor. npx, and other programs that start a child with its standard
+ * streams only, close it: MPI's initialisation would end the process with `write_line error`.
+ */
+function requireConnection(env: Environment): void {
+  const descriptor = whole(env['PMI_FD'])
+  if (descriptor === undefined || isSocket(descriptor)) return
+  throw new RankweaveError(
+    'ERR_MPI_LAUNCHER',
+    `fabric mpi: the connection to the launcher, file descriptor PMI_FD=${descriptor}, is closed in this process, as npx and npm ` +
+      "do: start node or the binary directly, such as 'mpirun -n 4 node_modules/.bin/rankweave run program.ts -n 16 --fabric mpi'",
+    { details: { descriptor } },
+  )
+}
+
+function isSocket(descriptor: number): boolean {
+  try {
+    return fstatSync(descriptor).isSocket()
+  } catch {
+    return false
+  }
 }
 
 function whole(text: string | undefined): number | undefined {

@@ -55,7 +55,7 @@ export interface MpiLibrary {
 
 export type MpiType = 'int' | 'address' | 'handle'
 
-type Koffi = typeof import('koffi')
+export type Koffi = typeof import('koffi')
 
 /**
  * What MPI libraries do to a process that Node's threads do not survive, off unless the user has said otherwise: they
@@ -76,7 +76,6 @@ const safeDefaults: Readonly<Record<string, string>> = {
  */
 export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   const koffi = await loadKoffi()
-  for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
   const failures: string[] = []
   for (const path of names) {
     let library: ReturnType<Koffi['load']>
@@ -95,7 +94,9 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   )
 }
 
-async function loadKoffi(): Promise<Koffi> {
+/** koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
+export async function loadKoffi(): Promise<Koffi> {
+  for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
   try {
     const module = (await import('koffi')) as Koffi & { readonly default?: Koffi }
     return module.default ?? module
@@ -108,7 +109,12 @@ async function loadKoffi(): Promise<Koffi> {
   }
 }
 
-function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>): MpiLibrary {
+/**
+ * Version and binary interface of a loaded library, which need not be initialised.
+ *
+ * @throws ERR_MPI_LIBRARY for a library that is not an MPI library, or has an unknown binary interface
+ */
+export function identifyMpi(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>) {
   const addressOf: AddressOf = (view) => Number(koffi.address(view))
   const symbol = (name: string): number | undefined => {
     try {
@@ -121,11 +127,16 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
     try {
       return library.func(name, 'int', [...types]) as Call
     } catch (cause) {
-      throw new RankweaveError('ERR_MPI_LIBRARY', `'${path}' is no MPI library: it has no ${name}`, { cause })
+      const message = `'${path}' is not an MPI library: it has no ${name}`
+      throw new RankweaveError('ERR_MPI_LIBRARY', message, { cause })
     }
   }
   const version = versionOf(bind('MPI_Get_library_version', ['int64_t', 'int64_t']), addressOf)
-  const abi = abiOf(path, version, symbol)
+  return { version, abi: abiOf(path, version, symbol), addressOf, symbol, bind }
+}
+
+function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>): MpiLibrary {
+  const { version, abi, addressOf, symbol, bind } = identifyMpi(koffi, path, library)
   const widths = { int: 'int', address: 'int64_t', handle: abi.handle } as const
   const func: MpiLibrary['func'] = (name, ...types) =>
     bind(

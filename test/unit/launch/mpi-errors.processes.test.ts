@@ -35,7 +35,7 @@ describe('mpi where something is missing', () => {
     expect(missing.stderr).toMatch(/^ERR_MPI_LIBRARY: .*--mpi-lib/)
     expect(missing.status).toBe(2)
     const other = alone([], ['--mpi-lib', 'libc.so.6'])
-    expect(other.stderr).toMatch(/^ERR_MPI_LIBRARY: 'libc.so.6' is no MPI library: it has no MPI_/)
+    expect(other.stderr).toMatch(/^ERR_MPI_LIBRARY: 'libc.so.6' is not an MPI library: it has no MPI_/)
     expect(other.status).toBe(2)
   })
 

@@ -1,3 +1,5 @@
+import { closeSync, openSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { abiOf } from '../../../../src/fabric/mpi/mpi-abi.js'
 import { mpiLauncher, requireLauncher } from '../../../../src/fabric/mpi/mpi-launcher.js'
@@ -37,6 +39,30 @@ describe('the launcher that started this process', () => {
   ])('is none with %o', (env) => {
     expect(mpiLauncher(env)).toBeUndefined()
     expect(() => requireLauncher(env)).toThrow(expect.objectContaining({ code: 'ERR_MPI_LAUNCHER' }))
+  })
+})
+
+describe('the connection to a launcher', () => {
+  const env = { PMI_RANK: '0', PMI_SIZE: '2' }
+
+  it('a descriptor that is not a socket is refused before MPI is loaded', () => {
+    // A file in place of the launcher's socket, and a descriptor that nothing has opened.
+    const file = openSync(fileURLToPath(import.meta.url), 'r')
+    try {
+      for (const PMI_FD of [String(file), '999999']) {
+        const refused = {
+          code: 'ERR_MPI_LAUNCHER',
+          message: expect.stringMatching(/npx.*start node or the binary/),
+        }
+        expect(() => requireLauncher({ ...env, PMI_FD })).toThrow(expect.objectContaining(refused))
+      }
+    } finally {
+      closeSync(file)
+    }
+  })
+
+  it('launchers without a descriptor are not checked', () => {
+    expect(requireLauncher(env)).toMatchObject({ process: 0, processes: 2 })
   })
 })
 

@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { describe, expect, it } from 'vitest'
+import { describeMpi, mpis, rankweave, runJob } from '../../../support/mpi.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const installed = mpis.filter(({ missing }) => missing === undefined)
+
+describe('mpi-info outside a job', () => {
+  it.skipIf(installed.length === 0)('lists the MPI libraries of this machine (needs one)', async () => {
+    const answer = await cli('mpi-info', '--json')
+    expect(answer.exitCode).toBe(0)
+    const { launcher, libraries } = onlyObject(answer) as {
+      launcher: null
+      libraries: { path: string; version: string; abi: string }[]
+    }
+    expect(launcher).toBeNull()
+    for (const { name } of installed) expect(libraries.map(({ abi }) => abi)).toContain(name)
+    for (const { path, version } of libraries) expect([path, version]).not.toContain('')
+    expect(new Set(libraries.map(({ path }) => path)).size).toBe(libraries.length)
+    expect((await cli('mpi-info')).stdout).toMatch(/^ +library +\S+\n +version .*\n +interface .*\n/)
+  })
+
+  it('reports a missing library with exit code 2', async () => {
+    const { exitCode, stdout, stderr } = await cli('mpi-info', '--mpi-lib', '/nowhere/libmpi.so')
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: '' })
+    expect(stderr).toMatch(
+      /^ERR_MPI_LIBRARY: no MPI library was found: install .*\n {2}\/nowhere\/libmpi\.so: /,
+    )
+  })
+})
+
+describeMpi('mpi-info in a job', (mpi) => {
+  it('reports library, processes and nodes once', async () => {
+    const { code, stdout } = await runJob(mpi, 2, rankweave('mpi-info', '--json'))
+    expect(code).toBe(0)
+    expect(onlyObject({ exitCode: 0, stdout, stderr: '' })).toMatchObject({ abi: mpi.name, processes: 2 })
+  })
+})
+
+const mpich = mpis.find(({ name }) => name === 'MPICH')!
+
+describe('a job whose launcher connection is closed, as npx closes it', () => {
+  it.skipIf(mpich.missing !== undefined)('ends with ERR_MPI_LAUNCHER (needs MPICH)', () => {
+    const words = [process.execPath, ...rankweave('mpi-info')].map((word) => `'${word}'`).join(' ')
+    const script = `eval "exec $PMI_FD>&-"; exec ${words}`
+    const { status, stderr } = spawnSync(mpich.mpirun, [...mpich.flags, '-n', '2', 'sh', '-c', script], {
+      encoding: 'utf8',
+    })
+    expect(status).toBe(2)
+    expect(stderr).toMatch(/ERR_MPI_LAUNCHER: .* is closed in this process, as npx and npm do: start node/)
+    expect(stderr).not.toContain('write_line')
+  })
+})
