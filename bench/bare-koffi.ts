@@ -1,4 +1,4 @@
-// What peers/pingpong.c and peers/stream.c do, by MPI calls from JavaScript through koffi and nothing between:
+// What baselines/pingpong.c and baselines/stream.c do, by MPI calls from JavaScript through koffi and nothing between:
 // pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ...
 import { mpi } from '../src/entry/index.js'
 import { expectEqual } from './programs/timing.js'

@@ -7,21 +7,21 @@ export interface Figure {
   readonly unit: string
   /** Median of the runs; null when they failed. */
   readonly ours: number | null
-  /** The same from a peer, and ours / peer; null where there is no peer. */
+  /** The same of a baseline, and ours / peer; null without a baseline. */
   readonly peer: number | null
   readonly ratio: number | null
-  /** What we want to stay below, unless the details say otherwise; null where nothing was promised. */
+  /** An upper bound, unless `targetIs` is 'at least'; null without a target. */
   readonly target: number | null
   readonly met: boolean | null
   readonly runs: number
   readonly [detail: string]: string | number | boolean | null
 }
 
-/** How to measure. Benches ignore what does not concern them. */
+/** How to measure. A bench ignores options that do not apply to it. */
 export interface BenchOptions {
-  /** Fewer runs: rough figures, soon. */
+  /** Fewer runs: rough figures, quickly. */
   readonly quick?: boolean
-  /** Only the suites whose names begin so. */
+  /** Only the suites whose names begin with this. */
   readonly only?: string
   /** Only messages of these sizes in bytes, separated by commas. */
   readonly sizes?: string
@@ -29,14 +29,14 @@ export interface BenchOptions {
   readonly plot?: string
 }
 
-/** One question, answered in figures as they are measured. The results of what is timed are checked first. */
+/** One question, answered in figures as they are measured. Results are checked before timing. */
 export interface Bench {
   readonly name: string
   readonly question: string
   measure(options?: BenchOptions): AsyncIterable<Figure>
 }
 
-/** A figure of ours alone: the median of its samples against a target, if there is one. */
+/** A figure without a baseline: the median of its samples, compared with the target if there is one. */
 export function ownFigure(
   name: string,
   unit: string,
@@ -63,7 +63,7 @@ export function environment(): { readonly commit: string; readonly node: string;
   try {
     commit = git('rev-parse', '--short', 'HEAD') + (git('status', '--porcelain') === '' ? '' : '+changes')
   } catch {
-    // not a git checkout: the figures stay useful
+    // Not a git checkout: the figures are still useful.
   }
   const cores = cpus()
   return { commit, node: process.version, cpu: `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown'}` }

@@ -1,17 +1,21 @@
 // npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--plot FILE]: one question in figures, one line each.
 import { parseArgs } from 'node:util'
+import { isRankweaveError } from '../src/errors.js'
 import type { Bench, Figure } from './bench.js'
 import { environment } from './bench.js'
-import { groupingBench } from './matching.js'
+import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { planBench } from './plan.js'
-import { splitBench } from './split.js'
+import { splitBench } from './split/split.js'
+import { splitText } from './split/split-text.js'
+import { measureSplitTable } from './split/table.js'
 import { threadsBench } from './threads.js'
 import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench]
 
 const { values, positionals } = parseWords()
+if (values.table && positionals.join() === 'split') printTable()
 const bench = benches.find(({ name }) => name === positionals[0])
 
 if (bench === undefined || positionals.length !== 1) fail(`expected one NAME, got '${positionals.join(' ')}'`)
@@ -35,6 +39,11 @@ function parseWords() {
         only: { type: 'string' },
         sizes: { type: 'string' },
         plot: { type: 'string' },
+        table: { type: 'boolean', default: false },
+        entries: { type: 'string' },
+        sorters: { type: 'string' },
+        runs: { type: 'string' },
+        alpha: { type: 'string' },
       },
     })
   } catch (error) {
@@ -42,9 +51,22 @@ function parseWords() {
   }
 }
 
+/** Table 2.1 of Sack 2011 as it is measured here, as Markdown or as one JSON object. */
+function printTable(): never {
+  const { json, table: _table, quick: _quick, only: _only, sizes: _sizes, ...words } = values
+  try {
+    const table = measureSplitTable(words, (line) => console.error(line))
+    console.log(json ? JSON.stringify(table) : splitText(table))
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    fail(error.message)
+  }
+  process.exit(0)
+}
+
 function fail(what: string): never {
   console.error(
-    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--plot FILE]: ${what}. NAME is one of`,
+    `usage: npm run bench -- NAME [--json] [--quick] [--only SUITE] [--sizes BYTES,..] [--plot FILE]\n       npm run bench -- split --table [--entries MILLIONS,..] [--sorters COUNTS] [--runs N] [--alpha NS] [--plot FILE] [--json]\n${what}; NAME is one of`,
   )
   for (const { name, question } of benches) console.error(`  ${name.padEnd(8)} ${question}`)
   process.exit(2)
@@ -63,7 +85,7 @@ function describe({
   failed,
 }: Figure): string {
   const number = (value: number | null) => (value === null ? 'none' : value.toPrecision(4))
-  const theirs = peer === null ? '' : `  peer ${number(peer)}, ratio ${number(ratio)}`
+  const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}`
   const bound = [targetOf, targetIs].filter((word) => typeof word === 'string').join(' ')
   const goal =
     target === null ? '' : `  target ${bound === '' ? '' : `${bound} `}${target}: ${met ? 'met' : 'MISSED'}`

@@ -12,7 +12,7 @@ export function wholeSizes(text: string): number[] {
   return sizes
 }
 
-/** How often to play ping-pong, by size: for our programs, and as words for peers/pingpong.c. */
+/** How often to play ping-pong, by size: for our programs, and as words for baselines/pingpong.c. */
 export function pingPongPlan(messages: readonly number[]) {
   const sizes = messages.map((sizeBytes) => ({
     sizeBytes,
@@ -23,7 +23,7 @@ export function pingPongPlan(messages: readonly number[]) {
   return { sizes, words: sizes.map((s) => `${s.sizeBytes}:${s.iterations}:${s.batches}`) }
 }
 
-/** The same for a window of messages one way and peers/stream.c. */
+/** The same for a window of messages one way and baselines/stream.c. */
 export function streamPlan(messages: readonly number[]) {
   const sizes = messages.map((sizeBytes) => {
     const window = clamp(2 ** 24 / sizeBytes, 2, 64)

@@ -1,29 +1,29 @@
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {
   type Case,
-  type Contestant,
+  type Implementation,
   oursAtMost,
   ratioAtLeast,
   ratioAtMost,
   type Suite,
   type Target,
   timesFaster,
-} from './contest.js'
+} from './comparison.js'
 import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
-import type { MpiName } from './peer-mpi.js'
+import type { MpiName } from './mpi-library.js'
 import type { CollectiveCase } from './programs/collectives.js'
-import { twoCopies, type Workshop } from './workshop.js'
 
 /** Everything that is asked of one MPI, in the order of the report. Names begin with the library's. */
-export function mpiSuites(shop: Workshop, mpi: MpiName, messages: readonly number[]): readonly Suite[] {
+export function mpiSuites(built: BuiltPrograms, mpi: MpiName, messages: readonly number[]): readonly Suite[] {
   const prefix = mpi === 'Open MPI' ? 'openmpi' : 'mpich'
   return [
-    pingPong(shop, mpi, messages),
-    stream(shop, mpi, messages),
-    neighbors(shop, mpi, 16),
-    neighbors(shop, mpi, 64),
-    idle(shop, mpi),
+    pingPong(built, mpi, messages),
+    stream(built, mpi, messages),
+    neighbors(built, mpi, 16),
+    neighbors(built, mpi, 64),
+    idle(built, mpi),
   ].map((suite) => ({
     ...suite,
     name: `${prefix}-${suite.name}`,
@@ -32,21 +32,21 @@ export function mpiSuites(shop: Workshop, mpi: MpiName, messages: readonly numbe
 }
 
 /** Two processes: ours, C in every way that the library has, and MPI calls from JavaScript. */
-function pairOf(shop: Workshop, mpi: MpiName, program: 'pingpong' | 'stream', plan: Plan) {
+function pairOf(built: BuiltPrograms, mpi: MpiName, program: 'pingpong' | 'stream', plan: Plan) {
   const { sizes, words } = plan
   const args = { memory: 'ordinary', sizes }
-  const inC = [shop.inC('C', mpi, program, 2, words, 60)]
+  const inC = [built.inC('C', mpi, program, 2, words, 60)]
   // MPICH chooses by size, and has no such switch.
-  if (mpi === 'Open MPI') inC.push(shop.inC('C, two copies', mpi, program, 2, words, 60, twoCopies))
+  if (mpi === 'Open MPI') inC.push(built.inC('C, two copies', mpi, program, 2, words, 60, twoCopies))
   return {
-    contestants: [
-      shop.onMpi('ours', mpi, { program, ranks: 2, args }, 60),
+    implementations: [
+      built.onMpi('ours', mpi, { program, ranks: 2, args }, 60),
       ...inC,
-      shop.inBareKoffi('koffi', mpi, [program, ...words], 60),
+      built.inBareKoffi('koffi', mpi, [program, ...words], 60),
     ],
     against: [
-      { against: 'C', peers: inC.map(({ name }) => name) },
-      { against: 'bare koffi', peers: ['koffi'] },
+      { against: 'C', baselines: inC.map(({ name }) => name) },
+      { against: 'bare koffi', baselines: ['koffi'] },
     ] as const,
   }
 }
@@ -56,19 +56,19 @@ interface Plan {
   readonly words: readonly string[]
 }
 
-function pingPong(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suite {
-  const { contestants, against } = pairOf(shop, mpi, 'pingpong', pingPongPlan(messages))
+function pingPong(built: BuiltPrograms, mpi: MpiName, messages: readonly number[]): Suite {
+  const { implementations, against } = pairOf(built, mpi, 'pingpong', pingPongPlan(messages))
   const targets = { C: ratioAtMost(5), 'bare koffi': ratioAtMost(2.5) }
   return {
     name: 'pingpong',
-    contestants,
-    cases: against.flatMap(({ against: whom, peers }) =>
+    implementations,
+    cases: against.flatMap(({ against: whom, baselines }) =>
       messages.map((sizeBytes) => ({
         case: `${mpi}: ping-pong, half round trip, ${bytesText(sizeBytes)}, vs ${whom}`,
         unit: 'us',
         ours: 'ours',
         key: String(sizeBytes),
-        peers,
+        baselines,
         ...(sizeBytes === 8 ? { target: targets[whom] } : {}),
         details: { plot: 'latency', sizeBytes, against: whom },
       })),
@@ -76,24 +76,24 @@ function pingPong(shop: Workshop, mpi: MpiName, messages: readonly number[]): Su
   }
 }
 
-function stream(shop: Workshop, mpi: MpiName, messages: readonly number[]): Suite {
+function stream(built: BuiltPrograms, mpi: MpiName, messages: readonly number[]): Suite {
   const plan = streamPlan(messages)
-  const { contestants, against } = pairOf(shop, mpi, 'stream', plan)
+  const { implementations, against } = pairOf(built, mpi, 'stream', plan)
   return {
     name: 'stream',
-    contestants,
-    cases: against.flatMap(({ against: whom, peers }): Case[] => {
+    implementations,
+    cases: against.flatMap(({ against: whom, baselines }): Case[] => {
       const bandwidths = plan.sizes.map(({ sizeBytes, window }) => ({
         ...bandwidthOf(sizeBytes),
         case: `${mpi}: bandwidth, ${bytesText(sizeBytes)}, vs ${whom}`,
         ours: 'ours',
-        peers,
+        baselines,
         ...(sizeBytes === 2 ** 20 && whom === 'C' ? { target: ratioAtLeast(0.9) } : {}),
         details: { plot: 'bandwidth', sizeBytes, window, against: whom },
       }))
       if (!messages.includes(8)) return bandwidths
       const rate = { ...messageRate, case: `${mpi}: ${messageRate.case}, vs ${whom}` }
-      return [...bandwidths, { ...rate, ours: 'ours', peers, details: { sizeBytes: 8, against: whom } }]
+      return [...bandwidths, { ...rate, ours: 'ours', baselines, details: { sizeBytes: 8, against: whom } }]
     }),
   }
 }
@@ -128,7 +128,7 @@ function strategyOf(ranks: 16 | 64, graph: Graph, name: StrategyName): Strategy 
   return { kind: 'common-neighbor', k: graphs[ranks][graph].k, mode: 'agnostic' }
 }
 
-function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
+function neighbors(built: BuiltPrograms, mpi: MpiName, ranks: 16 | 64): Suite {
   const { spread, spreadMs, lowered, peer } = effort[ranks]
   const casesOf = (
     [warmUp, iterations, batches]: readonly [number, number, number],
@@ -144,11 +144,11 @@ function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
       })),
     )
   const words = kinds.map((graph) => {
-    const file = shop.graphFile(`${graph}-${ranks}`, buildTopology(graphs[ranks][graph].topology))
+    const file = built.graphFile(`${graph}-${ranks}`, buildTopology(graphs[ranks][graph].topology))
     return `${graph}:neighbor:${peer.join(':')}:${file}`
   })
-  const ours = (name: string, processes: number, args: readonly CollectiveCase[]): Contestant =>
-    shop.onMpi(name, mpi, { program: 'collectives', ranks, processes, args }, 180)
+  const ours = (name: string, processes: number, args: readonly CollectiveCase[]): Implementation =>
+    built.onMpi(name, mpi, { program: 'collectives', ranks, processes, args }, 180)
   const vs = (graph: Graph, strategy: StrategyName, side: 'spread' | 'lowered', target?: Target): Case => {
     const where =
       side === 'spread'
@@ -159,17 +159,17 @@ function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
       unit: 'us',
       ours: side,
       key: keyOf(graph, strategy),
-      peers: ['C'],
-      peerKey: graph,
+      baselines: ['C'],
+      baselineKey: graph,
       ...(target === undefined ? {} : { target }),
       details: { ranks, topology: graphs[ranks][graph].topology, strategy, k: graphs[ranks][graph].k },
     }
   }
   return {
     name: `neighbors${ranks}`,
-    contestants: [
+    implementations: [
       ours('spread', ranks, casesOf(spread, spreadMs)),
-      shop.inC('C', mpi, 'collectives', ranks, words, 180),
+      built.inC('C', mpi, 'collectives', ranks, words, 180),
       ours('lowered', 2, casesOf(lowered)),
     ],
     cases: [
@@ -179,8 +179,8 @@ function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
         unit: 'us',
         ours: 'spread',
         key: keyOf(graph, 'common-neighbor'),
-        peers: ['spread'],
-        peerKey: keyOf(graph, 'direct'),
+        baselines: ['spread'],
+        baselineKey: keyOf(graph, 'direct'),
         ...(ranks === 64 && graph === 'sparse' ? { target: timesFaster(1.3) } : {}),
         details: { ranks, ...graphs[ranks][graph] },
       })),
@@ -193,15 +193,15 @@ function neighbors(shop: Workshop, mpi: MpiName, ranks: 16 | 64): Suite {
 
 const keyOf = (graph: Graph, strategy: StrategyName) => `${graph} ${strategy}`
 
-function idle(shop: Workshop, mpi: MpiName): Suite {
+function idle(built: BuiltPrograms, mpi: MpiName): Suite {
   const ranks = 4
   const waitMs = 3000
-  const figure = { ours: 'ours', peers: ['C'], details: { waitMs } }
+  const figure = { ours: 'ours', baselines: ['C'], details: { waitMs } }
   return {
     name: 'idle',
-    contestants: [
-      shop.onMpi('ours', mpi, { program: 'idle', ranks, args: { waitMs } }, 60),
-      shop.inC('C', mpi, 'idle', ranks, [waitMs], 60),
+    implementations: [
+      built.onMpi('ours', mpi, { program: 'idle', ranks, args: { waitMs } }, 60),
+      built.inC('C', mpi, 'idle', ranks, [waitMs], 60),
     ],
     cases: [
       {

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import type { Bench, Figure } from './bench.js'
-import { figuresOf } from './contest.js'
+import { BuiltPrograms } from './build-programs.js'
+import { figuresOf } from './comparison.js'
 import { messageSizes, wholeSizes } from './message-plans.js'
+import type { MpiName } from './mpi-library.js'
 import { mpiSuites } from './mpi-suites.js'
-import type { MpiName } from './peer-mpi.js'
 import { type Line, plotSizes } from './size-plot.js'
-import { Workshop } from './workshop.js'
 
 const names: readonly MpiName[] = ['Open MPI', 'MPICH']
 
@@ -24,21 +24,21 @@ export const mpiBench: Bench = {
   question: 'How do ranks on MPI compare with C on the same library?',
   async *measure(options = {}) {
     const { quick = false, sizes, plot } = options
-    const shop = new Workshop(names)
+    const built = new BuiltPrograms(names)
     const figures: Figure[] = []
     const messages = sizes === undefined ? messageSizes : wholeSizes(sizes)
     try {
       for (const name of names) {
-        const { version: peerVersion, said } = shop.versionOf(name)
+        const { version: peerVersion, said } = built.versionOf(name)
         console.error(`${said}${quick ? '; quick: figures are rough' : ''}`)
-        for await (const measured of figuresOf(mpiSuites(shop, name, messages), options)) {
+        for await (const measured of figuresOf(mpiSuites(built, name, messages), options)) {
           const figure = { ...measured, peerVersion }
           figures.push(figure)
           yield figure
         }
       }
     } finally {
-      shop.close()
+      built.close()
     }
     if (plot !== undefined) writeFileSync(plot, plotSizes(figures, lines))
   },

@@ -9,7 +9,7 @@ interface Case {
   readonly topology: string
   readonly machine?: string
   readonly strategy: Strategy
-  /** Milliseconds promised for the construction, if any. */
+  /** Target milliseconds for the construction; null for none. */
   readonly target: number | null
 }
 
@@ -29,7 +29,7 @@ const cases: readonly Case[] = [
 
 const runs = 9
 
-/** Planning: matching and schedule. */
+/** Planning: grouping and schedule. */
 export const planBench: Bench = {
   name: 'plan',
   question: 'How long does it take to plan a neighbor allgather?',

@@ -1,86 +1,86 @@
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
+import { type BuiltPrograms, twoCopies } from './build-programs.js'
 import {
   type Case,
-  type Contestant,
+  type Implementation,
   oursAtMost,
   ratioAtLeast,
   ratioAtMost,
   type Suite,
   type Target,
   timesFaster,
-} from './contest.js'
+} from './comparison.js'
 import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
 import type { CollectiveCase } from './programs/collectives.js'
 import type { MemoryKind } from './programs/memory.js'
-import { twoCopies, type Workshop } from './workshop.js'
 
 /** Everything that is asked, in the order of the report. */
-export function threadsSuites(shop: Workshop, sizes: readonly number[]): readonly Suite[] {
+export function threadsSuites(built: BuiltPrograms, sizes: readonly number[]): readonly Suite[] {
   return [
-    pingPong(shop, sizes),
-    stream(shop, sizes),
-    ...[2, 16, 64, 256].map((ranks) => collectives(shop, ranks)),
-    idle(shop),
-    crowd(shop),
-    start(shop),
-    loss(shop),
+    pingPong(built, sizes),
+    stream(built, sizes),
+    ...[2, 16, 64, 256].map((ranks) => collectives(built, ranks)),
+    idle(built),
+    crowd(built),
+    start(built),
+    loss(built),
   ]
 }
 
-function pingPong(shop: Workshop, messages: readonly number[]): Suite {
+function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
   const { sizes, words } = pingPongPlan(messages)
   const ours = (memory: MemoryKind) =>
-    shop.onThreads(memory, { program: 'pingpong', ranks: 2, args: { memory, sizes } }, 60)
-  const peers = ['one copy', 'two copies']
+    built.onThreads(memory, { program: 'pingpong', ranks: 2, args: { memory, sizes } }, 60)
+  const baselines = ['one copy', 'two copies']
   const figures = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes }) => ({
       case: `ping-pong, half round trip, ${bytesText(sizeBytes)}${memory === 'alloc' ? ', alloc' : ''}`,
       unit: 'us',
       ours: memory,
       key: String(sizeBytes),
-      peers,
+      baselines,
       ...(sizeBytes === 8 && memory === 'ordinary' ? { target: ratioAtMost(2) } : {}),
       details: { plot: 'latency', sizeBytes, memory },
     }))
   return {
     name: 'pingpong',
-    contestants: [
+    implementations: [
       ours('ordinary'),
-      shop.inC('one copy', 'Open MPI', 'pingpong', 2, words, 60),
+      built.inC('one copy', 'Open MPI', 'pingpong', 2, words, 60),
       ours('alloc'),
-      shop.inC('two copies', 'Open MPI', 'pingpong', 2, words, 60, twoCopies),
+      built.inC('two copies', 'Open MPI', 'pingpong', 2, words, 60, twoCopies),
     ],
     cases: [...figures('ordinary'), ...figures('alloc')],
   }
 }
 
-function stream(shop: Workshop, messages: readonly number[]): Suite {
+function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   const { sizes, words } = streamPlan(messages)
   const ours = (memory: MemoryKind) =>
-    shop.onThreads(memory, { program: 'stream', ranks: 2, args: { memory, sizes } }, 60)
-  const peers = ['one copy', 'two copies']
+    built.onThreads(memory, { program: 'stream', ranks: 2, args: { memory, sizes } }, 60)
+  const baselines = ['one copy', 'two copies']
   const bandwidth = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes, window }) => ({
       ...bandwidthOf(sizeBytes),
       case: `bandwidth, ${bytesText(sizeBytes)}${memory === 'alloc' ? ', alloc' : ''}`,
       ours: memory,
-      peers,
+      baselines,
       ...(sizeBytes === 2 ** 20 ? { target: ratioAtLeast(memory === 'alloc' ? 1.5 : 1) } : {}),
       details: { plot: 'bandwidth', sizeBytes, window, memory },
     }))
   const rate: Case = {
     ...messageRate,
     ours: 'ordinary',
-    peers,
+    baselines,
     details: { sizeBytes: 8, window: 64 },
   }
   return {
     name: 'stream',
-    contestants: [
+    implementations: [
       ours('ordinary'),
-      shop.inC('one copy', 'Open MPI', 'stream', 2, words, 60),
+      built.inC('one copy', 'Open MPI', 'stream', 2, words, 60),
       ours('alloc'),
-      shop.inC('two copies', 'Open MPI', 'stream', 2, words, 60, twoCopies),
+      built.inC('two copies', 'Open MPI', 'stream', 2, words, 60, twoCopies),
     ],
     cases: [...bandwidth('ordinary'), ...bandwidth('alloc'), ...(messages.includes(8) ? [rate] : [])],
   }
@@ -101,7 +101,7 @@ const moores: Readonly<Record<number, string>> = {
   256: 'moore:16x16:r=2',
 }
 
-function collectives(shop: Workshop, ranks: number): Suite {
+function collectives(built: BuiltPrograms, ranks: number): Suite {
   const [warmUp, iterations, batches] = effort[ranks].ours
   const [peerIterations, peerBatches] = effort[ranks].peer
   const graphs = {
@@ -109,8 +109,8 @@ function collectives(shop: Workshop, ranks: number): Suite {
     sparse: ranks === 2 ? 'er:2:d=1:seed=1' : `er:${ranks}:d=0.2:seed=1`,
   }
   const files = {
-    moore: shop.graphFile(`moore${ranks}`, buildTopology(graphs.moore)),
-    sparse: shop.graphFile(`sparse${ranks}`, buildTopology(graphs.sparse)),
+    moore: built.graphFile(`moore${ranks}`, buildTopology(graphs.moore)),
+    sparse: built.graphFile(`sparse${ranks}`, buildTopology(graphs.sparse)),
   }
   const plan = { warmUp, iterations, batches }
   const args: CollectiveCase[] = [
@@ -129,13 +129,13 @@ function collectives(shop: Workshop, ranks: number): Suite {
   ]
   const packed = [`moore:1000:31:${files.moore}`, `sparse:1000:31:${files.sparse}`]
   const many = ranks === 2 ? '2 processes' : `${ranks} oversubscribed processes`
-  const vs = (what: string, key: string, peerName: string, target?: Target, peerKey = key): Case => ({
+  const vs = (what: string, key: string, peerName: string, target?: Target, baselineKey = key): Case => ({
     case: `${what}, ${ranks} ranks, vs ${peerName === 'spread' ? many : 'C packed by hand'}`,
     unit: 'us',
     ours: 'ours',
     key,
-    peers: [peerName],
-    peerKey,
+    baselines: [peerName],
+    baselineKey,
     ...(target === undefined ? {} : { target }),
     details: { ranks, ...(key in graphs ? { topology: graphs[key as 'moore' | 'sparse'] } : {}) },
   })
@@ -147,15 +147,15 @@ function collectives(shop: Workshop, ranks: number): Suite {
   const moore = 'neighbor allgather 4 B, Moore 2-D r=2'
   const sparse = `neighbor allgather 4 B, random ${ranks === 2 ? 'd=1' : 'd=0.2'}`
   const limit = ranks === 256 ? 300 : 120
-  const contestants: Contestant[] = [
-    shop.onThreads('ours', { program: 'collectives', ranks, args }, 120),
+  const implementations: Implementation[] = [
+    built.onThreads('ours', { program: 'collectives', ranks, args }, 120),
     // 256 processes take a minute to start.
-    { ...shop.inC('spread', 'Open MPI', 'collectives', ranks, spread, limit), every: ranks === 256 ? 3 : 1 },
-    shop.inC('packed', 'Open MPI', 'packed', 2, packed, 60),
+    { ...built.inC('spread', 'Open MPI', 'collectives', ranks, spread, limit), every: ranks === 256 ? 3 : 1 },
+    built.inC('packed', 'Open MPI', 'packed', 2, packed, 60),
   ]
   return {
     name: `collectives${ranks}`,
-    contestants,
+    implementations,
     cases: [
       vs('barrier', 'barrier', 'spread', ten),
       vs('allreduce 8 B', 'allreduce', 'spread', ten),
@@ -168,15 +168,15 @@ function collectives(shop: Workshop, ranks: number): Suite {
   }
 }
 
-function idle(shop: Workshop): Suite {
+function idle(built: BuiltPrograms): Suite {
   // One more than waits: it sleeps, and wakes the others in the end.
   const ranks = 65
   const waitMs = 3000
   return {
     name: 'idle',
-    contestants: [
-      shop.onThreads('ours', { program: 'idle', ranks, args: { waitMs } }, 60),
-      shop.inC('spread', 'Open MPI', 'idle', ranks, [waitMs], 60),
+    implementations: [
+      built.onThreads('ours', { program: 'idle', ranks, args: { waitMs } }, 60),
+      built.inC('spread', 'Open MPI', 'idle', ranks, [waitMs], 60),
     ],
     cases: [
       {
@@ -184,7 +184,7 @@ function idle(shop: Workshop): Suite {
         unit: '% of a core',
         ours: 'ours',
         key: 'idle',
-        peers: ['spread'],
+        baselines: ['spread'],
         target: oursAtMost(2),
         details: { waitMs },
       },
@@ -192,15 +192,15 @@ function idle(shop: Workshop): Suite {
   }
 }
 
-function crowd(shop: Workshop): Suite {
+function crowd(built: BuiltPrograms): Suite {
   const ranks = 1_000_000
   const processes = 2
   const world = (name: string, weigh: boolean) =>
-    shop.onThreads(name, { program: 'crowd', ranks, processes, args: { weigh, processes } }, 90)
+    built.onThreads(name, { program: 'crowd', ranks, processes, args: { weigh, processes } }, 90)
   const what = `${ranks} ranks on ${processes} processes`
   return {
     name: 'crowd',
-    contestants: [world('timed', false), { ...world('weighed', true), every: 3 }],
+    implementations: [world('timed', false), { ...world('weighed', true), every: 3 }],
     cases: [
       {
         case: `${what}: barrier and return`,
@@ -228,13 +228,13 @@ function crowd(shop: Workshop): Suite {
   }
 }
 
-function start(shop: Workshop): Suite {
+function start(built: BuiltPrograms): Suite {
   const counts = [2, 64]
   return {
     name: 'start',
-    contestants: counts.flatMap((ranks) => [
-      shop.onThreads(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
-      shop.inC(`peer ${ranks}`, 'Open MPI', 'nothing', ranks, [], 60),
+    implementations: counts.flatMap((ranks) => [
+      built.onThreads(`ours ${ranks}`, { program: 'nothing', ranks }, 60),
+      built.inC(`peer ${ranks}`, 'Open MPI', 'nothing', ranks, [], 60),
     ]),
     cases: counts.flatMap((ranks): Case[] => [
       {
@@ -242,7 +242,7 @@ function start(shop: Workshop): Suite {
         unit: 'ms',
         ours: `ours ${ranks}`,
         key: 'wallMs',
-        peers: [`peer ${ranks}`],
+        baselines: [`peer ${ranks}`],
       },
       {
         case: `start and end, ${ranks} ranks, run() alone`,
@@ -255,11 +255,11 @@ function start(shop: Workshop): Suite {
   }
 }
 
-function loss(shop: Workshop): Suite {
+function loss(built: BuiltPrograms): Suite {
   const what = 'a worker ends, 64 ranks'
   return {
     name: 'loss',
-    contestants: [shop.onThreads('ours', { program: 'loss', ranks: 64 }, 60)],
+    implementations: [built.onThreads('ours', { program: 'loss', ranks: 64 }, 60)],
     cases: [
       { case: `${what}: until a waiting rank has ERR_PEER_LOST`, unit: 'ms', ours: 'ours', key: 'known' },
       { case: `${what}: until run() has rejected`, unit: 'ms', ours: 'ours', key: 'ended' },

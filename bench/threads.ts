@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import type { Bench, Figure } from './bench.js'
-import { figuresOf } from './contest.js'
+import { BuiltPrograms } from './build-programs.js'
+import { figuresOf } from './comparison.js'
 import { messageSizes, wholeSizes } from './message-plans.js'
 import { type Line, plotSizes } from './size-plot.js'
 import { threadsSuites } from './threads-suites.js'
-import { Workshop } from './workshop.js'
 
 const lines: readonly Line[] = [
   { name: 'Rankweave, ordinary arrays', color: '#c2410c', of: { memory: 'ordinary' }, side: 'ours' },
@@ -18,19 +18,19 @@ export const threadsBench: Bench = {
   question: 'How do ranks on threads compare with C on Open MPI?',
   async *measure(options = {}) {
     const { quick = false, sizes, plot } = options
-    const shop = new Workshop(['Open MPI'])
+    const built = new BuiltPrograms(['Open MPI'])
     const figures: Figure[] = []
     try {
-      const { version: peerVersion, said } = shop.versionOf('Open MPI')
+      const { version: peerVersion, said } = built.versionOf('Open MPI')
       console.error(`${said}${quick ? '; quick: figures are rough' : ''}`)
       const messages = sizes === undefined ? messageSizes : wholeSizes(sizes)
-      for await (const measured of figuresOf(threadsSuites(shop, messages), options)) {
+      for await (const measured of figuresOf(threadsSuites(built, messages), options)) {
         const figure = { ...measured, peerVersion }
         figures.push(figure)
         yield figure
       }
     } finally {
-      shop.close()
+      built.close()
     }
     if (plot !== undefined) writeFileSync(plot, plotSizes(figures, lines))
   },

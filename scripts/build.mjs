@@ -3,7 +3,7 @@
 // Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
 // in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { argv } from 'node:process'
@@ -18,13 +18,11 @@ const entriesByUrl = [
   'worker',
   'package-paths',
   'conformance/program',
+  'cli/program/bench-program',
   'cli/program/loaded-program',
   'cli/program/spmm-program',
   'cli/program/split-program',
 ]
-
-/** What is neither imported nor loaded, by path below src. */
-const files = ['cli/bench/split-peer.cpp']
 
 /** Modules that users import or run, as paths below src without extension. */
 function entries() {
@@ -48,7 +46,6 @@ export function bundle(folder) {
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })
-  for (const path of files) cpSync(join(root, 'src', path), join(folder, path))
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,5 +1,3 @@
-import { fileURLToPath } from 'node:url'
-
 /**
  * Files of this package by URL. The one module that may say where it lies: bundled or not, compiled or as source, it is
  * directly in the folder that holds what it names, and the package's manifest is beside that folder.
@@ -19,8 +17,3 @@ export const manifestFile = new URL('../package.json', here)
 
 /** The entry of worker threads. */
 export const workerFile = new URL(isSource ? './worker-from-source.mjs' : './worker.js', here)
-
-/** A file beside our modules that is not one. @param name path below `src` */
-export function ownFile(name: string): string {
-  return fileURLToPath(new URL(`./${name}`, here))
-}

@@ -15,17 +15,23 @@ import { type Reporter, reporter } from './output/reporter.js'
 import type { Streams } from './output/streams.js'
 
 const help = `
-A process topology says who sends to whom. Rankweave plans its messages, proves the plan, and runs it.
+A process topology defines who sends to whom. Rankweave plans its messages, verifies the plan, and runs it.
 
 Start here:
   rankweave spmm -n 64                              multiply a built-in sparse matrix on 64 ranks
-  rankweave split -n 1000000                        split a million ranks, and see what it costs
-  rankweave topology moore:64x64:r=4                look at a topology
+  rankweave split -n 1000000                        split a million ranks and report the cost
+  rankweave topology moore:64x64:r=4                describe a topology
   rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
   rankweave run program.ts -n 64                    run your own program
+  rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
 Every command takes --json (one object on standard output) and --help (with examples).
-Exit codes: 0 done; 1 a check failed; 2 bad input; 3 the program's world failed.`
+Exit codes:
+  0   done
+  1   a check failed: a wrong product, a plan with violations, a wrong split
+  2   bad input: options, files, a program that cannot be loaded, no MPI
+  3   the program's world failed: a rank threw, a deadlock, a lost process
+  70  a defect of rankweave`
 
 /** Runs one command line. Never throws; the number is the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {

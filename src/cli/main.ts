@@ -8,7 +8,7 @@ const argv = process.argv.slice(2)
 const streams = processStreams({ ownStdout: wantsJson(argv) })
 const follower = isMpiFollower(argv) ? followerStreams(streams) : undefined
 const exitCode = await runCli(argv, follower?.streams ?? streams)
-if (exitCode !== exitCodes.ok) await follower?.tell()
+if (exitCode !== exitCodes.ok) await follower?.release()
 const lost = await streams.flushed()
 if (lost !== null) streams.stderr(`ERR_FILE: cannot write the output: ${lost.message}\n`)
 // A user's program may leave timers or sockets behind; its world has ended, so the command ends too.

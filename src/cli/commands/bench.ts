@@ -1,77 +1,68 @@
-import { writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import { RankweaveError, shown } from '../../errors.js'
-import { sorterCounts } from '../bench/paper-table.js'
-import { compileSplitPeer } from '../bench/split-peer.js'
-import { splitPlot } from '../bench/split-plot.js'
-import { measureTable } from '../bench/split-table.js'
-import { splitText } from '../bench/split-text.js'
+import { RankweaveError } from '../../errors.js'
+import { installNeighborhood } from '../../neighborhood/install.js'
+import { dimsCreate } from '../../topology/generate/dims-create.js'
+import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { type AddCommand, exitCodes } from '../command.js'
-import { parseOptions, whole, wholeList } from '../input/options.js'
-import type { Reporter } from '../output/reporter.js'
+import { parseOptions, whole } from '../input/options.js'
+import { specHelp } from '../input/spec-help.js'
+import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { benchOutcome, benchText } from '../output/bench-report.js'
+import { type Reporter, readProgress } from '../output/reporter.js'
+import main from '../program/bench-program.js'
+import { runOwnProgram } from '../program/run-own-program.js'
 
-const help = `
-Table 2.1 of Sack 2011 by the paper's own method: the sorters run one after another, a phase takes as long as its slowest
-sorter, data moves in memory. Beside it a conventional split and one that merges at every stage, ours and in C++, which is
-compiled here; without a compiler (c++, or CXX) those figures are missing. 128M entries take 8 GB and minutes.
+const help = `${specHelp}
+
+ping-pong            a message from rank 0 to the last rank and back: half a round trip, and bandwidth one way
+allreduce            the sum of 8 bytes of every rank, on all ranks
+neighbor allgather   8 bytes from every neighbor of the topology, planned by direct and by common-neighbor (k=2)
+
+Results are checked, then every operation warms up, then it is timed by the clock of rank 0 over runs of about 0.1 s.
+Median, min and max are over the runs.
 
 Examples:
-  rankweave bench split --entries 8                            8M entries, 2 to 64 sorters
-  rankweave bench split --plot split.svg --json > split.json   all of the table, 8M to 128M entries
-  rankweave bench split --entries 1 --sorters 4,64 --runs 1    a first look`
+  rankweave bench -n 2 --fabric threads --processes 2
+  rankweave bench -n 64 --fabric threads --processes 2 --topology moore:8x8:r=2
+  mpirun -n 4 rankweave bench -n 4 --fabric mpi --runs 9 --json`
 
-const schema = z.object({
-  entries: wholeList(1, 128),
-  sorters: wholeList(2, 64),
-  runs: whole(1, 99),
-  alpha: whole(0, 1_000_000),
-  plot: z.string().optional(),
-})
+const schema = z.object({ ...worldSchema, runs: whole(1, 999), topology: z.string().optional() })
 
-/** `rankweave bench split`: what splitting very many entries costs, beside the paper and C++. */
+/** What one run of one operation takes, about. */
+const runMs = 100
+
+/** `rankweave bench`: what messages and collectives cost on the user's fabric. */
 export const benchCommand: AddCommand = (program, act) => {
-  program
+  const command = program
     .command('bench')
-    .description('Measure this machine: what a split by parallel sort costs, beside the paper and C++.')
-    .argument('<what>', 'split')
-    .option('--entries <list>', 'millions (2^20) of entries', '8,16,32,64,128')
-    .option('--sorters <list>', 'numbers of sorters, powers of two', sorterCounts.join(','))
-    .option('--runs <number>', 'runs, of which the median counts', '5')
-    .option('--alpha <nanoseconds>', 'what a message on the critical path is charged with', '1000')
-    .option('--plot <file>', 'totals as an SVG image')
+    .description('Measure ping-pong, allreduce and neighbor allgather on a fabric.')
+  addWorldOptions(command)
+    .option('--runs <number>', 'runs of every operation', '5')
+    .option('--topology <spec>', 'who is a neighbor of whom (default: a Moore grid of all ranks, radius 2)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, what: string, raw: unknown) => {
-        if (what !== 'split') {
-          throw new RankweaveError('ERR_USAGE', `bench: expected split, got ${shown(what)}`)
+      act(async (report: Reporter, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { ranks, runs } = options
+        const spec = options.topology ?? `moore:${dimsCreate(ranks, 2).join('x')}:r=2`
+        const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
+        if (topology.ranks !== ranks) {
+          const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`
+          throw new RankweaveError('ERR_USAGE', message)
         }
-        const { entries, sorters, runs, alpha, plot } = parseOptions(schema, raw)
-        const odd = sorters.find((count) => !(sorterCounts as readonly number[]).includes(count))
-        if (odd !== undefined) {
-          const said = `--sorters: expected powers of two from 2 to 64, got ${odd}`
-          throw new RankweaveError('ERR_USAGE', said)
-        }
-        // A file that cannot be written is found out now, not after minutes.
-        if (plot !== undefined) writePlot(plot, '', 'a')
-        const peer = compileSplitPeer()
-        try {
-          const options = { millions: entries, sorters, runs, alpha: alpha / 1e9 }
-          const table = measureTable(options, peer, report.note)
-          if (plot !== undefined) writePlot(plot, splitPlot(table.rows))
-          report.result(table, splitText(table))
-          return exitCodes.ok
-        } finally {
-          peer.close()
-        }
+        const fabric = fabricOf(options)
+        installNeighborhood()
+        report.step(`measuring ${runs} runs of every operation`)
+        const args = { runs, runMs, topology }
+        const world = { ranks, fabric, args, report: reportOf(options) }
+        const results = await runOwnProgram('bench-program', main, world)
+        const figures = results?.[0]
+        if (figures === undefined || figures === null) return exitCodes.ok
+        const { processes, kind } = fabric
+        const outcome = benchOutcome(figures, { ranks, processes, fabric: kind, topology: spec, runs })
+        report.result(outcome, benchText(outcome))
+        return exitCodes.ok
       }),
     )
-}
-
-function writePlot(path: string, svg: string, flag: 'w' | 'a' = 'w'): void {
-  try {
-    writeFileSync(path, svg, { flag })
-  } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `--plot ${path}: cannot be written: ${shown(cause)}`, { cause })
-  }
 }

@@ -53,10 +53,10 @@ export const planCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
         const { strategy, machine } = chooseStrategy(options)
-        report.note(`building ${spec}`)
+        report.step(`building ${spec}`)
         const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
-        report.note(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
+        report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
         const planned = plan(topology, strategy, {
           ...(nodes === null ? {} : { nodeOf: nodes }),
@@ -64,7 +64,7 @@ export const planCommand: AddCommand = (program, act) => {
         })
         const statistics = planStatistics(planned, nodes)
         const direct = planStatistics(plan(topology, { kind: 'direct' }), nodes)
-        report.note('proving the plan')
+        report.step('verifying the plan')
         const verification = verify(planned.schedule, topology)
         noteViolations(report, verification)
         if (verification.ok && options.output !== undefined) {

@@ -6,14 +6,13 @@ import {
   splitAlgorithms,
 } from '../../comm/context/split/plan/split-plan.js'
 import { RankweaveError } from '../../errors.js'
-import { run } from '../../launch/run.js'
-import { type AddCommand, exitCodes, worldFailure } from '../command.js'
+import { type AddCommand, exitCodes } from '../command.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
-import { addWorldOptions, fabricOf, ownProgram, reportOf, worldSchema } from '../input/world-options.js'
-import { leaveMpi } from '../output/mpi-streams.js'
-import type { Reporter } from '../output/reporter.js'
+import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { figure, type Reporter } from '../output/reporter.js'
 import { splitOutcome, splitText } from '../output/split-report.js'
+import { runOwnProgram } from '../program/run-own-program.js'
 import main, { type SplitProblem, type SplitShare } from '../program/split-program.js'
 
 const help = `
@@ -63,18 +62,10 @@ export const splitCommand: AddCommand = (program, act) => {
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
         planSplit(ranks, taking, problem.options)
-        const how = { ranks, fabric, args: problem, report: reportOf(options) }
-        const world =
-          fabric.kind === 'threads'
-            ? run<SplitShare | undefined, SplitProblem>(ownProgram('split-program'), how)
-            : run(main, how)
-        const shares = await world
-          .catch((cause: unknown) => {
-            throw worldFailure(cause)
-          })
-          .finally(leaveMpi)
-        // Process 0 has all shares, and answers.
-        if (shares.length < ranks) return exitCodes.ok
+        report.step(`splitting ${figure(ranks)} ranks`)
+        const world = { ranks, fabric, args: problem, report: reportOf(options) }
+        const shares = await runOwnProgram<SplitShare | undefined, SplitProblem>('split-program', main, world)
+        if (shares === null) return exitCodes.ok
         const took = shares.filter((share) => share !== undefined)
         const outcome = splitOutcome(took, { ranks, fabric: fabric.kind, explain: options.explain })
         report.result(outcome, splitText(outcome))

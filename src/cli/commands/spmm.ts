@@ -1,22 +1,22 @@
 import { z } from 'zod'
-import { run } from '../../launch/run.js'
 import { nodeOf } from '../../machine/machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
 import { stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../neighborhood/spmm/serial.js'
-import { checkProblem, type SpmmShare, spmm } from '../../neighborhood/spmm/spmm.js'
+import { checkProblem, type SpmmShare } from '../../neighborhood/spmm/spmm.js'
 import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { type AddCommand, exitCodes, worldFailure } from '../command.js'
+import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
-import { addWorldOptions, fabricOf, ownProgram, reportOf, worldSchema } from '../input/world-options.js'
-import { leaveMpi } from '../output/mpi-streams.js'
+import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
 import { type SpmmOutcome, spmmText, tolerance } from '../output/spmm-report.js'
+import { runOwnProgram } from '../program/run-own-program.js'
+import main from '../program/spmm-program.js'
 
 const help = `${machineHelp}
 
@@ -66,18 +66,18 @@ export const spmmCommand: AddCommand = (program, act) => {
         const { processes } = fabric
         const started = performance.now()
 
-        report.note(fileA === undefined ? 'generating A' : `reading ${fileA}`)
+        report.step(fileA === undefined ? 'generating A' : `reading ${fileA}`)
         const a =
           fileA === undefined
             ? stencilMatrix(sample)
             : readMatrixMarket(fileA, { onProgress: readProgress(report, fileA) })
-        if (fileB !== undefined) report.note(`reading ${fileB}`)
+        if (fileB !== undefined) report.step(`reading ${fileB}`)
         const b =
           fileB === undefined
             ? randomDense(a.cols, options.width, 1)
             : toDense(readMatrixMarket(fileB, { onProgress: readProgress(report, fileB) }))
 
-        report.note(`planning for ${ranks} ranks`)
+        report.step(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })
         const nodes = machine === null ? null : nodeOf(machine, ranks)
         const planned = plan(topology, strategy, {
@@ -96,21 +96,11 @@ export const spmmCommand: AddCommand = (program, act) => {
         }
         checkProblem(problem)
 
-        report.note('multiplying')
-        const where = { ranks, fabric, report: reportOf(options) }
-        const world =
-          fabric.kind === 'threads'
-            ? run<SpmmShare, typeof problem>(ownProgram('spmm-program'), { ...where, args: problem })
-            : run((communicator) => spmm(communicator, problem), where)
-        // Input was checked above: what fails now is the world.
-        const shares = await world
-          .catch((cause: unknown) => {
-            throw worldFailure(cause)
-          })
-          .finally(leaveMpi)
-        // Process 0 has all shares, and checks and answers.
-        if (shares.length < ranks) return exitCodes.ok
-        report.note('checking against a serial product')
+        report.step('multiplying')
+        const world = { ranks, fabric, args: problem, report: reportOf(options) }
+        const shares = await runOwnProgram('spmm-program', main, world)
+        if (shares === null) return exitCodes.ok
+        report.step('comparing with the serial product')
         const expected = serialProduct(a, b.values, b.cols)
         const error = Math.max(
           maxRelativeError(joined(shares.map(({ product }) => product)), expected),

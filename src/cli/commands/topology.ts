@@ -61,14 +61,14 @@ export const topologyCommand: AddCommand = (program, act) => {
         const { machine, k: ks, format, output, svg } = parseOptions(schema, raw)
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
-        report.note(`building ${spec}`)
+        report.step(`building ${spec}`)
         const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
         if (format !== undefined && output !== undefined)
           return await convert(report, spec, topology, format, output)
         const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
         const described = describeTopology(report, topology, ks, nodes)
         if (svg !== undefined) {
-          report.note(`drawing ${svg}`)
+          report.step(`drawing ${svg}`)
           const { groups } = described.forecast
           await writeWholeFile(svg, [adjacencySvg(topology, { groups, title: spec })])
         }
@@ -91,7 +91,7 @@ async function convert(
   format: TopologyFormat,
   file: string,
 ): Promise<ExitCode> {
-  report.note(`writing ${file}`)
+  report.step(`writing ${file}`)
   await writeWholeFile(file, topologyText(topology, format))
   const object = { topology: spec, ranks: topology.ranks, edges: topology.outRank.length, format, file }
   report.result(

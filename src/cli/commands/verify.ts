@@ -34,7 +34,7 @@ export const verifyCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, file: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
-        report.note(`reading ${file}`)
+        report.step(`reading ${file}`)
         const schedule = await readScheduleFile(file)
         const topology = options.topology === undefined ? schedule.topology : buildTopology(options.topology)
         const verification = verify(schedule, topology)

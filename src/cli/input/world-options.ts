@@ -7,7 +7,6 @@ import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { threads } from '../../fabric/threads/threads.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/report-triggers.js'
-import { ownModule } from '../../package-paths.js'
 import { oneOf, seconds, whole } from './options.js'
 
 /** The options that shape a world, for `run` and `spmm`. */
@@ -75,9 +74,4 @@ function labels(processes: number, nodes: number): string[] {
     )
   }
   return Array.from({ length: processes }, (_, process) => `node${Math.floor((process * nodes) / processes)}`)
-}
-
-/** One of our own modules as a program that every thread can load. */
-export function ownProgram(name: 'loaded-program' | 'spmm-program' | 'split-program'): URL {
-  return ownModule(`cli/program/${name}`)
 }

@@ -2,12 +2,12 @@ import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import type { Streams } from './streams.js'
 
-/** How long process 0, which speaks for all, gets before another process says why it ends. */
+/** How long process 0, which reports for all, gets before another process reports why it ends. */
 const graceMs = 500
 
 /**
- * True in all processes but the first of those that a launcher started to run one command together: only process 0
- * answers. What the user's program prints is its own affair.
+ * True in every process but the first of those that a launcher started to run one command together: only process 0
+ * reports. What the user's program prints is not affected.
  */
 export function isMpiFollower(argv: readonly string[], env = process.env): boolean {
   const end = argv.indexOf('--')
@@ -18,26 +18,27 @@ export function isMpiFollower(argv: readonly string[], env = process.env): boole
   return usesMpi && (mpiLauncher(env)?.process ?? 0) > 0
 }
 
-/** Keeps what a follower says to itself. */
-export function followerStreams(streams: Streams): { readonly streams: Streams; tell(): Promise<void> } {
-  let said = ''
+/** Holds back the output of a follower. */
+export function followerStreams(streams: Streams): { readonly streams: Streams; release(): Promise<void> } {
+  let held = ''
   return {
     streams: {
       stdout: () => {},
       stderr: (text) => {
-        said += text
+        held += text
       },
+      showsProgress: false,
     },
-    /** Why this process alone fails. When all do, process 0 says it, and the launcher ends the others meanwhile. */
-    async tell() {
+    /** Reports why this process alone fails. When all fail, process 0 reports, and the launcher ends the others meanwhile. */
+    async release() {
       if ((await joinedMpiJob())?.endsTogether === true) return
       await new Promise((resolve) => setTimeout(resolve, graceMs))
-      streams.stderr(said)
+      streams.stderr(held)
     },
   }
 }
 
-/** All processes have left the world and will exit now, whatever with. */
+/** Every process has left the world and is about to exit, with whatever code. */
 export async function leaveMpi(): Promise<void> {
   ;(await joinedMpiJob())?.endTogether()
 }

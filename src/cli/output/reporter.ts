@@ -1,15 +1,17 @@
 import type { ReadProgress } from '../../text/byte-source.js'
 import type { Streams } from './streams.js'
 
-/** How a command speaks: its result once on standard output, everything said on the way on standard error. */
+/** How a command reports: its result once on standard output, everything else on standard error. */
 export interface Reporter {
   readonly streams: Streams
   readonly json: boolean
-  /** A line on standard error: progress, warnings, reasons. */
+  /** A line on standard error: warnings, reasons, files written. */
   note(line: string): void
-  /** How far long work is: a line on standard error, at most one a second; others are not even made. */
+  /** What the command does next: shown on a terminal once the command has taken a second. */
+  step(line: string): void
+  /** How far long work is: shown on a terminal, at most one line a second; other lines are not even made. */
   progress(line: () => string): void
-  /** The command's answer: one JSON object with `--json`, else the text. Called once. */
+  /** The command's result: one JSON object with `--json`, else the text. Called once. */
   result(object: unknown, text: string): void
 }
 
@@ -17,21 +19,36 @@ const progressMs = 1000
 
 export function reporter(streams: Streams, json: boolean, now = () => performance.now()): Reporter {
   const note = (line: string) => streams.stderr(`${printable(line)}\n`)
-  let saidMs = now()
+  const beganMs = now()
+  let shownMs = beganMs
+  let pending: NodeJS.Timeout | undefined
+  const show = (line: string) => {
+    shownMs = now()
+    note(line)
+  }
   return {
     streams,
     json,
     note,
-    progress: (line) => {
-      if (now() - saidMs < progressMs) return
-      saidMs = now()
-      note(line())
+    step: (line) => {
+      if (!streams.showsProgress) return
+      clearTimeout(pending)
+      const leftMs = progressMs - (now() - beganMs)
+      if (leftMs <= 0) show(line)
+      else pending = setTimeout(show, leftMs, line).unref()
     },
-    result: (object, text) => streams.stdout(`${json ? JSON.stringify(object) : printable(text)}\n`),
+    progress: (line) => {
+      if (!streams.showsProgress || now() - shownMs < progressMs) return
+      show(line())
+    },
+    result: (object, text) => {
+      clearTimeout(pending)
+      streams.stdout(`${json ? JSON.stringify(object) : printable(text)}\n`)
+    },
   }
 }
 
-/** What files and names say must not steer the terminal: control characters as escapes, but for line ends and tabs. */
+/** Text of files and names must not control the terminal: control characters are escaped, except line ends and tabs. */
 function printable(text: string): string {
   return text.replace(
     /[^\P{Cc}\n\t]/gu,
@@ -60,6 +77,13 @@ export function table(rows: readonly (readonly [label: string, value: string | n
   const shown = rows.filter(([, value]) => value !== null)
   const width = Math.max(0, ...shown.map(([label]) => label.length))
   return shown.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')
+}
+
+/** Cells in columns: the first to the left, the others to the right. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths = rows[0]!.map((_, c) => Math.max(...rows.map((row) => row[c]!.length)))
+  const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]!) : text.padStart(widths[c]!))
+  return rows.map((row) => `  ${row.map(cell).join('  ')}`).join('\n')
 }
 
 /** 12345.678 as `12,345.68`; at most two digits after the point. */

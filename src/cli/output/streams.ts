@@ -2,19 +2,21 @@
 export interface Streams {
   readonly stdout: (text: string) => void
   readonly stderr: (text: string) => void
+  /** Whether standard error is a terminal: only then is progress shown. */
+  readonly showsProgress: boolean
 }
 
 /** Standard output and error of this process. */
 export interface ProcessStreams extends Streams {
-  /** Resolves when all is written: to null, or to the error for which some of it is lost. */
+  /** Resolves when everything is written: to null, or to the error by which some of it was lost. */
   readonly flushed: () => Promise<Error | null>
 }
 
 /**
- * Standard output and error of this process. A reader that goes away (`| head`) is no failure of ours.
+ * Standard output and error of this process. A reader that leaves early (`| head`) is not an error.
  *
- * @param ownStdout nothing but the command's own answer may go to standard output: what else in this process writes
- *   there, such as a user's program from its first import to its exit handlers, goes to standard error
+ * @param ownStdout only the command's own result goes to standard output: whatever else in this process writes there,
+ *   such as a user's program from its first import to its exit handlers, goes to standard error
  */
 export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): ProcessStreams {
   const { stdout, stderr } = process
@@ -29,9 +31,10 @@ export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): 
   return {
     stdout: (text) => void write(text),
     stderr: (text) => void stderr.write(text),
+    showsProgress: stderr.isTTY === true,
     flushed: async () => {
       await Promise.all([flushed(stdout, write), flushed(stderr, stderr.write.bind(stderr))])
-      // A stream tells of its errors one turn later.
+      // A stream reports its errors one turn later.
       await new Promise((resolve) => setImmediate(resolve))
       return lost
     },

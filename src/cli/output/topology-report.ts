@@ -16,7 +16,7 @@ import {
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
 import { change, figure, type Reporter, range, table } from './reporter.js'
 
-/** A topology in figures. What would take too long to count is null; the reason was said on the way. */
+/** A topology in figures. What would take too long to count is null; the reason is reported on standard error. */
 export interface TopologyReport {
   readonly statistics: TopologyStatistics
   readonly translations: TranslationFinding
@@ -26,7 +26,7 @@ export interface TopologyReport {
   readonly forecast: CombiningForecast
 }
 
-/** Counts, and says on the way what takes long. */
+/** Counts, and reports progress. */
 export function describeTopology(
   report: Reporter,
   topology: ProcessTopology,
@@ -34,11 +34,11 @@ export function describeTopology(
   nodes: Int32Array | null,
 ): TopologyReport {
   const statistics = topologyStatistics(topology)
-  report.note('looking for a grid')
+  report.step('searching for a grid')
   const translations = findTranslations(topology)
   if (translations.kind === 'undecided')
-    report.note(`not looked for a grid any longer: ${translations.reason}`)
-  report.note('counting common neighbors')
+    report.note(`the search for a grid was stopped: ${translations.reason}`)
+  report.step('counting common neighbors')
   const common = commonNeighbors(topology, {
     nodeOf: nodes,
     onRank: (done, all) =>
@@ -48,15 +48,15 @@ export function describeTopology(
   const hyperedges = Object.fromEntries(
     ks.map((k) => [String(k), meanHyperedges(report, topology, k, nodes)]),
   )
-  report.note('matching friends')
+  report.step('grouping friends')
   const forecast = forecastCombining(topology, {
     ks,
     nodeOf: nodes,
     common,
-    onGroup: (k, groups) => report.progress(() => `matching friends of ${k}: ${figure(groups)} groups`),
+    onGroup: (k, groups) => report.progress(() => `grouping friends, k=${k}: ${figure(groups)} groups`),
   })
   for (const { k, reason } of forecast.forecasts)
-    if (reason !== null) report.note(`messages with k = ${k} not counted: ${reason}`)
+    if (reason !== null) report.note(`messages, k=${k}, not counted: ${reason}`)
   return { statistics, translations, common, hyperedges, forecast }
 }
 
@@ -67,17 +67,17 @@ function meanHyperedges(
   k: number,
   nodes: Int32Array | null,
 ): number | null {
-  report.note(`counting hyperedges of ${k}`)
+  report.step(`counting candidate groups, k=${k}`)
   const theta = defaultTheta(k, nodes === null ? 'agnostic' : 'aware')
   const counted = countHyperedges(topology, {
     k,
     theta,
     nodeOf: nodes,
     onRank: (done, all) =>
-      report.progress(() => `counting hyperedges of ${k}: ${figure(done)} of ${figure(all)} ranks`),
+      report.progress(() => `counting candidate groups, k=${k}: ${figure(done)} of ${figure(all)} ranks`),
   })
   if (counted.kind === 'counted') return counted.meanPerRank
-  report.note(`hyperedges of ${k} not counted: ${counted.reason}`)
+  report.note(`candidate groups, k=${k}, not counted: ${counted.reason}`)
   return null
 }
 
@@ -109,7 +109,7 @@ export function topologyObject({ statistics, translations, common, hyperedges, f
   }
 }
 
-/** What people read. */
+/** The text of `rankweave topology`. */
 export function topologyTable(
   { statistics, translations, common, hyperedges, forecast }: TopologyReport,
   sharedNode: boolean,
@@ -163,7 +163,7 @@ function gridText(translations: TranslationFinding): string {
   return `${translations.dims.join(' x ')}, ${figure(offsets.length)} offsets${name}${wrap}`
 }
 
-/** Null where the offsets are none, or too many for a line. */
+/** Null where there are no offsets, or too many for a line. */
 function gridSpec(translations: TranslationFinding & { kind: 'invariant' }): string | null {
   if (
     translations.stencil === null &&

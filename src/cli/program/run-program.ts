@@ -3,12 +3,12 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/report-triggers.js'
 import { run } from '../../launch/run.js'
 import { worldFailure } from '../command.js'
-import { ownProgram } from '../input/world-options.js'
 import { leaveMpi } from '../output/mpi-streams.js'
 import { guardUserCode } from './guard-user-code.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { captureRankOutput } from './rank-output.js'
+import { ownProgram } from './run-own-program.js'
 
 export interface ProgramOptions {
   /** With the program: every thread loads it for itself. */

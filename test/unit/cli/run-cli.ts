@@ -17,6 +17,7 @@ export async function cli(...argv: string[]): Promise<Answer> {
     stderr: (text) => {
       stderr += text
     },
+    showsProgress: false,
   })
   return { exitCode, stdout, stderr }
 }

@@ -1,55 +1,56 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { SplitTable } from '../../../../src/cli/bench/split-table.js'
+import { describe, expect, it } from 'vitest'
+import benchProgram from '../../../../src/cli/program/bench-program.js'
+import { run } from '../../../../src/launch/run.js'
+import { installNeighborhood } from '../../../../src/neighborhood/install.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { cli, onlyObject } from '../run-cli.js'
+import { spawnCli } from '../spawn-cli.js'
 
-let folder: string
-const at = (name: string) => join(folder, name)
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rankweave-bench-'))
-})
-afterAll(() => {
-  rmSync(folder, { recursive: true, force: true })
-})
+const operations = [
+  ['ping-pong', 8],
+  ['ping-pong', 2 ** 20],
+  ['allreduce', 8],
+  ['neighbor allgather, direct', 8],
+  ['neighbor allgather, common-neighbor', 8],
+]
 
-const small = ['bench', 'split', '--entries', '1', '--sorters', '2,16', '--runs', '1']
-
-describe('bench split', () => {
-  it('measures every phase, draws a plot, and says what C++ takes where there is a compiler', async () => {
-    const answer = await cli(...small, '--plot', at('split.svg'), '--json')
+describe('bench', () => {
+  it('measures every operation on threads and reports where the figures come from', async () => {
+    const words = ['bench', '-n', '4', '--fabric', 'threads', '--processes', '2', '--runs', '1', '--json']
+    const answer = await spawnCli(words)
     expect(answer.exitCode).toBe(0)
-    const { rows, baselines, verdicts, peer } = onlyObject(answer) as unknown as SplitTable
-    expect(rows.map(({ entries, sorters }) => [entries, sorters])).toEqual([
-      [2 ** 20, 16],
-      [2 ** 20, 2],
-    ])
-    for (const { collect, splitters, exchange, merge, total, rounds } of rows) {
-      for (const phase of [collect, splitters, exchange, merge]) expect(phase).toBeGreaterThan(0)
-      expect(total).toBeCloseTo(collect + splitters + exchange + merge, 9)
-      expect(rounds).toBeLessThanOrEqual(Math.log(2 ** 20) / Math.log(4 / 3) + 1)
+    const object = onlyObject(answer)
+    expect(object).toMatchObject({
+      ...{ ranks: 4, processes: 2, fabric: 'threads', runs: 1, topology: 'moore:2x2:r=2' },
+      node: process.version,
+      cpu: expect.any(String),
+    })
+    const results = object['results'] as { operation: string; bytes: number; microseconds: object }[]
+    expect(results.map(({ operation, bytes }) => [operation, bytes])).toEqual(operations)
+    for (const { microseconds } of results) {
+      const spread = { median: expect.any(Number), min: expect.any(Number), max: expect.any(Number) }
+      expect(microseconds).toEqual(spread)
     }
-    const [{ cppConventional, cppMerging }] = baselines
-    if (peer.startsWith('none')) expect([cppConventional, cppMerging]).toEqual([null, null])
-    else for (const theirs of [cppConventional, cppMerging]) expect(theirs).toBeGreaterThan(0)
-    // Nothing is promised of so few entries.
-    expect(verdicts.map(({ met }) => met)).toEqual([null, null, null])
-    expect(readFileSync(at('split.svg'), 'utf8')).toMatch(/^<svg .*<polyline .*<\/svg>\n$/s)
   })
 
-  it('without a compiler says so, and makes nothing up', async () => {
-    const before = process.env['CXX']
-    process.env['CXX'] = at('no-such-compiler')
-    try {
-      const { exitCode, stdout } = await cli(...small)
-      expect(exitCode).toBe(0)
-      expect(stdout).toMatch(/C\+\+: none: no compiler/)
-      expect(stdout).toMatch(/\| none \| none \|/)
-      expect(stdout).toMatch(/against conventional split in C\+\+: no peer/)
-    } finally {
-      if (before === undefined) delete process.env['CXX']
-      else process.env['CXX'] = before
+  it('a single rank has no ping-pong, and the text is a table with median, min and max', async () => {
+    const { exitCode, stdout } = await cli('bench', '-n', '1', '--runs', '2')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^1 rank, 1 process, local fabric, 2 runs; neighbors of moore:1x1:r=2\n/)
+    expect(stdout).toMatch(/operation +bytes +median +min +max\n +allreduce +8 B +[\d.]+ us/)
+    expect(stdout).not.toContain('ping-pong')
+  })
+
+  it('every rank runs the same number of operations, one figure per run', async () => {
+    installNeighborhood()
+    const topology = mooreTopology({ dims: [3, 3], radius: 1 })
+    const options = { ranks: 9, processes: 3, args: { runs: 3, runMs: 0.1, topology } }
+    const [figures, ...others] = await run(benchProgram, options)
+    expect(figures!.map(({ operation, bytes }) => [operation, bytes])).toEqual(operations)
+    for (const { microseconds, iterations } of figures!) {
+      expect(microseconds).toHaveLength(3)
+      expect(iterations).toBeGreaterThan(0)
     }
+    expect(others).toEqual(new Array(8).fill(null))
   })
 })

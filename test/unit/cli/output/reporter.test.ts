@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { groupProgress, reporter } from '../../../../src/cli/output/reporter.js'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
 import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
@@ -6,24 +6,56 @@ import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 
 const topology = mooreTopology({ dims: [8, 8], radius: 2 })
 
-function listen(tickMs: number) {
+function listen(tickMs: number, showsProgress = true) {
   const said: string[] = []
   let clockMs = 0
-  const streams = { stdout: () => {}, stderr: (text: string) => void said.push(text) }
+  const streams = { stdout: () => {}, stderr: (text: string) => void said.push(text), showsProgress }
   const now = () => {
     clockMs += tickMs
     return clockMs
   }
-  return { said, report: reporter({ ...streams } as never, true, now) }
+  return { said, report: reporter(streams, true, now) }
 }
 
-it('says at most one line of progress a second, and makes no other', () => {
+it('shows at most one line of progress a second, and makes no other', () => {
   const { said, report } = listen(400)
   let made = 0
   for (let i = 0; i < 20; i++) report.progress(() => `line ${made++}`)
   expect(said.length).toBe(made)
   expect(said.length).toBeGreaterThan(2)
   expect(said.length).toBeLessThan(10)
+})
+
+it.each([
+  [true, 5000, ['building\n']],
+  [true, 0, []],
+  [false, 5000, []],
+])('terminal %s, %i ms into the command: steps shown are %j', (showsProgress, tickMs, expected) => {
+  const { said, report } = listen(tickMs, showsProgress)
+  report.step('building')
+  report.result({}, '')
+  expect(said).toEqual(expected)
+})
+
+it('shows a step that is still going on when the command has taken a second', async () => {
+  vi.useFakeTimers()
+  try {
+    const { said, report } = listen(0)
+    report.step('reading')
+    await vi.advanceTimersByTimeAsync(900)
+    report.step('multiplying')
+    await vi.advanceTimersByTimeAsync(1100)
+    expect(said).toEqual(['multiplying\n'])
+  } finally {
+    vi.useRealTimers()
+  }
+})
+
+it('shows no progress without a terminal, but notes', () => {
+  const { said, report } = listen(5000, false)
+  report.progress(() => 'half way')
+  report.note('wrote plan.jsonl')
+  expect(said).toEqual(['wrote plan.jsonl\n'])
 })
 
 it('follows planning group by group', () => {

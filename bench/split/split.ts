@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { paperSeconds } from '../src/cli/bench/paper-table.js'
-import { compileSplitPeer, type SplitPeer } from '../src/cli/bench/split-peer.js'
-import { splitPlot } from '../src/cli/bench/split-plot.js'
-import { million, type SplitTable } from '../src/cli/bench/split-table.js'
-import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
-import { figuresOf } from './contest.js'
+import { type Bench, type BenchOptions, type Figure, median, ownFigure } from '../bench.js'
+import { BuiltPrograms } from '../build-programs.js'
+import { figuresOf } from '../comparison.js'
+import { paperSeconds } from './paper-table.js'
+import { compileSplitBaseline, type SplitBaseline } from './split-baseline.js'
+import { splitPlot } from './split-plot.js'
 import { splitSuites } from './split-suites.js'
-import { Workshop } from './workshop.js'
+import { million, type SplitTable } from './split-table.js'
 
 /** Split by parallel sort by the method of the paper, with C++ beside it; what splits keep; how fast entries sort. */
 export const splitBench: Bench = {
@@ -17,7 +17,7 @@ export const splitBench: Bench = {
   async *measure(options: BenchOptions = {}) {
     const quick = options.quick === true
     const wanted = (suite: string) => options.only === undefined || suite.startsWith(options.only)
-    const peer = compileSplitPeer()
+    const peer = compileSplitBaseline()
     const rows: SplitTable['rows'][number][] = []
     const runs = quick ? 3 : 9
     try {
@@ -53,10 +53,10 @@ function child<T>(path: string, ...words: readonly (string | number)[]): T {
 const mostRounds = 27
 const leastMergingPays = 4
 
-/** What `rankweave bench split` measures. */
+/** What `npm run bench -- split --table` measures. */
 function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][number][]): Generator<Figure> {
-  const words = ['bench', 'split', '--entries', millions, '--runs', runs, '--json']
-  const table = child<SplitTable>('../src/cli/main.ts', ...words)
+  const words = ['split', '--table', '--entries', millions, '--runs', runs, '--json']
+  const table = child<SplitTable>('../main.ts', ...words)
   const { alpha, rows, baselines, verdicts, peer } = table
   all.push(...rows)
   for (const row of rows) {
@@ -148,7 +148,7 @@ function* mainsFigures(runs: number): Generator<Figure> {
   yield ownFigure(`${what}: heap while all wait with their new communicators`, 'bytes per rank', bytes, 1024)
 }
 
-function* kernelFigures(peer: SplitPeer, runs: number): Generator<Figure> {
+function* kernelFigures(peer: SplitBaseline, runs: number): Generator<Figure> {
   const entries = 16 * million
   const few = Math.min(runs, 5)
   const { samples } = child<{ samples: number[] }>('split-world.ts', 'kernel', entries, few)
@@ -171,11 +171,11 @@ function* kernelFigures(peer: SplitPeer, runs: number): Generator<Figure> {
 
 /** Whole splits against MPI_Comm_split; both free what they made. */
 async function* worldFigures(options: BenchOptions): AsyncGenerator<Figure> {
-  const shop = new Workshop(libraries)
+  const built = new BuiltPrograms(libraries)
   try {
-    yield* figuresOf(splitSuites(shop, libraries), options)
+    yield* figuresOf(splitSuites(built, libraries), options)
   } finally {
-    shop.close()
+    built.close()
   }
 }
 

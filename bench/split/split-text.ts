@@ -1,7 +1,7 @@
 import { paperSeconds, phases } from './paper-table.js'
 import { million, type SplitTable } from './split-table.js'
 
-/** Table 2.1 as Markdown, the paper's seconds in parentheses; then what is beside it, and what was promised. */
+/** Table 2.1 as Markdown, the paper's seconds in parentheses; then the baselines and the targets. */
 export function splitText({ machine, peer, alpha, runs, rows, baselines, verdicts }: SplitTable): string {
   const sorters = [...new Set(rows.map((row) => row.sorters))].sort((a, b) => a - b)
   const lines = [
@@ -38,9 +38,9 @@ export function splitText({ machine, peer, alpha, runs, rows, baselines, verdict
   }
   lines.push('', `C++: ${peer}`, '')
   for (const { entries, sorters: p, faster, times, target, met } of verdicts) {
-    const said = times === null ? 'no peer' : `${times.toFixed(1)} times as fast`
+    const said = times === null ? 'no baseline' : `${times.toFixed(1)} times as fast`
     const goal = target === null ? '' : `, target ${target}: ${met ? 'met' : 'MISSED'}`
-    lines.push(`${entries / million}M entries, p = ${p}, against ${faster}: ${said}${goal}`)
+    lines.push(`${entries / million}M entries, p = ${p}, compared with ${faster}: ${said}${goal}`)
   }
   return lines.join('\n')
 }

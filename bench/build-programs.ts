@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { bundle } from '../scripts/build.mjs'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
-import { bounded } from './bounded.js'
-import type { Contestant } from './contest.js'
-import { findMpi, type MpiName, type PeerMpi, type Placing } from './peer-mpi.js'
+import type { Implementation } from './comparison.js'
+import { findMpi, type MpiLibrary, type MpiName, type Placing } from './mpi-library.js'
+import { runWithTimeout } from './run-with-timeout.js'
 
 const programSources = fileURLToPath(new URL('programs/', import.meta.url))
-const peerSources = fileURLToPath(new URL('peers/', import.meta.url))
+const baselineSources = fileURLToPath(new URL('baselines/', import.meta.url))
 const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** A program of `programs/` and on what it runs. */
@@ -21,13 +21,14 @@ export interface OurWorld {
 }
 
 /**
- * What is compiled for one benchmark, gone after it. Ours is compiled as it is published: a loader that compiles on the
- * way would be measured too. Inside node_modules, from where the compiled library finds what it depends on.
+ * The programs of one benchmark, compiled into a folder that is removed afterwards. Ours are compiled as published: a
+ * loader that compiles at run time would be measured too. The folder is inside node_modules, where the compiled library
+ * finds its dependencies.
  */
-export class Workshop {
+export class BuiltPrograms {
   #folder = ''
-  /** Every MPI that was asked for, or why it is not there. */
-  readonly #mpis = new Map<MpiName, PeerMpi | { readonly missing: string }>()
+  /** Every requested MPI, or the reason why it is missing. */
+  readonly #mpis = new Map<MpiName, MpiLibrary | { readonly missing: string }>()
 
   constructor(mpis: readonly MpiName[] = ['Open MPI']) {
     process.on('exit', this.#close)
@@ -35,8 +36,8 @@ export class Workshop {
     mkdirSync(cache, { recursive: true })
     this.#folder = `${mkdtempSync(`${cache}bench-`)}/`
     this.#compileOurs()
-    cpSync(peerSources, `${this.#folder}peers`, { recursive: true })
-    for (const name of mpis) this.#mpis.set(name, this.#compilePeers(findMpi(name)))
+    cpSync(baselineSources, `${this.#folder}baselines`, { recursive: true })
+    for (const name of mpis) this.#mpis.set(name, this.#compileBaselines(findMpi(name)))
   }
 
   #compileOurs(): void {
@@ -58,35 +59,37 @@ export class Workshop {
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 
-  #compilePeers(mpi: PeerMpi | { readonly missing: string }): PeerMpi | { readonly missing: string } {
+  #compileBaselines(
+    mpi: MpiLibrary | { readonly missing: string },
+  ): MpiLibrary | { readonly missing: string } {
     if ('missing' in mpi) return mpi
-    const folder = this.#peersOf(mpi)
+    const folder = this.#baselinesOf(mpi)
     mkdirSync(folder)
     try {
-      for (const name of readdirSync(peerSources).filter((name) => name.endsWith('.c'))) {
-        execFileSync(mpi.mpicc, ['-O3', '-o', `${folder}${name.slice(0, -2)}`, `${peerSources}${name}`], {
+      for (const name of readdirSync(baselineSources).filter((name) => name.endsWith('.c'))) {
+        execFileSync(mpi.mpicc, ['-O3', '-o', `${folder}${name.slice(0, -2)}`, `${baselineSources}${name}`], {
           stdio: ['ignore', 'pipe', 'pipe'],
         })
       }
       return mpi
     } catch (error) {
       const { stderr } = error as { stderr?: Buffer | string }
-      return { missing: `the peers did not compile: ${String(stderr ?? error).slice(0, 500)}` }
+      return { missing: `the baselines did not compile: ${String(stderr ?? error).slice(0, 500)}` }
     }
   }
 
-  #peersOf({ name }: PeerMpi): string {
-    return `${this.#folder}peers/${name.replace(' ', '')}/`
+  #baselinesOf({ name }: MpiLibrary): string {
+    return `${this.#folder}baselines/${name.replace(' ', '')}/`
   }
 
-  /** Version of the peer, or null; and what to tell of it. */
+  /** Version of an MPI, or null; and the line to report. */
   versionOf(name: MpiName): { readonly version: string | null; readonly said: string } {
     const mpi = this.#mpis.get(name)!
     if ('missing' in mpi) return { version: null, said: `no ${name}: ${mpi.missing}` }
     return { version: mpi.version, said: mpi.version }
   }
 
-  /** The file of a topology, as peers/graph.h reads it. */
+  /** The file of a topology, as baselines/graph.h reads it. */
   graphFile(name: string, { ranks, inStart, inRank, outStart, outRank }: ProcessTopology): string {
     const lines = [String(ranks)]
     for (let rank = 0; rank < ranks; rank++) {
@@ -100,18 +103,18 @@ export class Workshop {
   }
 
   /** A world on `threads`, in a process of its own. */
-  onThreads(name: string, world: OurWorld, limitSeconds: number): Contestant {
+  onThreads(name: string, world: OurWorld, limitSeconds: number): Implementation {
     const processes = world.processes ?? 2
     const argument = JSON.stringify({ ...world, fabric: 'threads', processes })
     return {
       name,
       how: `node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
-      run: () => bounded(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+      run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
     }
   }
 
   /** A world on `mpi`. */
-  onMpi(name: string, mpi: MpiName, world: OurWorld, limitSeconds: number): Contestant {
+  onMpi(name: string, mpi: MpiName, world: OurWorld, limitSeconds: number): Implementation {
     const processes = world.processes ?? world.ranks
     const argument = JSON.stringify({ ...world, fabric: 'mpi', processes })
     // Node has threads of its own, which would share the core with the program.
@@ -122,14 +125,14 @@ export class Workshop {
   }
 
   /** Blocking MPI calls from JavaScript, through koffi and nothing else. */
-  inBareKoffi(name: string, mpi: MpiName, words: readonly string[], limitSeconds: number): Contestant {
+  inBareKoffi(name: string, mpi: MpiName, words: readonly string[], limitSeconds: number): Implementation {
     return this.#job(name, mpi, { processes: 2, bound: true }, limitSeconds, [], () => ({
       said: `node ${process.version}, bare koffi`,
       words: [process.execPath, `${this.#folder}bench/bare-koffi.js`, ...words],
     }))
   }
 
-  /** A program of `peers/`. */
+  /** A program of `baselines/`. */
   inC(
     name: string,
     mpi: MpiName,
@@ -138,10 +141,10 @@ export class Workshop {
     words: readonly (string | number)[],
     limitSeconds: number,
     more: readonly string[] = [],
-  ): Contestant {
+  ): Implementation {
     return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, more, (found) => ({
       said: `${found.mpicc} -O3 ${program}.c`,
-      words: [`${this.#peersOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
+      words: [`${this.#baselinesOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
     }))
   }
 
@@ -151,8 +154,8 @@ export class Workshop {
     placing: Placing,
     limitSeconds: number,
     more: readonly string[],
-    command: (mpi: PeerMpi) => { readonly said: string; readonly words: readonly string[] },
-  ): Contestant {
+    command: (mpi: MpiLibrary) => { readonly said: string; readonly words: readonly string[] },
+  ): Implementation {
     const mpi = this.#mpis.get(mpiName)!
     if ('missing' in mpi) {
       return { name, how: `no ${mpiName}`, run: () => Promise.reject(new Error(mpi.missing)) }
@@ -162,7 +165,7 @@ export class Workshop {
     return {
       name,
       how: `${said}; ${mpi.mpirun} ${flags.join(' ')}`,
-      run: () => bounded(mpi.mpirun, [...flags, ...words], limitSeconds, mpi.env),
+      run: () => runWithTimeout(mpi.mpirun, [...flags, ...words], limitSeconds, mpi.env),
     }
   }
 

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** An MPI of this machine, with which peers are compiled and run. */
-export interface PeerMpi {
+/** An MPI of this machine, with which baselines are compiled and run. */
+export interface MpiLibrary {
   readonly name: 'Open MPI' | 'MPICH'
   readonly mpicc: string
   readonly mpirun: string
@@ -19,10 +19,10 @@ export interface Placing {
   readonly bound: boolean
 }
 
-export type MpiName = PeerMpi['name']
+export type MpiName = MpiLibrary['name']
 
 /** What is asked of every benchmark of this kind: said explicitly, as each library would choose here by itself. */
-const known: readonly (Omit<PeerMpi, 'version' | 'mpicc' | 'mpirun'> & {
+const known: readonly (Omit<MpiLibrary, 'version' | 'mpicc' | 'mpirun'> & {
   readonly suffix: string
   readonly packages: string
   versionIn(said: string): string | undefined
@@ -50,7 +50,7 @@ const known: readonly (Omit<PeerMpi, 'version' | 'mpicc' | 'mpirun'> & {
 ]
 
 /** That MPI as it is installed here, or why it is not. */
-export function findMpi(name: MpiName): PeerMpi | { readonly missing: string } {
+export function findMpi(name: MpiName): MpiLibrary | { readonly missing: string } {
   const { suffix, packages, versionIn, env, flags } = known.find((one) => one.name === name)!
   // Debian's name where both are installed, else the only one there is.
   const command = (word: string) => (onPath(word + suffix) ? word + suffix : word)

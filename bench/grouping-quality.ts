@@ -10,7 +10,7 @@ import type { ProcessTopology } from '../src/topology/process-topology.js'
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import type { Figure } from './bench.js'
 
-/** Where the matrices are; `RANKWEAVE_MATRICES` says otherwise. */
+/** The folder of the matrices; `RANKWEAVE_MATRICES` names another. */
 const matrices =
   process.env['RANKWEAVE_MATRICES'] ?? fileURLToPath(new URL('../test/matrices', import.meta.url))
 const matrixNames = ['494_bus', 'ash292', 'bcspwr10', 'bp_1600', 'can_1072', 'dwt_193', 'dwt_2680']
@@ -35,7 +35,7 @@ const families: readonly { readonly name: string; spec(draw: Draw): string }[] =
   },
 ]
 
-/** Weight of the first round of greedy and of local search as a part of the heaviest there is, theta = k. */
+/** Weight of the first round of greedy and of local search, relative to the maximum weight, theta = k. */
 export async function* qualityFigures(instances: number): AsyncIterable<Figure> {
   await prepareEngine('exact')
   for (const { name, spec } of families) {
@@ -48,7 +48,7 @@ export async function* qualityFigures(instances: number): AsyncIterable<Figure> 
       const draw: Draw = (from, to) => from + (random() % (to - from + 1))
       const greedy: number[] = []
       const improved: number[] = []
-      // Instances in which nobody can be matched say nothing.
+      // Instances without any group are skipped.
       for (let tried = 0; greedy.length < instances && tried < 20 * instances; tried++) {
         const topology = buildTopology(spec(draw))
         const exact = firstRound(topology, k, 'exact')
@@ -66,7 +66,7 @@ export async function* qualityFigures(instances: number): AsyncIterable<Figure> 
   }
 }
 
-/** Weight of a round; of `exact` only the first is worked out. */
+/** Weight of the first round. */
 function firstRound(topology: ProcessTopology, k: number, engine: GroupingEngine): number {
   const options = { k, mode: 'aware', nodeOf: new Int32Array(topology.ranks), engine } as const
   if (engine === 'exact') {

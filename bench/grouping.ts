@@ -7,13 +7,13 @@ import type { MessageCounts } from '../src/topology/grouping/distributed/rank-vi
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
-import { qualityFigures } from './matching-quality.js'
+import { qualityFigures } from './grouping-quality.js'
 
-const child = fileURLToPath(new URL('matching-child.ts', import.meta.url))
+const child = fileURLToPath(new URL('grouping-child.ts', import.meta.url))
 const niagara = 'cluster:nodes=103,cores=40'
 const graham = 'cluster:nodes=32,cores=32'
 
-/** Seconds promised for set-up and matching, warm, on one core. */
+/** Target seconds for set-up and grouping, warm, on one core. */
 const targets = [
   { spec: 'moore:64x64:r=4', machine: niagara, k: 2, target: 0.15 },
   { spec: 'moore:64x64:r=4', machine: niagara, k: 4, target: 0.25 },
@@ -31,7 +31,7 @@ const small = { spec: 'moore:100x100:r=2', machine: 'cluster:nodes=250,cores=40'
 
 interface Planned {
   readonly ranks: number
-  /** The first is the cold one. */
+  /** The first run is cold. */
   readonly seconds: readonly number[]
   readonly groups: number
   readonly steps: number
@@ -47,7 +47,7 @@ interface Distributed {
   readonly waves: readonly number[]
 }
 
-/** Hyperedges per rank that are known: one of each kind, the others are in test/paper/hyperedges.test.ts. */
+/** Published hyperedges per rank: one of each kind, the others are in test/paper/hyperedges.test.ts. */
 const known = [
   { spec: 'moore:64x64:r=4', machine: niagara, k: 4, theta: 4, perRank: 185.98 },
   { spec: 'moore:64x64:r=4', machine: niagara, k: 8, theta: 8, perRank: 12.19 },
@@ -55,7 +55,7 @@ const known = [
   { spec: 'er:1024:d=0.4:seed=1', machine: graham, k: 4, theta: 4, perRank: 4495 },
 ] as const
 
-/** Messages of rounds per rank that an independent program sent. */
+/** Messages of rounds per rank, sent by an independent program. */
 const reference = [
   { spec: 'moore:16x16:r=3', machine: 'cluster:nodes=16,cores=16', k: 2, perRank: 12.5 },
   { spec: 'moore:16x16:r=3', machine: 'cluster:nodes=16,cores=16', k: 4, perRank: 19.3 },
@@ -161,10 +161,10 @@ async function* distributed(runs: number): AsyncIterable<Figure> {
   }
 }
 
-/** Friend groups: how fast, how large, how good, and how many messages when ranks match themselves. */
+/** Friend groups: time, size, quality, and messages of the distributed protocol. */
 export const groupingBench: Bench = {
-  name: 'matching',
-  question: 'How long does it take to match friends, and how heavy is the matching?',
+  name: 'grouping',
+  question: 'How long does it take to group friends, and how heavy are the groups?',
   async *measure({ quick = false, only = '' }: BenchOptions = {}) {
     const runs = quick ? 2 : 9
     if ('counts'.startsWith(only)) yield* counts()

@@ -1,12 +1,12 @@
-import { ratioAtMost, type Suite, timesFaster } from './contest.js'
-import type { MpiName } from './peer-mpi.js'
-import type { Workshop } from './workshop.js'
+import type { BuiltPrograms } from '../build-programs.js'
+import { ratioAtMost, type Suite, timesFaster } from '../comparison.js'
+import type { MpiName } from '../mpi-library.js'
 
 /** Whole splits, freed again, next to MPI_Comm_split. */
-export function splitSuites(shop: Workshop, libraries: readonly MpiName[]): Suite[] {
+export function splitSuites(built: BuiltPrograms, libraries: readonly MpiName[]): Suite[] {
   return [
-    onThreads(shop),
-    ...[2, 16].flatMap((processes) => libraries.map((library) => onMpi(shop, library, processes))),
+    onThreads(built),
+    ...[2, 16].flatMap((processes) => libraries.map((library) => onMpi(built, library, processes))),
   ]
 }
 
@@ -16,13 +16,13 @@ const effort = { warmUp: 2000, iterations: 50, batches: 801 }
 /** 8 processes per core are compiled one after the other. */
 const crowdedEffort = { warmUp: 8000, warmUpMs: 15_000, iterations: 50, batches: 101 }
 
-function onThreads(shop: Workshop): Suite {
+function onThreads(built: BuiltPrograms): Suite {
   const ranks = 64
   return {
     name: 'threads64',
-    contestants: [
-      shop.onThreads('ours', { program: 'split', ranks, args: effort }, 120),
-      shop.inC('comm_split', 'Open MPI', 'comm_split', ranks, [3, 11], 120),
+    implementations: [
+      built.onThreads('ours', { program: 'split', ranks, args: effort }, 120),
+      built.inC('comm_split', 'Open MPI', 'comm_split', ranks, [3, 11], 120),
     ],
     cases: [
       {
@@ -30,7 +30,7 @@ function onThreads(shop: Workshop): Suite {
         unit: 'us',
         ours: 'ours',
         key: 'split',
-        peers: ['comm_split'],
+        baselines: ['comm_split'],
         target: timesFaster(20),
       },
     ],
@@ -38,7 +38,7 @@ function onThreads(shop: Workshop): Suite {
 }
 
 /** One rank per process on either side. */
-function onMpi(shop: Workshop, library: MpiName, processes: number): Suite {
+function onMpi(built: BuiltPrograms, library: MpiName, processes: number): Suite {
   const few = processes > 2
   // A heap with a collector shows what little things take only by very many; MPICH has some 2,000 communicators in all,
   // and takes a quarter of a second for each where processes share cores.
@@ -47,9 +47,9 @@ function onMpi(shop: Workshop, library: MpiName, processes: number): Suite {
   const details = { mpi: library }
   return {
     name: `mpi${processes}-${library === 'Open MPI' ? 'openmpi' : 'mpich'}`,
-    contestants: [
-      shop.onMpi('ours', library, { program: 'split', ranks: processes, args }, 120),
-      shop.inC('comm_split', library, 'comm_split', processes, words, 120),
+    implementations: [
+      built.onMpi('ours', library, { program: 'split', ranks: processes, args }, 120),
+      built.inC('comm_split', library, 'comm_split', processes, words, 120),
     ],
     cases: [
       {
@@ -57,7 +57,7 @@ function onMpi(shop: Workshop, library: MpiName, processes: number): Suite {
         unit: 'us',
         ours: 'ours',
         key: 'split',
-        peers: ['comm_split'],
+        baselines: ['comm_split'],
         target: ratioAtMost(5),
         details,
       },
@@ -66,7 +66,7 @@ function onMpi(shop: Workshop, library: MpiName, processes: number): Suite {
         unit: 'bytes per process',
         ours: 'ours',
         key: 'bytes',
-        peers: ['comm_split'],
+        baselines: ['comm_split'],
         details,
       },
     ],

@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 /** Figures of one run by key. */
 export type Figures = Readonly<Record<string, number>>
 
-/** Running now. Nothing outlives the benchmark, however it ends. */
+/** Process ids of running programs. No program outlives the benchmark, however it ends. */
 const running = new Set<number>()
 
-/** Ends what runs, and the benchmark. */
+/** Ends the running programs and the benchmark. */
 function endAll(): void {
   for (const pid of running) process.kill(-pid, 'SIGTERM')
   process.exit(130)
@@ -14,10 +14,10 @@ function endAll(): void {
 for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, endAll)
 
 /**
- * Runs a program that prints one JSON object as its last line, and ends it, and its children, when its time is up.
- * `wallMs` among the figures is its whole life.
+ * Runs a program that prints one JSON object as its last line; ends it and its children after the time limit.
+ * `wallMs` among the figures is the program's whole run time.
  */
-export function bounded(
+export function runWithTimeout(
   command: string,
   args: readonly string[],
   limitSeconds: number,
@@ -74,7 +74,7 @@ export function bounded(
   })
 }
 
-/** The line that says what went wrong. */
+/** The line that names the error. */
 function briefly(errors: string): string {
   const lines = errors.split('\n').filter((line) => line.trim() !== '')
   return (lines.find((line) => /error|wrong/i.test(line)) ?? lines.at(-1) ?? 'no message')

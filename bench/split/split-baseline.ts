@@ -2,29 +2,30 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ownFile } from '../../package-paths.js'
+import { fileURLToPath } from 'node:url'
 
+const source = fileURLToPath(new URL('../baselines/split.cpp', import.meta.url))
 const flags = ['-O3', '-march=native']
 
-/** Splits and sorts as one would write them in C++, compiled on this machine. */
-export interface SplitPeer {
-  /** Compiler, version and flags; or why there is no peer. Without one its figures are null, never made up. */
+/** Splits and sorts written in C++, compiled on this machine. */
+export interface SplitBaseline {
+  /** Compiler, version and flags; or why there is none. Without a compiler the figures are null. */
   readonly how: string
   /** Seconds of every run; null without a compiler. */
   seconds(mode: 'conventional' | 'merging' | 'sort', entries: number, runs: number): number[] | null
   close(): void
 }
 
-/** Compiles the peer by `c++`, or what the environment variable CXX names. */
-export function compileSplitPeer(): SplitPeer {
+/** Compiles the baseline by `c++`, or what the environment variable CXX names. */
+export function compileSplitBaseline(): SplitBaseline {
   const compiler = process.env['CXX'] ?? 'c++'
-  const folder = mkdtempSync(join(tmpdir(), 'rankweave-split-peer-'))
+  const folder = mkdtempSync(join(tmpdir(), 'rankweave-split-baseline-'))
   const close = () => rmSync(folder, { recursive: true, force: true })
-  const program = join(folder, 'split-peer')
+  const program = join(folder, 'split-baseline')
   try {
     const [version] = said(compiler, ['--version']).split('\n')
-    said(compiler, [...flags, '-o', program, ownFile('cli/bench/split-peer.cpp')])
-    const seconds: SplitPeer['seconds'] = (mode, entries, runs) =>
+    said(compiler, [...flags, '-o', program, source])
+    const seconds: SplitBaseline['seconds'] = (mode, entries, runs) =>
       JSON.parse(said(program, [mode, entries, runs].map(String))) as number[]
     return { how: `${version}, ${flags.join(' ')}`, seconds, close }
   } catch (error) {

@@ -1,8 +1,8 @@
-import { mergeRows, type Rows, rowsBetween } from '../../comm/context/split/rows/rows.js'
-import { sortRows } from '../../comm/context/split/rows/sort-rows.js'
-import { sortRuns } from '../../comm/context/split/rows/sort-runs.js'
-import { splitConventional } from '../../comm/context/split/rows/sort-table.js'
-import { evenTargets, Owner, Seeker, verdictWords } from '../../comm/context/split/rows/splitters.js'
+import { mergeRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
+import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
+import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'
+import { splitConventional } from '../../src/comm/context/split/rows/sort-table.js'
+import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/context/split/rows/splitters.js'
 import type { PhaseTable } from './paper-table.js'
 
 /**

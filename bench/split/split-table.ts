@@ -7,7 +7,7 @@ import {
   randomLists,
   type SorterRow,
 } from './paper-method.js'
-import type { SplitPeer } from './split-peer.js'
+import type { SplitBaseline } from './split-baseline.js'
 
 export const million = 2 ** 20
 
@@ -54,7 +54,7 @@ export interface SplitTable {
 /** Measures all of it, the peer in the same run. @param tell hears of every row as it is measured */
 export function measureTable(
   { millions, sorters, runs, alpha }: TableOptions,
-  peer: SplitPeer,
+  peer: SplitBaseline,
   tell: (line: string) => void,
 ): SplitTable {
   const rows: SorterRow[] = []

@@ -1,18 +1,18 @@
 import { cpus } from 'node:os'
 import { type BenchOptions, type Figure, median } from './bench.js'
-import type { Figures } from './bounded.js'
+import type { Figures } from './run-with-timeout.js'
 
-/** One way to answer: a run of ours or of a peer. */
-export interface Contestant {
+/** One side of a comparison: ours or a baseline. */
+export interface Implementation {
   readonly name: string
   /** What was run, for the report. */
   readonly how: string
-  /** Takes part in one of so many rounds only, where a run costs a lot. */
+  /** Takes part in one of this many rounds, where a run is expensive. */
   readonly every?: number
   run(): Promise<Figures>
 }
 
-/** What was promised: of the ratio ours / peer, or of our own figure. */
+/** A target for the ratio ours / baseline, or for our own figure. */
 export interface Target {
   readonly of: 'ratio' | 'ours'
   readonly is: 'at most' | 'at least'
@@ -29,12 +29,12 @@ export const timesFaster = (times: number): Target => ratioAtMost(1 / times)
 export interface Case {
   readonly case: string
   readonly unit: string
-  /** Which contestant is ours, and by what key it calls the figure. */
+  /** Which implementation is ours, and the key of the figure in its output. */
   readonly ours: string
   readonly key: string
-  /** Who else has it, by the same key unless `peerKey`: the best counts. */
-  readonly peers?: readonly string[]
-  readonly peerKey?: string
+  /** Baselines with the same key unless `baselineKey`: the best one counts. */
+  readonly baselines?: readonly string[]
+  readonly baselineKey?: string
   /** From what was measured to the unit. */
   readonly convert?: (measured: number) => number
   readonly largerIsBetter?: boolean
@@ -42,27 +42,27 @@ export interface Case {
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** Contestants that take turns, and what to report of them. */
+/** Implementations that take turns, and the figures to report. */
 export interface Suite {
   readonly name: string
-  readonly contestants: readonly Contestant[]
+  readonly implementations: readonly Implementation[]
   readonly cases: readonly Case[]
 }
 
 interface Tally {
-  readonly contestant: Contestant
+  readonly implementation: Implementation
   readonly figures: Figures[]
-  /** Cores that others kept busy just before each run. */
+  /** Cores that other programs kept busy just before each run. */
   readonly disturbance: number[]
   failures: number
   reason: string
 }
 
-/** All contestants in turn, again and again, each time beginning with the next. Two failures end one's part. */
-export async function compete({ contestants }: Suite, runs: number): Promise<ReadonlyMap<string, Tally>> {
-  const tallies = contestants.map(
-    (contestant): Tally => ({
-      contestant,
+/** Runs all implementations in turn; every round begins with the next one. After two failures one no longer takes part. */
+export async function compare({ implementations }: Suite, runs: number): Promise<ReadonlyMap<string, Tally>> {
+  const tallies = implementations.map(
+    (implementation): Tally => ({
+      implementation,
       figures: [],
       disturbance: [],
       failures: 0,
@@ -72,21 +72,29 @@ export async function compete({ contestants }: Suite, runs: number): Promise<Rea
   for (let run = 0; run < runs; run++) {
     for (let turn = 0; turn < tallies.length; turn++) {
       const tally = tallies[(run + turn) % tallies.length]
-      if (tally.failures >= 2 || run % (tally.contestant.every ?? 1) !== 0) continue
+      if (tally.failures >= 2 || run % (tally.implementation.every ?? 1) !== 0) continue
       tally.disturbance.push(await quietMoment())
       try {
-        tally.figures.push(await tally.contestant.run())
+        tally.figures.push(await tally.implementation.run())
       } catch (error) {
         tally.failures++
         tally.reason = error instanceof Error ? error.message : String(error)
       }
     }
   }
-  return new Map(tallies.map((tally) => [tally.contestant.name, tally]))
+  return new Map(tallies.map((tally) => [tally.implementation.name, tally]))
 }
 
 export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figure {
-  const { unit, key, peerKey = key, convert = (x) => x, largerIsBetter = false, target, peers = [] } = entry
+  const {
+    unit,
+    key,
+    baselineKey = key,
+    convert = (x) => x,
+    largerIsBetter = false,
+    target,
+    baselines = [],
+  } = entry
   const sideOf = (name: string, itsKey: string) => {
     const tally = tallies.get(name)!
     const samples = tally.figures.map((figures) => convert(figures[itsKey])).filter(Number.isFinite)
@@ -94,10 +102,10 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
   }
   const better = (a: number, b: number) => (largerIsBetter ? a > b : a < b)
   const ours = sideOf(entry.ours, key)
-  const rivals = peers.map((name) => sideOf(name, peerKey))
-  const measured = rivals.filter((rival) => rival.median !== null)
+  const others = baselines.map((name) => sideOf(name, baselineKey))
+  const measured = others.filter((other) => other.median !== null)
   const peer = measured.reduce<(typeof measured)[number] | undefined>(
-    (best, rival) => (best === undefined || better(rival.median!, best.median!) ? rival : best),
+    (best, other) => (best === undefined || better(other.median!, best.median!) ? other : best),
     undefined,
   )
   const bestOf = (samples: readonly number[]) =>
@@ -108,9 +116,9 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     target === undefined
       ? null
       : judged !== null && (target.is === 'at most' ? judged <= target.value : judged >= target.value)
-  const failed = [ours, ...rivals]
+  const failed = [ours, ...others]
     .filter(({ tally }) => tally.failures > 0)
-    .map(({ tally }) => `${tally.contestant.name}: ${tally.failures} failed, ${tally.reason}`)
+    .map(({ tally }) => `${tally.implementation.name}: ${tally.failures} failed, ${tally.reason}`)
   return {
     case: entry.case,
     unit,
@@ -125,19 +133,19 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     peerRuns: peer?.samples.length ?? null,
     oursBest: bestOf(ours.samples),
     peerBest: peer === undefined ? null : bestOf(peer.samples),
-    oursHow: ours.tally.contestant.how,
-    peerHow: (peer ?? rivals[0])?.tally.contestant.how ?? null,
+    oursHow: ours.tally.implementation.how,
+    peerHow: (peer ?? others[0])?.tally.implementation.how ?? null,
     failed: failed.length === 0 ? null : failed.join('; '),
     coresBusyBefore: Math.round(median(ours.tally.disturbance) * 100) / 100,
     ...entry.details,
   }
 }
 
-/** A core that is busy by less than this disturbs nobody. */
+/** Less busy cores than this do not disturb a measurement. */
 const quietCores = 0.3
 const mostTries = 20
 
-/** Waits until nobody else uses the machine, but not for ever; how many cores are busy then. */
+/** Waits until no other program uses the machine, for a limited time; returns the cores that are busy then. */
 async function quietMoment(): Promise<number> {
   for (let tries = 1; ; tries++) {
     const busy = await busyCores()
@@ -145,7 +153,7 @@ async function quietMoment(): Promise<number> {
   }
 }
 
-/** How many cores are busy while we do nothing: with most of them taken, figures say little. */
+/** Cores that are busy while this process sleeps: with most of them busy, figures are not meaningful. */
 async function busyCores(): Promise<number> {
   const before = busyMs()
   const begin = performance.now()
@@ -164,7 +172,7 @@ export async function* figuresOf(
 ): AsyncGenerator<Figure> {
   for (const suite of suites) {
     if (!suite.name.startsWith(only)) continue
-    const tallies = await compete(suite, quick ? quickRuns : fullRuns)
+    const tallies = await compare(suite, quick ? quickRuns : fullRuns)
     for (const entry of suite.cases) yield { ...figureOf(entry, tallies), quick }
   }
 }

@@ -1,0 +1,62 @@
+import { closeSync, openSync, writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { parseOptions, whole, wholeList } from '../../src/cli/input/options.js'
+import { RankweaveError } from '../../src/errors.js'
+import { sorterCounts } from './paper-table.js'
+import { compileSplitBaseline } from './split-baseline.js'
+import { splitPlot } from './split-plot.js'
+import { measureTable, type SplitTable } from './split-table.js'
+
+/** The words of the command line that shape the table. */
+export const tableDefaults = {
+  entries: '8,16,32,64,128',
+  sorters: sorterCounts.join(','),
+  runs: '5',
+  alpha: '1000',
+}
+
+const schema = z.object({
+  /** Millions (2^20) of entries. */
+  entries: wholeList(1, 128),
+  sorters: wholeList(2, 64),
+  runs: whole(1, 99),
+  /** Nanoseconds charged per message on the critical path. */
+  alpha: whole(0, 1_000_000),
+  plot: z.string().optional(),
+})
+
+/**
+ * Table 2.1 of Sack 2011 by the paper's own method, compared with C++: `npm run bench -- split --table`.
+ *
+ * @throws ERR_USAGE for numbers out of range; ERR_FILE for a plot that cannot be written
+ */
+export function measureSplitTable(
+  words: Readonly<Record<string, unknown>>,
+  onRow: (line: string) => void,
+): SplitTable {
+  const { entries, sorters, runs, alpha, plot } = parseOptions(schema, { ...tableDefaults, ...words })
+  const odd = sorters.find((count) => !(sorterCounts as readonly number[]).includes(count))
+  if (odd !== undefined) {
+    throw new RankweaveError('ERR_USAGE', `--sorters: expected powers of two from 2 to 64, got ${odd}`)
+  }
+  // A plot that cannot be written fails now, not after minutes.
+  if (plot !== undefined) requireWritable(plot)
+  const baseline = compileSplitBaseline()
+  try {
+    const table = measureTable({ millions: entries, sorters, runs, alpha: alpha / 1e9 }, baseline, onRow)
+    if (plot !== undefined) writeFileSync(plot, splitPlot(table.rows))
+    return table
+  } finally {
+    baseline.close()
+  }
+}
+
+function requireWritable(path: string): void {
+  try {
+    closeSync(openSync(path, 'a'))
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `--plot ${path}: cannot be written: ${(cause as Error).message}`, {
+      cause,
+    })
+  }
+}

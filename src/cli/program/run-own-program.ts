@@ -1,0 +1,41 @@
+import type { FabricFactory } from '../../fabric/fabric.js'
+import type { ReportOptions } from '../../launch/report-triggers.js'
+import { type Main, run } from '../../launch/run.js'
+import { ownModule } from '../../package-paths.js'
+import { worldFailure } from '../command.js'
+import { leaveMpi } from '../output/mpi-streams.js'
+
+export interface OwnWorld<A> {
+  readonly ranks: number
+  readonly fabric: FabricFactory
+  readonly args: A
+  readonly report: ReportOptions
+}
+
+/**
+ * Runs one of our own programs on a world: what every rank returned, in process 0; null in the other processes of a job,
+ * which report nothing.
+ *
+ * @param name of the module in this folder whose default export is `main`: every thread loads it for itself
+ * @throws WorldFailure whose cause is the world's first error
+ */
+export async function runOwnProgram<R, A>(
+  name: 'bench-program' | 'spmm-program' | 'split-program',
+  main: Main<R, A>,
+  world: OwnWorld<A>,
+): Promise<readonly R[] | null> {
+  try {
+    const program = world.fabric.kind === 'threads' ? ownProgram(name) : main
+    const results = await run<R, A>(program, world)
+    return results.length < world.ranks ? null : results
+  } catch (cause) {
+    throw worldFailure(cause)
+  } finally {
+    await leaveMpi()
+  }
+}
+
+/** One of our own modules as a program that every thread can load. */
+export function ownProgram(name: string): URL {
+  return ownModule(`cli/program/${name}`)
+}
