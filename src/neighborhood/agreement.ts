@@ -1,7 +1,4 @@
-import { hashIntegers } from '../comm/calls/signature.js'
 import { formatMachine, type Machine } from '../machine/machine.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
-import { topologyHash } from '../topology/topology-hash.js'
 import type { Strategy } from './plan/strategy.js'
 import { formatStrategy } from './plan/strategy-text.js'
 
@@ -17,25 +14,6 @@ export function agreementOf(
     ...others,
   ].join(' ')
   return hashText(said)
-}
-
-const fingerprints = new WeakMap<ProcessTopology, string>()
-
-/** All of a topology: neighbors, weights, shape. Found once per object, however many ranks pass it. */
-export function fingerprint(topology: ProcessTopology): string {
-  let found = fingerprints.get(topology)
-  if (found === undefined) {
-    const { cart, inWeight, outWeight } = topology
-    const shape = cart === null ? '' : `${cart.dims.join('x')}:${cart.periods.join()}`
-    found = [topologyHash(topology), shape, weightHash(inWeight), weightHash(outWeight)].join(' ')
-    fingerprints.set(topology, found)
-  }
-  return found
-}
-
-function weightHash(weights: Float64Array | null): number {
-  if (weights === null) return 0
-  return hashIntegers(new Int32Array(weights.slice().buffer))
 }
 
 /** Every rank comes by here, so no array is made of the text. */

@@ -1,12 +1,6 @@
 import { requireFixed, type TypedArray } from '../comm/datatype/elements.js'
 import { RankweaveError, shown } from '../errors.js'
 
-/** @throws ERR_ARGUMENT unless `options` is an object */
-export function requireOptions(where: string, options: unknown): void {
-  if (typeof options === 'object' && options !== null) return
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an object of options, got ${shown(options)}`)
-}
-
 /**
  * Anything with a length whose first element, if any, is a number; what the numbers must be is checked elsewhere.
  *
@@ -21,4 +15,54 @@ export function requireNumbers(where: string, what: string, list: unknown): void
     'ERR_ARGUMENT',
     `${where}: expected ${what} as an array of numbers, got ${shown(list)}`,
   )
+}
+
+/** @throws ERR_RANK for what is not a rank of a communicator of this size */
+export function requireRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
+  requireNumbers(where, `${what}s`, ranks)
+  for (let i = 0; i < ranks.length; i++) {
+    const rank = ranks[i]
+    if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
+      throw new RankweaveError(
+        'ERR_RANK',
+        `${where}: ${what} ${i}: expected 0 to ${size - 1}, got ${shown(rank)}`,
+        {
+          details: { rank, size },
+        },
+      )
+    }
+  }
+}
+
+/** @throws ERR_COUNT for another number of values than expected */
+export function requireLength(
+  where: string,
+  what: string,
+  values: ArrayLike<number> | undefined,
+  expected: number,
+): void {
+  if (values === undefined) return
+  requireNumbers(where, `${what}s`, values)
+  if (values.length === expected) return
+  throw new RankweaveError('ERR_COUNT', `${where}: expected ${expected} ${what}s, got ${values.length}`)
+}
+
+/** @throws ERR_COUNT for degrees that are negative or do not add up */
+export function requireDegrees(where: string, degrees: ArrayLike<number>, destinations: number): void {
+  let total = 0
+  for (let i = 0; i < degrees.length; i++) {
+    if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
+      throw new RankweaveError(
+        'ERR_COUNT',
+        `${where}: degree ${i}: expected a whole number >= 0, got ${shown(degrees[i])}`,
+      )
+    }
+    total += degrees[i]
+  }
+  if (total !== destinations) {
+    throw new RankweaveError(
+      'ERR_COUNT',
+      `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
+    )
+  }
 }

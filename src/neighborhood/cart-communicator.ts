@@ -3,7 +3,6 @@ import { RankweaveError } from '../errors.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
 import { cartSub, cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape } from '../topology/process-topology.js'
-import { sharedNeighborhood } from './shared-neighborhood.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 
 /**
@@ -77,8 +76,7 @@ export class CartCommunicator extends TopologyCommunicator {
         `sub: expected a slice of ${sizeOf(shape)} ranks, got ${state.size}: ranks marked different dimensions`,
       )
     }
-    const { strategy } = this.neighborhood
-    const neighborhood = sharedNeighborhood(state, () => ({ topology: cartTopology(shape), strategy }))
+    const neighborhood = this.neighborhood.ofSlice(state, () => cartTopology(shape))
     return new CartCommunicator(state, localIndex, neighborhood)
   }
 

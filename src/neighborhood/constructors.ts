@@ -1,13 +1,12 @@
+import { requireOptions } from '../base/require-options.js'
 import { hashIntegers } from '../comm/calls/signature.js'
 import type { Communicator } from '../comm/communicator.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError } from '../errors.js'
 import { checkCartShape, sizeOf } from '../topology/cart-shape.js'
-import { checkTopology } from '../topology/check-topology.js'
 import { cartTopology } from '../topology/generate/cartesian.js'
 import type { CartShape, ProcessTopology } from '../topology/process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
-import { fingerprint } from './agreement.js'
-import { requireNumbers, requireOptions } from './arguments.js'
+import { requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, type TopologyOptions } from './create.js'
 import { planHostedRanks } from './distributed/distributed-plan.js'
@@ -18,10 +17,11 @@ import {
   gatherEdges,
 } from './distributed/gather-lists.js'
 import { keepOwnLists } from './distributed/own-lists.js'
-import { nodesOf, placementOf } from './execute/neighborhood.js'
+import { nodesOf, placementOf } from './execute/placement.js'
 import type { CommonNeighbor } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
 import { TopologyCommunicator } from './topology-communicator.js'
+import { checkedFingerprint } from './topology-fingerprint.js'
 
 export interface CartOptions extends TopologyOptions {
   /** Which dimensions wrap around. Default: none. */
@@ -94,7 +94,7 @@ export function createTopology(
   topology: ProcessTopology,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator> {
-  checkOnce(topology)
+  const fingerprint = checkedFingerprint(topology)
   if (topology.ranks !== comm.size) {
     throw new RankweaveError(
       'ERR_TOPOLOGY',
@@ -106,7 +106,7 @@ export function createTopology(
     contribution: null,
     gather: () => null,
     build: () => topology,
-    agreed: ['topology', fingerprint(topology)],
+    agreed: ['topology', fingerprint],
     handle: topology.cart === null ? graphHandle : cartHandle,
   })
   return made as Promise<TopologyCommunicator>
@@ -119,14 +119,14 @@ export function createDistGraphAdjacent(
   const where = 'createDistGraphAdjacent'
   requireOptions(where, options)
   const { sources, destinations, sourceWeights, destinationWeights } = options
-  checkRanks(where, 'source', sources, comm.size)
-  checkRanks(where, 'destination', destinations, comm.size)
+  requireRanks(where, 'source', sources, comm.size)
+  requireRanks(where, 'destination', destinations, comm.size)
   const isWeighted = sourceWeights !== undefined
   if (isWeighted !== (destinationWeights !== undefined)) {
     throw new RankweaveError('ERR_ARGUMENT', `${where}: expected weights on both sides or on neither`)
   }
-  checkLength(where, 'source weight', sourceWeights, sources.length)
-  checkLength(where, 'destination weight', destinationWeights, destinations.length)
+  requireLength(where, 'source weight', sourceWeights, sources.length)
+  requireLength(where, 'destination weight', destinationWeights, destinations.length)
   const { strategy } = options
   const agreed = ['adjacent', isWeighted ? 'weighted' : 'unweighted']
   const contribution = { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges
@@ -178,12 +178,12 @@ export function createDistGraph(
   const where = 'createDistGraph'
   requireOptions(where, options)
   const { sources, degrees, destinations, weights } = options
-  checkRanks(where, 'source', sources, comm.size)
-  checkRanks(where, 'destination', destinations, comm.size)
+  requireRanks(where, 'source', sources, comm.size)
+  requireRanks(where, 'destination', destinations, comm.size)
   requireNumbers(where, 'degrees', degrees)
-  checkLength(where, 'degree', degrees, sources.length)
-  checkDegrees(where, degrees, destinations.length)
-  checkLength(where, 'weight', weights, destinations.length)
+  requireLength(where, 'degree', degrees, sources.length)
+  requireDegrees(where, degrees, destinations.length)
+  requireLength(where, 'weight', weights, destinations.length)
   const isWeighted = weights !== undefined
   const made = createWith(comm, options, {
     ranks: comm.size,
@@ -200,59 +200,3 @@ type Handle = ConstructorParameters<typeof TopologyCommunicator>
 
 const graphHandle = (...seat: Handle) => new TopologyCommunicator(...seat)
 const cartHandle = (...seat: Handle) => new CartCommunicator(...seat)
-
-const checked = new WeakSet<ProcessTopology>()
-
-/** A topology that many ranks of a process pass is checked once. */
-function checkOnce(topology: ProcessTopology): void {
-  if (checked.has(topology)) return
-  checkTopology(topology)
-  checked.add(topology)
-}
-
-function checkRanks(where: string, what: string, ranks: ArrayLike<number>, size: number): void {
-  requireNumbers(where, `${what}s`, ranks)
-  for (let i = 0; i < ranks.length; i++) {
-    const rank = ranks[i]
-    if (!Number.isInteger(rank) || rank < 0 || rank >= size) {
-      throw new RankweaveError(
-        'ERR_RANK',
-        `${where}: ${what} ${i}: expected 0 to ${size - 1}, got ${shown(rank)}`,
-        {
-          details: { rank, size },
-        },
-      )
-    }
-  }
-}
-
-function checkLength(
-  where: string,
-  what: string,
-  values: ArrayLike<number> | undefined,
-  expected: number,
-): void {
-  if (values === undefined) return
-  requireNumbers(where, `${what}s`, values)
-  if (values.length === expected) return
-  throw new RankweaveError('ERR_COUNT', `${where}: expected ${expected} ${what}s, got ${values.length}`)
-}
-
-function checkDegrees(where: string, degrees: ArrayLike<number>, destinations: number): void {
-  let total = 0
-  for (let i = 0; i < degrees.length; i++) {
-    if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
-      throw new RankweaveError(
-        'ERR_COUNT',
-        `${where}: degree ${i}: expected a whole number >= 0, got ${shown(degrees[i])}`,
-      )
-    }
-    total += degrees[i]
-  }
-  if (total !== destinations) {
-    throw new RankweaveError(
-      'ERR_COUNT',
-      `${where}: expected degrees that add up to the ${destinations} destinations, got ${total}`,
-    )
-  }
-}

@@ -1,3 +1,4 @@
+import { requireOptions } from '../base/require-options.js'
 import type { CollectiveCall } from '../comm/calls/collective-call.js'
 import type { Exchange } from '../comm/calls/exchange.js'
 import type { Communicator } from '../comm/communicator.js'
@@ -11,10 +12,8 @@ import { checkEngine, checkFriendOptions, refused } from '../topology/friends/gr
 import { prepareEngine } from '../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { agreementOf } from './agreement.js'
-import { requireOptions } from './arguments.js'
-import type { Neighborhood } from './execute/neighborhood.js'
+import { Neighborhood } from './execute/neighborhood.js'
 import type { Plan, Strategy } from './plan/strategy.js'
-import { sharedNeighborhood } from './shared-neighborhood.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -74,7 +73,7 @@ export function createWith<C, G, H>(
       const plan = await creation.planHosted?.(state, exchange, topology)
       const made = await contextOver(state, exchange, firstRanks(state.wholeTable, topology.ranks))
       if (made === null) return hosted.map(() => null)
-      const neighborhood = sharedNeighborhood(made, () => ({ topology, strategy, machine, plan }))
+      const neighborhood = new Neighborhood(made, { topology, strategy, machine, plan })
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
         index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,

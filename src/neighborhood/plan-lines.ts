@@ -6,7 +6,8 @@ import { RankweaveError, shown } from '../errors.js'
 import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
 import { headerOf } from '../schedule/file/header.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type Neighborhood, placementOf } from './execute/neighborhood.js'
+import type { Neighborhood } from './execute/neighborhood.js'
+import { placementOf } from './execute/placement.js'
 
 /** The lines of a plan's file at the root, null at the others, wherever the plan was made. */
 export function planLines(

@@ -1,20 +1,15 @@
+import { RecentObjects } from '../base/recent-objects.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
 /** Topologies that processes of this thread made last: enough for those that are made at one time. */
-const remembered = 4
-let recent: WeakRef<ProcessTopology>[] = []
+const recent = new RecentObjects<ProcessTopology>(4)
 
 /**
  * The topology, or an equal one that another process of this thread has just made: logical processes that gather the
  * same lists then share the arrays, and with them the plan.
  */
 export function cachedTopology(made: ProcessTopology): ProcessTopology {
-  for (const ref of recent) {
-    const known = ref.deref()
-    if (known !== undefined && isEqual(known, made)) return known
-  }
-  recent = [...recent.slice(1 - remembered), new WeakRef(made)]
-  return made
+  return recent.find((cached) => isEqual(cached, made)) ?? recent.add(made)
 }
 
 function isEqual(a: ProcessTopology, b: ProcessTopology): boolean {

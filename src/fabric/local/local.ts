@@ -1,4 +1,5 @@
 import { seededRandom } from '../../base/random.js'
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
 import { closedToSends } from '../frame-limits.js'
@@ -38,9 +39,7 @@ export interface LocalOptions {
  * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for no options and faults that cannot be
  */
 export function local(options: LocalOptions = {}): LocalFactory {
-  if (typeof options !== 'object' || options === null) {
-    throw new RankweaveError('ERR_ARGUMENT', `local: expected an object of options, got ${shown(options)}`)
-  }
+  requireOptions('local', options)
   const { ranksPerProcess, maxPayloadBytes = 2 ** 20, bulk = true, scribble = false, seed, faults } = options
   const processes =
     options.processes ??

@@ -1,17 +1,17 @@
 import type { CommState } from '../../comm/context/comm-state.js'
-import { RankweaveError } from '../../errors.js'
-import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
-import type { Schedule } from '../../schedule/ir.js'
+import type { Machine } from '../../machine/machine.js'
 import { lowerInRounds, type ProcessProgram } from '../../schedule/lower/lower.js'
-import { type MessageRounds, messageRounds, roundsByPhase } from '../../schedule/lower/rounds.js'
-import { verify } from '../../schedule/verify/verify.js'
+import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { plan } from '../plan/plan.js'
+import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
-import { formatStrategy } from '../plan/strategy-text.js'
 import { type SlotList, slotList } from './even-store.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
+import { nodesOf, placementOf } from './placement.js'
+
+/** Of the communicators of this thread: logical processes that have one topology object share its plan. */
+const plans = new PlanCache(32)
 
 export interface NeighborhoodOptions {
   readonly topology: ProcessTopology
@@ -43,10 +43,13 @@ export class Neighborhood {
   readonly #processIndex: number
   readonly #state: CommState
   #topology: ProcessTopology
-  #plan: Plan | undefined
-  #known: KnownPlan | undefined
+  /** A plan for the ranks of this process only, where no process has the whole topology. */
+  readonly #planOfRanks: Plan | undefined
+  #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
+  /** Slices that some of their ranks in this process have not come for yet. */
+  readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
   constructor(state: CommState, { topology, strategy, machine, plan }: NeighborhoodOptions) {
     this.#topology = topology
@@ -55,7 +58,7 @@ export class Neighborhood {
     this.#placement = placementOf(state)
     this.#processIndex = state.processIndex
     this.nodeOf = nodesOf(state, machine, this.#placement)
-    this.#plan = plan
+    this.#planOfRanks = plan
     // With a plan of its own ranks a process has their part of the topology only.
     if (plan !== undefined) return
     state.tables.share('topology', topology, (shared) => {
@@ -74,40 +77,18 @@ export class Neighborhood {
   }
 
   get plan(): Plan {
-    if (this.#plan === undefined) {
-      const known = knownPlan(this)
-      this.#known = known
-      this.#plan = known.held.deref()!
-      const { schedule, ...others } = this.#plan
-      const { topology, ...tables } = schedule
-      this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
-        this.#plan = { ...shared, schedule: { ...shared.schedule, topology: this.#topology } }
-        // Shared memory goes with the communicators that use it, not with the topology.
-        known.held = new WeakRef(this.#plan)
-        known.rounds = undefined
-        this.#known = undefined
-      })
-    }
-    return this.#plan
+    return this.#planOfRanks ?? this.#cachedPlan().plan
   }
 
   /** This process's program; its slots are places in the receive buffer as MPI lays it out. */
   get program(): ProcessProgram {
     if (this.#program === undefined) {
-      const { schedule, ranks } = this.plan
-      const rounds = ranks === undefined ? this.#messageRounds(schedule) : roundsByPhase(schedule)
+      const { schedule } = this.plan
+      const rounds = this.#planOfRanks === undefined ? this.#cachedPlan().rounds : roundsByPhase(schedule)
       const program = lowerInRounds(schedule, this.#placement, this.#processIndex, rounds)
       this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
     }
     return this.#program
-  }
-
-  /** Found once for all processes of an address space that use the plan; shared memory has one process each. */
-  #messageRounds(schedule: Schedule): MessageRounds {
-    const known = this.#known
-    if (known?.held.deref()?.schedule !== schedule) return messageRounds(schedule)
-    known.rounds ??= messageRounds(schedule)
-    return known.rounds
   }
 
   /** The slots of the program, rank by rank. */
@@ -115,52 +96,31 @@ export class Neighborhood {
     this.#slots ??= slotList(this.program)
     return this.#slots
   }
-}
 
-/** A plan that was made, and what for. */
-interface KnownPlan {
-  readonly strategy: string
-  readonly nodeOf: Int32Array
-  held: { deref(): Plan | undefined }
-  /** Rounds of the messages of its schedule, once a process has lowered it. */
-  rounds: MessageRounds | undefined
-}
-
-/** Plans of a topology, for processes of one address space that were given the same object. */
-const plansOf = new WeakMap<ProcessTopology, KnownPlan[]>()
-
-/** The plan of this topology, made and verified now unless it is known. */
-function knownPlan({ topology, strategy, nodeOf }: Neighborhood): KnownPlan {
-  const plans = (plansOf.get(topology) ?? []).filter(({ held }) => held.deref() !== undefined)
-  plansOf.set(topology, plans)
-  const text = formatStrategy(strategy)
-  const known = plans.find((made) => made.strategy === text && equal(made.nodeOf, nodeOf))
-  if (known !== undefined) return known
-  const made = plan(topology, strategy, { nodeOf })
-  const { ok, violations } = verify(made.schedule)
-  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-  const kept: KnownPlan = { strategy: text, nodeOf, held: { deref: () => made }, rounds: undefined }
-  plans.push(kept)
-  return kept
-}
-
-function equal(a: Int32Array, b: Int32Array): boolean {
-  return a.length === b.length && a.every((value, i) => value === b[i])
-}
-
-/** Node of every rank: that of the machine, or of the process that hosts it. */
-export function nodesOf(state: CommState, machine: Machine | undefined, placement: Int32Array): Int32Array {
-  if (machine !== undefined) return nodesOfMachine(machine, state.size)
-  return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes[index]])
-}
-
-/** Process index of every rank. */
-export function placementOf({ size, processes: { runStart, runProcess } }: CommState): Int32Array {
-  const placement = new Int32Array(size)
-  for (let run = 0; run < runProcess.length; run++) {
-    placement.fill(runProcess[run], runStart[run], runStart[run + 1])
+  /** The neighborhood of a slice of this grid: one object for the ranks of this process that the slice has. */
+  ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
+    let slice = this.#slices.get(state)
+    if (slice === undefined) {
+      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice(), strategy: this.strategy })
+      slice = { neighborhood, missing: state.localRanks.length }
+      this.#slices.set(state, slice)
+    }
+    if (--slice.missing === 0) this.#slices.delete(state)
+    return slice.neighborhood
   }
-  return placement
+
+  #cachedPlan(): CachedPlan {
+    if (this.#cached === undefined) {
+      const cached = plans.planFor(this.topology, this.strategy, this.nodeOf)
+      this.#cached = cached
+      const { schedule, ...others } = cached.plan
+      const { topology, ...tables } = schedule
+      this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
+        cached.replace({ ...shared, schedule: { ...shared.schedule, topology: this.#topology } })
+      })
+    }
+    return this.#cached
+  }
 }
 
 /** The lists of a grid hold the neighbors that exist; in MPI's buffers missing ones keep their place. */

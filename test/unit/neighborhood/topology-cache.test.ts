@@ -9,8 +9,8 @@ const ring = (ranks: number, weight = 1): ProcessTopology => {
   return topologyFromEdges(ranks, { sources, destinations, weights: new Float64Array(ranks).fill(weight) })
 }
 
-describe('knownTopology', () => {
-  it('gives the one object for equal topologies', () => {
+describe('cachedTopology', () => {
+  it('returns one object for equal topologies', () => {
     const first = cachedTopology(ring(5))
     expect(cachedTopology(ring(5))).toBe(first)
   })
@@ -19,13 +19,13 @@ describe('knownTopology', () => {
     ['ranks', ring(6)],
     ['weights', ring(5, 2)],
     ['the sign of a weight of zero', ring(5, -0)],
-  ])('tells %s apart', (_, other) => {
+  ])('distinguishes topologies that differ in %s', (_, other) => {
     cachedTopology(ring(5))
     cachedTopology(ring(5, 0))
     expect(cachedTopology(other)).toBe(other)
   })
 
-  it('remembers the last four', () => {
+  it('retains the last four topologies', () => {
     const made = [10, 11, 12, 13, 14].map((ranks) => cachedTopology(ring(ranks)))
     expect(cachedTopology(ring(11))).toBe(made[1])
     expect(cachedTopology(ring(14))).toBe(made[4])

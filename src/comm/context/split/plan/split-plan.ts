@@ -1,3 +1,4 @@
+import { requireOptions } from '../../../../base/require-options.js'
 import { RankweaveError, shown } from '../../../../errors.js'
 import type { WaitOptions } from '../../../process/wait-options.js'
 import { sliceCount } from './sorter-layout.js'
@@ -110,9 +111,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof SplitOptions>([
 /** Whatever can be wrong with the options of one rank. @throws ERR_ARGUMENT */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
-  if (typeof options !== 'object' || options === null) {
-    throw new RankweaveError('ERR_ARGUMENT', `split: expected an object of options, got ${shown(options)}`)
-  }
+  requireOptions('split', options)
   const stray = Object.keys(options).find((name) => !optionNames.has(name))
   if (stray !== undefined) {
     const names = [...optionNames].join(', ')

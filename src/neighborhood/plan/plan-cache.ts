@@ -1,0 +1,78 @@
+import { RecentObjects } from '../../base/recent-objects.js'
+import { RankweaveError } from '../../errors.js'
+import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
+import { verify } from '../../schedule/verify/verify.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { plan } from './plan.js'
+import type { Plan, Strategy } from './strategy.js'
+import { formatStrategy } from './strategy-text.js'
+
+/** A verified plan and what it is for. */
+export class CachedPlan {
+  readonly topology: ProcessTopology
+  readonly strategy: string
+  readonly nodeOf: Int32Array
+  #plan: Plan
+  #rounds: MessageRounds | undefined
+  #isShared = false
+
+  constructor(topology: ProcessTopology, strategy: string, nodeOf: Int32Array, made: Plan) {
+    this.topology = topology
+    this.strategy = strategy
+    this.nodeOf = nodeOf
+    this.#plan = made
+  }
+
+  get plan(): Plan {
+    return this.#plan
+  }
+
+  /** In which round every message of its schedule travels: found once for all processes of an address space. */
+  get rounds(): MessageRounds {
+    if (this.#rounds !== undefined) return this.#rounds
+    const rounds = messageRounds(this.#plan.schedule)
+    // Of shared memory every process has an address space of its own: no other process would use them.
+    if (!this.#isShared) this.#rounds = rounds
+    return rounds
+  }
+
+  /** The same plan in memory that the processes of a machine share takes its place. */
+  replace(shared: Plan): void {
+    this.#plan = shared
+    this.#rounds = undefined
+    this.#isShared = true
+  }
+}
+
+/**
+ * The plans that were made last, each for as long as a communicator holds it: processes of one address space that were
+ * given the same topology object make a plan once.
+ */
+export class PlanCache {
+  readonly #recent: RecentObjects<CachedPlan>
+
+  constructor(capacity: number) {
+    this.#recent = new RecentObjects(capacity)
+  }
+
+  /**
+   * The cached plan of this very topology, or one that is made and verified now.
+   *
+   * @param nodeOf node of every rank
+   */
+  planFor(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array): CachedPlan {
+    const text = formatStrategy(strategy)
+    const cached = this.#recent.find(
+      (made) => made.topology === topology && made.strategy === text && areEqual(made.nodeOf, nodeOf),
+    )
+    if (cached !== undefined) return cached
+    const made = plan(topology, strategy, { nodeOf })
+    const { ok, violations } = verify(made.schedule)
+    if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+    return this.#recent.add(new CachedPlan(topology, text, nodeOf, made))
+  }
+}
+
+function areEqual(a: Int32Array, b: Int32Array): boolean {
+  return a.length === b.length && a.every((value, i) => value === b[i])
+}
