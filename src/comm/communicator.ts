@@ -16,10 +16,12 @@ import type { TypedArray, TypedArrayConstructor } from './datatype/elements.js'
 import type { Operation, OperationName } from './datatype/operation.js'
 import type { Sendable } from './datatype/payload.js'
 import type { ReceiveBuffer, StridedView } from './datatype/strided-view.js'
-import type { Mailbox } from './p2p/mailbox.js'
+import type { MatchedMessage } from './p2p/matched-message.js'
+import type { Mailbox } from './p2p/message/mailbox.js'
+import type { Message, RecvOptions, Status } from './p2p/message/received-message.js'
+import type { Matching } from './p2p/message-matching.js'
 import * as p2p from './p2p/point-to-point.js'
-import type { Message, RecvOptions, Status } from './p2p/received-message.js'
-import type { MatchedMessage, Request } from './p2p/request.js'
+import type { Request } from './p2p/request.js'
 import type { ProcessCounters, RankCounters } from './process/counters.js'
 import type { WaitOptions } from './process/wait-options.js'
 import type { Comparison, Group } from './table/group.js'
@@ -64,6 +66,11 @@ export class Communicator {
     this.#requireUsable()
     this.#mailbox ??= this.#state.matching.mailbox(this.rank)
     return this.#mailbox
+  }
+
+  /** @internal The point-to-point messages of this communicator in this process. */
+  get matching(): Matching {
+    return this.#state.matching
   }
 
   #requireUsable(): void {

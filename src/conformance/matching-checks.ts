@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { Message } from '../comm/p2p/received-message.js'
+import type { Message } from '../comm/p2p/message/received-message.js'
 import { waitall } from '../comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 import { elements, types } from './collective-oracles.js'

@@ -1,7 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
 import { strided } from '../comm/datatype/strided-view.js'
-import type { Message } from '../comm/p2p/received-message.js'
+import type { Message } from '../comm/p2p/message/received-message.js'
 import { type Request, testall, testany, waitall, waitany, waitsome } from '../comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, PROC_NULL } from '../matching/wildcards.js'
 import { elements, ranksOf, textOf, types } from './collective-oracles.js'

@@ -35,10 +35,10 @@ export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 
 // messages and requests
 
-export type { Message, RecvOptions, Status } from '../comm/p2p/received-message.js'
+export { MatchedMessage } from '../comm/p2p/matched-message.js'
+export type { Message, RecvOptions, Status } from '../comm/p2p/message/received-message.js'
 export {
   type Completed,
-  MatchedMessage,
   Request,
   type Tested,
   testall,

@@ -1,11 +1,12 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Communicator } from '../../src/comm/communicator.js'
+import { CommRuntime } from '../../src/comm/context/comm-state.js'
 import type { TypedArray } from '../../src/comm/datatype/elements.js'
-import type { Message } from '../../src/comm/p2p/received-message.js'
+import type { Message } from '../../src/comm/p2p/message/received-message.js'
 import type { Request } from '../../src/comm/p2p/request.js'
-import type { RuntimeOptions } from '../../src/comm/process/process-port.js'
-import { defaultRuntimeOptions, Runtime } from '../../src/comm/process/runtime.js'
+import type { RuntimeOptions } from '../../src/comm/process/frame-port.js'
+import { defaultRuntimeOptions } from '../../src/comm/process/runtime.js'
 import { worldLayout } from '../../src/comm/process/world-layout.js'
 import { stridedTable } from '../../src/comm/table/rank-table.js'
 import { waitLines } from '../../src/comm/world/world-report.js'
@@ -30,7 +31,7 @@ function openPair({ ringBytes, ...options }: { readonly ringBytes: number } & Pa
   const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map(openThreads)
   const layout = worldLayout(2, sessions[0]!.nodes)
   const runtimes = sessions.map(
-    ({ hosted }) => new Runtime(hosted[0]!, layout, { ...defaultRuntimeOptions, ...options }),
+    ({ hosted }) => new CommRuntime(hosted[0]!, layout, { ...defaultRuntimeOptions, ...options }),
   )
   const [a, b] = runtimes.map(
     (runtime) => new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0),

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../src/comm/p2p/received-message.js'
+import type { Message } from '../../src/comm/p2p/message/received-message.js'
 import type { Request } from '../../src/comm/p2p/request.js'
 import { waitall } from '../../src/comm/p2p/request.js'
 import { waitLines } from '../../src/comm/world/world-report.js'

@@ -3,14 +3,13 @@ import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { everyCall } from '../../src/comm/calls/lane.js'
 import type { Communicator } from '../../src/comm/communicator.js'
+import type { CommRuntime } from '../../src/comm/context/comm-state.js'
 import {
   planSplit,
   type SplitOptions,
   splitAlgorithms,
   tableBytes,
 } from '../../src/comm/context/split/plan/split-plan.js'
-import type { Runtime } from '../../src/comm/process/runtime.js'
-import { sliceService } from '../../src/comm/table/slice-service.js'
 import { local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import { cases } from '../support/soak.js'
@@ -58,7 +57,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
             tables.set(home, table_)
             if (hosted !== undefined) table_.set(hosted.start, hosted.worldRanks.length)
             // One slice per process, and nothing hosted beyond what its own table counts.
-            expect(sliceService(runtime).hostedRows).toBe(hosted?.worldRanks.length ?? 0)
+            expect(runtime.slices.hostedRows).toBe(hosted?.worldRanks.length ?? 0)
           },
           { ranks, fabric: local({ processes, seed }) },
         )
@@ -83,7 +82,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         const { ranks, processes, sorters, tableGroup, seed } = layout
         const given = splitCase(ranks, colorPatterns[colors], keyPatterns[keys], seededRandom(seed))
         /** By process and leader: ranks spelled out. */
-        const kept = new Map<Runtime, Map<number, number>>()
+        const kept = new Map<CommRuntime, Map<number, number>>()
         await run(
           async (world) => {
             const options: SplitOptions = { table: 'distributed', sorters, tableGroup, selfHostRows: most }
@@ -124,7 +123,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           ...(selfHostRows === undefined ? {} : { selfHostRows }),
         }
         const most = tableBytes(planSplit(ranks, processes, options), ranks, processes)
-        const kept = new Map<Runtime, Map<number, number>>()
+        const kept = new Map<CommRuntime, Map<number, number>>()
         await run(
           async (world) => {
             const color = given.color[world.rank]
@@ -160,7 +159,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         const options: SplitOptions = gathers(algorithm)
           ? { algorithm }
           : { algorithm, table, tableGroup, ...(algorithm === 'minimal' ? {} : { sorters }) }
-        const runtimes = new Set<Runtime>()
+        const runtimes = new Set<CommRuntime>()
         const ids: (string | undefined)[] = []
         await run(
           async (world: Communicator) => {

@@ -3,7 +3,6 @@ import { runInNewContext } from 'node:vm'
 import { seededRandom } from '../../src/base/random.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import { type SplitOptions, splitAlgorithms } from '../../src/comm/context/split/plan/split-plan.js'
-import { sliceService } from '../../src/comm/table/slice-service.js'
 import { expectedGroups } from './split-cases.js'
 
 export interface Storm {
@@ -64,7 +63,7 @@ export default async function storm(world: Communicator, { cycles, seed, weigh }
   await world.alltoall(new Int32Array(size))
   const { runtime } = world.seat().state
   const grownBytes = weigh === true ? (await bytesInUse(world)) - early : 0
-  return { contexts: [...runtime.contexts].length - 1, tables: sliceService(runtime).tables, grownBytes }
+  return { contexts: [...runtime.contexts].length - 1, tables: runtime.slices.tables, grownBytes }
 }
 
 /** Bytes on this thread's heap while all ranks wait; 0 for all but its first rank. */

@@ -226,9 +226,9 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** Runs it for the rank that came last, which need not wait for what is over at once or comes within microseconds. */
   #runNow(lane: Lane, slot: Slot, localIndex: number): void {
-    const { runtime } = this.#state
+    const { progress } = this.#state.runtime
     slot.runner = localIndex
-    if (this.#run(lane, slot) && !slot.settled && runtime.mayPoll) runtime.lookFor(slot)
+    if (this.#run(lane, slot) && !slot.settled && progress.mayPoll) progress.pollFor(slot)
     slot.runner = -1
   }
 

@@ -1,11 +1,13 @@
 import type { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
 import { Matching } from '../p2p/message-matching.js'
+import type { ContextId } from '../process/context-id.js'
+import type { EagerSink, FrameContext } from '../process/frame-router.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import type { Runtime } from '../process/runtime.js'
-import type { CommContext, ContextId } from '../table/comm-context.js'
+import { Runtime } from '../process/runtime.js'
+import type { CommContext } from '../table/comm-context.js'
+import type { CommTable } from '../table/comm-table.js'
 import {
-  type CommTable,
   type LocalRankTable,
   type ProcessTable,
   processTable,
@@ -13,17 +15,33 @@ import {
   unplacedProcesses,
 } from '../table/rank-table.js'
 import { SharedTables } from '../table/shared-tables.js'
+import { SliceService } from '../table/slice-service.js'
 import type { SplitOrigin } from './split/plan/split-call.js'
 
 /** Frames of kinds below this one belong to point-to-point matching. */
 const firstCollectiveKind = 16
 
+/** One process of a world with its communicators: it makes them known here, and forgets them. */
+export class CommRuntime extends Runtime<CommState> {
+  /** The distributed tables of all its communicators. */
+  readonly slices = new SliceService(this)
+
+  createContext(id: ContextId, table: CommTable, processes?: Int32Array): CommState {
+    return this.router.open(id, () => new CommState(this, id, table, processes))
+  }
+
+  /** Forgets a communicator. The caller has made sure that no frame of it is in flight to this process. */
+  dropContext(id: ContextId): void {
+    this.router.close(id)?.releaseTable()
+  }
+}
+
 /**
  * What a process keeps for one communicator, shared by all its ranks here: table, matching, collectives. A
  * rank's `Communicator` is a small handle on it.
  */
-export class CommState implements CommContext {
-  readonly runtime: Runtime
+export class CommState implements CommContext, FrameContext {
+  readonly runtime: CommRuntime
   readonly id: ContextId
   /** Index of this process in `processes`. */
   readonly processIndex: number
@@ -49,7 +67,7 @@ export class CommState implements CommContext {
    * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
    *   tell, and for one that was distributed, so that all processes number themselves alike
    */
-  constructor(runtime: Runtime, id: ContextId, table: CommTable, processes?: Int32Array) {
+  constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: Int32Array) {
     this.runtime = runtime
     this.id = id
     this.#table = table
@@ -164,6 +182,10 @@ export class CommState implements CommContext {
   /** The same, where it has been made. */
   get openedMatching(): Matching | undefined {
     return this.#matching
+  }
+
+  get eagerSink(): EagerSink {
+    return this.matching.short
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {

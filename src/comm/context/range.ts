@@ -1,5 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { ContextId } from '../table/comm-context.js'
+import type { ContextId } from '../process/context-id.js'
 import { type LocalRankTable, rankTable, StridedTable } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'

@@ -1,5 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { Send } from './message.js'
+import type { Send } from './message/send.js'
 
 /**
  * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before, so

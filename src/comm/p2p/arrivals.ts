@@ -1,14 +1,15 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
 import { newArray, typeCode } from '../datatype/elements.js'
-import { type Credit, creditOf } from '../process/credit.js'
+import type { Credit } from '../process/credit.js'
 import { cancelReason, envelopeWord, frameKind, headerWord, locationWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
-import { deliverBytes, envelopeIn } from './delivery.js'
-import type { Mailbox, Mailboxes } from './mailbox.js'
-import { Arrived, type Receive } from './message.js'
+import { Arrived } from './message/arrived.js'
+import { deliverBytes } from './message/delivery.js'
+import { envelopeIn } from './message/envelope.js'
+import type { Mailbox, Mailboxes } from './message/mailbox.js'
+import type { Receive } from './message/receive.js'
 import type { RendezvousTransfers } from './rendezvous.js'
-import { MatchedMessage } from './request.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /** Messages of one communicator as they come: to the receive that is there, or into the mailbox until one is. */
@@ -28,7 +29,7 @@ export class Arrivals {
     unexpected: UnexpectedMessages,
   ) {
     this.#state = state
-    this.#credit = creditOf(state.runtime)
+    this.#credit = state.runtime.credit
     this.#mailboxes = mailboxes
     this.#transfers = transfers
     this.#unexpected = unexpected
@@ -53,7 +54,7 @@ export class Arrivals {
     const data = type === typeCode.value ? new Uint8Array(sizeBytes) : newArray(type, countElems)
     const from = { data, process: src, transferId, acknowledge }
     const message = new Arrived(
-      mailbox,
+      mailbox.arrived,
       envelope,
       whole ? { kind: 'held', ...from } : { kind: 'filling', ...from, filledBytes: 0 },
     )
@@ -62,7 +63,7 @@ export class Arrivals {
       copyBytes(bytesOf(data), 0, payload)
       this.#state.runtime.processCounters.bytesCopied += payload.byteLength
     } else this.#unexpected.fill(message, payload)
-    this.enter(message, receive)
+    this.enter(mailbox, message, receive)
   }
 
   /** A message whose data stay with their sender until it is matched. */
@@ -76,9 +77,9 @@ export class Arrivals {
       transferId,
       ...(bytes === undefined ? {} : { bytes }),
     } as const
-    const message = new Arrived(mailbox, envelopeIn(header), content)
+    const message = new Arrived(mailbox.arrived, envelopeIn(header), content)
     this.#unexpected.open(src, transferId, message)
-    this.enter(message, mailbox.posted.find(message.source, message.tag))
+    this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
   /** The payload of an offered message in its sender's memory. */
@@ -92,13 +93,12 @@ export class Arrivals {
   takeBack(src: number, transferId: number): void {
     const message = this.#unexpected.find(src, transferId)
     if (message === undefined || !message.listed) return
-    message.mailbox.arrived.remove(message)
+    message.leaveQueue()
     this.#unexpected.discard(message, cancelReason.asked)
   }
 
   /** A message is here. @param receive the first posted receive that matches, if any */
-  enter(message: Arrived, receive: Receive<unknown> | undefined): void {
-    const { mailbox } = message
+  enter(mailbox: Mailbox, message: Arrived, receive: Receive<unknown> | undefined): void {
     if (receive !== undefined) {
       mailbox.posted.remove(receive)
       if (receive.kind === 'recv') this.#unexpected.give(message, receive)
@@ -115,9 +115,9 @@ export class Arrivals {
   }
 
   /** Takes a message out of matching. */
-  extract(message: Arrived): MatchedMessage {
+  extract(message: Arrived): Arrived {
     this.extracted.add(message)
-    return new MatchedMessage(message.mailbox, message)
+    return message
   }
 
   #mailboxOf(header: Int32Array): Mailbox {

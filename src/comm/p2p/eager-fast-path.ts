@@ -1,24 +1,20 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
-import {
-  elementSizeBytes,
-  newArray,
-  requireFixed,
-  type TypedArray,
-  typeCode,
-  typeCodeOf,
-} from '../datatype/elements.js'
-import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
-import { type Credit, creditOf } from '../process/credit.js'
+import type { TypedArray } from '../datatype/elements.js'
+import { elementSizeBytes, newArray, requireFixed, typeCode, typeCodeOf } from '../datatype/elements.js'
+import type { ReceiveBuffer } from '../datatype/strided-view.js'
+import { StridedView } from '../datatype/strided-view.js'
+import type { Credit } from '../process/credit.js'
+import type { EagerSink } from '../process/frame-router.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { AddressQueue } from './address-queue.js'
 import { CheckedBufferCache } from './checked-buffer-cache.js'
 import type { EnvelopeCount } from './envelope-count.js'
-import type { Mailbox } from './mailbox.js'
-import type { Receive } from './message.js'
-import type { Message } from './received-message.js'
+import type { Mailbox } from './message/mailbox.js'
+import type { Receive } from './message/receive.js'
+import type { Message } from './message/received-message.js'
 import { UnpostedReceive } from './unposted-receive.js'
 
 /** How a rank in another process is reached; `index` counts its process among those of the communicator. */
@@ -33,7 +29,7 @@ interface Route {
  * comes. Envelope and data are read where the fabric has them, and no object is made but the message. All that is out
  * of the ordinary is refused here, before anything has changed, and goes the way that can do everything (`Matching`).
  */
-export class EagerFastPath {
+export class EagerFastPath implements EagerSink {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #mailboxes: ReadonlyMap<number, Mailbox>
@@ -54,7 +50,7 @@ export class EagerFastPath {
     envelopes: EnvelopeCount,
   ) {
     this.#state = state
-    this.#credit = creditOf(state.runtime)
+    this.#credit = state.runtime.credit
     this.#mailboxes = mailboxes
     this.#addressQueue = addressQueue
     this.#envelopes = envelopes
@@ -129,8 +125,8 @@ export class EagerFastPath {
     tag: number,
     into: ReceiveBuffer | undefined,
   ): Message | Receive<Message> | undefined {
-    const { runtime } = this.#state
-    if (this.#stopped || !runtime.mayPoll || owner.arrived.find(source, tag) !== undefined) return undefined
+    const { progress } = this.#state.runtime
+    if (this.#stopped || !progress.mayPoll || owner.arrived.find(source, tag) !== undefined) return undefined
     const unposted = this.#unposted
     unposted.begin(owner, source, tag, into)
     if (into !== undefined && !(into instanceof StridedView)) {
@@ -145,7 +141,7 @@ export class EagerFastPath {
       }
     }
     try {
-      runtime.lookFor(unposted)
+      progress.pollFor(unposted)
       return unposted.isFound ? unposted.message : unposted.posted
     } finally {
       unposted.end()

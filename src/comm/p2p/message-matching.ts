@@ -1,32 +1,29 @@
 import type { RankweaveError } from '../../errors.js'
 import { ANY_SOURCE } from '../../matching/wildcards.js'
-import { type TypedArray, typeCode } from '../datatype/elements.js'
-import { pack } from '../datatype/strided-view.js'
-import { type Credit, creditOf } from '../process/credit.js'
+import type { Credit } from '../process/credit.js'
 import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
+import type { CommContext } from '../table/comm-context.js'
 import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
-import { deliverCopy, type Envelope } from './delivery.js'
 import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
-import { type Mailbox, Mailboxes, type MessageContext } from './mailbox.js'
-import { Arrived, type Content, type Receive, type Send } from './message.js'
-import { freedError } from './pending.js'
-import type { Status } from './received-message.js'
+import type { Arrived } from './message/arrived.js'
+import { type Mailbox, Mailboxes, type SendWithdrawal } from './message/mailbox.js'
+import { freedError } from './message/pending.js'
+import type { Receive } from './message/receive.js'
+import type { Status } from './message/received-message.js'
+import type { Send } from './message/send.js'
 import { RendezvousTransfers } from './rendezvous.js'
-import type { MatchedMessage } from './request.js'
+import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
- * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): who sends to whom, what matches what,
- * and whether data travels with its envelope (eager) or waits for its receive (rendezvous).
- *
- * Messages between ranks of this process touch no fabric: a posted receive gets the sender's data in one copy; an
- * eager message without a receive is copied aside; a rendezvous one stays with its sender until it is matched.
+ * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which receive, and
+ * what becomes of both when the communicator is freed or fails.
  */
-export class Matching {
-  readonly #state: MessageContext
+export class Matching implements SendWithdrawal {
+  readonly #state: CommContext
   readonly #credit: Credit
   readonly #transfers: RendezvousTransfers
   /** By rank in the communicator. */
@@ -36,19 +33,27 @@ export class Matching {
   readonly #unexpected: UnexpectedMessages
   readonly #arrivals: Arrivals
   readonly #envelopes: EnvelopeCount
+  readonly #sends: SendPath
   #anyLost: boolean
-  #closing = false
   #failed: RankweaveError | undefined
 
-  constructor(state: MessageContext) {
+  constructor(state: CommContext) {
     this.#state = state
-    this.#credit = creditOf(state.runtime)
+    this.#credit = state.runtime.credit
     this.#transfers = new RendezvousTransfers(state)
     this.#envelopes = new EnvelopeCount(state)
     this.#unexpected = new UnexpectedMessages(state, this.#transfers)
-    this.#mailboxes = new Mailboxes(state)
+    this.#mailboxes = new Mailboxes(state, this)
     this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unexpected)
     this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.#envelopes)
+    this.#sends = new SendPath(
+      state,
+      this.#mailboxes,
+      this.#addressQueue,
+      this.#transfers,
+      this.#arrivals,
+      this.#envelopes,
+    )
     this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
     if (this.#anyLost) this.short.stop()
   }
@@ -74,29 +79,21 @@ export class Matching {
       send.reject(this.#failed)
       return
     }
-    if (this.#addressQueue.holds(send)) return
-    const mailbox = this.#mailboxes.get(send.dest)
-    if (mailbox !== undefined) {
-      this.#sendHere(send, mailbox)
-      return
-    }
-    const found = this.#state.table.lookup(send.dest)
-    if (typeof found === 'number') this.#sendTo(send, found)
-    else this.#addressQueue.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+    this.#sends.start(send)
   }
 
-  /** Starts a receive or a probe. */
-  receive(receive: Receive<unknown>): void {
-    const { owner, source, tag } = receive
-    const message = owner.arrived.find(source, tag)
+  /** Starts a receive or a probe. @param mailbox of its owner */
+  receive(mailbox: Mailbox, receive: Receive<unknown>): void {
+    const { source, tag } = receive
+    const message = mailbox.arrived.find(source, tag)
     if (message !== undefined) {
-      this.#satisfy(receive, message)
+      this.#satisfy(mailbox, receive, message)
       return
     }
     const error = this.#failed ?? (this.#anyLost ? this.#lostSource(source) : undefined)
     if (error !== undefined) receive.reject(error)
-    else if (receive.kind === 'probe') owner.probes.add(receive)
-    else owner.posted.add(receive)
+    else if (receive.kind === 'probe') mailbox.probes.add(receive)
+    else mailbox.posted.add(receive)
   }
 
   /** The earliest message that a receive would get now. */
@@ -105,7 +102,7 @@ export class Matching {
   }
 
   /** Takes that message out of matching. */
-  extract(mailbox: Mailbox, source: number, tag: number): MatchedMessage | undefined {
+  extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
     mailbox.arrived.remove(message)
@@ -118,30 +115,8 @@ export class Matching {
     this.#unexpected.give(message, receive)
   }
 
-  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
-    if (receive.owner.probes.delete(receive)) receive.reject(error)
-    else if (receive.listed) {
-      receive.owner.posted.remove(receive)
-      receive.reject(error)
-    }
-  }
-
   withdrawSend(send: Send, error: RankweaveError): void {
-    if (send.stage === 'moving') return
-    if (send.stage === 'queued') {
-      send.reject(error)
-      return
-    }
-    const { envelope } = send
-    if (envelope !== undefined) {
-      if (!envelope.listed) return
-      envelope.mailbox.arrived.remove(envelope)
-      send.reject(error)
-    } else if (send.cancelledBy === undefined && !this.#closing) {
-      send.cancelledBy = error
-      this.#envelopes.leave(send.process)
-      this.#transfers.askBack(send)
-    }
+    this.#sends.withdraw(send, error)
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
@@ -187,11 +162,11 @@ export class Matching {
    * Resolves when what was matched has completed, so that no frame of this communicator is under way from here.
    */
   async close(): Promise<void> {
-    this.#closing = true
+    this.#sends.close()
     this.short.post()
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
-        this.withdrawReceive(receive, freedError(receive))
+        mailbox.withdrawReceive(receive, freedError(receive))
       }
       for (const message of [...mailbox.arrived]) {
         mailbox.arrived.remove(message)
@@ -235,7 +210,7 @@ export class Matching {
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
         if (receive.source === ANY_SOURCE || this.#lostSource(receive.source) !== undefined) {
-          this.withdrawReceive(receive, error)
+          mailbox.withdrawReceive(receive, error)
         }
       }
     }
@@ -248,87 +223,16 @@ export class Matching {
     return this.#pending().filter((operation) => operation.awaited)
   }
 
-  // -- sending -----------------------------------------------------------------------------------------------
-
-  #sendTo(send: Send, worldRank: number): void {
-    const { runtime } = this.#state
-    const hosted = worldRank - runtime.firstRank
-    if (hosted >= 0 && hosted < runtime.hostedRanks) {
-      this.#sendHere(send, this.#mailboxes.get(send.dest) ?? this.#mailboxes.add(send.dest, worldRank))
-      return
-    }
-    const process = processOf(runtime.layout, worldRank)
-    const lost = this.#anyLost ? runtime.lostPeer(process) : undefined
-    if (lost !== undefined) {
-      send.reject(lost)
-      return
-    }
-    send.process = process
-    countSent(send)
-    this.#envelopes.leave(process)
-    if (this.#isEager(send, process)) this.#transfers.sendEager(send, worldRank)
-    else this.#transfers.offer(send, worldRank)
-  }
-
-  #sendHere(send: Send, mailbox: Mailbox): void {
-    const { owner, payload, tag } = send
-    const { runtime } = this.#state
-    countSent(send)
-    runtime.processCounters.messagesInProcess++
-    const receive = mailbox.posted.find(owner.rank, tag)
-    const { type, countElems, sizeBytes } = payload
-    const envelope: Envelope = { source: owner.rank, tag, type, countElems, sizeBytes }
-    if (receive?.kind === 'recv') {
-      mailbox.posted.remove(receive)
-      deliverCopy(receive, envelope, payload.data)
-      send.fulfil()
-      return
-    }
-    let content: Content
-    if (!send.synchronous && this.#isEager(send, runtime.process)) {
-      content = {
-        kind: 'held',
-        data: this.#setAside(send),
-        process: runtime.process,
-        transferId: 0,
-        acknowledge: false,
-      }
-      send.fulfil()
-    } else {
-      content = { kind: 'local', send }
-      send.stage = 'offered'
-    }
-    const message = new Arrived(mailbox, envelope, content)
-    if (content.kind === 'local') send.envelope = message
-    this.#arrivals.enter(message, receive)
-  }
-
-  #isEager({ payload }: Send, process: number): boolean {
-    const { sizeBytes } = payload
-    return sizeBytes <= this.#state.runtime.options.eagerLimitBytes && this.#credit.take(process, sizeBytes)
-  }
-
-  /** The data of a send in memory of ours; a value already is. */
-  #setAside({ payload }: Send): TypedArray {
-    if (payload.type === typeCode.value) return payload.data as TypedArray
-    this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes
-    return pack(payload.data)
-  }
-
-  // -- matching ----------------------------------------------------------------------------------------------
-
   /** @param message is in the mailbox of the receive and matches it */
-  #satisfy(receive: Receive<unknown>, message: Arrived): void {
+  #satisfy(mailbox: Mailbox, receive: Receive<unknown>, message: Arrived): void {
     if (receive.kind === 'probe') {
       receive.fulfil(message.status)
       return
     }
-    receive.owner.arrived.remove(message)
+    mailbox.arrived.remove(message)
     if (receive.kind === 'recv') this.#unexpected.give(message, receive)
     else receive.fulfil(this.#arrivals.extract(message))
   }
-
-  // -- who and where -----------------------------------------------------------------------------------------
 
   /** Why nothing can come from `source` any more, if its process is lost. */
   #lostSource(source: number): RankweaveError | undefined {
@@ -357,9 +261,4 @@ export class Matching {
     pending.push(...this.#addressQueue.sends)
     return pending.filter((operation) => !operation.settled)
   }
-}
-
-function countSent({ owner, payload }: Send): void {
-  owner.counters.messagesSent++
-  owner.counters.bytesSent += payload.sizeBytes
 }

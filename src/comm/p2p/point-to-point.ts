@@ -6,10 +6,14 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError, misfitSignal } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { WaitOptions } from '../process/wait-options.js'
-import type { Mailbox } from './mailbox.js'
-import { Receive, type ReceiveKind, Send } from './message.js'
-import type { Message, RecvOptions, Status } from './received-message.js'
-import { MatchedMessage, nothingFrom, Request } from './request.js'
+import { MatchedMessage, nothingFrom } from './matched-message.js'
+import type { Arrived } from './message/arrived.js'
+import type { Mailbox } from './message/mailbox.js'
+import { Receive, type ReceiveKind } from './message/receive.js'
+import type { Message, RecvOptions, Status } from './message/received-message.js'
+import { Send } from './message/send.js'
+import type { Matching } from './message-matching.js'
+import { Request } from './request.js'
 
 // What the point-to-point methods of `Communicator` do; they are documented there. Functions that return a promise
 // reject on bad arguments; those that return a request throw, because nothing was started.
@@ -17,6 +21,7 @@ import { MatchedMessage, nothingFrom, Request } from './request.js'
 /** A rank's handle on a communicator, as sends and receives see it. */
 export interface Endpoint {
   readonly size: number
+  readonly matching: Matching
   /** Throws once the communicator cannot be used. */
   mailbox(): Mailbox
 }
@@ -57,7 +62,8 @@ export function isend(
 export function recv(comm: Endpoint, source: number, tag: number, options?: RecvOptions): Promise<Message> {
   try {
     const mailbox = comm.mailbox()
-    const { short } = mailbox.state.matching
+    const { matching } = comm
+    const { short } = matching
     const into = options?.into
     requireReceive(comm, source, tag, options)
     if (into !== undefined && !short.knows(into)) requireReceiveBuffer(into)
@@ -66,7 +72,7 @@ export function recv(comm: Endpoint, source: number, tag: number, options?: Recv
       if (found instanceof Receive) return found.wait()
       if (found !== undefined) return resolvedInTurn(found)
     }
-    return startReceive<Message>(mailbox, 'recv', source, tag, options).wait()
+    return startReceive<Message>(mailbox, matching, 'recv', source, tag, options).wait()
   } catch (error) {
     return Promise.reject(error)
   }
@@ -90,7 +96,7 @@ export function sendrecv(
     requireReceive(comm, source, recvTag, rest)
     if (rest.into !== undefined) requireReceiveBuffer(rest.into)
     const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
-    const receiving = startReceive<Message>(comm.mailbox(), 'recv', source, recvTag, rest)
+    const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, rest)
     const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
     if (received.status === 'rejected') throw received.reason
     if (sent.status === 'rejected') throw sent.reason
@@ -108,36 +114,45 @@ export function mprobe(
   tag: number,
   options?: WaitOptions,
 ): Promise<MatchedMessage> {
-  return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
+  return promiseTry(async () => {
+    const mailbox = comm.mailbox()
+    const { matching } = comm
+    const message = await started<Arrived | null>(comm, 'mprobe', source, tag, options).wait()
+    return new MatchedMessage(mailbox, matching, message)
+  })
 }
 
 export function iprobe(comm: Endpoint, source: number, tag: number): Promise<Status | null> {
-  return poll(comm, source, tag, () => {
-    const mailbox = comm.mailbox()
+  return poll(comm, source, tag, (mailbox) => {
     if (source === PROC_NULL) return statusOf(nothingFrom(undefined))
-    return mailbox.state.matching.peek(mailbox, source, tag)
+    return comm.matching.peek(mailbox, source, tag)
   })
 }
 
 export function improbe(comm: Endpoint, source: number, tag: number): Promise<MatchedMessage | null> {
-  return poll(comm, source, tag, () => {
-    const mailbox = comm.mailbox()
-    if (source === PROC_NULL) return new MatchedMessage(mailbox, null)
-    return mailbox.state.matching.extract(mailbox, source, tag)
+  return poll(comm, source, tag, (mailbox) => {
+    const { matching } = comm
+    const message = source === PROC_NULL ? null : matching.extract(mailbox, source, tag)
+    return message === undefined ? undefined : new MatchedMessage(mailbox, matching, message)
   })
 }
 
-/** Looks, lets frames in and looks again, lets timers and I/O run and looks a last time. */
-function poll<T>(comm: Endpoint, source: number, tag: number, look: () => T | undefined): Promise<T | null> {
+/** Tries, lets frames in and tries again, lets timers and I/O run and tries a last time. */
+function poll<T>(
+  comm: Endpoint,
+  source: number,
+  tag: number,
+  find: (mailbox: Mailbox) => T | undefined,
+): Promise<T | null> {
   return promiseTry(async () => {
     requireReceive(comm, source, tag)
-    const found = look()
+    const found = find(comm.mailbox())
     if (found !== undefined) return resolvedInTurn(found)
-    comm.mailbox().state.runtime.fabric.poll()
-    const arrived = look()
+    comm.mailbox().poll()
+    const arrived = find(comm.mailbox())
     if (arrived !== undefined) return resolvedInTurn(arrived)
     await nextTurn()
-    return look() ?? null
+    return find(comm.mailbox()) ?? null
   })
 }
 
@@ -145,7 +160,7 @@ function poll<T>(comm: Endpoint, source: number, tag: number, look: () => T | un
 function sendShort(comm: Endpoint, data: unknown, dest: number, tag: number): boolean {
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
-  return dest !== PROC_NULL && mailbox.state.matching.short.send(mailbox, data, dest, tag)
+  return dest !== PROC_NULL && comm.matching.short.send(mailbox, data, dest, tag)
 }
 
 function startSend(
@@ -165,7 +180,7 @@ function startSend(
     started.fulfil()
     return started
   }
-  mailbox.state.matching.send(started)
+  comm.matching.send(started)
   if (signal !== undefined) started.cancelOn(signal)
   return started
 }
@@ -180,12 +195,13 @@ function started<T>(
   const mailbox = comm.mailbox()
   requireReceive(comm, source, tag, options)
   if (options?.into !== undefined) requireReceiveBuffer(options.into)
-  return startReceive(mailbox, kind, source, tag, options)
+  return startReceive(mailbox, comm.matching, kind, source, tag, options)
 }
 
 /** The arguments have been checked. */
 function startReceive<T>(
   mailbox: Mailbox,
+  matching: Matching,
   kind: ReceiveKind,
   source: number,
   tag: number,
@@ -197,11 +213,10 @@ function startReceive<T>(
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (source === PROC_NULL) {
     const nothing = nothingFrom(into)
-    const matched = kind === 'mprobe' ? new MatchedMessage(mailbox, null) : undefined
-    started.fulfil((matched ?? (kind === 'probe' ? statusOf(nothing) : nothing)) as T)
+    started.fulfil((kind === 'mprobe' ? null : kind === 'probe' ? statusOf(nothing) : nothing) as T)
     return started
   }
-  mailbox.state.matching.receive(started)
+  matching.receive(mailbox, started)
   if (signal !== undefined) started.cancelOn(signal)
   return started
 }

@@ -1,25 +1,22 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { type Landing, landing, misfit, type Payload } from '../datatype/payload.js'
-import { pack, StridedView } from '../datatype/strided-view.js'
-import { type Credit, creditOf, type Grantee } from '../process/credit.js'
+import { type Landing, landing, misfit } from '../datatype/payload.js'
+import { StridedView } from '../datatype/strided-view.js'
+import type { Credit, Grantee } from '../process/credit.js'
 import {
   cancelReason,
   cancelStage,
-  envelopeWord,
-  envelopeWords,
-  type FrameKind,
   frameKind,
   headerWord,
-  locationWord,
-  sharedWords,
   transferMode,
   transferWord,
-  transferWords,
 } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
-import type { Arrived, Receive, Send } from './message.js'
-import { freedError } from './pending.js'
+import { type Arrived, lostMessageError } from './message/arrived.js'
+import { freedError } from './message/pending.js'
+import type { Receive } from './message/receive.js'
+import type { Send } from './message/send.js'
+import { TransferFrames } from './transfer-frames.js'
 
 /** A send whose receiver, in another process, still owes an answer. */
 interface Outgoing {
@@ -49,17 +46,13 @@ export class RendezvousTransfers {
   readonly #credit: Credit
   readonly #outgoing = new Map<number, Outgoing>()
   readonly #incoming = new Map<number, Incoming>()
-  readonly #envelope: Int32Array
-  readonly #shared: Int32Array
-  readonly #control: Int32Array
+  readonly #frames: TransferFrames
   #whenIdle: (() => void)[] = []
 
   constructor(state: CommContext) {
     this.#state = state
-    this.#credit = creditOf(state.runtime)
-    this.#envelope = this.#headerOf(envelopeWords)
-    this.#shared = this.#headerOf(sharedWords)
-    this.#control = this.#headerOf(transferWords)
+    this.#credit = state.runtime.credit
+    this.#frames = new TransferFrames(state)
   }
 
   get sends(): Send[] {
@@ -72,15 +65,13 @@ export class RendezvousTransfers {
 
   /** Sends the data along with its envelope; the caller has taken the credit. */
   sendEager(send: Send, destWorldRank: number): void {
-    const { runtime } = this.#state
     const { payload, process } = send
-    const { maxPayloadBytes } = runtime.fabric
-    const bytes = this.#bytesOf(payload)
+    const { maxPayloadBytes } = this.#state.runtime.fabric
+    const bytes = this.#frames.bytesOf(payload)
     const oneFrame = bytes.byteLength <= maxPayloadBytes
     if (send.synchronous || !oneFrame) send.transferId = this.#credit.drawTransferId()
-    const header = this.#write(send, frameKind.eager, destWorldRank)
-    runtime.send(send.process, header, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
-    if (!oneFrame) this.#sendData(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
+    this.#frames.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
+    if (!oneFrame) this.#frames.data(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
     if (send.synchronous) this.#await(send)
     else send.fulfil()
   }
@@ -94,30 +85,23 @@ export class RendezvousTransfers {
       payload.data instanceof StridedView
         ? undefined
         : runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
-    if (location === undefined) {
-      runtime.send(process, this.#write(send, frameKind.rendezvous, destWorldRank))
-    } else {
-      const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
-      header[locationWord.segment] = location.segment
-      header[locationWord.offsetLow] = location.byteOffset
-      header[locationWord.offsetHigh] = Math.floor(location.byteOffset / 2 ** 32)
-      runtime.send(process, header)
-    }
+    if (location === undefined) this.#frames.offer(send, destWorldRank)
+    else this.#frames.offerShared(send, destWorldRank, location)
     this.#await(send)
   }
 
   /** Asks the receiver of an unmatched send to let go of it. */
   askBack(send: Send): void {
-    this.#tell(send.process, frameKind.cancel, send.transferId, cancelStage.unmatched)
+    this.#frames.control(send.process, frameKind.cancel, send.transferId, cancelStage.unmatched)
   }
 
   acknowledge(process: number, transferId: number): void {
-    this.#tell(process, frameKind.acknowledge, transferId)
+    this.#frames.control(process, frameKind.acknowledge, transferId)
   }
 
   /** Tells a sender that its message will not be taken. */
   refuse(process: number, transferId: number, reason: number): void {
-    this.#tell(process, frameKind.cancelled, transferId, reason)
+    this.#frames.control(process, frameKind.cancelled, transferId, reason)
   }
 
   /** Fetches the data of an offered message into its receive. */
@@ -125,7 +109,7 @@ export class RendezvousTransfers {
     const { type, countElems, sizeBytes } = message
     const error = misfit(type, countElems, receive.into)
     if (error !== undefined) {
-      this.#tell(process, frameKind.clearToSend, transferId, transferMode.discard)
+      this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.discard)
       receive.reject(error)
       return
     }
@@ -139,7 +123,13 @@ export class RendezvousTransfers {
       receive,
       landing: landing(type, countElems, sizeBytes, receive.into),
       announce: () =>
-        this.#tell(process, frameKind.clearToSend, transferId, transferMode.frames, incoming.grantedBytes),
+        this.#frames.control(
+          process,
+          frameKind.clearToSend,
+          transferId,
+          transferMode.frames,
+          incoming.grantedBytes,
+        ),
     }
     this.#incoming.set(keyOf(process, transferId), incoming)
     const { bulk } = this.#state.runtime.fabric
@@ -147,8 +137,8 @@ export class RendezvousTransfers {
       this.#credit.request(incoming)
       return
     }
-    this.#tell(process, frameKind.clearToSend, transferId, transferMode.bulk)
-    this.#state.runtime.watch(bulk.receive(process, transferId, incoming.landing.bytes)).then(
+    this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.bulk)
+    this.#state.runtime.progress.watch(bulk.receive(process, transferId, incoming.landing.bytes)).then(
       () => this.#landed(incoming),
       (cause) => this.#drop(incoming, asError(cause)),
     )
@@ -172,7 +162,7 @@ export class RendezvousTransfers {
         return
       case frameKind.cancel: {
         const incoming = this.#incoming.get(keyOf(src, transferId))
-        if (incoming !== undefined) this.#drop(incoming, senderGone(incoming.message.source))
+        if (incoming !== undefined) this.#drop(incoming, lostMessageError(incoming.message.source))
       }
     }
   }
@@ -205,23 +195,23 @@ export class RendezvousTransfers {
       return
     }
     if (outgoing.bytes === undefined) {
-      if (!intact(send.payload)) {
-        this.#tell(send.process, frameKind.cancel, transferId, cancelStage.matched)
-        this.#settle(transferId, bufferGone(send))
+      if (!send.isIntact) {
+        this.#frames.control(send.process, frameKind.cancel, transferId, cancelStage.matched)
+        this.#settle(transferId, send.detachedError())
         return
       }
-      outgoing.bytes = this.#bytesOf(send.payload)
+      outgoing.bytes = this.#frames.bytesOf(send.payload)
     }
     const { bytes } = outgoing
     if (mode === transferMode.bulk) {
       const { runtime } = this.#state
-      runtime.watch(runtime.fabric.bulk!.send(send.process, transferId, bytes)).then(
+      runtime.progress.watch(runtime.fabric.bulk!.send(send.process, transferId, bytes)).then(
         () => this.#settle(transferId),
         (cause) => this.#settle(transferId, asError(cause)),
       )
       return
     }
-    this.#sendData(send.process, transferId, bytes, outgoing.sentBytes, grantedBytes)
+    this.#frames.data(send.process, transferId, bytes, outgoing.sentBytes, grantedBytes)
     outgoing.sentBytes = grantedBytes
     if (grantedBytes === bytes.byteLength) this.#settle(transferId)
   }
@@ -286,72 +276,6 @@ export class RendezvousTransfers {
     if (this.#whenIdle.length === 0 || this.#outgoing.size + this.#incoming.size > 0) return
     for (const resolve of this.#whenIdle.splice(0)) resolve()
   }
-
-  #sendData(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
-    const { runtime } = this.#state
-    const { maxPayloadBytes } = runtime.fabric
-    const header = this.#control
-    header[headerWord.kind] = frameKind.data
-    header[transferWord.transferId] = transferId
-    for (let at = from; at < to; at += maxPayloadBytes) {
-      runtime.send(process, header, bytes.subarray(at, Math.min(at + maxPayloadBytes, to)))
-    }
-  }
-
-  #tell(process: number, kind: FrameKind, transferId: number, argument = 0, bytes = 0): void {
-    const header = this.#control
-    header[headerWord.kind] = kind
-    header[transferWord.transferId] = transferId
-    header[transferWord.argument] = argument
-    header[transferWord.bytes] = bytes
-    this.#state.runtime.send(process, header)
-  }
-
-  #write(send: Send, kind: FrameKind, destWorldRank: number, header = this.#envelope): Int32Array {
-    header[headerWord.kind] = kind
-    header[envelopeWord.destWorldRank] = destWorldRank
-    header[envelopeWord.dest] = send.dest
-    header[envelopeWord.source] = send.owner.rank
-    header[envelopeWord.tag] = send.tag
-    header[envelopeWord.type] = send.payload.type
-    header[envelopeWord.sizeBytes] = send.payload.sizeBytes
-    header[envelopeWord.transferId] = send.transferId
-    header[envelopeWord.acknowledge] = send.synchronous ? 1 : 0
-    return header
-  }
-
-  #headerOf(words: number): Int32Array {
-    const header = new Int32Array(words)
-    header[headerWord.leader] = this.#state.id.leader
-    header[headerWord.counter] = this.#state.id.counter
-    return header
-  }
-
-  #bytesOf({ data, sizeBytes }: Payload): Uint8Array {
-    if (!(data instanceof StridedView)) return bytesOf(data)
-    this.#state.runtime.processCounters.bytesCopied += sizeBytes
-    return bytesOf(pack(data))
-  }
-}
-
-/** False when the sender's buffer was detached or transferred while the send was pending. */
-export function intact({ data, sizeBytes }: Payload): boolean {
-  if (data instanceof StridedView) return data.array.length > 0
-  return data.byteLength === sizeBytes
-}
-
-export function bufferGone(send: Send): RankweaveError {
-  return new RankweaveError(
-    'ERR_TYPE',
-    `${send.call}: the buffer was detached before the message was received`,
-  )
-}
-
-export function senderGone(source: number): RankweaveError {
-  return new RankweaveError(
-    'ERR_TYPE',
-    `the message of rank ${source} is lost: its buffer was detached before it was received`,
-  )
 }
 
 function asError(cause: unknown): RankweaveError {

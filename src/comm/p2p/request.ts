@@ -1,14 +1,8 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { ANY_TAG, PROC_NULL } from '../../matching/wildcards.js'
-import { requireReceiveBuffer } from '../datatype/payload.js'
-import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { WaitOptions } from '../process/wait-options.js'
-import type { Mailbox } from './mailbox.js'
-import { type Arrived, Receive } from './message.js'
-import type { Pending, Waiter } from './pending.js'
-import type { Message, RecvOptions, Status } from './received-message.js'
+import type { Pending, Waiter } from './message/pending.js'
 
 /** What `test` found. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
@@ -150,75 +144,6 @@ export async function testany<const R extends readonly Request<unknown>[]>(
   return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }
 }
 
-/**
- * A message that a matched probe has taken out of matching: nobody else can receive it.
- *
- * @see MPI-4.1 §3.8.2
- */
-export class MatchedMessage implements Status {
-  readonly source: number
-  readonly tag: number
-  readonly count: number
-  readonly sizeBytes: number
-  readonly #owner: Mailbox
-  readonly #message: Arrived | null
-  #received = false
-
-  /** Not for users: matched messages come from `mprobe` and `improbe`. Null: of PROC_NULL. */
-  constructor(owner: Mailbox, message: Arrived | null) {
-    this.source = message?.source ?? PROC_NULL
-    this.tag = message?.tag ?? ANY_TAG
-    this.count = message?.countElems ?? 0
-    this.sizeBytes = message?.sizeBytes ?? 0
-    this.#owner = owner
-    this.#message = message
-  }
-
-  /**
-   * Receives the message.
-   *
-   * @param options a `signal` that aborts before the call refuses it; the message itself can no longer be let go of
-   * @throws ERR_REQUEST the second time; ERR_TRUNCATE, ERR_TYPE_MISMATCH as `recv`
-   * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
-   */
-  recv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Promise<Message<B>>
-  recv<T = unknown>(options?: RecvOptions): Promise<Message<T>>
-  recv(options?: RecvOptions): Promise<Message> {
-    try {
-      return this.irecv(options).wait()
-    } catch (error) {
-      return Promise.reject(error)
-    }
-  }
-
-  /** Starts to receive the message. @throws ERR_REQUEST the second time @see MPI-4.1 §3.8.3 (MPI_Imrecv) */
-  irecv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Request<Message<B>>
-  irecv<T = unknown>(options?: RecvOptions): Request<Message<T>>
-  irecv(options: RecvOptions = {}): Request<Message> {
-    const { into, signal } = options
-    if (this.#received) {
-      throw new RankweaveError(
-        'ERR_REQUEST',
-        `the message of rank ${this.source} with tag ${this.tag} has been received already`,
-      )
-    }
-    const misfit = misfitSignal(signal)
-    if (misfit !== undefined) throw misfit
-    if (into !== undefined) requireReceiveBuffer(into)
-    const receive = new Receive<Message>(this.#owner, 'recv', this.source, this.tag, into)
-    if (signal?.aborted) throw abortedError(receive.call, signal)
-    this.#received = true
-    if (this.#message === null) receive.fulfil(nothingFrom(into))
-    else this.#owner.state.matching.receiveExtracted(this.#message, receive)
-    return new Request(receive)
-  }
-}
-
-/** What a receive from PROC_NULL gets. */
-export function nothingFrom(into: ReceiveBuffer | undefined): Message {
-  return { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0, data: into ?? null }
-}
-
 /** Lets frames in; if what is polled is still not there, lets timers and I/O run before the caller looks again. */
 function progress(requests: readonly Request<unknown>[], enough: 'all' | 'any' = 'all'): Promise<void> {
   const done = () =>
@@ -226,7 +151,7 @@ function progress(requests: readonly Request<unknown>[], enough: 'all' | 'any' =
       ? requests.every(({ pending }) => pending.settled)
       : requests.some(({ pending }) => pending.settled)
   if (done()) return resolvedInTurn(undefined)
-  requests.find(({ pending }) => !pending.settled)?.pending.owner.state.runtime.fabric.poll()
+  requests.find(({ pending }) => !pending.settled)?.pending.owner.poll()
   return done() ? resolvedInTurn(undefined) : nextTurn()
 }
 

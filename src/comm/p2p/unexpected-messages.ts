@@ -1,12 +1,14 @@
 import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
-import { type Credit, creditOf } from '../process/credit.js'
+import type { Credit } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
-import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './delivery.js'
-import type { Arrived, Receive, Send } from './message.js'
-import { freedError } from './pending.js'
-import { bufferGone, intact, keyOf, type RendezvousTransfers, senderGone } from './rendezvous.js'
+import { type Arrived, lostMessageError } from './message/arrived.js'
+import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './message/delivery.js'
+import { freedError } from './message/pending.js'
+import type { Receive } from './message/receive.js'
+import type { Send } from './message/send.js'
+import { keyOf, type RendezvousTransfers } from './rendezvous.js'
 
 /**
  * Messages of one communicator that came before their receive: gets their data to the receive wherever it is, or
@@ -24,7 +26,7 @@ export class UnexpectedMessages {
 
   constructor(state: CommContext, transfers: RendezvousTransfers) {
     this.#state = state
-    this.#credit = creditOf(state.runtime)
+    this.#credit = state.runtime.credit
     this.#transfers = transfers
   }
 
@@ -97,12 +99,12 @@ export class UnexpectedMessages {
   }
 
   #giveLocal(message: Arrived, send: Send, receive: Receive<unknown>): void {
-    if (intact(send.payload)) {
+    if (send.isIntact) {
       deliverCopy(receive, message, send.payload.data)
       send.fulfil()
     } else {
-      receive.reject(senderGone(message.source))
-      send.reject(bufferGone(send))
+      receive.reject(lostMessageError(message.source))
+      send.reject(send.detachedError())
     }
   }
 
@@ -162,7 +164,7 @@ export class UnexpectedMessages {
       if (content.kind !== 'remote' && content.kind !== 'filling') continue
       if (peer !== undefined && content.process !== peer) continue
       this.#open.delete(key)
-      if (message.listed) message.mailbox.arrived.remove(message)
+      if (message.listed) message.leaveQueue()
       this.lose(message, error)
     }
   }

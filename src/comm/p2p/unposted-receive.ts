@@ -1,8 +1,8 @@
 import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import type { Mailbox } from './mailbox.js'
-import { Receive } from './message.js'
-import type { Message } from './received-message.js'
+import type { Mailbox } from './message/mailbox.js'
+import { Receive } from './message/receive.js'
+import type { Message } from './message/received-message.js'
 
 const none = new Uint8Array(0)
 /** Of a buffer that no message is simply copied into. */

@@ -18,3 +18,42 @@ export interface ProcessCounters {
   /** Payload bytes copied by sends, receives and collectives of this process. */
   bytesCopied: number
 }
+
+export function newProcessCounters(): ProcessCounters {
+  return {
+    framesSent: 0,
+    framesReceived: 0,
+    frameBytesSent: 0,
+    frameBytesReceived: 0,
+    messagesInProcess: 0,
+    bytesCopied: 0,
+  }
+}
+
+/** The counters of the ranks of one process, by hosted index. */
+export class HostedCounters {
+  readonly #counters: (RankCounters | undefined)[] = []
+  /** Collectives of the ranks that have no counters of their own yet: most ranks of a large world never need any. */
+  readonly #uncounted: Float64Array
+
+  constructor(hostedRanks: number) {
+    this.#uncounted = new Float64Array(hostedRanks)
+  }
+
+  of(index: number): RankCounters {
+    this.#counters[index] ??= {
+      messagesSent: 0,
+      messagesReceived: 0,
+      bytesSent: 0,
+      bytesReceived: 0,
+      collectives: this.#uncounted[index]!,
+    }
+    return this.#counters[index]!
+  }
+
+  countCollective(index: number): void {
+    const counters = this.#counters[index]
+    if (counters === undefined) this.#uncounted[index]!++
+    else counters.collectives++
+  }
+}

@@ -1,5 +1,5 @@
+import type { FramePort } from './frame-port.js'
 import { creditWord, creditWords, frameKind, headerWord } from './frames.js'
-import type { ProcessPort } from './process-port.js'
 
 /** A transfer that may send only as far as it has been granted. */
 export interface Grantee {
@@ -22,7 +22,7 @@ export interface Grantee {
  *   `creditBytes` too. Transfers are served in order, so each one ends.
  */
 export class Credit {
-  readonly #runtime: ProcessPort
+  readonly #runtime: FramePort
   readonly #limitBytes: number
   /** Eager bytes sent to each process and not yet returned. */
   readonly #underWay: Float64Array
@@ -34,7 +34,7 @@ export class Credit {
   readonly #header = new Int32Array(creditWords)
   #lastTransferId = 0
 
-  constructor(runtime: ProcessPort) {
+  constructor(runtime: FramePort) {
     const { processes } = runtime.layout
     this.#runtime = runtime
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
@@ -121,16 +121,4 @@ export class Credit {
     }
     waiting.splice(0, served)
   }
-}
-
-const credits = new WeakMap<ProcessPort, Credit>()
-
-/** The flow control of a process, made at first use. */
-export function creditOf(runtime: ProcessPort): Credit {
-  let credit = credits.get(runtime)
-  if (credit === undefined) {
-    credit = new Credit(runtime)
-    credits.set(runtime, credit)
-  }
-  return credit
 }

@@ -1,20 +1,8 @@
 import type { RankweaveError } from '../../errors.js'
+import type { ContextId } from '../process/context-id.js'
 import type { ProcessPort } from '../process/process-port.js'
-import type { CommTable, LocalRankTable, ProcessTable } from './rank-table.js'
-
-/**
- * A communicator's name: world rank of its rank 0, and a counter of that rank's process; of one that was made without
- * communication a hash in both places, with a negative leader (`comm/range`).
- */
-export interface ContextId {
-  readonly leader: number
-  readonly counter: number
-}
-
-/** The id as one number; exact because leaders are below 2^22, also those below 0, and counters below 2^31. */
-export function contextKey(id: ContextId): number {
-  return id.leader * 2 ** 31 + id.counter
-}
+import type { CommTable } from './comm-table.js'
+import type { LocalRankTable, ProcessTable } from './rank-table.js'
 
 /** One communicator in one process, as messages, collective calls and tables know it. */
 export interface CommContext {

@@ -1,9 +1,8 @@
 import { indexIn } from '../../base/search.js'
-import type { ProcessPort } from '../process/process-port.js'
 import { AddressCache } from './address-cache.js'
 import type { RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
-import { type HostedSlice, type SliceService, sliceService, type TableId } from './slice-service.js'
+import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 
 /** Where the slices of a split's table are, as one of its processes knows it. */
 export interface SlicePlaces {
@@ -48,9 +47,9 @@ export class SharedSlices {
   #asked = 0
   #messages = 0
 
-  constructor(runtime: ProcessPort, places: SlicePlaces, cacheRows: number) {
+  constructor(service: SliceService, places: SlicePlaces, cacheRows: number) {
     this.places = places
-    this.#service = sliceService(runtime)
+    this.#service = service
     this.#cache = new AddressCache(cacheRows)
   }
 

@@ -1,5 +1,4 @@
 import { processOf, type WorldLayout } from '../process/world-layout.js'
-import type { DistributedTable } from './distributed-table.js'
 
 /**
  * Rank in a communicator -> world rank, shared by all ranks of a process. `lookup` may answer later: a
@@ -15,9 +14,6 @@ export interface RankTable {
 
 /** A table that is wholly here. */
 export type LocalRankTable = StridedTable | ReplicatedTable
-
-/** What a communicator may have. */
-export type CommTable = LocalRankTable | DistributedTable
 
 /** Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1) memory. */
 export class StridedTable implements RankTable {

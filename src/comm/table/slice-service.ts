@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
+import type { FramePort } from '../process/frame-port.js'
 import { frameKind } from '../process/frames.js'
-import type { ProcessPort } from '../process/process-port.js'
 
 /** A distributed table's name: the communicator that was split, and which of its collectives that was. */
 export interface TableId {
@@ -53,12 +53,12 @@ interface Entry {
  * that use its table have said that they no longer do: they tell the table's home, which tells the hosts.
  */
 export class SliceService {
-  readonly #runtime: ProcessPort
+  readonly #runtime: FramePort
   readonly #entries = new Map<string, Entry>()
   readonly #pending = new Map<number, Pending>()
   #lastRequest = 0
 
-  constructor(runtime: ProcessPort) {
+  constructor(runtime: FramePort) {
     this.#runtime = runtime
     runtime.onService(frameKind.tableGet, (src, header, payload) => this.#asked(src, header, payload))
     runtime.onService(frameKind.tableRows, (_src, header, payload) => this.#answered(header, payload))
@@ -227,18 +227,6 @@ export class SliceService {
     }
     return entry
   }
-}
-
-const services = new WeakMap<ProcessPort, SliceService>()
-
-/** The service of a process; all users of a process share it. */
-export function sliceService(runtime: ProcessPort): SliceService {
-  let service = services.get(runtime)
-  if (service === undefined) {
-    service = new SliceService(runtime)
-    services.set(runtime, service)
-  }
-  return service
 }
 
 const noPositions = new Int32Array(0)

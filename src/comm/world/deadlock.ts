@@ -1,8 +1,8 @@
 import { clearTimeout as cancel, setTimeout as later } from 'node:timers'
 import { RankweaveError } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
+import type { CommRuntime } from '../context/comm-state.js'
 import { completionsHeld } from '../process/completion-budget.js'
-import type { Runtime } from '../process/runtime.js'
 import type { Activity, EventLoopWatch } from './event-loop.js'
 import { type Evidence, StuckAgreement } from './stuck-agreement.js'
 import { reportWaits, tally } from './world-report.js'
@@ -28,7 +28,7 @@ const watched = new Set<DeadlockWatch>()
  */
 export class DeadlockWatch {
   readonly #session: FabricSession
-  readonly #runtimes: () => readonly Runtime[]
+  readonly #runtimes: () => readonly CommRuntime[]
   readonly #eventLoop: EventLoopWatch
   readonly #onDeadlock: ((error: RankweaveError) => void) | undefined
   readonly #agreement: StuckAgreement | undefined
@@ -43,7 +43,7 @@ export class DeadlockWatch {
    */
   constructor(
     session: FabricSession,
-    runtimes: () => readonly Runtime[],
+    runtimes: () => readonly CommRuntime[],
     eventLoop: EventLoopWatch,
     onDeadlock: ((error: RankweaveError) => void) | undefined,
   ) {

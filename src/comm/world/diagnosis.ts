@@ -1,8 +1,7 @@
 import { everyCall } from '../calls/lane.js'
 import { describeSignature } from '../calls/signature.js'
-import type { CommState } from '../context/comm-state.js'
-import { Send } from '../p2p/message.js'
-import type { Runtime } from '../process/runtime.js'
+import type { CommRuntime, CommState } from '../context/comm-state.js'
+import { Send } from '../p2p/message/send.js'
 import { RangeList, type Ranges } from './rank-ranges.js'
 
 /** What one process knows of who waits for what: plain data that crosses threads. */
@@ -45,7 +44,7 @@ export interface OpenCollective {
 }
 
 /** The state of a process now. O(ranks here + pending operations + ranks of communicators that span processes). */
-export function stateOf(runtime: Runtime): ProcessState {
+export function stateOf(runtime: CommRuntime): ProcessState {
   const { waits, firstRank, hostedRanks } = runtime
   const running = new RangeList()
   const ended = new RangeList()

@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { decodeError, encodeError } from '../process/error-record.js'
+import type { FramePort } from '../process/frame-port.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import type { Runtime } from '../process/runtime.js'
 
 /** Word 3 of a `quiesce` frame. */
 const step = { done: 1, close: 2 } as const
@@ -25,7 +25,7 @@ export interface EndingHandlers {
  * A session that hosts the whole world needs no frame for this.
  */
 export class Ending {
-  readonly #hosted: readonly Runtime[]
+  readonly #hosted: readonly FramePort[]
   readonly #handlers: EndingHandlers
   readonly #decides: boolean
   /** Processes elsewhere (all of them, or for a session that does not decide: process 0). */
@@ -40,7 +40,7 @@ export class Ending {
   #told = false
   #closed = false
 
-  constructor(hosted: readonly Runtime[], handlers: EndingHandlers) {
+  constructor(hosted: readonly FramePort[], handlers: EndingHandlers) {
     const first = hosted[0]!
     const here = new Set(hosted.map((runtime) => runtime.process))
     this.#hosted = hosted
@@ -156,7 +156,7 @@ export class Ending {
     speaker.send(peer, header(frameKind.worldEnd, origin), encodeError(error, speaker.fabric.maxPayloadBytes))
   }
 
-  #runtimeOf(process: number): Runtime {
+  #runtimeOf(process: number): FramePort {
     return this.#hosted.find((runtime) => runtime.process === process)!
   }
 }

@@ -1,6 +1,6 @@
 import { Task } from '../../fabric/own-handles.js'
+import type { CommRuntime } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import type { Runtime } from '../process/runtime.js'
 import { reportWaits, tally } from './world-report.js'
 
 /** What a deadlock report is made of. */
@@ -43,7 +43,7 @@ interface Answer extends Evidence {
 export class StuckAgreement {
   /** True in the session that asks. */
   readonly asks: boolean
-  readonly #hosted: readonly Runtime[]
+  readonly #hosted: readonly CommRuntime[]
   readonly #handlers: StuckHandlers
   readonly #wavesInDoubt: number
   readonly #elsewhere = new Set<number>()
@@ -53,11 +53,11 @@ export class StuckAgreement {
   #before = ''
   #stoodStill = 0
   /** Questions to answer, and whether the last answer has come: both wait for the task. */
-  #asked: { readonly runtime: Runtime; readonly asker: number; readonly wave: number }[] = []
+  #asked: { readonly runtime: CommRuntime; readonly asker: number; readonly wave: number }[] = []
   #complete = false
   readonly #task = new Task(() => this.#look())
 
-  constructor(hosted: readonly Runtime[], wavesInDoubt: number, handlers: StuckHandlers) {
+  constructor(hosted: readonly CommRuntime[], wavesInDoubt: number, handlers: StuckHandlers) {
     this.#hosted = hosted
     this.#handlers = handlers
     this.#wavesInDoubt = wavesInDoubt
@@ -99,7 +99,7 @@ export class StuckAgreement {
     this.#task.cancel()
   }
 
-  #question(runtime: Runtime, asker: number, wave: number): void {
+  #question(runtime: CommRuntime, asker: number, wave: number): void {
     this.#asked.push({ runtime, asker, wave })
     this.#task.schedule()
   }
@@ -109,7 +109,7 @@ export class StuckAgreement {
     if (this.#complete) this.#decide()
   }
 
-  #answer(runtime: Runtime, asker: number, wave: number): void {
+  #answer(runtime: CommRuntime, asker: number, wave: number): void {
     const { stuck, sent, received, blocked, ended, waits } = this.#own([runtime])
     const header = new Int32Array(words)
     header[headerWord.kind] = frameKind.stuck
@@ -170,7 +170,7 @@ export class StuckAgreement {
     )
   }
 
-  #own(runtimes: readonly Runtime[]): Answer {
+  #own(runtimes: readonly CommRuntime[]): Answer {
     let sent = 0
     let received = 0
     for (const { processCounters } of runtimes) {

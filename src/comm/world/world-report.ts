@@ -1,4 +1,4 @@
-import type { Runtime } from '../process/runtime.js'
+import type { CommRuntime } from '../context/comm-state.js'
 import { pointToPointWaits } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 
@@ -6,13 +6,13 @@ import { limited, pointToPointLines } from './diagnosis-waits.js'
 const maxRanges = 16
 
 /** Who waits for what, and who has ended, in the processes hosted here. */
-export function reportWaits(runtimes: readonly Runtime[]): string {
+export function reportWaits(runtimes: readonly CommRuntime[]): string {
   const ended = endedRanks(runtimes)
   return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  ended: ${ended}`])].join('\n')
 }
 
 /** Who waits for what: ranks in the same point-to-point call together, and each collective of each process. */
-export function waitLines(runtimes: readonly Runtime[]): string[] {
+export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   const contexts = runtimes.flatMap((runtime) => [...runtime.contexts])
   return [
     ...pointToPointLines(contexts.flatMap(pointToPointWaits)),
@@ -21,7 +21,7 @@ export function waitLines(runtimes: readonly Runtime[]): string[] {
 }
 
 /** Ranks of `runtimes` that are in a wait, that have ended, and that run user code. */
-export function tally(runtimes: readonly Runtime[]): { blocked: number; ended: number; awake: number } {
+export function tally(runtimes: readonly CommRuntime[]): { blocked: number; ended: number; awake: number } {
   let ended = 0
   let awake = 0
   let ranks = 0
@@ -33,7 +33,7 @@ export function tally(runtimes: readonly Runtime[]): { blocked: number; ended: n
   return { blocked: ranks - ended - awake, ended, awake }
 }
 
-function endedRanks(runtimes: readonly Runtime[]): string {
+function endedRanks(runtimes: readonly CommRuntime[]): string {
   const ranges: string[] = []
   let from = -1
   let to = -1

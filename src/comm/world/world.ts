@@ -1,8 +1,9 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
 import { Communicator } from '../communicator.js'
-import type { RuntimeOptions } from '../process/process-port.js'
-import { defaultRuntimeOptions, Runtime } from '../process/runtime.js'
+import { CommRuntime } from '../context/comm-state.js'
+import type { RuntimeOptions } from '../process/frame-port.js'
+import { defaultRuntimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
 import { stridedTable } from '../table/rank-table.js'
 import { DeadlockWatch } from './deadlock.js'
@@ -100,7 +101,7 @@ class World<T, A> {
     this.#layout = worldLayout(options.ranks, session.nodes, options.ranksPerProcess)
     let firstSlot = 0
     this.#hosts = session.hosted.map((fabric) => {
-      const runtime = new Runtime(fabric, this.#layout, { eagerLimitBytes, creditBytes })
+      const runtime = new CommRuntime(fabric, this.#layout, { eagerLimitBytes, creditBytes })
       const host: Host = { runtime, firstSlot, running: runtime.hostedRanks, lost: false }
       firstSlot += runtime.hostedRanks
       return host
@@ -125,7 +126,7 @@ class World<T, A> {
   }
 
   /** Of the processes hosted here that are not lost. */
-  #alive(): readonly Runtime[] {
+  #alive(): readonly CommRuntime[] {
     const alive = this.#loss === undefined ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
     return alive.map(({ runtime }) => runtime)
   }
@@ -260,7 +261,7 @@ class World<T, A> {
     )
   }
 
-  #end(runtimes: readonly Runtime[], error: RankweaveError): void {
+  #end(runtimes: readonly CommRuntime[], error: RankweaveError): void {
     tolerateRejection(error)
     if (this.#strays === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
       holdRejections()
@@ -295,7 +296,7 @@ class World<T, A> {
 
 /** One hosted process of a world. */
 interface Host {
-  readonly runtime: Runtime
+  readonly runtime: CommRuntime
   /** Place of its first rank's result. */
   readonly firstSlot: number
   /** Its ranks that have not returned. */

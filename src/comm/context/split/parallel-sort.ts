@@ -2,7 +2,6 @@ import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
-import { sliceService } from '../../table/slice-service.js'
 import { type Collected, collectRows } from './exchange/collect-rows.js'
 import { exactCuts } from './exchange/exact-cuts.js'
 import { steps } from './exchange/exchange-steps.js'
@@ -57,8 +56,6 @@ export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
   const owners = new Owners(parent)
   const counter = parent.runtime.drawCounter()
-  // Others may ask for rows as soon as I have told them where their ranks are, before I get to host my slice.
-  sliceService(parent.runtime)
 
   meter.enter('collect')
   const own = localRows(call, owners.width)

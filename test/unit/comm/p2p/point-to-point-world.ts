@@ -1,7 +1,8 @@
 import { Communicator } from '../../../../src/comm/communicator.js'
 import type { CommState } from '../../../../src/comm/context/comm-state.js'
-import type { RuntimeOptions } from '../../../../src/comm/process/process-port.js'
-import { defaultRuntimeOptions, Runtime } from '../../../../src/comm/process/runtime.js'
+import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
+import type { RuntimeOptions } from '../../../../src/comm/process/frame-port.js'
+import { defaultRuntimeOptions } from '../../../../src/comm/process/runtime.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import { waitLines } from '../../../../src/comm/world/world-report.js'
@@ -10,7 +11,7 @@ import { type LocalOptions, type LocalSession, local } from '../../../../src/fab
 /** Communicators on a local fabric without `run` around them, so that a test sees runtimes and matching too. */
 export interface TestWorld {
   readonly session: LocalSession
-  readonly runtimes: readonly Runtime[]
+  readonly runtimes: readonly CommRuntime[]
   /** Of every process that hosts a rank. */
   readonly states: readonly CommState[]
   /** By rank. */
@@ -26,7 +27,7 @@ export async function openWorld(options: TestWorldOptions): Promise<TestWorld> {
   const session = await local({ scribble: true, ...options }).open()
   const layout = worldLayout(ranks, session.nodes, ranksPerProcess)
   const runtimes = session.hosted.map(
-    (fabric) => new Runtime(fabric, layout, { ...defaultRuntimeOptions, ...options }),
+    (fabric) => new CommRuntime(fabric, layout, { ...defaultRuntimeOptions, ...options }),
   )
   const states: CommState[] = []
   const comms: Communicator[] = []

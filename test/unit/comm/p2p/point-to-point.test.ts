@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { strided } from '../../../../src/comm/datatype/strided-view.js'
-import type { Message } from '../../../../src/comm/p2p/received-message.js'
-import { MatchedMessage, waitall } from '../../../../src/comm/p2p/request.js'
+import { MatchedMessage } from '../../../../src/comm/p2p/matched-message.js'
+import type { Message } from '../../../../src/comm/p2p/message/received-message.js'
+import { waitall } from '../../../../src/comm/p2p/request.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../../../src/matching/wildcards.js'
 import { elementTypes, marked } from './point-to-point-payloads.js'
 import {

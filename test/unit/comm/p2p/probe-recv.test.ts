@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
 import { collectiveWord } from '../../../../src/comm/calls/slot-exchange.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
+import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../../src/comm/process/frames.js'
-import { Runtime } from '../../../../src/comm/process/runtime.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { stridedTable } from '../../../../src/comm/table/rank-table.js'
 import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
@@ -37,7 +37,7 @@ function openRank() {
     },
     spin: () => comes === 'later' && deliver(),
   }
-  const runtime = new Runtime(fabric as Fabric, worldLayout(2, ['one', 'one']))
+  const runtime = new CommRuntime(fabric as Fabric, worldLayout(2, ['one', 'one']))
   const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
   const receive = async (when: When, meanwhile = () => {}) => {
     comes = when

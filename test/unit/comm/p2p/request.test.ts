@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Message } from '../../../../src/comm/p2p/received-message.js'
+import type { Message } from '../../../../src/comm/p2p/message/received-message.js'
 import { Request, testall, testany, waitall, waitany, waitsome } from '../../../../src/comm/p2p/request.js'
 import { run } from '../../../../src/launch/run.js'
 import { codeOf, drained, onEveryRank, openWorld, type TestWorldOptions } from './point-to-point-world.js'

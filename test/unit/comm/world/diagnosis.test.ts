@@ -1,6 +1,6 @@
 import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { Runtime } from '../../../../src/comm/process/runtime.js'
+import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { stateOf } from '../../../../src/comm/world/diagnosis.js'
 import { describeWorld } from '../../../../src/comm/world/diagnosis-text.js'
@@ -117,7 +117,7 @@ describe('what a process knows', () => {
   it('that did not answer leaves its ranks unknown', async () => {
     const layout = worldLayout(4, ['a', 'b'])
     const session = await local({ processes: 2 }).open()
-    const [runtime] = session.hosted.map((fabric) => new Runtime(fabric, layout))
+    const [runtime] = session.hosted.map((fabric) => new CommRuntime(fabric, layout))
     const text = describeWorld(layout, new Map([[0, stateOf(runtime)]]), { lost: [] })
     expect(text).toContain('0 wait, 2 run (ranks 0-1), 0 have ended')
     expect(text).toContain('process 1 (ranks 2-3) does not answer')

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
+import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { frameKind } from '../../../../src/comm/process/frames.js'
-import { Runtime } from '../../../../src/comm/process/runtime.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { type Evidence, StuckAgreement } from '../../../../src/comm/world/stuck-agreement.js'
 import type { Fabric, FrameSink } from '../../../../src/fabric/fabric.js'
@@ -34,7 +34,7 @@ class Process {
       ref: () => {},
       unref: () => {},
     }
-    const runtime = new Runtime(fabric as Fabric, worldLayout(2, ['one', 'one']))
+    const runtime = new CommRuntime(fabric as Fabric, worldLayout(2, ['one', 'one']))
     runtime.waits.block(0, false)
     // What a frame of a collective does: a rank goes on in a microtask.
     runtime.onService(frameKind.quiesce, () => void Promise.resolve().then(() => (this.stuck = false)))

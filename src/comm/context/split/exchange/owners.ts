@@ -1,5 +1,5 @@
 import { processOf } from '../../../process/world-layout.js'
-import type { CommTable } from '../../../table/rank-table.js'
+import type { CommTable } from '../../../table/comm-table.js'
 import type { SplitParent } from '../plan/split-call.js'
 import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 

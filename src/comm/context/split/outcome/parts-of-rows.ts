@@ -1,4 +1,5 @@
-import { type CommTable, rankTable } from '../../../table/rank-table.js'
+import type { CommTable } from '../../../table/comm-table.js'
+import { rankTable } from '../../../table/rank-table.js'
 import type { Owners } from '../exchange/owners.js'
 import type { SplitCall, SplitPart } from '../plan/split-call.js'
 import { type Rows, rowWord } from '../rows/rows.js'

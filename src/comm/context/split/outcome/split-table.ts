@@ -3,7 +3,7 @@ import type { Exchange } from '../../../calls/exchange.js'
 import { allgatherBytes } from '../../../calls/exchange-patterns.js'
 import { SharedSlices } from '../../../table/distributed-table.js'
 import type { SliceBounds } from '../../../table/slice-bounds.js'
-import { type HostedSlice, sliceService } from '../../../table/slice-service.js'
+import type { HostedSlice } from '../../../table/slice-service.js'
 import { steps } from '../exchange/exchange-steps.js'
 import type { SorterLayout } from '../plan/sorter-layout.js'
 import type { SplitCall } from '../plan/split-call.js'
@@ -40,7 +40,7 @@ export async function tableOf(
   const { runtime, processes } = parent
   const worldProcess = (process: number) => processes.processes[process]!
   const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
-  const service = sliceService(runtime)
+  const service = runtime.slices
   const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
   if (hosted !== undefined) {
     call.meter.hold(hosted.worldRanks)
@@ -50,7 +50,7 @@ export async function tableOf(
     service.keepHome(id, { users: layout.users, hosts: layout.hosts.map(worldProcess) })
   }
   const slices = new SharedSlices(
-    runtime,
+    service,
     {
       id,
       bounds: layout.bounds,

@@ -1,7 +1,9 @@
 import type { Exchange } from '../../../calls/exchange.js'
+import type { ContextId } from '../../../process/context-id.js'
 import type { ProcessPort } from '../../../process/process-port.js'
-import type { CommContext, ContextId } from '../../../table/comm-context.js'
-import type { CommTable } from '../../../table/rank-table.js'
+import type { CommContext } from '../../../table/comm-context.js'
+import type { CommTable } from '../../../table/comm-table.js'
+import type { SliceService } from '../../../table/slice-service.js'
 import type { SplitMeter } from './split-meter.js'
 import type { SplitPlan } from './split-plan.js'
 
@@ -26,11 +28,12 @@ export interface SplitPart {
 export interface SplitParent extends CommContext {
   /** Made with a distributed table: the rows of a split carry their world ranks. */
   readonly isSpread: boolean
-  readonly runtime: CounterPort
+  readonly runtime: SplitPort
 }
 
-/** A process that draws the numbers which tell its communicators apart. */
-interface CounterPort extends ProcessPort {
+/** A process that numbers new communicators and serves their distributed tables. */
+interface SplitPort extends ProcessPort {
+  readonly slices: SliceService
   drawCounter(): number
 }
 

@@ -1,7 +1,23 @@
-import { RankweaveError } from '../../errors.js'
-import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
-import { inTurn, resolvedInTurn } from '../process/completion-budget.js'
-import type { Mailbox } from './mailbox.js'
+import { RankweaveError } from '../../../errors.js'
+import { abortedError, misfitSignal, onAbort } from '../../process/abort.js'
+import { inTurn, resolvedInTurn } from '../../process/completion-budget.js'
+import type { RankCounters } from '../../process/counters.js'
+
+/** The rank that started an operation, as the operation sees it. */
+export interface Owner {
+  /** In the communicator. */
+  readonly rank: number
+  readonly worldRank: number
+  readonly counters: RankCounters
+  readonly name: string
+  readonly communicatorName: string
+  /** A wait of the rank begins. */
+  block(hasSignal: boolean): void
+  /** Undoes one `block` with the same argument. */
+  unblock(hasSignal: boolean): void
+  /** Delivers the frames that have come. */
+  poll(): void
+}
 
 /** A wait on one operation. While it is attached, the operation's rank counts as blocked. */
 export interface Waiter {
@@ -14,7 +30,7 @@ export interface Waiter {
  * stays here: there is no promise that could reject unhandled.
  */
 export abstract class Pending<T> {
-  readonly owner: Mailbox
+  readonly owner: Owner
   #state: 'pending' | 'fulfilled' | 'rejected' = 'pending'
   #value: T | undefined
   #error: RankweaveError | undefined
@@ -22,7 +38,7 @@ export abstract class Pending<T> {
   #signal: AbortSignal | undefined
   #ignoreSignal: (() => void) | undefined
 
-  constructor(owner: Mailbox) {
+  constructor(owner: Owner) {
     this.owner = owner
   }
 

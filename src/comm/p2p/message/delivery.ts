@@ -1,35 +1,13 @@
-import { bytesOf } from '../../base/bytes.js'
-import { copyBytes } from '../../base/copy-bytes.js'
-import { RankweaveError, shown } from '../../errors.js'
-import { elementSizeBytes, elementsIn, newArray, type TypedArray, typeCode } from '../datatype/elements.js'
-import { misfit } from '../datatype/payload.js'
-import { copyElements, pack, StridedView, unpack } from '../datatype/strided-view.js'
-import { decodeValue } from '../datatype/value-encoding.js'
-import { envelopeWord } from '../process/frames.js'
-import type { Receive } from './message.js'
-
-/** What a receive learns of its message besides the data. */
-export interface Envelope {
-  readonly source: number
-  readonly tag: number
-  readonly type: number
-  readonly countElems: number
-  readonly sizeBytes: number
-}
-
-/** The envelope in the header of a frame. */
-export function envelopeIn(header: Int32Array): Envelope {
-  const type = header[envelopeWord.type]!
-  const sizeBytes = header[envelopeWord.sizeBytes]! >>> 0
-  const countElems = type === typeCode.value ? 1 : sizeBytes / elementSizeBytes(type)
-  return {
-    source: header[envelopeWord.source]!,
-    tag: header[envelopeWord.tag]!,
-    type,
-    countElems,
-    sizeBytes,
-  }
-}
+import { bytesOf } from '../../../base/bytes.js'
+import { copyBytes } from '../../../base/copy-bytes.js'
+import { RankweaveError, shown } from '../../../errors.js'
+import type { TypedArray } from '../../datatype/elements.js'
+import { elementsIn, newArray, typeCode } from '../../datatype/elements.js'
+import { misfit } from '../../datatype/payload.js'
+import { copyElements, pack, StridedView, unpack } from '../../datatype/strided-view.js'
+import { decodeValue } from '../../datatype/value-encoding.js'
+import type { Envelope } from './envelope.js'
+import type { Receive } from './receive.js'
 
 /** Completes a receive from its sender's own memory: copied once, straight to where it is wanted. */
 export function deliverCopy(
@@ -43,7 +21,7 @@ export function deliverCopy(
     return
   }
   const { into } = receive
-  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
   if (into === undefined) fulfil(receive, envelope, pack(data))
   else {
     copyElements(data, into)
@@ -67,7 +45,7 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
     return
   }
   const { into } = receive
-  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
   if (into instanceof StridedView) {
     unpack(elementsIn(envelope.type, bytes), into)
     fulfil(receive, envelope, into)
@@ -95,7 +73,7 @@ function admit(receive: Receive<unknown>, envelope: Envelope): boolean {
 }
 
 function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => unknown): void {
-  receive.owner.state.runtime.processCounters.bytesCopied += envelope.sizeBytes
+  receive.owner.processCounters.bytesCopied += envelope.sizeBytes
   let data: unknown
   try {
     data = decode()

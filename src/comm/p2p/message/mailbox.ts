@@ -1,0 +1,100 @@
+import type { RankweaveError } from '../../../errors.js'
+import { EntryList } from '../../../matching/entry-list.js'
+import type { ProcessCounters, RankCounters } from '../../process/counters.js'
+import type { CommContext } from '../../table/comm-context.js'
+import type { Arrived } from './arrived.js'
+import type { Receive, Receiver } from './receive.js'
+import { type Send, type Sender, Sent } from './send.js'
+
+/** Takes sends back: what a mailbox needs of the message matching of its communicator. */
+export interface SendWithdrawal {
+  withdrawSend(send: Send, error: RankweaveError): void
+}
+
+/**
+ * One local rank of one communicator as matching sees it: the receives it has posted, the messages that came before
+ * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
+ */
+export class Mailbox implements Sender, Receiver {
+  readonly rank: number
+  readonly worldRank: number
+  readonly counters: RankCounters
+  readonly processCounters: ProcessCounters
+  /** Receives and matched probes without a message, in the order they were posted. */
+  readonly posted = new EntryList<Receive<unknown>>('patterns')
+  /** Messages without a receive, in the order they arrived. */
+  readonly arrived = new EntryList<Arrived>('messages')
+  /** Probes without a message. */
+  readonly probes = new Set<Receive<unknown>>()
+  readonly #context: CommContext
+  readonly #sends: SendWithdrawal
+  #sent: Sent | undefined
+
+  constructor(context: CommContext, sends: SendWithdrawal, rank: number, worldRank: number) {
+    this.#context = context
+    this.#sends = sends
+    this.rank = rank
+    this.worldRank = worldRank
+    this.counters = context.runtime.rankCounters(worldRank)
+    this.processCounters = context.runtime.processCounters
+  }
+
+  /** One object for all sends that were complete when they were started. */
+  get sent(): Sent {
+    this.#sent ??= new Sent(this)
+    return this.#sent
+  }
+
+  get name(): string {
+    return `rank ${this.rank} (world ${this.worldRank})`
+  }
+
+  get communicatorName(): string {
+    const { leader, counter } = this.#context.id
+    return `communicator ${leader}.${counter}`
+  }
+
+  block(hasSignal: boolean): void {
+    const { runtime } = this.#context
+    runtime.waits.block(this.worldRank - runtime.firstRank, hasSignal)
+  }
+
+  unblock(hasSignal: boolean): void {
+    const { runtime } = this.#context
+    runtime.waits.unblock(this.worldRank - runtime.firstRank, hasSignal)
+  }
+
+  poll(): void {
+    this.#context.runtime.fabric.poll()
+  }
+
+  withdrawSend(send: Send, error: RankweaveError): void {
+    this.#sends.withdrawSend(send, error)
+  }
+
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    if (this.probes.delete(receive)) receive.reject(error)
+    else if (receive.listed) {
+      this.posted.remove(receive)
+      receive.reject(error)
+    }
+  }
+}
+
+/** The mailboxes of one communicator in one process, by rank in the communicator. */
+export class Mailboxes extends Map<number, Mailbox> {
+  readonly #context: CommContext
+  readonly #sends: SendWithdrawal
+
+  constructor(context: CommContext, sends: SendWithdrawal) {
+    super()
+    this.#context = context
+    this.#sends = sends
+  }
+
+  add(rank: number, worldRank: number): Mailbox {
+    const mailbox = new Mailbox(this.#context, this.#sends, rank, worldRank)
+    this.set(rank, mailbox)
+    return mailbox
+  }
+}

@@ -1,0 +1,53 @@
+import type { RankweaveError } from '../../../errors.js'
+import type { Entry } from '../../../matching/entry-list.js'
+import { ANY_SOURCE, ANY_TAG } from '../../../matching/wildcards.js'
+import type { ReceiveBuffer } from '../../datatype/strided-view.js'
+import type { ProcessCounters } from '../../process/counters.js'
+import { type Owner, Pending } from './pending.js'
+
+export type ReceiveKind = 'recv' | 'probe' | 'mprobe'
+
+/** The rank that receives. */
+export interface Receiver extends Owner {
+  readonly processCounters: ProcessCounters
+  /** Takes back a receive that has no message yet; it then rejects with `error`. */
+  withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
+}
+
+/** A receive or a probe from its start until it has its message. */
+export class Receive<T> extends Pending<T> implements Entry {
+  declare readonly owner: Receiver
+  readonly kind: ReceiveKind
+  readonly source: number
+  readonly tag: number
+  readonly into: ReceiveBuffer | undefined
+  order = 0
+  listed = false
+  previous: Entry | undefined = undefined
+  next: Entry | undefined = undefined
+
+  constructor(owner: Receiver, kind: ReceiveKind, source: number, tag: number, into?: ReceiveBuffer) {
+    super(owner)
+    this.kind = kind
+    this.source = source
+    this.tag = tag
+    this.into = into
+  }
+
+  get call(): string {
+    const source = this.source === ANY_SOURCE ? 'any' : this.source
+    const tag = this.tag === ANY_TAG ? 'any' : this.tag
+    return `${this.kind}(source ${source}, tag ${tag})`
+  }
+
+  accepts(message: { readonly source: number; readonly tag: number }): boolean {
+    return (
+      (this.source === ANY_SOURCE || this.source === message.source) &&
+      (this.tag === ANY_TAG || this.tag === message.tag)
+    )
+  }
+
+  protected withdraw(error: RankweaveError): void {
+    this.owner.withdrawReceive(this, error)
+  }
+}

@@ -1,0 +1,101 @@
+import { bytesOf } from '../../base/bytes.js'
+import type { MemoryLocation } from '../../fabric/fabric.js'
+import type { Payload } from '../datatype/payload.js'
+import { pack, StridedView } from '../datatype/strided-view.js'
+import {
+  envelopeWord,
+  envelopeWords,
+  type FrameKind,
+  frameKind,
+  headerWord,
+  locationWord,
+  sharedWords,
+  transferWord,
+  transferWords,
+} from '../process/frames.js'
+import type { CommContext } from '../table/comm-context.js'
+import type { Send } from './message/send.js'
+
+/** Writes and sends the frames of one communicator's messages; the headers are made once. */
+export class TransferFrames {
+  readonly #state: CommContext
+  readonly #envelope: Int32Array
+  readonly #shared: Int32Array
+  readonly #control: Int32Array
+
+  constructor(state: CommContext) {
+    this.#state = state
+    this.#envelope = this.#headerOf(envelopeWords)
+    this.#shared = this.#headerOf(sharedWords)
+    this.#control = this.#headerOf(transferWords)
+  }
+
+  /** @param bytes the payload, or its first part */
+  eager(send: Send, destWorldRank: number, bytes: Uint8Array): void {
+    const header = this.#write(send, frameKind.eager, destWorldRank, this.#envelope)
+    this.#state.runtime.send(send.process, header, bytes)
+  }
+
+  /** The envelope alone. */
+  offer(send: Send, destWorldRank: number): void {
+    const header = this.#write(send, frameKind.rendezvous, destWorldRank, this.#envelope)
+    this.#state.runtime.send(send.process, header)
+  }
+
+  /** The envelope, and where in this process's memory the payload is. */
+  offerShared(send: Send, destWorldRank: number, { segment, byteOffset }: MemoryLocation): void {
+    const header = this.#write(send, frameKind.shared, destWorldRank, this.#shared)
+    header[locationWord.segment] = segment
+    header[locationWord.offsetLow] = byteOffset
+    header[locationWord.offsetHigh] = Math.floor(byteOffset / 2 ** 32)
+    this.#state.runtime.send(send.process, header)
+  }
+
+  /** Bytes `from` to `to - 1` of a payload, in as many frames as they need. */
+  data(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
+    const { runtime } = this.#state
+    const { maxPayloadBytes } = runtime.fabric
+    const header = this.#control
+    header[headerWord.kind] = frameKind.data
+    header[transferWord.transferId] = transferId
+    for (let at = from; at < to; at += maxPayloadBytes) {
+      runtime.send(process, header, bytes.subarray(at, Math.min(at + maxPayloadBytes, to)))
+    }
+  }
+
+  control(process: number, kind: FrameKind, transferId: number, argument = 0, bytes = 0): void {
+    const header = this.#control
+    header[headerWord.kind] = kind
+    header[transferWord.transferId] = transferId
+    header[transferWord.argument] = argument
+    header[transferWord.bytes] = bytes
+    this.#state.runtime.send(process, header)
+  }
+
+  /** The payload as it travels: the elements of a strided view are packed. */
+  bytesOf({ data, sizeBytes }: Payload): Uint8Array {
+    if (!(data instanceof StridedView)) return bytesOf(data)
+    this.#state.runtime.processCounters.bytesCopied += sizeBytes
+    return bytesOf(pack(data))
+  }
+
+  #write(send: Send, kind: FrameKind, destWorldRank: number, header: Int32Array): Int32Array {
+    header[headerWord.kind] = kind
+    header[envelopeWord.destWorldRank] = destWorldRank
+    header[envelopeWord.dest] = send.dest
+    header[envelopeWord.source] = send.owner.rank
+    header[envelopeWord.tag] = send.tag
+    header[envelopeWord.type] = send.payload.type
+    header[envelopeWord.sizeBytes] = send.payload.sizeBytes
+    header[envelopeWord.transferId] = send.transferId
+    header[envelopeWord.acknowledge] = send.synchronous ? 1 : 0
+    return header
+  }
+
+  #headerOf(words: number): Int32Array {
+    const header = new Int32Array(words)
+    header[headerWord.leader] = this.#state.id.leader
+    header[headerWord.counter] = this.#state.id.counter
+    return header
+  }
+}

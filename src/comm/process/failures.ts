@@ -1,0 +1,43 @@
+import { RankweaveError } from '../../errors.js'
+import type { Trouble } from './frame-port.js'
+
+/** What can no longer be reached from one process: other processes that are lost, and the world once it has ended. */
+export class Failures {
+  readonly #lost = new Map<number, string>()
+  readonly #listeners: Trouble[] = []
+  #ended: RankweaveError | undefined
+
+  /** Why the world ended, once it has. */
+  get ended(): RankweaveError | undefined {
+    return this.#ended
+  }
+
+  /** Listeners are notified in the order in which they came. */
+  listen(listener: Trouble): void {
+    this.#listeners.push(listener)
+  }
+
+  /** True the first time. */
+  lose(peer: number, reason: string): boolean {
+    if (this.#lost.has(peer)) return false
+    this.#lost.set(peer, reason)
+    for (const listener of this.#listeners) listener.peerLost(peer, reason)
+    return true
+  }
+
+  /** The error of an operation that needs process `peer`, if that process is lost. */
+  lostPeer(peer: number): RankweaveError | undefined {
+    const reason = this.#lost.get(peer)
+    return reason === undefined
+      ? undefined
+      : new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
+          details: { process: peer },
+        })
+  }
+
+  end(error: RankweaveError): void {
+    if (this.#ended !== undefined) return
+    this.#ended = error
+    for (const listener of this.#listeners) listener.ended(error)
+  }
+}

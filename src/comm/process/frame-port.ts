@@ -1,0 +1,39 @@
+import type { RankweaveError } from '../../errors.js'
+import type { Fabric } from '../../fabric/fabric.js'
+import type { WorldLayout } from './world-layout.js'
+
+/** Limits of what a process sends before its receivers answer. */
+export interface RuntimeOptions {
+  /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. */
+  readonly eagerLimitBytes: number
+  /** Eager payload that one process may have in flight to another before its sends become rendezvous. */
+  readonly creditBytes: number
+}
+
+/** Handles the frames of one service, outside any communicator. */
+export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: Uint8Array) => void
+
+/** What a service is notified of besides its frames. */
+export interface Trouble {
+  peerLost(peer: number, reason: string): void
+  ended(error: RankweaveError): void
+}
+
+/** One process as its services see it: how it sends frames, and how it gets those of its own kinds. */
+export interface FramePort {
+  /** World process number of this process. */
+  readonly process: number
+  readonly fabric: Fabric
+  readonly layout: WorldLayout
+  readonly options: RuntimeOptions
+  /** Why the world ended, once it has; every later call fails with it. */
+  readonly ended: RankweaveError | undefined
+
+  send(peer: number, header: Int32Array, payload?: Uint8Array): void
+  /** Routes the frames of a kind above those of communicators to `handler`. */
+  onService(kind: number, handler: ServiceHandler): void
+  /** Notifies a service of lost processes and of the end of the world. */
+  onTrouble(service: Trouble): void
+  /** The error of an operation that needs process `peer`, if that process is lost. */
+  lostPeer(peer: number): RankweaveError | undefined
+}

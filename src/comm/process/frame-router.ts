@@ -1,0 +1,166 @@
+import { RankweaveError } from '../../errors.js'
+import type { FrameSink } from '../../fabric/fabric.js'
+import { type ContextId, contextKey } from './context-id.js'
+import type { ProcessCounters } from './counters.js'
+import type { Failures } from './failures.js'
+import type { ServiceHandler } from './frame-port.js'
+import { envelopeWords, frameKind, headerWord, lastCommunicatorKind } from './frames.js'
+import type { Progress } from './progress.js'
+
+/** One communicator in this process, as its frames reach it. */
+export interface FrameContext {
+  readonly id: ContextId
+  readonly eagerSink: EagerSink
+  frame(src: number, header: Int32Array, payload: Uint8Array): void
+  peerLost(peer: number, reason: string): void
+  /** Fails every pending and later operation. */
+  fail(error: RankweaveError): void
+}
+
+/** Takes eager messages where they lie in the fabric's memory. */
+export interface EagerSink {
+  /** True when the message went to its receive; false, and nothing done, else. */
+  arrive(
+    src: number,
+    words: Int32Array,
+    at: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean
+}
+
+/** Frames that came to one process, handed to the communicator or the service that they belong to. */
+export class FrameRouter<C extends FrameContext> implements FrameSink {
+  readonly #counters: ProcessCounters
+  readonly #progress: Progress
+  readonly #failures: Failures
+  readonly #onPeerLost: (peer: number, reason: string) => void
+  readonly #contexts = new Map<number, C>()
+  /** Frames of communicators that other processes know already and this one does not yet, in arrival order. */
+  readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
+  readonly #services = new Map<number, ServiceHandler>()
+  /** The context of the last frame: most often the next one is for the same. */
+  #last: C | undefined
+
+  constructor(
+    counters: ProcessCounters,
+    progress: Progress,
+    failures: Failures,
+    onPeerLost: (peer: number, reason: string) => void,
+  ) {
+    this.#counters = counters
+    this.#progress = progress
+    this.#failures = failures
+    this.#onPeerLost = onPeerLost
+    failures.listen({
+      peerLost: (peer, reason) => {
+        for (const context of this.#contexts.values()) context.peerLost(peer, reason)
+      },
+      ended: (error) => {
+        for (const context of this.#contexts.values()) context.fail(error)
+        this.#early.clear()
+      },
+    })
+  }
+
+  get contexts(): Iterable<C> {
+    return this.#contexts.values()
+  }
+
+  /** Makes a communicator known here and lets in the frames that arrived for it earlier. */
+  open(id: ContextId, make: () => C): C {
+    const key = contextKey(id)
+    if (this.#contexts.has(key)) {
+      throw new RankweaveError('ERR_WORLD', `context ${id.leader}.${id.counter} exists already`)
+    }
+    const context = make()
+    this.#contexts.set(key, context)
+    const early = this.#early.get(key)
+    this.#early.delete(key)
+    for (const { src, header, payload } of early ?? []) context.frame(src, header, payload)
+    return context
+  }
+
+  /** Forgets a communicator. The caller has made sure that no frame of it is in flight to this process. */
+  close(id: ContextId): C | undefined {
+    const key = contextKey(id)
+    const context = this.#contexts.get(key)
+    this.#contexts.delete(key)
+    this.#last = undefined
+    return context
+  }
+
+  onService(kind: number, handler: ServiceHandler): void {
+    this.#services.set(kind, handler)
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    const progress = this.#progress
+    progress.framesHandedOn++
+    const kind = header[headerWord.kind]!
+    if (kind !== frameKind.stuck) {
+      // The agreement on being stuck compares these counts, so it must not change them.
+      const counters = this.#counters
+      counters.framesReceived++
+      counters.frameBytesReceived += header.length * 4 + payload.length
+    }
+    progress.frameArrived()
+    // Once the world has ended, only the agreement to close it goes on.
+    if (this.#failures.ended !== undefined && kind !== frameKind.worldEnd && kind !== frameKind.quiesce)
+      return
+    if (kind > lastCommunicatorKind) {
+      this.#services.get(kind)?.(src, header, payload)
+      return
+    }
+    const leader = header[headerWord.leader]!
+    const counter = header[headerWord.counter]!
+    const last = this.#last
+    if (last !== undefined && last.id.counter === counter && last.id.leader === leader) {
+      last.frame(src, header, payload)
+      return
+    }
+    const key = contextKey({ leader, counter })
+    const context = this.#contexts.get(key)
+    if (context !== undefined) {
+      this.#last = context
+      context.frame(src, header, payload)
+      return
+    }
+    // Lent memory: what has to wait is copied.
+    const early = this.#early.get(key) ?? []
+    early.push({ src, header: header.slice(), payload: payload.slice() })
+    this.#early.set(key, early)
+  }
+
+  /** An eager message of the communicator whose frame came last need not be copied to be matched. */
+  inPlace(
+    src: number,
+    words: Int32Array,
+    headerAt: number,
+    bytes: Uint8Array,
+    payloadAt: number,
+    payloadBytes: number,
+  ): boolean {
+    const last = this.#last
+    if (
+      words[headerAt + headerWord.kind] !== frameKind.eager ||
+      this.#failures.ended !== undefined ||
+      last === undefined ||
+      last.id.counter !== words[headerAt + headerWord.counter] ||
+      last.id.leader !== words[headerAt + headerWord.leader] ||
+      !last.eagerSink.arrive(src, words, headerAt, bytes, payloadAt, payloadBytes)
+    ) {
+      return false
+    }
+    const counters = this.#counters
+    counters.framesReceived++
+    counters.frameBytesReceived += envelopeWords * 4 + payloadBytes
+    this.#progress.frameArrived()
+    return true
+  }
+
+  peerLost(peer: number, reason: string): void {
+    if (this.#failures.lose(peer, reason)) this.#onPeerLost(peer, reason)
+  }
+}
