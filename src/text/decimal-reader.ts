@@ -1,9 +1,9 @@
-const plus = 43
-const minus = 45
-const dot = 46
-const zero = 48
-const lowerE = 101
-const upperE = 69
+const plus = '+'.charCodeAt(0)
+const minus = '-'.charCodeAt(0)
+const dot = '.'.charCodeAt(0)
+const zero = '0'.charCodeAt(0)
+const lowerE = 'e'.charCodeAt(0)
+const upperE = 'E'.charCodeAt(0)
 
 /** Reads numbers in decimal notation from bytes that end with one that belongs to no number. */
 export class DecimalReader {

@@ -2,21 +2,6 @@ import { type ErrorCode, RankweaveError } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
 import { DecimalReader } from './decimal-reader.js'
 
-/** Bytes that are read at once. */
-const chunkBytes = 1 << 18
-/** No word is longer: then one that has begun in the buffer also ends there. */
-const longestWord = 1 << 10
-
-const newline = 10
-const quote = 34
-const zero = 48
-
-/** What a byte does to a word. */
-const inWord = 0
-const isBlank = 1
-const endsLine = 2
-const endsContent = 3
-
 export interface TextReaderOptions {
   /** Name for messages. */
   readonly file: string
@@ -28,6 +13,21 @@ export interface TextReaderOptions {
   /** A character that separates words, such as a comma. Default none: blanks do. */
   readonly delimiter?: string
 }
+
+/** Bytes that are read at once. */
+const chunkBytes = 1 << 18
+/** No word is longer: then one that has begun in the buffer also ends there. */
+const longestWord = 1 << 10
+
+const newline = '\n'.charCodeAt(0)
+const quote = '"'.charCodeAt(0)
+const zero = '0'.charCodeAt(0)
+
+/** What a byte does to a word. */
+const inWord = 0
+const isBlank = 1
+const endsLine = 2
+const endsContent = 3
 
 /**
  * Reads words and numbers line by line from a source of any size in constant memory, and fails with file, line and

@@ -23,23 +23,20 @@ export type TopologyFormat = (typeof topologyFormats)[number]
  * @throws ERR_TOPOLOGY naming the first edge that the format cannot hold
  */
 export function topologyText(topology: ProcessTopology, format: TopologyFormat): Iterable<string> {
-  switch (format) {
-    case 'graphology':
-      return graphologyJsonText(topology)
-    case 'metis':
-      return metisText(topology)
-    case 'mtx':
-      return matrixText(topology)
-    case 'csv':
-      return csvText(topology)
-    case 'edges':
-      return edgeListText(topology)
-    default:
-      throw new RankweaveError(
-        'ERR_ARGUMENT',
-        `expected ${topologyFormats.join(', ')} as format, got ${shown(format)}`,
-      )
-  }
+  if (!Object.hasOwn(textIn, format))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `expected ${topologyFormats.join(', ')} as format, got ${shown(format)}`,
+    )
+  return textIn[format](topology)
+}
+
+const textIn: Readonly<Record<TopologyFormat, (topology: ProcessTopology) => Iterable<string>>> = {
+  graphology: graphologyJsonText,
+  metis: metisText,
+  mtx: matrixText,
+  csv: csvText,
+  edges: edgeListText,
 }
 
 function* metisText(topology: ProcessTopology): Generator<string> {

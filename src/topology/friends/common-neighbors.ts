@@ -3,29 +3,24 @@ import { turnRows } from '../compressed-rows.js'
 import { distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { countCommon } from './bit-rows.js'
+import type { BeyondLimit, CountingOptions } from './counting-options.js'
 import { type DenseSets, denseSets } from './open-sets.js'
 
-export interface CommonNeighborOptions {
-  /** Node of every rank: only pairs of one node count. Absent or null: all pairs. */
-  readonly nodeOf?: Int32Array | null
-  /** Steps, a nanosecond or a few each, before giving up. Default 4 x 10^9. */
-  readonly workLimit?: number
-  /** Told after each rank whose pairs have been counted. */
-  readonly onRank?: (counted: number, ranks: number) => void
-}
+/** Default limit: 4 x 10^9 steps. */
+export type CommonNeighborOptions = CountingOptions
 
 /** How many out-neighbors pairs of ranks have in common: exact, or none. */
-export type CommonNeighbors =
-  | {
-      readonly kind: 'counted'
-      /** Unordered pairs of different ranks, on one node if nodes were given. */
-      readonly pairs: number
-      /** Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is. */
-      readonly histogram: Float64Array
-      readonly mean: number
-      readonly max: number
-    }
-  | { readonly kind: 'beyond-limit'; readonly reason: string }
+export type CommonNeighbors = CountedPairs | BeyondLimit
+
+export interface CountedPairs {
+  readonly kind: 'counted'
+  /** Unordered pairs of different ranks, on one node if nodes were given. */
+  readonly pairs: number
+  /** Entry c: how many of them have exactly c out-neighbors in common. It ends with the largest c there is. */
+  readonly histogram: Float64Array
+  readonly mean: number
+  readonly max: number
+}
 
 /**
  * The distribution that says what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages as

@@ -1,35 +1,31 @@
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { CandidateRows } from './candidate-rows.js'
+import type { BeyondLimit, CountingOptions } from './counting-options.js'
 import { friendLists, ownersOf } from './friend-lists.js'
 import { FriendRows } from './friend-rows.js'
 import { checkFriendOptions } from './grouping-options.js'
 import { denseSets, type OpenSets } from './open-sets.js'
 
-export interface HyperedgeOptions {
+/** Default limit: 6 x 10^9 steps, which are bitset words read; it takes about 20 seconds. */
+export interface HyperedgeOptions extends CountingOptions {
   /** Ranks per hyperedge, at least 2. */
   readonly k: number
   /** A hyperedge has strictly more common out-neighbors than this. */
   readonly theta: number
-  /** Node of every rank: a hyperedge lies within one node. Absent or null: any ranks. */
-  readonly nodeOf?: Int32Array | null
-  /** Bitset words that may be read before giving up, a few nanoseconds each. Default 6 x 10^9, which takes about 20 seconds. */
-  readonly workLimit?: number
-  /** Told after each rank whose hyperedges have been counted, so that long counting can be followed. */
-  readonly onRank?: (counted: number, ranks: number) => void
 }
 
 /** An exact count, or none: never an estimate. */
-export type HyperedgeCount =
-  | {
-      readonly kind: 'counted'
-      /** Hyperedges that contain the rank. */
-      readonly perRank: Float64Array
-      readonly meanPerRank: number
-      /** Hyperedges of the whole topology. */
-      readonly total: number
-    }
-  | { readonly kind: 'beyond-limit'; readonly reason: string }
+export type HyperedgeCount = CountedHyperedges | BeyondLimit
+
+export interface CountedHyperedges {
+  readonly kind: 'counted'
+  /** Hyperedges that contain the rank. */
+  readonly perRank: Float64Array
+  readonly meanPerRank: number
+  /** Hyperedges of the whole topology. */
+  readonly total: number
+}
 
 /**
  * Counts the hyperedges of the friendship hypergraph, the sets of k ranks with more than theta common out-neighbors,

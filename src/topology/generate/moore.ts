@@ -2,6 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import { checkExtents, coordsOf, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { unweightedTopology } from '../unweighted-topology.js'
 
 export interface Moore {
   /** Extent of every dimension, any number of them. */
@@ -39,18 +40,8 @@ export function mooreTopology({ dims, radius, periodic = true }: Moore): Process
     for (const neighbor of product(near, dims)) if (neighbor !== rank) neighbors[edges++] = neighbor
     start[rank + 1] = edges
   }
-  const list = neighbors.slice(0, edges)
-  return {
-    ranks,
-    outStart: start,
-    outRank: list,
-    outWeight: null,
-    inStart: start,
-    inRank: list,
-    inWeight: null,
-    pairing: 'occurrence',
-    cart: null,
-  }
+  const rows = { start, rank: neighbors.slice(0, edges) }
+  return unweightedTopology(rows, rows)
 }
 
 /** Distinct coordinates within the radius, in order of their first offset. */

@@ -15,48 +15,52 @@ import { topologyFromMatrixMarket } from '../matrix/matrix-market-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 
+/** Where the file of a specification comes from, and who hears of its reading. */
+interface FileOptions {
+  readonly open?: OpenSource
+  readonly onProgress?: ReadProgress
+}
+
 /**
  * Makes the topology, reading its file if it has one.
  *
  * @throws what the generator or reader throws: ERR_TOPOLOGY, ERR_DIMS, ERR_MATRIX_MARKET, ERR_FILE; ERR_SPEC for text
  */
-export function buildTopology(
-  specOrText: TopologySpec | string,
-  options: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
-): ProcessTopology {
+export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
-  switch (spec.kind) {
-    case 'moore':
-      return mooreTopology(spec)
-    case 'stencil': {
-      const { dims, periods, neighbors } = spec
-      const offsets =
+  // TypeScript does not see that the kind chooses the builder of just this specification.
+  const build = builders[spec.kind] as Builder<TopologySpec>
+  return build(spec, options)
+}
+
+type Builder<S> = (spec: S, options: FileOptions) => ProcessTopology
+type SpecOf<K, S = TopologySpec> = S extends { readonly kind: infer Kinds }
+  ? K extends Kinds
+    ? S
+    : never
+  : never
+
+const builders: { readonly [K in TopologySpec['kind']]: Builder<SpecOf<K>> } = {
+  moore: mooreTopology,
+  stencil: ({ dims, periods, neighbors }) =>
+    stencilTopology({
+      dims,
+      periods,
+      offsets:
         'shape' in neighbors
           ? stencilOffsets(neighbors.shape, dims.length, neighbors.radius)
-          : neighbors.offsets
-      return stencilTopology({ dims, periods, offsets })
-    }
-    case 'cart':
-      return cartTopology(spec)
-    case 'er':
-      return erdosRenyiTopology(spec)
-    case 'rgg':
-      return randomGeometricTopology(spec)
-    case 'ws':
-      return smallWorldTopology(spec)
-    case 'powerlaw':
-      return powerLawTopology(spec)
-    case 'rmat':
-      return rmatTopology(spec)
-    case 'mtx':
-      return withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options)
-    case 'metis':
-      return withSource(spec.file, (source) => parseMetis(source, spec.file).topology, options)
-    case 'csv':
-      return withSource(spec.file, (source) => parseCsv(source, { file: spec.file }), options)
-    case 'graphology':
-      return withSource(spec.file, (source) => parseGraphologyJson(source, { file: spec.file }), options)
-    case 'edges':
-      return withSource(spec.file, (source) => parseEdgeList(source, spec.file), options)
-  }
+          : neighbors.offsets,
+    }),
+  cart: cartTopology,
+  er: erdosRenyiTopology,
+  rgg: randomGeometricTopology,
+  ws: smallWorldTopology,
+  powerlaw: powerLawTopology,
+  rmat: rmatTopology,
+  mtx: (spec, options) => withSource(spec.file, (source) => topologyFromMatrixMarket(source, spec), options),
+  metis: ({ file }, options) => withSource(file, (source) => parseMetis(source, file).topology, options),
+  csv: ({ file }, options) => withSource(file, (source) => parseCsv(source, { file }), options),
+  graphology: ({ file }, options) =>
+    withSource(file, (source) => parseGraphologyJson(source, { file }), options),
+  edges: ({ file }, options) => withSource(file, (source) => parseEdgeList(source, file), options),
 }

@@ -14,8 +14,6 @@ export interface GroupingMessage {
   readonly ranks: Int32Array
 }
 
-export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
-
 export const groupingMessageKinds = [
   /** To every source, first: all sources of the sender, then in aware mode the node of each. */
   'sources',
@@ -30,6 +28,8 @@ export const groupingMessageKinds = [
   /** To an out-neighbor, last: the sender's group of that round serves it, by the member named. */
   'served',
 ] as const
+
+export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
 /** What a rank knows at the beginning: its neighbors and where they live. */
 export interface RankView {
