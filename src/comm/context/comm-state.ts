@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
+import type { TreePlan } from '../calls/collectives/reduction-tree.js'
 import { Matching } from '../p2p/message-matching.js'
 import type { ContextId } from '../process/context-id.js'
 import type { EagerSink, FrameContext } from '../process/frame-router.js'
@@ -7,6 +8,7 @@ import { frameKind, headerWord } from '../process/frames.js'
 import { Runtime } from '../process/runtime.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { CommTable } from '../table/comm-table.js'
+import { Group } from '../table/group.js'
 import {
   type LocalRankTable,
   type ProcessTable,
@@ -16,6 +18,8 @@ import {
 } from '../table/rank-table.js'
 import { SharedTables } from '../table/shared-tables.js'
 import { SliceService } from '../table/slice-service.js'
+import type { PlannedSplit } from './planned-split.js'
+import type { RangeContexts } from './range-contexts.js'
 import type { SplitOrigin } from './split/plan/split-call.js'
 
 /** Frames of kinds below this one belong to point-to-point matching. */
@@ -52,12 +56,19 @@ export class CommState implements CommContext, FrameContext {
   origin: SplitOrigin | undefined
   /** The last split of it, in which this process may have no part. */
   lastSplit: SplitOrigin | undefined
+  /** The last split that its ranks called. */
+  plannedSplit: PlannedSplit | undefined
+  /** Communicators of ranges of it. */
+  ranges: RangeContexts<CommState> | undefined
+  /** How its reductions combine. */
+  reductionPlan: TreePlan | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
   readonly isSpread: boolean
   #table: CommTable
   #processes: ProcessTable
   #indexOfProcess: Map<number, number> | undefined
   #placing: Promise<LocalRankTable> | undefined
+  #group: Group | undefined
   #matching: Matching | undefined
   #tables: SharedTables | undefined
   #isReleased = false
@@ -141,6 +152,12 @@ export class CommState implements CommContext, FrameContext {
   get wholeTable(): LocalRankTable {
     if (this.#table.kind !== 'distributed') return this.#table
     throw new Error('this communicator must be placed first')
+  }
+
+  /** Its ranks: one object for all of them here. */
+  get group(): Group {
+    this.#group ??= Group.ofTable(this.wholeTable)
+    return this.#group
   }
 
   /** Gives back the share in a distributed table, once. */

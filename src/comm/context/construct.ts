@@ -8,11 +8,13 @@ import { hashIntegers } from '../calls/signature.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import { processOf } from '../process/world-layout.js'
 import type { CommTable } from '../table/comm-table.js'
+import { compareTables } from '../table/compare-tables.js'
 import type { Comparison } from '../table/group.js'
-import { compareTables, Group, requireList } from '../table/group.js'
+import { Group, requireList } from '../table/group.js'
 import { type LocalRankTable, processTable, worldRanksOf } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'
+import type { ColorAndKey } from './planned-split.js'
 import type { SplitRequest } from './split/plan/split-call.js'
 import {
   agreedWords,
@@ -27,12 +29,6 @@ import { runSplit, type SplitOutcome } from './split/run-split.js'
 const maxColor = 0x7fffffff
 
 // These throw what is wrong with their arguments; the methods of a communicator make rejections of it.
-
-/** What one rank passes to a split; color -1 stands for null. */
-interface ColorAndKey {
-  readonly color: number
-  readonly key: number
-}
 
 export function split<H>(
   comm: CommHandle,
@@ -77,30 +73,19 @@ function callSplit<H>(
   return state.collectives.call(localIndex, call, contribution, options) as Promise<H | null>
 }
 
-type SplitCallOf = CollectiveCall<ColorAndKey, unknown>
-
-interface PlannedCall {
-  readonly name: CollectiveName
-  readonly options: SplitOptions | undefined
-  readonly call: SplitCallOf
-}
-
-/** The last one of every communicator: ranks that ask for the same share one plan, however many they are. */
-const plannedCalls = new WeakMap<CommState, PlannedCall>()
-
 function plannedCall<H>(
   state: CommState,
   make: MakeHandle<H>,
   name: CollectiveName,
   options: SplitOptions | undefined,
-): SplitCallOf {
-  const last = plannedCalls.get(state)
+): CollectiveCall<ColorAndKey, unknown> {
+  const last = state.plannedSplit
   if (last !== undefined && last.name === name && sameSplitOptions(last.options, options)) return last.call
   const { count } = state.processes
   checkSplitOptions(options, count)
   const plan = planSplit(state.size, count, options)
   const agreed = agreedWords(options)
-  const call: SplitCallOf = {
+  const call: CollectiveCall<ColorAndKey, unknown> = {
     signature: { name, ...(agreed === undefined ? {} : { extra: hashIntegers(agreed) }) },
     unplaced: true,
     run: (rows, exchange) => {
@@ -116,7 +101,7 @@ function plannedCall<H>(
     },
   }
   // A copy: the caller's object may change.
-  plannedCalls.set(state, { name, options: options === undefined ? undefined : { ...options }, call })
+  state.plannedSplit = { name, options: options === undefined ? undefined : { ...options }, call }
   return call
 }
 
@@ -235,20 +220,17 @@ function splitOutcome(
 
 /** As a split: the color is the first member's rank here, the key the rank in the group. */
 function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
-  const parent = Group.ofTable(state.wholeTable)
+  const parent = state.wholeTable
   const color = new Int32Array(groups.length).fill(-1)
   const key = new Int32Array(groups.length)
   for (const [index, group] of groups.entries()) {
-    const rank = group.find(state.worldRank(index))
+    const rank = group.table.find(state.worldRank(index))
     if (rank < 0) continue
     color[index] = parent.find(group.table.lookup(0))
     key[index] = rank
   }
   return { color, key }
 }
-
-/** Groups already found to be subsets, so that many ranks that pass one group check it once. */
-const checkedFor = new WeakMap<Group, CommState>()
 
 function requireGroup(group: Group): void {
   if (group instanceof Group) return
@@ -271,10 +253,10 @@ function isSubset(state: CommState, group: Group): boolean {
 
 /** A world rank of the group that is not in the communicator. */
 function strangerIn(state: CommState, group: Group): number | undefined {
-  if (checkedFor.get(group) === state) return undefined
-  const parent = Group.ofTable(state.wholeTable)
+  if (group.subsetOf === state) return undefined
+  const parent = state.wholeTable
   const stranger = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
-  if (stranger === undefined) checkedFor.set(group, state)
+  if (stranger === undefined) group.subsetOf = state
   return stranger
 }
 
@@ -291,7 +273,9 @@ function sameRows(a: CommTable, b: CommTable): boolean {
 }
 
 export async function groupOf(comm: CommHandle): Promise<Group> {
-  return Group.ofTable(await comm.seat().state.place())
+  const { state } = comm.seat()
+  await state.place()
+  return state.group
 }
 
 export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Promise<Int32Array> {

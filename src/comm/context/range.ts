@@ -1,25 +1,8 @@
 import { RankweaveError, shown } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
 import { type LocalRankTable, rankTable, StridedTable } from '../table/rank-table.js'
-import type { CommState } from './comm-state.js'
 import type { CommHandle, MakeHandle } from './handle.js'
-
-/** Ranks `first`, `first + stride`, ... of a parent, `size` of them. */
-interface Range {
-  readonly first: number
-  readonly size: number
-  readonly stride: number
-}
-
-/** What a process remembers of a range of one parent: so long as the parent lives, since names must not come again. */
-interface Made {
-  /** How often each local rank of the parent has made it. */
-  readonly times: Map<number, number>
-  /** Those that not all local members have made yet, by how many there were before. */
-  readonly open: Map<number, { readonly state: CommState; missing: number }>
-}
-
-const madeOf = new WeakMap<CommState, Map<string, Made>>()
+import { RangeContexts, type RankInterval } from './range-contexts.js'
 
 /**
  * A communicator of a range of ranks, made by each member for itself: nothing is sent. Its name follows from the
@@ -38,20 +21,14 @@ export async function range<H>(
   if (!Number.isInteger(place) || place < 0 || place >= wanted.size) return null
   const parentTable = await state.place()
   // The call counts only now, but ranks of one process get here in the order in which each of them called.
-  const made = madeIn(state, wanted)
-  const nth = made.times.get(localIndex) ?? 0
-  made.times.set(localIndex, nth + 1)
-  let open = made.open.get(nth)
-  if (open === undefined) {
-    const child = state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted))
-    open = { state: child, missing: child.localRanks.length }
-    made.open.set(nth, open)
-  }
-  if (--open.missing === 0) made.open.delete(nth)
-  return make(open.state, open.state.localRanks.indexOf(place))
+  state.ranges ??= new RangeContexts()
+  const child = state.ranges.next(wanted, localIndex, (nth) =>
+    state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted)),
+  )
+  return make(child, child.localRanks.indexOf(place))
 }
 
-function rangeOf(size: number, first: number, last: number, stride: number): Range {
+function rangeOf(size: number, first: number, last: number, stride: number): RankInterval {
   for (const [name, rank] of [
     ['first', first],
     ['last', last],
@@ -72,31 +49,20 @@ function rangeOf(size: number, first: number, last: number, stride: number): Ran
 }
 
 /** Closed where the parent's is: O(1) memory. */
-function tableOf(parent: LocalRankTable, { first, size, stride }: Range): LocalRankTable {
+function tableOf(parent: LocalRankTable, { first, size, stride }: RankInterval): LocalRankTable {
   if (parent.kind === 'strided') return new StridedTable(size, parent.lookup(first), parent.stride * stride)
   return rankTable(Int32Array.from({ length: size }, (_, i) => parent.lookup(first + i * stride)))
-}
-
-function madeIn(state: CommState, { first, size, stride }: Range): Made {
-  let all = madeOf.get(state)
-  if (all === undefined) {
-    all = new Map()
-    madeOf.set(state, all)
-  }
-  const key = `${first}:${size}:${stride}`
-  let made = all.get(key)
-  if (made === undefined) {
-    made = { times: new Map(), open: new Map() }
-    all.set(key, made)
-  }
-  return made
 }
 
 /**
  * 52 bits of hash, apart from all drawn names. Two communicators of one process that get the same one are found out when
  * the second is made (ERR_WORLD): for a thousand at a time the odds are 1 in 10^10.
  */
-function nameOf({ leader, counter }: ContextId, { first, size, stride }: Range, nth: number): ContextId {
+function nameOf(
+  { leader, counter }: ContextId,
+  { first, size, stride }: RankInterval,
+  nth: number,
+): ContextId {
   const values = [leader, counter, first, size, stride, nth]
   return {
     leader: -1 - (mixed(values, 0x2545f491) & 0x1fffff),

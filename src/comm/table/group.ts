@@ -1,7 +1,8 @@
-import { indexIn } from '../../base/search.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { PROC_NULL } from '../../matching/wildcards.js'
 import { requireFixed, type TypedArray } from '../datatype/elements.js'
+import type { CommContext } from './comm-context.js'
+import { compareTables } from './compare-tables.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 
 export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'
@@ -9,37 +10,28 @@ export type Comparison = 'ident' | 'congruent' | 'similar' | 'unequal'
 /** Ranks `first`, `first + stride`, ... up to and including `last`, where it is met; strides may be negative. */
 export type RankRange = readonly [first: number, last: number, stride: number]
 
-/** One group per table, and one table without ranks. */
-const groupOfTable = new WeakMap<LocalRankTable, Group>()
-const noRanks = stridedTable(0)
-
 /**
  * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set operations
  * make new ones, locally. Look-ups are async because a group may one day know only part of itself (decision 9).
  */
 export class Group {
   /** No ranks. MPI_GROUP_EMPTY. */
-  static get EMPTY(): Group {
-    return Group.ofTable(noRanks)
-  }
+  static readonly EMPTY: Group = new Group(stridedTable(0))
+
+  /**
+   * @internal The communicator that this group was last found to be a subset of: ranks that pass one group check it once.
+   */
+  subsetOf: CommContext | undefined
 
   readonly #table: LocalRankTable
-  #index: WorldRankIndex | undefined
-  #hash: number | undefined
 
   private constructor(table: LocalRankTable) {
     this.#table = table
   }
 
-  /** @internal The group of a rank table: one per table, however many ranks ask. */
+  /** @internal The group of a rank table's ranks. */
   static ofTable(table: LocalRankTable): Group {
-    const key = table.size === 0 ? noRanks : table
-    let group = groupOfTable.get(key)
-    if (group === undefined) {
-      group = new Group(key)
-      groupOfTable.set(key, group)
-    }
-    return group
+    return table.size === 0 ? Group.EMPTY : new Group(table)
   }
 
   get size(): number {
@@ -61,7 +53,7 @@ export class Group {
     if (!Number.isInteger(worldRank)) {
       throw new RankweaveError('ERR_RANK', `rankOf: expected a world rank, got ${shown(worldRank)}`)
     }
-    const rank = this.find(worldRank)
+    const rank = this.#table.find(worldRank)
     return rank < 0 ? null : rank
   }
 
@@ -75,7 +67,7 @@ export class Group {
     requireGroup(other, 'translate')
     return Array.from(requireList(ranks, 'translate'), (rank) => {
       if (rank === PROC_NULL) return PROC_NULL
-      const found = other.find(this.#table.lookup(checkRank(rank, this.size, 'translate')))
+      const found = other.#table.find(this.#table.lookup(checkRank(rank, this.size, 'translate')))
       return found < 0 ? null : found
     })
   }
@@ -92,7 +84,7 @@ export class Group {
   /** The ranks of this group, then those of `other` that are not in it. @see MPI-4.1 §7.3.2 */
   union(other: Group): Group {
     const added = worldRanksOf(requireGroup(other, 'union').#table).filter(
-      (worldRank) => this.find(worldRank) < 0,
+      (worldRank) => this.#table.find(worldRank) < 0,
     )
     if (added.length === 0) return this
     const worldRanks = new Int32Array(this.size + added.length)
@@ -104,13 +96,13 @@ export class Group {
   /** The ranks of this group that are also in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
   intersection(other: Group): Group {
     requireGroup(other, 'intersection')
-    return this.#filter((worldRank) => other.find(worldRank) >= 0)
+    return this.#filter((worldRank) => other.#table.find(worldRank) >= 0)
   }
 
   /** The ranks of this group that are not in `other`, in the order of this one. @see MPI-4.1 §7.3.2 */
   difference(other: Group): Group {
     requireGroup(other, 'difference')
-    return this.#filter((worldRank) => other.find(worldRank) < 0)
+    return this.#filter((worldRank) => other.#table.find(worldRank) < 0)
   }
 
   /**
@@ -151,76 +143,14 @@ export class Group {
     return this.excl(expandRanges(ranges, this.size))
   }
 
-  /** @internal `rankOf` without waiting; -1 for world ranks outside. */
-  find(worldRank: number): number {
-    const table = this.#table
-    if (table.kind === 'strided') {
-      const rank = (worldRank - table.start) / table.stride
-      // `| 0` also turns -0, which a falling stride gives, into 0.
-      return Number.isInteger(rank) && rank >= 0 && rank < table.size ? rank | 0 : -1
-    }
-    this.#index ??= new WorldRankIndex(table.worldRanks)
-    return this.#index.find(worldRank)
-  }
-
-  /** @internal Equal groups, equal hashes: 31 bits over world ranks in order. */
-  get hash(): number {
-    if (this.#hash === undefined) {
-      let hash = 0x811c9dc5
-      for (let rank = 0; rank < this.size; rank++) {
-        hash = Math.imul(hash ^ this.#table.lookup(rank), 0x01000193)
-        hash ^= hash >>> 15
-      }
-      this.#hash = hash & 0x7fffffff
-    }
-    return this.#hash
-  }
-
   #filter(keep: (worldRank: number, rank: number) => boolean): Group {
     const kept = worldRanksOf(this.#table).filter(keep)
     return kept.length === this.size ? this : Group.#of(kept)
   }
 
   static #of(worldRanks: Int32Array): Group {
-    return worldRanks.length === 0 ? Group.EMPTY : new Group(rankTable(worldRanks))
+    return Group.ofTable(rankTable(worldRanks))
   }
-}
-
-/** World rank -> rank for a table that has no closed form: world ranks ascending, beside each its rank. */
-class WorldRankIndex {
-  readonly #worldRank: Int32Array
-  readonly #rank: Int32Array
-
-  constructor(worldRanks: Int32Array) {
-    // World ranks and ranks are below 2^22, so a pair fits a double exactly and sorts without a comparator.
-    const pairs = Float64Array.from(worldRanks, (worldRank, rank) => worldRank * 2 ** 22 + rank).sort()
-    this.#worldRank = Int32Array.from(pairs, (pair) => Math.floor(pair / 2 ** 22))
-    this.#rank = Int32Array.from(pairs, (pair) => pair % 2 ** 22)
-  }
-
-  find(worldRank: number): number {
-    const index = indexIn(this.#worldRank, worldRank)
-    return index < 0 ? -1 : this.#rank[index]!
-  }
-}
-
-/** Whether two tables hold the same world ranks, in the same order or at all. O(1) when both are strided. */
-export function compareTables(a: LocalRankTable, b: LocalRankTable): 'ident' | 'similar' | 'unequal' {
-  if (a === b) return 'ident'
-  if (a.size !== b.size) return 'unequal'
-  // One kind per content: equal world ranks always make equal tables.
-  if (a.kind === 'strided' && b.kind === 'strided') {
-    if (a.size === 0 || (a.start === b.start && a.stride === b.stride)) return 'ident'
-    return a.start === b.lookup(b.size - 1) && a.stride === -b.stride ? 'similar' : 'unequal'
-  }
-  let ident = true
-  for (let rank = 0; rank < a.size && ident; rank++) ident = a.lookup(rank) === b.lookup(rank)
-  if (ident) return 'ident'
-  const inB = Group.ofTable(b)
-  for (let rank = 0; rank < a.size; rank++) {
-    if (inB.find(a.lookup(rank)) < 0) return 'unequal'
-  }
-  return 'similar'
 }
 
 function checkRank(rank: number, size: number, where: string): number {

@@ -1,4 +1,5 @@
 import { processOf, type WorldLayout } from '../process/world-layout.js'
+import { WorldRankIndex } from './world-rank-index.js'
 
 /**
  * Rank in a communicator -> world rank, shared by all ranks of a process. `lookup` may answer later: a
@@ -12,7 +13,7 @@ export interface RankTable {
   readonly sizeBytes: number
 }
 
-/** A table that is wholly here. */
+/** A table that is wholly here. `find`: the rank of a world rank, -1 for those that are not in it. */
 export type LocalRankTable = StridedTable | ReplicatedTable
 
 /** Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1) memory. */
@@ -33,12 +34,19 @@ export class StridedTable implements RankTable {
   lookup(rank: number): number {
     return this.start + rank * this.stride
   }
+
+  find(worldRank: number): number {
+    const rank = (worldRank - this.start) / this.stride
+    // `| 0` also turns -0, which a falling stride gives, into 0.
+    return Number.isInteger(rank) && rank >= 0 && rank < this.size ? rank | 0 : -1
+  }
 }
 
 /** Every world rank spelled out. */
 export class ReplicatedTable implements RankTable {
   readonly kind = 'replicated'
   #worldRanks: Int32Array
+  #index: WorldRankIndex | undefined
 
   constructor(worldRanks: Int32Array) {
     this.#worldRanks = worldRanks
@@ -63,6 +71,11 @@ export class ReplicatedTable implements RankTable {
 
   lookup(rank: number): number {
     return this.#worldRanks[rank]!
+  }
+
+  find(worldRank: number): number {
+    this.#index ??= new WorldRankIndex(this.#worldRanks)
+    return this.#index.find(worldRank)
   }
 }
 

@@ -5,14 +5,13 @@ import { readyOperation } from '../../datatype/operation.js'
 import { payloadOf, requireReceiveBuffer, type Sendable } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import type { WaitOptions } from '../../process/wait-options.js'
-import type { CommContext } from '../../table/comm-context.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
-import type { CollectiveEngine } from '../collective-engine.js'
 import type { CollectiveName } from '../collective-name.js'
 import { type AlltoallPart, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
 import { type BcastPart, bcastCall } from './bcast.js'
 import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot, side } from './blocks.js'
+import type { CollectiveContext } from './collective-context.js'
 import { gatherCall } from './gather.js'
 import type { Gathered } from './gathered.js'
 import type { BlocksOptions, IntoOptions } from './options.js'
@@ -29,11 +28,6 @@ import { type ScatterPart, scatterCall } from './scatter.js'
 
 // What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
 // arguments rejects here, so that it never has arrived with them.
-
-/** A communicator whose collectives are matched here. */
-interface CollectiveContext extends CommContext {
-  readonly collectives: CollectiveEngine
-}
 
 type Handle = RankHandle<CollectiveContext>
 

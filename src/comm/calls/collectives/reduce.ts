@@ -10,7 +10,6 @@ import {
 import type { Operation, ReadyOperation } from '../../datatype/operation.js'
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
-import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { Exchange } from '../exchange.js'
@@ -18,6 +17,7 @@ import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
 import { type Algebra, algebraOf } from './algebra.js'
 import { deliver, deliverData, packedDispls } from './blocks.js'
+import type { CollectiveContext } from './collective-context.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'
 import { type TreePlan, treePlan } from './reduction-tree.js'
 import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
@@ -40,7 +40,7 @@ export interface Reduction {
 type ReduceCall = CollectiveCall<ReducePart, unknown>
 
 /** Up the tree to the first process, then to the root. */
-export function reduceCall(state: CommContext, reduction: Reduction, root: number): ReduceCall {
+export function reduceCall(state: CollectiveContext, reduction: Reduction, root: number): ReduceCall {
   return {
     signature: signatureOf(reduction, { root }),
     run(parts, exchange) {
@@ -71,11 +71,11 @@ const keptBytes = 4096
 /** Up the tree to the first process, then to all. */
 export class AllreduceCall implements ReduceCall {
   readonly signature: Signature
-  readonly #state: CommContext
+  readonly #state: CollectiveContext
   readonly #reduction: Reduction
   #algebra: Algebra<unknown> | undefined
 
-  constructor(state: CommContext, reduction: Reduction) {
+  constructor(state: CollectiveContext, reduction: Reduction) {
     this.signature = signatureOf(reduction)
     this.#state = state
     this.#reduction = reduction
@@ -124,7 +124,11 @@ export class AllreduceCall implements ReduceCall {
 }
 
 /** Up the tree to the first process, then each rank its block. */
-export function reduceScatterCall(state: CommContext, reduction: Reduction, counts: Int32Array): ReduceCall {
+export function reduceScatterCall(
+  state: CollectiveContext,
+  reduction: Reduction,
+  counts: Int32Array,
+): ReduceCall {
   return {
     signature: signatureOf(reduction, { extra: hashIntegers(counts) }),
     run(parts, exchange) {
@@ -151,7 +155,7 @@ export function reduceScatterCall(state: CommContext, reduction: Reduction, coun
 }
 
 /** Up and down the tree: `scan` includes a rank's own value, `exscan` does not. */
-export function scanCall(state: CommContext, reduction: Reduction): ReduceCall {
+export function scanCall(state: CollectiveContext, reduction: Reduction): ReduceCall {
   return {
     signature: signatureOf(reduction),
     async run(parts, exchange) {
@@ -175,7 +179,7 @@ export function scanCall(state: CommContext, reduction: Reduction): ReduceCall {
 
 /** Gives `use` the value of the whole tree on the first process; null elsewhere. */
 function total(
-  state: CommContext,
+  state: CollectiveContext,
   { type }: Reduction,
   algebra: Algebra<unknown>,
   parts: readonly ReducePart[],
@@ -205,7 +209,7 @@ function signatureOf(
 }
 
 function blocksPerProcess(
-  state: CommContext,
+  state: CollectiveContext,
   bytes: Uint8Array,
   counts: Int32Array,
   elemBytes: number,
@@ -217,13 +221,7 @@ function blocksPerProcess(
   return byProcess(state.processes, blocks).map(concatenate)
 }
 
-const plans = new WeakMap<CommContext, TreePlan>()
-
-function planOf(state: CommContext): TreePlan {
-  let plan = plans.get(state)
-  if (plan === undefined) {
-    plan = treePlan(state.processes, state.processIndex)
-    plans.set(state, plan)
-  }
-  return plan
+function planOf(state: CollectiveContext): TreePlan {
+  state.reductionPlan ??= treePlan(state.processes, state.processIndex)
+  return state.reductionPlan
 }

@@ -181,6 +181,11 @@ describe('dup and compare', () => {
       expect(await world.compare(some)).toBe(world.size <= 2 ? 'congruent' : 'unequal')
       expect(await (await world.group()).compare(await copy.group())).toBe('ident')
     }))
+
+  it('group gives one object, however often it is called', () =>
+    inWorlds(async (world) => {
+      expect(await world.group()).toBe(await world.group())
+    }))
 })
 
 describe('create', () => {

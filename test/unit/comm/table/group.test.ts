@@ -41,9 +41,7 @@ describe('Group', () => {
     expect(await ranksOf(g)).toEqual([9, 2, 30])
   })
 
-  it('is one object per rank table, and EMPTY for no ranks', () => {
-    const table = stridedTable(5)
-    expect(Group.ofTable(table)).toBe(Group.ofTable(table))
+  it('is EMPTY for a table without ranks', () => {
     expect(Group.ofTable(stridedTable(0))).toBe(Group.EMPTY)
     expect(Group.EMPTY.size).toBe(0)
   })
@@ -158,11 +156,5 @@ describe('Group', () => {
   ])('$a and $b are $is', async ({ a, b, is }) => {
     expect(await group(...a).compare(group(...b))).toBe(is)
     expect(await group(...b).compare(group(...a))).toBe(is)
-  })
-
-  it('hashes equal groups alike, others apart', () => {
-    expect(group(1, 2, 4).hash).toBe(group(1, 2, 4).hash)
-    expect(group(1, 2, 3).hash).toBe(Group.ofTable(stridedTable(3, 1)).hash)
-    expect(group(1, 2, 4).hash).not.toBe(group(1, 4, 2).hash)
   })
 })

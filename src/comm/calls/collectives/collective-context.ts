@@ -1,0 +1,10 @@
+import type { CommContext } from '../../table/comm-context.js'
+import type { CollectiveEngine } from '../collective-engine.js'
+import type { TreePlan } from './reduction-tree.js'
+
+/** A communicator as its collectives see it. */
+export interface CollectiveContext extends CommContext {
+  readonly collectives: CollectiveEngine
+  /** How its reductions combine, planned by the first of them. */
+  reductionPlan: TreePlan | undefined
+}
