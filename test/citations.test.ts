@@ -1,0 +1,123 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// Comments and pages cite decisions, records, pages and sections. Whatever is cited must be in the repository.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+  cwd: root,
+  encoding: 'utf8',
+})
+  .split('\n')
+  .filter((path) => path !== '' && existsSync(join(root, path)))
+const textOf = (path: string) => readFileSync(join(root, path), 'utf8')
+
+const pages = new Map(tracked.filter((path) => path.endsWith('.md')).map((path) => [path, textOf(path)]))
+const sources = tracked.filter((path) =>
+  /^(src|test|bench|examples|scripts)\/.*\.(ts|mjs|c|h|cpp)$/.test(path),
+)
+
+/** A heading's anchor, as code hosts make it. */
+const slug = (heading: string) =>
+  heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replace(/\s/g, '-')
+
+const withoutCode = (text: string) => text.replace(/^```[\s\S]*?^```$/gm, '').replace(/^ {4}.*$/gm, '')
+
+const anchors = new Map(
+  Array.from(pages, ([path, text]) => [
+    path,
+    new Set(Array.from(withoutCode(text).matchAll(/^#+ (.*)$/gm), ([, heading]) => slug(heading!))),
+  ]),
+)
+
+const resolves = (path: string, anchor: string | undefined) =>
+  existsSync(join(root, path)) && (anchor === undefined || (anchors.get(path)?.has(anchor) ?? false))
+
+const records = new Set(
+  Array.from(pages.keys(), (path) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1]).filter(
+    (number) => number !== undefined,
+  ),
+)
+const decisions = new Set(
+  Array.from(pages.get('docs/architecture.md')!.matchAll(/^### Decision (\d+): /gm), ([, number]) => number),
+)
+
+/** Decisions and records that a text names and that do not exist. */
+function missingDecisions(text: string): string[] {
+  const cited = [
+    ...text.matchAll(/\bdecisions? (\d{1,2})\b/gi),
+    ...text.matchAll(/\b(?:decisions?|records?) (\d{4})\b/gi),
+    ...text.matchAll(/docs\/decisions\/(\d{4})/g),
+    ...text.matchAll(/\((\d{4})(?:, \d{4})*\)/g),
+  ]
+  return cited
+    .map(([, number]) => number!)
+    .filter((number) =>
+      number.length < 4 ? !decisions.has(number) : number < '1000' && !records.has(number),
+    )
+}
+
+/** Pages, with or without a section, that a source names and that do not exist. */
+const missingPages = (text: string) =>
+  Array.from(text.matchAll(/\b((?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+))?/g))
+    .filter(([, path, anchor]) => !resolves(path!, anchor))
+    .map(([citation]) => citation)
+
+/** Sections without the work they are sections of: a standard with its version, or an author with a year. */
+const missingWorks = (text: string) =>
+  Array.from(text.matchAll(/§/g), ({ index }) => text.slice(Math.max(0, index - 120), index))
+    .filter((before) => !/MPI-\d\.\d|[A-Z][a-z]+ (?:19|20)\d\d/.test(before))
+    .map((before) => `${before.slice(-40)}§`)
+
+describe('citations in source files', () => {
+  it('decisions and records exist', () => {
+    const missing = sources.flatMap((path) =>
+      missingDecisions(textOf(path)).map((number) => `${path}: ${number}`),
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('pages and their sections exist', () => {
+    const missing = sources
+      .filter((path) => path.startsWith('src/') || path.startsWith('bench/'))
+      .flatMap((path) => missingPages(textOf(path)).map((citation) => `${path}: ${citation}`))
+    expect(missing).toEqual([])
+  })
+
+  it('sections name the work they are in', () => {
+    const missing = sources
+      .filter((path) => path !== 'test/citations.test.ts')
+      .flatMap((path) => missingWorks(textOf(path)).map((citation) => `${path}: ${citation}`))
+    expect(missing).toEqual([])
+  })
+})
+
+describe.each([...pages])('%s', (path, text) => {
+  const prose = withoutCode(text)
+
+  it('cites decisions and records that exist', () => {
+    expect(missingDecisions(prose)).toEqual([])
+  })
+
+  it('links to files and sections that exist', () => {
+    const missing = Array.from(prose.matchAll(/\]\(([^)\s]+)\)/g), ([, target]) => target!)
+      .filter((target) => !/^[a-z]+:/.test(target))
+      .filter((target) => {
+        const [file, anchor] = target.split('#') as [string, string?]
+        const resolved = file === '' ? path : normalize(join(dirname(path), file))
+        return resolved.startsWith('..') || !resolves(resolved.replace(/\/$/, ''), anchor)
+      })
+    expect(missing).toEqual([])
+  })
+})
+
+it('numbers the decisions of the architecture from 1 without gaps', () => {
+  expect([...decisions]).toEqual(Array.from({ length: decisions.size }, (_, i) => String(i + 1)))
+})
