@@ -1,21 +1,9 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { TypedArray } from '../comm/datatype/elements.js'
+import { type TypedArray, typedArrays } from '../comm/datatype/elements.js'
 
 // What the checks of collectives send, and what must come back: computed from the definitions, on one rank alone.
 
-export const types = [
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float32Array,
-  Float64Array,
-  BigInt64Array,
-  BigUint64Array,
-] as const
+export const types = typedArrays
 
 export interface Text {
   readonly text: string

@@ -29,8 +29,8 @@ export const typeCode = {
   BigUint64Array: 11,
 } as const
 
-const constructors = [
-  Uint8Array,
+/** The constructor of every element type, by wire code from 1 on. */
+export const typedArrays = [
   Int8Array,
   Uint8Array,
   Uint8ClampedArray,
@@ -43,6 +43,8 @@ const constructors = [
   BigInt64Array,
   BigUint64Array,
 ] as const
+
+const constructors = [Uint8Array, ...typedArrays] as const
 
 const codeOfTag: Readonly<Record<string, number>> = typeCode
 
