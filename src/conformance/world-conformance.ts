@@ -101,7 +101,7 @@ export async function checkCases(world: Communicator, { names, context }: Confor
     try {
       await found.check(comm, context)
     } catch (error) {
-      throw told(error, `${name} (seed ${context.seed}, rank ${world.rank})`)
+      throw described(error, `${name} (seed ${context.seed}, rank ${world.rank})`)
     }
     await comm.free()
   }
@@ -142,15 +142,15 @@ async function runWorld(
     () => undefined,
     (reason: unknown) => reason,
   )
-  if (!isRankweaveError(error, fails)) throw told(error, `expected the world to fail with ${fails}, got`)
+  if (!isRankweaveError(error, fails)) throw described(error, `expected the world to fail with ${fails}, got`)
 }
 
 function settingText(setting: WorldSetting): string {
-  const said = Object.entries(setting).map(([name, value]) => `${name} ${value}`)
-  return said.length === 0 ? '' : ` (${said.join(', ')})`
+  const given = Object.entries(setting).map(([name, value]) => `${name} ${value}`)
+  return given.length === 0 ? '' : ` (${given.join(', ')})`
 }
 
-function told(error: unknown, what: string): Error {
-  const said = isRankweaveError(error) ? `${error.code}: ${error.message}` : shown(error)
-  return new Error(`${what}: ${said}`, { cause: error })
+function described(error: unknown, what: string): Error {
+  const given = isRankweaveError(error) ? `${error.code}: ${error.message}` : shown(error)
+  return new Error(`${what}: ${given}`, { cause: error })
 }

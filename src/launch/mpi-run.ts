@@ -25,7 +25,7 @@ export async function runMpi<T, A>(
   world: WorldOptions<A>,
 ): Promise<T[]> {
   const session = await factory.open()
-  session.keep()
+  session.retain()
   let timer: NodeJS.Timeout | undefined
   const onFailed = (error: unknown) => {
     timer ??= setTimeout(() => abortJob(session, error), graceMs)

@@ -16,7 +16,7 @@ import {
   gatherAdjacent,
   gatherEdges,
 } from './distributed/gather-lists.js'
-import { keepOwnLists } from './distributed/own-lists.js'
+import { localTopology } from './distributed/local-topology.js'
 import { nodesOf, placementOf } from './execute/placement.js'
 import type { CommonNeighbor } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
@@ -131,7 +131,7 @@ export function createDistGraphAdjacent(
   const agreed = ['adjacent', isWeighted ? 'weighted' : 'unweighted']
   const contribution = { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges
   if (strategy?.kind === 'common-neighbor' && strategy.engine === 'distributed') {
-    return createApart(comm, options, strategy, contribution, agreed)
+    return createFromLocalLists(comm, options, strategy, contribution, agreed)
   }
   const made = createWith(comm, options, {
     ranks: comm.size,
@@ -145,7 +145,7 @@ export function createDistGraphAdjacent(
 }
 
 /** Every process keeps the lists of its ranks; these match themselves. */
-function createApart(
+function createFromLocalLists(
   comm: Communicator,
   options: AdjacentOptions,
   strategy: CommonNeighbor,
@@ -155,7 +155,7 @@ function createApart(
   const made = createWith(comm, options, {
     ranks: comm.size,
     contribution,
-    gather: (state, exchange, hosted) => keepOwnLists(state, exchange, placementOf(state), hosted),
+    gather: (state, exchange, hosted) => localTopology(state, exchange, placementOf(state), hosted),
     build: ({ topology, error }) => {
       if (error !== null) throw error
       return topology

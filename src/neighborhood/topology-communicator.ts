@@ -7,17 +7,21 @@ import type { TypedArray } from '../comm/datatype/elements.js'
 import type { StridedView } from '../comm/datatype/strided-view.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import type { BlockLayoutOptions } from './execute/block-layout.js'
 import {
   type CheckedCall,
   checkedAllgather,
-  isKept,
   isRepeated,
+  isRetained,
   neighborAllgatherv,
-} from './execute/allgather.js'
-import type { BlockLayoutOptions } from './execute/block-layout.js'
+} from './execute/neighbor-allgather.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import { type NeighborRequest, neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent.js'
+import {
+  type NeighborRequest,
+  neighborAllgatherInit,
+  neighborAllgathervInit,
+} from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
 import { planLines } from './plan-lines.js'
 
@@ -111,7 +115,7 @@ export class TopologyCommunicator extends Communicator {
       let checked = this.#last
       if (checked === undefined || !isRepeated(checked, data, options)) {
         checked = checkedAllgather(seat, this.neighborhood, data, options)
-        this.#last = isKept(checked) ? checked : undefined
+        this.#last = isRetained(checked) ? checked : undefined
       }
       return seat.state.collectives.call(seat.localIndex, checked.call, checked.blocks, options)
     }) as Promise<T>

@@ -31,7 +31,7 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
     },
     /** Reports why this process alone fails. When all fail, process 0 reports, and the launcher ends the others meanwhile. */
     async release() {
-      if ((await joinedMpiJob())?.endsTogether === true) return
+      if ((await joinedMpiJob())?.exitsJointly === true) return
       await new Promise((resolve) => setTimeout(resolve, graceMs))
       streams.stderr(held)
     },
@@ -40,5 +40,5 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
 
 /** Every process has left the world and is about to exit, with whatever code. */
 export async function leaveMpi(): Promise<void> {
-  ;(await joinedMpiJob())?.endTogether()
+  ;(await joinedMpiJob())?.expectJointExit()
 }

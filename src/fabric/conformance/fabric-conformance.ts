@@ -140,9 +140,9 @@ const sessionCases: readonly SessionCase[] = [
       await session.close()
       await turns(3)
       // Whoever runs this suite may have handles of its own that come and go.
-      const giveUpAt = performance.now() + 2000
+      const deadlineMs = performance.now() + 2000
       let left = startedSince(before)
-      while (left.length > 0 && performance.now() < giveUpAt) {
+      while (left.length > 0 && performance.now() < deadlineMs) {
         await turns(1)
         left = startedSince(before)
       }

@@ -1,7 +1,7 @@
 import { type Fabric, type FabricSession, maxHeaderWords } from '../fabric.js'
-import { Correspondent } from './correspondent.js'
 import { expect, expectBytes, expectRefused, patternBytes, sameWords } from './frame-checks.js'
 import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
+import { TestPeer } from './test-peer.js'
 
 /** One process's part of a case: it knows what all processes send, and hence what it must receive. */
 export interface ProcessCase {
@@ -25,7 +25,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'the processes are those that were asked for, and run where they should',
     async program(fabric, session, { expected }) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       expect(fabric.kind === expected.kind, `kind ${expected.kind}`, fabric.kind)
       expect(fabric.processes === expected.processes, `${expected.processes} processes`, fabric.processes)
       const here = Int32Array.of(fabric.process, ...placeHere())
@@ -44,7 +44,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'frames of a pair arrive in order, each exactly once, to oneself too',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       for (let n = 0; n < framesPerPair; n++) {
         for (let peer = 0; peer < fabric.processes; peer++) {
           me.fabric.send(
@@ -72,7 +72,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'the sender may overwrite header and payload as soon as send returns',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const header = new Int32Array(3)
       const payload = new Uint8Array(33)
       for (let n = 0; n < framesPerPair; n++) {
@@ -99,7 +99,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'headers of every length and payloads from nothing to the largest arrive whole',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const max = fabric.maxPayloadBytes
       const sizes = [0, 1, 2, 3, 4, 5, 7, 8, 9, 1000, max - 1, max]
       const headers = Array.from({ length: maxHeaderWords + 1 }, (_, words) =>
@@ -135,7 +135,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'what is too large or goes nowhere is refused, counted by nobody and never arrives',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const header = Int32Array.of(1)
       const before = { ...fabric.counters }
       expectRefused(() => fabric.send(0, new Int32Array(maxHeaderWords + 1)), 'a header too long')
@@ -156,7 +156,7 @@ export const processCases: readonly ProcessCase[] = [
       const hops = 50
       let inside = 0
       let deepest = 0
-      const me = new Correspondent(fabric, session, (_src, header) => {
+      const me = new TestPeer(fabric, session, (_src, header) => {
         inside++
         deepest = Math.max(deepest, inside)
         const hop = header[0]!
@@ -180,14 +180,14 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'poll delivers what has arrived, and says so',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const next = (fabric.process + 1) % fabric.processes
       for (let n = 0; n < 10; n++) fabric.send(next, Int32Array.of(n))
       await me.until(() => {
         const before = me.delivered
-        const said = fabric.poll()
+        const given = fabric.poll()
         const delivered = me.delivered - before
-        expect(said === delivered > 0, `poll to say ${delivered > 0}`, said)
+        expect(given === delivered > 0, `poll to say ${delivered > 0}`, given)
         return me.received.length >= 10
       }, 'all frames')
       await me.part()
@@ -204,7 +204,7 @@ export const processCases: readonly ProcessCase[] = [
       const rounds = 20
       const last = rounds * fabric.processes
       const next = (fabric.process + 1) % fabric.processes
-      const me = new Correspondent(fabric, session, (_src, header, payload) => {
+      const me = new TestPeer(fabric, session, (_src, header, payload) => {
         // Passing on the very memory that was lent.
         if (header[0]! < last) fabric.send(next, Int32Array.of(header[0]! + 1), payload)
       })
@@ -218,7 +218,7 @@ export const processCases: readonly ProcessCase[] = [
   {
     name: 'counters tell frames and bytes, headers and frames to oneself included',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const before = { ...fabric.counters }
       expect(
         before.framesSent === 0 && before.bytesReceived === 0,

@@ -24,13 +24,13 @@ const usualPlaces: Readonly<Record<FabricKind, Places>> = {
 /** What is not said follows from the factory. */
 export function expectedFabric(
   factory: Pick<ExpectedFabric, 'kind' | 'processes'>,
-  said: Partial<ExpectedFabric> = {},
+  given: Partial<ExpectedFabric> = {},
 ): ExpectedFabric {
-  const kind = said.kind ?? factory.kind
+  const kind = given.kind ?? factory.kind
   return {
     kind,
-    processes: said.processes ?? factory.processes,
-    places: said.places ?? usualPlaces[kind],
+    processes: given.processes ?? factory.processes,
+    places: given.places ?? usualPlaces[kind],
   }
 }
 

@@ -1,8 +1,8 @@
 import { seededRandom } from '../../base/random.js'
 import { maxHeaderWords } from '../fabric.js'
-import { Correspondent } from './correspondent.js'
 import { expect, expectBytes, patternBytes, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
+import { TestPeer } from './test-peer.js'
 
 /** Much at once: floods, random traffic, large transfers. */
 export const trafficCases: readonly ProcessCase[] = [
@@ -10,7 +10,7 @@ export const trafficCases: readonly ProcessCase[] = [
     name: 'a flood is neither refused nor lost',
     async program(fabric, session) {
       const flood = 5000
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const next = (fabric.process + 1) % fabric.processes
       for (let n = 0; n < flood; n++)
         fabric.send(next, Int32Array.of(n), patternBytes(fabric.process, next, n, 8))
@@ -25,7 +25,7 @@ export const trafficCases: readonly ProcessCase[] = [
   {
     name: 'bulk transfers fill the receiver, both ways at once and whichever side comes first',
     async program(fabric, session) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const { bulk } = fabric
       if (bulk !== undefined) {
         const sizes = [0, 1, 4097, 3 * fabric.maxPayloadBytes + 5]
@@ -86,7 +86,7 @@ export const trafficCases: readonly ProcessCase[] = [
         return true
       }
       const random = seededRandom(seed + 1000 + fabric.process)
-      const me = new Correspondent(fabric, session, (src) => {
+      const me = new TestPeer(fabric, session, (src) => {
         if (random() < 0.3) send(src)
       })
       for (;;) {
@@ -116,7 +116,7 @@ export const trafficCases: readonly ProcessCase[] = [
   {
     name: 'a large bulk transfer goes round the ring while frames overtake it',
     async program(fabric, session, { largeBytes }) {
-      const me = new Correspondent(fabric, session)
+      const me = new TestPeer(fabric, session)
       const { bulk, process, processes } = fabric
       if (bulk !== undefined) {
         const [next, before] = [(process + 1) % processes, (process + processes - 1) % processes]

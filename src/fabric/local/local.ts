@@ -98,7 +98,7 @@ export class LocalSession implements FabricSession, Network {
   readonly #keepAlive = new KeepAlive()
   readonly #dead = new Set<number>()
   #unreported: { readonly process: number; readonly reason: string }[] = []
-  #underWay = 0
+  #inFlight = 0
   #turn = 0
   readonly #pump = new Task(() => this.#deliverBatch())
   #closed = false
@@ -122,7 +122,7 @@ export class LocalSession implements FabricSession, Network {
   }
 
   quiet(): boolean {
-    return this.#underWay === 0 && this.#bulk.ready === 0 && this.#unreported.length === 0
+    return this.#inFlight === 0 && this.#bulk.ready === 0 && this.#unreported.length === 0
   }
 
   /**
@@ -132,8 +132,8 @@ export class LocalSession implements FabricSession, Network {
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
     this.#dead.add(process)
-    this.#underWay -= this.#inboxes[process]!.drop()
-    for (const inbox of this.#inboxes) this.#underWay -= inbox.drop(process)
+    this.#inFlight -= this.#inboxes[process]!.drop()
+    for (const inbox of this.#inboxes) this.#inFlight -= inbox.drop(process)
     this.#bulk.fail(lostError(process), process)
     this.#unreported.push({ process, reason })
     this.#schedule()
@@ -146,7 +146,7 @@ export class LocalSession implements FabricSession, Network {
     this.#pump.cancel()
     for (const inbox of this.#inboxes) inbox.drop()
     this.#turns.clear()
-    this.#underWay = 0
+    this.#inFlight = 0
     this.#unreported = []
     this.#bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
   }
@@ -163,7 +163,7 @@ export class LocalSession implements FabricSession, Network {
       const dueTurn = fate === undefined || fate.delayTurns === 0 ? 0 : this.#turn + 1 + fate.delayTurns
       this.#inboxes[dst]!.push(src, { header: header.slice(), payload: copy, dueTurn })
       this.#turns.push(dst)
-      this.#underWay++
+      this.#inFlight++
       this.#schedule()
     }
     if (this.#faults?.kills(src, this.#members[src]!.counters.framesSent) === true) this.kill(src)
@@ -217,14 +217,14 @@ export class LocalSession implements FabricSession, Network {
       }
     } finally {
       this.#bulk.copy()
-      if (this.#underWay > 0) this.#schedule()
+      if (this.#inFlight > 0) this.#schedule()
     }
   }
 
   #deliver(process: number, inbox: LocalInbox): boolean {
     const next = inbox.take(this.#turn)
     if (next === undefined) return false
-    this.#underWay--
+    this.#inFlight--
     this.#members[process]!.deliver(next.src, next.frame.header, next.frame.payload)
     return true
   }

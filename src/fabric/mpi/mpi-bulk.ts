@@ -28,7 +28,7 @@ export class MpiBulk implements BulkTransfer {
   readonly #library: MpiLibrary
   readonly #comm: number
   readonly #maxTag: number
-  readonly #hurry: () => void
+  readonly #expectArrival: () => void
   /** By request, in the order of MPI's array: whose piece it is, and whether we send it. */
   readonly #pieces: { readonly transfer: Transfer; readonly sends: boolean }[] = []
   #memory: MpiMemory
@@ -37,8 +37,14 @@ export class MpiBulk implements BulkTransfer {
   #cancelled = false
 
   /** @param hurry asks for looks: something has begun */
-  constructor(library: MpiLibrary, comm: number, processes: number, maxTag: number, hurry: () => void) {
-    this.#hurry = hurry
+  constructor(
+    library: MpiLibrary,
+    comm: number,
+    processes: number,
+    maxTag: number,
+    expectArrival: () => void,
+  ) {
+    this.#expectArrival = expectArrival
     this.#library = library
     this.#comm = comm
     this.#maxTag = maxTag
@@ -60,7 +66,7 @@ export class MpiBulk implements BulkTransfer {
   }
 
   /** Ends what has completed; true if anything has. */
-  look(): boolean {
+  progress(): boolean {
     const count = this.#pieces.length
     const { address, words } = this.#memory
     const outcountAt = padded(this.#capacity * 8)
@@ -85,7 +91,7 @@ export class MpiBulk implements BulkTransfer {
    * takes back receives for which nothing will. True when MPI has let go of everything.
    */
   drained(expected: number): boolean {
-    if (this.moving) this.look()
+    if (this.moving) this.progress()
     if (!this.#cancelled) {
       while (this.received !== expected && this.#discardOne());
       if (this.received !== expected) return false
@@ -131,7 +137,7 @@ export class MpiBulk implements BulkTransfer {
         this.#pieces.push({ transfer, sends })
         if (sends) this.sentMessages[peer]!++
       }
-      this.#hurry()
+      this.#expectArrival()
     })
   }
 

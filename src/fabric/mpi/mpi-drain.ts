@@ -47,7 +47,7 @@ export async function drainSession(
   }
   await until(() => {
     while (inbox.discard());
-    if (bulk.moving) bulk.look()
+    if (bulk.moving) bulk.progress()
     return agreed() && inbox.received === words[0]! && outbox.drained()
   })
   inbox.close()

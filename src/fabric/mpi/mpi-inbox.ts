@@ -9,7 +9,7 @@ export type FrameTaker = Required<Pick<FrameSink, 'frame' | 'inPlace'>>
 const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
 /** Receives that MPI can match while we are busy with one. */
 const receives = 4
-const mostBehind = 1
+const maxUnposted = 1
 
 const flagAt = 0
 const requestsAt = 8
@@ -35,7 +35,7 @@ export class MpiInbox {
   readonly #offsets: readonly number[]
   #turn = 0
   /** Receives before this turn that are not posted again yet: that can wait until there is nothing to do. */
-  #behind = 0
+  #unposted = 0
   /** Of the message that is being handed on: its sender, its next frame and its end. */
   #src = 0
   #at = 0
@@ -88,13 +88,13 @@ export class MpiInbox {
 
   /** Receives without handing on, for when nobody listens any more. */
   discard(): boolean {
-    return this.next(nobody)
+    return this.next(discardingTaker)
   }
 
   /** Takes back the receives that are posted. Nothing may be under way to this process any more. */
   close(): void {
     const { calls } = this.#library
-    this.#catchUp()
+    this.#repost()
     for (const request of this.#requests) {
       calls.cancel(request)
       calls.wait(request, this.#ignore)
@@ -108,7 +108,7 @@ export class MpiInbox {
     this.#test(this.#requests[turn]!, this.#flag, this.#ignore)
     const words = this.#words
     if (words[flagAt >> 2] === 0) {
-      if (this.#behind > 0) this.#catchUp()
+      if (this.#unposted > 0) this.#repost()
       return false
     }
     const offset = this.#offsets[turn]!
@@ -134,15 +134,15 @@ export class MpiInbox {
   #done(): void {
     this.received = (this.received + 1) | 0
     this.#turn = (this.#turn + 1) % receives
-    if (++this.#behind > mostBehind) this.#catchUp()
+    if (++this.#unposted > maxUnposted) this.#repost()
   }
 
   /** Posts them in their order, in which MPI will match them. */
-  #catchUp(): void {
-    for (; this.#behind > 0; this.#behind--) {
-      this.#start(this.#requests[(this.#turn - this.#behind + receives) % receives]!)
+  #repost(): void {
+    for (; this.#unposted > 0; this.#unposted--) {
+      this.#start(this.#requests[(this.#turn - this.#unposted + receives) % receives]!)
     }
   }
 }
 
-const nobody: FrameTaker = { inPlace: () => true, frame: () => {} }
+const discardingTaker: FrameTaker = { inPlace: () => true, frame: () => {} }

@@ -7,7 +7,7 @@ import { MpiMemory } from './mpi-memory.js'
 import { placement } from './mpi-placement.js'
 
 /** What a launcher gets to pass on what was printed, before a job is aborted. */
-const lastWordsMs = 200
+const launcherFlushMs = 200
 /** Turns of the event loop before an operation of the whole job is looked at by a timer instead. */
 const eagerTurns = 200
 
@@ -26,11 +26,11 @@ export class MpiJob {
   /** The largest tag of a message. */
   readonly maxTag: number
   /** Processes per core of this node. */
-  readonly sharers: number
+  readonly processesPerCore: number
   /** Worlds that this process has not left. */
   openSessions = 0
   #ended = false
-  #together = false
+  #jointExit = false
   #uncaught: { readonly error: unknown } | undefined
 
   constructor(launcher: MpiLauncher, library: MpiLibrary) {
@@ -47,13 +47,13 @@ export class MpiJob {
     this.processes = memory.words[0]!
     calls.commRank(abi.commWorld, address)
     this.process = memory.words[0]!
-    this.#checkTogether()
+    this.#checkLauncherMatches()
     calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
     // The attribute is the address of an int.
     this.maxTag = memory.words[2] === 0 ? 32_767 : library.intAt(memory.number(0, 8))
-    const { nodes, sharers } = placement(this)
+    const { nodes, processesPerCore } = placement(this)
     this.nodes = nodes
-    this.sharers = sharers
+    this.processesPerCore = processesPerCore
   }
 
   /** Ends the whole job at once, whatever its other processes are doing. Does not return. */
@@ -67,12 +67,12 @@ export class MpiJob {
    * The other processes know that this one is about to exit, and will too: a failure to exit with is no reason to end
    * them by force.
    */
-  endTogether(): void {
-    this.#together = true
+  expectJointExit(): void {
+    this.#jointExit = true
   }
 
-  get endsTogether(): boolean {
-    return this.#together
+  get exitsJointly(): boolean {
+    return this.#jointExit
   }
 
   /** Waits for the request at an address without blocking the event loop. */
@@ -92,7 +92,7 @@ export class MpiJob {
   readonly #onExit = (exitCode: number): void => {
     if (this.#ended) return
     this.#ended = true
-    if (this.openSessions === 0 && (exitCode === 0 || this.#together)) {
+    if (this.openSessions === 0 && (exitCode === 0 || this.#jointExit)) {
       this.library.calls.finalize()
       return
     }
@@ -107,16 +107,16 @@ export class MpiJob {
 
   #abort(exitCode: number): void {
     // Launchers drop what they have not passed on yet, such as the reason.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, lastWordsMs)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, launcherFlushMs)
     this.library.calls.abort(this.library.abi.commWorld, exitCode === 0 ? 1 : exitCode)
   }
 
-  #checkTogether(): void {
+  #checkLauncherMatches(): void {
     const { processes, name } = this.launcher
     if (this.processes === processes && this.process < processes) return
     const { path, version } = this.library
     // Each of them finds the same.
-    this.#together = true
+    this.#jointExit = true
     throw new RankweaveError(
       'ERR_MPI_LIBRARY',
       `${name} started ${processes} processes, but MPI_COMM_WORLD of '${path}' (${version}) has ${this.processes}: the ` +

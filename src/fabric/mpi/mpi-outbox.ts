@@ -51,8 +51,8 @@ export class MpiOutbox {
   /** Peers that may have an open slot. */
   readonly #opened: number[] = []
   /** By peer: the last look before a frame left at once. */
-  readonly #expressed: Float64Array
-  #looks = 0
+  readonly #sentAtPoll: Float64Array
+  #polls = 0
   readonly #queues: readonly Queue<Queued>[]
   #queued = 0
   #flushing = false
@@ -81,7 +81,7 @@ export class MpiOutbox {
       this.#words[this.#offsets[slot]! >> 2] = process
     }
     this.#open = new Int32Array(processes).fill(none)
-    this.#expressed = new Float64Array(processes).fill(none)
+    this.#sentAtPoll = new Float64Array(processes).fill(none)
     this.#queues = Array.from({ length: processes }, () => new Queue<Queued>())
   }
 
@@ -101,8 +101,8 @@ export class MpiOutbox {
     }
     const slot = this.#open[peer]!
     if (slot === none) return
-    if (this.#expressed[peer] !== this.#looks) {
-      this.#expressed[peer] = this.#looks
+    if (this.#sentAtPoll[peer] !== this.#polls) {
+      this.#sentAtPoll[peer] = this.#polls
       this.#post(peer, slot)
     } else if (!this.#flushing) {
       this.#flushing = true
@@ -111,8 +111,8 @@ export class MpiOutbox {
   }
 
   /** Tells that the process is about to look for arrivals. */
-  look(): void {
-    this.#looks++
+  beforePoll(): void {
+    this.#polls++
     if (this.#opened.length > 0 || this.#queued > 0) this.flush()
   }
 

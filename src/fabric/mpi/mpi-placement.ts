@@ -11,7 +11,7 @@ export interface Placement {
   /** Labels of the nodes, by process: those share one that can share memory. */
   readonly nodes: readonly string[]
   /** Processes per core of this node. */
-  readonly sharers: number
+  readonly processesPerCore: number
 }
 
 /** This process of a job, and the library that it called to initialize MPI. */
@@ -26,7 +26,7 @@ export function placement(job: JobProcess): Placement {
   const leaders = leadersOf(job)
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
   const cores = allTexts(job, allowedCores()).filter((_, p) => leaders[p] === leaders[job.process])
-  return { nodes, sharers: processesPerCore(cores, availableParallelism()) }
+  return { nodes, processesPerCore: countProcessesPerCore(cores, availableParallelism()) }
 }
 
 /**
@@ -35,7 +35,7 @@ export function placement(job: JobProcess): Placement {
  * @param cores where each of its processes may run, as Linux says it: "0-3,8"; empty where nobody says
  * @param available cores that count when some are unknown
  */
-export function processesPerCore(cores: readonly string[], available: number): number {
+export function countProcessesPerCore(cores: readonly string[], available: number): number {
   if (cores.includes('')) return cores.length / available
   return cores.length / new Set(cores.flatMap(numbersIn)).size
 }

@@ -9,7 +9,7 @@ import { type FrameTaker, MpiInbox } from './mpi-inbox.js'
 import type { MpiJob } from './mpi-job.js'
 import { maxPayloadBytes } from './mpi-message.js'
 import { MpiOutbox } from './mpi-outbox.js'
-import { MpiPace } from './mpi-pace.js'
+import { MpiPolling } from './mpi-polling.js'
 
 /** A frame to oneself: the fabric's own copy. */
 interface OwnFrame {
@@ -35,7 +35,7 @@ export class MpiProcess implements Fabric {
   readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox
-  readonly #pace: MpiPace
+  readonly #polling: MpiPolling
   readonly #keepAlive = new KeepAlive()
   readonly #toSelf = new Queue<OwnFrame>()
   #sink: FrameSink | undefined
@@ -50,21 +50,21 @@ export class MpiProcess implements Fabric {
     this.nodes = nodes
     this.#outbox = new MpiOutbox(library, comm, process, processes)
     this.#inbox = new MpiInbox(library, comm)
-    this.bulk = new MpiBulk(library, comm, processes, maxTag, () => this.#pace.hurry())
-    this.#pace = new MpiPace({
-      look: () => this.#look(),
+    this.bulk = new MpiBulk(library, comm, processes, maxTag, () => this.#polling.expectArrival())
+    this.#polling = new MpiPolling({
+      poll: () => this.#progress(),
       moving: () => this.bulk.moving,
       ...(library.yieldsTurn() ? {} : { yieldTurn: library.yieldTurn }),
-      sharers: job.sharers,
+      processesPerCore: job.processesPerCore,
     })
     // Where processes share cores, looking keeps the one from it that is looked for.
-    if (job.sharers <= 1 && processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
+    if (job.processesPerCore <= 1 && processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
   }
 
   attach(sink: FrameSink): void {
     if (this.#sink !== undefined) throw alreadyAttached(this.process)
     this.#sink = sink
-    this.#pace.hurry()
+    this.#polling.expectArrival()
   }
 
   send(peer: number, header: Int32Array, payload?: Uint8Array): void {
@@ -80,17 +80,17 @@ export class MpiProcess implements Fabric {
       this.#outbox.send(peer, header, payload)
     }
     // Whoever sends something will soon get something.
-    this.#pace.hurry()
+    this.#polling.expectArrival()
   }
 
   poll(): boolean {
     if (this.#delivering || this.#closed) return false
-    return this.#look()
+    return this.#progress()
   }
 
   spin(): boolean {
     if (this.#delivering || this.#closed || this.processes === 1) return false
-    return this.#pace.spin()
+    return this.#polling.spin()
   }
 
   ref(): void {
@@ -114,31 +114,31 @@ export class MpiProcess implements Fabric {
     if (this.#closed) return
     this.#closed = true
     this.#toSelf.clear()
-    this.#pace.close()
+    this.#polling.close()
     this.bulk.close(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
     await drainSession(job, comm, this.#outbox, this.#inbox, this.bulk)
     this.#keepAlive.close()
   }
 
-  #look(): boolean {
+  #progress(): boolean {
     const sink = this.#sink
     if (sink === undefined || this.#delivering) return false
     const before = this.counters.framesReceived
     this.#delivering = true
-    let active = false
+    let completed = false
     try {
-      this.#outbox.look()
+      this.#outbox.beforePoll()
       for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
         const { header, payload } = this.#toSelf.take()!
         this.#taker.frame(this.process, header, payload)
       }
       for (let n = 0; n < batchFrames && !this.#closed && this.#inbox.next(this.#taker); n++);
-      if (this.bulk.moving && !this.#closed) active = this.bulk.look()
+      if (this.bulk.moving && !this.#closed) completed = this.bulk.progress()
     } finally {
       this.#delivering = false
     }
-    if (this.counters.framesReceived !== before || active) {
-      this.#pace.active()
+    if (this.counters.framesReceived !== before || completed) {
+      this.#polling.arrived()
       return this.counters.framesReceived !== before
     }
     return false
@@ -146,15 +146,15 @@ export class MpiProcess implements Fabric {
 
   /** One frame, at most. */
   #tryPoll(maxPolls: number): boolean {
-    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#pace.mayPoll()) return false
+    if (this.#delivering || this.#closed || this.#sink === undefined || !this.#polling.mayPoll()) return false
     // What waits here needs more than a look.
     if (this.#toSelf.size > 0 || this.bulk.moving) return false
-    this.#outbox.look()
+    this.#outbox.beforePoll()
     this.#delivering = true
     try {
-      for (let looks = 0; looks < maxPolls; looks++) {
+      for (let polls = 0; polls < maxPolls; polls++) {
         if (!this.#inbox.next(this.#taker)) continue
-        this.#pace.found()
+        this.#polling.pollSucceeded()
         return true
       }
     } finally {

@@ -65,7 +65,7 @@ export class MpiSession implements FabricSession {
   readonly #comm: number
   readonly #process: MpiProcess
   #closing: Promise<void> | undefined
-  #kept = false
+  #retained = false
 
   /** @internal Sessions come from `mpi().open()`. */
   constructor(job: MpiJob, comm: number, nodes: readonly string[]) {
@@ -88,8 +88,8 @@ export class MpiSession implements FabricSession {
   }
 
   /** Lets `collect` follow `close`. @internal */
-  keep(): void {
-    this.#kept = true
+  retain(): void {
+    this.#retained = true
   }
 
   /**
@@ -138,7 +138,7 @@ export class MpiSession implements FabricSession {
 
   async #close(): Promise<void> {
     await this.#process.drain(this.job, this.#comm)
-    if (!this.#kept) this.free()
+    if (!this.#retained) this.free()
   }
 
   /** Lets go of a session that was kept. @internal */

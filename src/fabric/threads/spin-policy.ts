@@ -6,8 +6,8 @@ import { performance } from 'node:perf_hooks'
  * sooner would be asleep again whenever its peer has just been woken. Processes that must share cores are in each
  * other's way instead.
  */
-const alone = { spinMs: 0.05, turnMs: 0.02, pollOnMs: 1 } as const
-const inCrowd = { spinMs: 0.005, turnMs: 0, pollOnMs: 0.1 } as const
+const alone = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
+const inCrowd = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1 } as const
 /** A look takes nanoseconds; when this has passed between two, somebody else had the core. */
 const displacedMs = 0.5
 /** For how long the machine counts as crowded then. */
@@ -27,9 +27,9 @@ export class SpinPolicy {
   }
 
   /** For how long a process that has nothing to do goes on looking at every turn of the event loop. */
-  pollOnMs(now: number): number {
+  activePollingMs(now: number): number {
     if (now >= this.#crowdedUntil) this.#now = alone
-    return this.#now.pollOnMs
+    return this.#now.activePollingMs
   }
 
   /** Looks again and again; true as soon as `look` has found something, which is asked to look a number of times. */

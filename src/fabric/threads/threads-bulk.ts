@@ -6,7 +6,7 @@ import type { BulkTransfer } from '../fabric.js'
 export const recordKind = { frame: 0, bulkReady: 1, bulkData: 2, bulkRefused: 3, forget: 4 } as const
 
 /** What bulk transfers need of their process. */
-export interface BulkLine {
+export interface BulkHost {
   readonly process: number
   readonly maxPayloadBytes: number
   /** Sends a record without payload, now or as soon as there is room. */
@@ -43,7 +43,7 @@ interface Transfer {
  * the ring: the user's buffer is the queue.
  */
 export class ThreadsBulk implements BulkTransfer {
-  readonly #line: BulkLine
+  readonly #host: BulkHost
   readonly #outgoing = new Map<number, Transfer>()
   readonly #incoming = new Map<number, Transfer>()
   /** Receivers that were faster than their senders, with the bytes they expect. */
@@ -52,8 +52,8 @@ export class ThreadsBulk implements BulkTransfer {
   readonly #moving: Transfer[][]
   #movingCount = 0
 
-  constructor(line: BulkLine, processes: number) {
-    this.#line = line
+  constructor(host: BulkHost, processes: number) {
+    this.#host = host
     this.#moving = Array.from({ length: processes }, () => [])
   }
 
@@ -82,7 +82,7 @@ export class ThreadsBulk implements BulkTransfer {
 
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void> {
     return this.#enter(this.#incoming, 'receiver', peer, transferId, into, ({ header }) => {
-      this.#line.post(peer, recordKind.bulkReady, header)
+      this.#host.post(peer, recordKind.bulkReady, header)
     })
   }
 
@@ -108,14 +108,14 @@ export class ThreadsBulk implements BulkTransfer {
     transfer.movedBytes += payload.byteLength
     if (transfer.movedBytes < transfer.buffer.byteLength) return
     this.#incoming.delete(key)
-    this.#line.settled()
+    this.#host.settled()
     transfer.resolve()
   }
 
   /** Copies what there is room for towards one peer. */
   pump(peer: number): void {
     const moving = this.#moving[peer]!
-    const { maxPayloadBytes } = this.#line
+    const { maxPayloadBytes } = this.#host
     let done = 0
     for (const transfer of moving) {
       const { buffer, header } = transfer
@@ -123,7 +123,7 @@ export class ThreadsBulk implements BulkTransfer {
       do {
         const from = transfer.movedBytes
         const to = Math.min(size, from + maxPayloadBytes)
-        if (!this.#line.write(peer, recordKind.bulkData, header, buffer, from, to)) {
+        if (!this.#host.write(peer, recordKind.bulkData, header, buffer, from, to)) {
           this.#settle(moving, done)
           return
         }
@@ -160,14 +160,14 @@ export class ThreadsBulk implements BulkTransfer {
     entered: (transfer: Transfer) => void,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const lost = this.#line.lost(peer)
+      const lost = this.#host.lost(peer)
       if (lost !== undefined) return reject(lost)
       const key = keyOf(peer, transferId)
       if (transfers.has(key)) {
         return reject(
           new RankweaveError(
             'ERR_FABRIC',
-            `transfer ${transferId} between process ${this.#line.process} and ${peer} already has a ${role}`,
+            `transfer ${transferId} between process ${this.#host.process} and ${peer} already has a ${role}`,
           ),
         )
       }
@@ -183,13 +183,13 @@ export class ThreadsBulk implements BulkTransfer {
     const { peer, transferId, header, buffer } = transfer
     if (expectedBytes !== buffer.byteLength) {
       this.#outgoing.delete(keyOf(peer, transferId))
-      this.#line.post(peer, recordKind.bulkRefused, header)
+      this.#host.post(peer, recordKind.bulkRefused, header)
       transfer.reject(this.#unequal(peer, transferId, expectedBytes, buffer.byteLength))
       return
     }
     this.#moving[peer]!.push(transfer)
     this.#movingCount++
-    this.#line.schedule()
+    this.#host.schedule()
   }
 
   #settle(moving: Transfer[], done: number): void {
@@ -197,7 +197,7 @@ export class ThreadsBulk implements BulkTransfer {
     this.#movingCount -= done
     for (const transfer of moving.splice(0, done)) {
       this.#outgoing.delete(keyOf(transfer.peer, transfer.transferId))
-      this.#line.settled()
+      this.#host.settled()
       transfer.resolve()
     }
   }
@@ -205,7 +205,7 @@ export class ThreadsBulk implements BulkTransfer {
   #unequal(peer: number, transferId: number, expected: number, sent: number): RankweaveError {
     return new RankweaveError(
       'ERR_FABRIC',
-      `transfer ${transferId} between process ${this.#line.process} and ${peer}: the receiver expected ${expected} ` +
+      `transfer ${transferId} between process ${this.#host.process} and ${peer}: the receiver expected ${expected} ` +
         `bytes, the sender sends ${sent}`,
     )
   }

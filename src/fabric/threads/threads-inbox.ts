@@ -9,7 +9,7 @@ import { RingReader } from './threads-ring.js'
 const batchRecords = 1024
 
 /** What receiving needs of its process. */
-export interface InboxPort {
+export interface InboxHost {
   readonly counters: FabricCounters
   /** A record of another kind than `frame`. */
   control(src: number, kind: number, header: Int32Array, payload: Uint8Array): void
@@ -26,7 +26,7 @@ export class ThreadsInbox {
   /** The sink is being called. */
   delivering = false
   sink: FrameSink | undefined
-  readonly #port: InboxPort
+  readonly #host: InboxHost
   readonly #counters: FabricCounters
   readonly #process: number
   readonly #processes: number
@@ -35,10 +35,10 @@ export class ThreadsInbox {
   readonly #toSelf = new Queue<Queued>()
   #closed = false
 
-  constructor(connection: ThreadsConnection, port: InboxPort) {
+  constructor(connection: ThreadsConnection, host: InboxHost) {
     const { process, nodes } = connection
-    this.#port = port
-    this.#counters = port.counters
+    this.#host = host
+    this.#counters = host.counters
     this.#process = process
     this.#processes = nodes.length
     this.#readers = nodes.map((_, peer) =>
@@ -71,7 +71,7 @@ export class ThreadsInbox {
         try {
           for (let n = 0; n < batchRecords && !this.#closed && reader.next(); n++) this.#take(peer, reader)
         } finally {
-          if (reader.release()) this.#port.wake(peer)
+          if (reader.release()) this.#host.wake(peer)
         }
       }
     } finally {
@@ -106,7 +106,7 @@ export class ThreadsInbox {
     this.#closed = true
     this.#toSelf.clear()
     this.#readers.forEach((reader, peer) => {
-      if (reader?.takeRequest() === true) this.#port.wake(peer)
+      if (reader?.takeRequest() === true) this.#host.wake(peer)
     })
   }
 
@@ -125,7 +125,7 @@ export class ThreadsInbox {
   #take(src: number, reader: RingReader): void {
     this.active = true
     if (reader.kind !== recordKind.frame) {
-      this.#port.control(src, reader.kind, reader.header, reader.payload)
+      this.#host.control(src, reader.kind, reader.header, reader.payload)
       return
     }
     const { headerWords, payloadBytes } = reader
@@ -151,7 +151,7 @@ export class ThreadsInbox {
       if (kind === recordKind.frame) {
         this.#count(header.length, payload.length)
         this.sink!.frame(this.#process, header, payload)
-      } else this.#port.control(this.#process, kind, header, payload)
+      } else this.#host.control(this.#process, kind, header, payload)
     }
   }
 }

@@ -131,7 +131,7 @@ export class ThreadsProcess implements Fabric {
     const inbox = this.#inbox
     // None of these changes before a poll succeeds.
     const busy = inbox.waitingFromSelf + this.#outbox.waiting > 0 || this.bulk.moving
-    return (busy ? this.#progress() : inbox.receiveOne(maxPolls)) && this.#found()
+    return (busy ? this.#progress() : inbox.receiveOne(maxPolls)) && this.#pollSucceeded()
   }
 
   #mayPoll(): boolean {
@@ -143,12 +143,12 @@ export class ThreadsProcess implements Fabric {
 
   readonly #pollOften = (times: number): boolean => {
     for (let polls = 0; polls < times && !this.#closed; polls++) {
-      if (this.#progress()) return this.#found()
+      if (this.#progress()) return this.#pollSucceeded()
     }
     return false
   }
 
-  #found(): true {
+  #pollSucceeded(): true {
     this.#spins++
     this.#waiting = false
     return true
@@ -276,12 +276,12 @@ export class ThreadsProcess implements Fabric {
 
   #scheduleNext(): void {
     const now = performance.now()
-    const pollOnMs = this.#spinPolicy.pollOnMs(now)
+    const activePollingMs = this.#spinPolicy.activePollingMs(now)
     if (this.#inbox.active || this.#outbox.active) {
       this.#inbox.active = this.#outbox.active = false
       this.#activeAt = now
     }
-    if (now - this.#activeAt < pollOnMs || this.#inbox.waitingFromSelf > 0) this.#task.schedule()
+    if (now - this.#activeAt < activePollingMs || this.#inbox.waitingFromSelf > 0) this.#task.schedule()
     else this.#sleep()
   }
 

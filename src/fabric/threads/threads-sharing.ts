@@ -10,7 +10,7 @@ export interface SegmentMessage {
 }
 
 /** What shared memory needs of its process. */
-export interface SharingLine {
+export interface SharingHost {
   readonly ports: readonly (MessagePort | null)[]
   /** A message that was taken from a port: a wake message or a segment. */
   taken(peer: number, message: 0 | SegmentMessage): void
@@ -30,18 +30,18 @@ interface Segment {
  * of it ends with the worker threads.
  */
 export class ThreadsSharing implements MemorySharing {
-  readonly #line: SharingLine
+  readonly #host: SharingHost
   readonly #own = new WeakMap<SharedArrayBuffer, Segment>()
   /** By peer: its segments that this process retains. */
   readonly #theirs: Map<number, SharedArrayBuffer>[]
   readonly #collected = new FinalizationRegistry<Segment>(({ id, knownBy }) => {
-    for (const peer of knownBy) this.#line.forget(peer, id)
+    for (const peer of knownBy) this.#host.forget(peer, id)
   })
   #lastId = 0
 
-  constructor(line: SharingLine) {
-    this.#line = line
-    this.#theirs = line.ports.map(() => new Map())
+  constructor(host: SharingHost) {
+    this.#host = host
+    this.#theirs = host.ports.map(() => new Map())
   }
 
   /** Segments of other processes that are held here. */
@@ -55,7 +55,7 @@ export class ThreadsSharing implements MemorySharing {
 
   locate(peer: number, { buffer, byteOffset }: Uint8Array): MemoryLocation | undefined {
     if (!(buffer instanceof SharedArrayBuffer)) return undefined
-    const port = this.#line.ports[peer]
+    const port = this.#host.ports[peer]
     if (port === null || port === undefined) return undefined
     let segment = this.#own.get(buffer)
     if (segment === undefined) {
@@ -89,11 +89,11 @@ export class ThreadsSharing implements MemorySharing {
 
   /** The ring was faster than the event loop: the message with the segment waits in the port. */
   #awaited(peer: number, segment: number): SharedArrayBuffer {
-    const port = this.#line.ports[peer]!
+    const port = this.#host.ports[peer]!
     for (;;) {
       const next = receiveMessageOnPort(port)
       if (next === undefined) break
-      this.#line.taken(peer, next.message as 0 | SegmentMessage)
+      this.#host.taken(peer, next.message as 0 | SegmentMessage)
       const buffer = this.#theirs[peer]!.get(segment)
       if (buffer !== undefined) return buffer
     }

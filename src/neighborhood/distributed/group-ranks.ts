@@ -26,7 +26,7 @@ export interface HostedGrouping {
 
 /** Words of a message before its ranks: from, to, kind, round, wave, number of ranks. */
 const headWords = 6
-const farewell = new Uint8Array(0)
+const doneMarker = new Uint8Array(0)
 
 /**
  * Lets the ranks of a process match themselves with those of the other processes. Messages between ranks of the process are
@@ -55,7 +55,7 @@ class HostedRanks {
   #inside: { from: number; to: number; message: GroupingMessage }[] = []
   readonly #outside: readonly GrowingInt32Array[]
   #framesSent = 0
-  #saidFarewell = false
+  #sentDone = false
 
   constructor(
     exchange: Exchange,
@@ -139,11 +139,11 @@ class HostedRanks {
       words.length = 0
       this.#framesSent++
     }
-    if (this.#saidFarewell) return
+    if (this.#sentDone) return
     for (const rank of this.#ranks.values()) if (!rank.isDone) return
-    this.#saidFarewell = true
+    this.#sentDone = true
     for (let peer = 0; peer < this.#exchange.count; peer++) {
-      if (peer !== this.#exchange.me) this.#exchange.send(peer, this.#step, farewell)
+      if (peer !== this.#exchange.me) this.#exchange.send(peer, this.#step, doneMarker)
     }
   }
 }

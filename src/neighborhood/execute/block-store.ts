@@ -1,7 +1,7 @@
 import { copyOf } from '../../comm/calls/exchange.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { FrameStore } from './frame-store.js'
-import { checkTotal, copyWords, newWords, type Words } from './word-views.js'
+import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
 /**
  * The values of a lowered program during one call, side by side in one arena: value v is `words[start[v]]` up to

@@ -2,7 +2,7 @@ import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../c
 import { misfit, payloadOf } from '../../comm/datatype/payload.js'
 import { pack, StridedView } from '../../comm/datatype/strided-view.js'
 import { RankweaveError } from '../../errors.js'
-import { wordsPerElement } from './word-views.js'
+import { wordsPerElement } from './memory-words.js'
 
 /** What one rank contributes to a neighborhood collective, checked. */
 export interface Contribution {

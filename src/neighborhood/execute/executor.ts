@@ -2,9 +2,9 @@ import type { Exchange } from '../../comm/calls/exchange.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { BlockStore } from './block-store.js'
 import type { FrameStore } from './frame-store.js'
+import { copyWords } from './memory-words.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import type { ReceiveBuffers } from './receive-buffers.js'
-import { copyWords } from './word-views.js'
 
 /**
  * Runs one process's program: the store holds the contributed values, and when `done` is called all. That is at once
@@ -22,7 +22,7 @@ export function runProgram(
   let round = 0
   // In the order of the frames, which is that of the values they bring.
   let frame = 0
-  const goOn = (): void => {
+  const proceed = (): void => {
     for (; round < rounds; round++) {
       const end = receive.roundStart[round + 1]
       for (; frame < end; frame++) if (!takeNow()) return
@@ -40,7 +40,7 @@ export function runProgram(
       isHere = true
       if (!isLate) return
       frame++
-      goOn()
+      proceed()
     })
     isLate = true
     return isHere
@@ -54,7 +54,7 @@ export function runProgram(
     }
   }
   if (rounds > 0) sendRound(0)
-  goOn()
+  proceed()
 }
 
 /**

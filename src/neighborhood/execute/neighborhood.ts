@@ -6,9 +6,9 @@ import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
-import { type SlotList, slotList } from './even-store.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
+import { type SlotList, slotList } from './uniform-store.js'
 
 /** Of the communicators of this thread: logical processes that have one topology object share its plan. */
 const plans = new PlanCache(32)

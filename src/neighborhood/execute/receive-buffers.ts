@@ -1,5 +1,5 @@
 import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../comm/datatype/elements.js'
-import { newWords, type Words, wordsPerElement, wordViewOf } from './word-views.js'
+import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 
 /** Receive buffers up to this many words, on average, are filled side by side in one arena and then cut out of it. */
 export const smallWords = 96

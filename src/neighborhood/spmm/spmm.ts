@@ -9,7 +9,7 @@ import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
 import type { Strategy } from '../plan/strategy.js'
 import { type DenseMatrix, requireReal, sliceDense } from './dense-matrix.js'
 import { localBlock, sliceRows } from './local-block.js'
-import { fromEveryone, fromNeighbors, stripedProduct } from './striped-product.js'
+import { fromAllgather, fromNeighborAllgather, stripedProduct } from './striped-product.js'
 
 /** C = A x B. Every rank is given all of A and B, and touches only its own rows. */
 export interface SpmmProblem {
@@ -78,20 +78,20 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   // Planned here, so that the product's time does not include it.
   await graph.plan()
   const block = localBlock(rows, rowsOfB, rank, graph.sources)
-  const byNeighbors = () => stripedProduct(block, own, columnsAtOnce, fromNeighbors(graph))
+  const byNeighbors = () => stripedProduct(block, own, columnsAtOnce, fromNeighborAllgather(graph))
   const [product, first] = await timed(world, byNeighbors)
   const share = { product, process: world.location.process, traffic: { ...graph.traffic } }
   if (!compare) return { ...share, ordinary: null, seconds: { neighbor: first, ordinary: null } }
 
-  const everyone = Int32Array.from({ length: size }, (_, r) => r)
-  const wholeBlock = localBlock(rows, rowsOfB, rank, everyone)
-  const byEveryone = () => stripedProduct(wholeBlock, own, columnsAtOnce, fromEveryone(world))
-  const [ordinary, second] = await timed(world, byEveryone)
+  const allRanks = Int32Array.from({ length: size }, (_, r) => r)
+  const wholeBlock = localBlock(rows, rowsOfB, rank, allRanks)
+  const byAllgather = () => stripedProduct(wholeBlock, own, columnsAtOnce, fromAllgather(world))
+  const [ordinary, second] = await timed(world, byAllgather)
   const took = { neighbor: [] as number[], ordinary: [] as number[] }
   const turns = await world.bcast(turnsOf(first + second))
   for (let turn = 0; turn < turns; turn++) {
     took.neighbor.push((await timed(world, byNeighbors))[1])
-    took.ordinary.push((await timed(world, byEveryone))[1])
+    took.ordinary.push((await timed(world, byAllgather))[1])
   }
   return { ...share, ordinary, seconds: { neighbor: median(took.neighbor), ordinary: median(took.ordinary) } }
 }

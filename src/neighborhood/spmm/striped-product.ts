@@ -13,12 +13,12 @@ export interface BoundExchange {
 export type BindExchange = (own: Float64Array, halo: Float64Array, counts: Int32Array) => BoundExchange
 
 /** Rows of B come from the ranks that have a row this rank needs: a neighbor allgather. */
-export function fromNeighbors(graph: TopologyCommunicator): BindExchange {
+export function fromNeighborAllgather(graph: TopologyCommunicator): BindExchange {
   return (own, halo, counts) => graph.neighborAllgathervInit(own, halo, { counts })
 }
 
 /** Rows of B come from everyone, needed or not: an ordinary allgather. The comparison. */
-export function fromEveryone(comm: Communicator): BindExchange {
+export function fromAllgather(comm: Communicator): BindExchange {
   return (own, halo, counts) => ({
     start: async () => void (await comm.allgatherv(own, { into: halo, counts })),
     free: () => {},

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { abiOf } from '../../../../src/fabric/mpi/mpi-abi.js'
 import { mpiLauncher, requireLauncher } from '../../../../src/fabric/mpi/mpi-launcher.js'
 
-describe('the launcher that started this process', () => {
+describe('mpiLauncher', () => {
   it.each([
     {
       name: /Open MPI/,
@@ -23,7 +23,7 @@ describe('the launcher that started this process', () => {
       },
       first: 'libmpi.so.40',
     },
-  ])('$env', ({ name, env, first }) => {
+  ])('recognizes the launcher by $env', ({ name, env, first }) => {
     const launcher = mpiLauncher(env)
     expect(launcher).toMatchObject({ process: 2, processes: 4 })
     expect(launcher?.name).toMatch(name)
@@ -36,16 +36,16 @@ describe('the launcher that started this process', () => {
     { PMI_RANK: '4', PMI_SIZE: '4' },
     { PMI_RANK: '-1', PMI_SIZE: '4' },
     { PMI_RANK: '0' },
-  ])('is none with %o', (env) => {
+  ])('finds no launcher in %o', (env) => {
     expect(mpiLauncher(env)).toBeUndefined()
     expect(() => requireLauncher(env)).toThrow(expect.objectContaining({ code: 'ERR_MPI_LAUNCHER' }))
   })
 })
 
-describe('the connection to a launcher', () => {
+describe('requireLauncher', () => {
   const env = { PMI_RANK: '0', PMI_SIZE: '2' }
 
-  it('a descriptor that is not a socket is refused before MPI is loaded', () => {
+  it('rejects a descriptor that is not a socket, before MPI is loaded', () => {
     // A file in place of the launcher's socket, and a descriptor that nothing has opened.
     const file = openSync(fileURLToPath(import.meta.url), 'r')
     try {
@@ -61,15 +61,15 @@ describe('the connection to a launcher', () => {
     }
   })
 
-  it('launchers without a descriptor are not checked', () => {
+  it('does not check launchers without a descriptor', () => {
     expect(requireLauncher(env)).toMatchObject({ process: 0, processes: 2 })
   })
 })
 
-describe('the binary interface of a library', () => {
+describe('abiOf', () => {
   const none = () => undefined
 
-  it('is told by its version, its symbols or the name of its file', () => {
+  it('identifies the binary interface by version, symbols or file name', () => {
     expect(abiOf('libmpi.so.12', 'MPICH Version: 4.0.2', none)).toMatchObject({
       name: 'MPICH',
       handleBytes: 4,
@@ -84,7 +84,7 @@ describe('the binary interface of a library', () => {
     })
   })
 
-  it('is refused when it is none that we know, or incomplete', () => {
+  it('rejects a library of an unknown or incomplete interface', () => {
     const refused = expect.objectContaining({ code: 'ERR_MPI_LIBRARY' })
     expect(() => abiOf('libmpi.so', 'LAM/MPI 7', none)).toThrow(refused)
     const world = (name: string) => (name === 'ompi_mpi_comm_world' ? 1 : undefined)

@@ -4,7 +4,7 @@ import { typeCode } from '../../../../src/comm/datatype/elements.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
 import { BlockStore } from '../../../../src/neighborhood/execute/block-store.js'
-import { EvenStore } from '../../../../src/neighborhood/execute/even-store.js'
+import { UniformStore } from '../../../../src/neighborhood/execute/uniform-store.js'
 import { installNeighborhood } from '../../../../src/neighborhood/install.js'
 import { directSchedule } from '../../../../src/neighborhood/plan/direct.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
@@ -290,7 +290,7 @@ describe('stores of values', () => {
   it('refuses more words than it can number', () => {
     const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
     expect(tooMany).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))
-    expect(() => new EvenStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(
+    expect(() => new UniformStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(
       expect.objectContaining({ code: 'ERR_COUNT' }),
     )
   })

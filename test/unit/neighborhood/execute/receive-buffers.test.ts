@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { typeCode } from '../../../../src/comm/datatype/elements.js'
+import { wordViewOf } from '../../../../src/neighborhood/execute/memory-words.js'
 import { receiveBuffers } from '../../../../src/neighborhood/execute/receive-buffers.js'
-import { wordViewOf } from '../../../../src/neighborhood/execute/word-views.js'
 
 it.each([1, 1000])('gives every rank its own filled array, of %s elements times its number', (count) => {
   const sizes = [0, count, 2 * count, 3 * count]

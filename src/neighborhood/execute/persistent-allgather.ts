@@ -8,14 +8,14 @@ import type { CommHandle, CommSeat } from '../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray, typeCode } from '../../comm/datatype/elements.js'
 import type { WaitOptions } from '../../comm/process/wait-options.js'
 import { RankweaveError } from '../../errors.js'
-import { slotCounts, variedFill } from './allgather.js'
 import { type BlockLayoutOptions, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf } from './buffers.js'
-import { EvenStore, fillRankSlots } from './even-store.js'
 import { fillSlots, runProgram } from './executor.js'
+import { copyWords, wordViewOf } from './memory-words.js'
+import { slotCounts, varyingFill } from './neighbor-allgather.js'
 import type { Neighborhood } from './neighborhood.js'
-import { copyWords, wordViewOf } from './word-views.js'
+import { fillRankSlots, UniformStore } from './uniform-store.js'
 
 /**
  * A neighbor allgather that is set up once and started often, always with the buffers it was set up with (MPI-4.1
@@ -31,7 +31,7 @@ export class NeighborRequest {
   /** The start before, if it was shared with the other ranks of the process. */
   #shared: Promise<void> | undefined
   /** A start of its own is active. */
-  #apart = false
+  #startedSeparately = false
   #freed = false
 
   /** @internal */
@@ -63,7 +63,7 @@ export class NeighborRequest {
           'start: expected the start before to have ended, it is active',
         )
       }
-      if (this.#bound === undefined || options?.signal !== undefined) return this.#startApart(options)
+      if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
       const { state, localIndex } = this.#handle.seat()
       this.#shared = this.#bound.start(state, localIndex)
       return this.#shared
@@ -85,18 +85,18 @@ export class NeighborRequest {
   }
 
   get #isActive(): boolean {
-    return this.#apart || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+    return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
   }
 
   /** A start that waits for the setup, or that a signal may end. */
-  async #startApart(options: WaitOptions | undefined): Promise<void> {
-    this.#apart = true
+  async #startSeparately(options: WaitOptions | undefined): Promise<void> {
+    this.#startedSeparately = true
     try {
       const bound = await this.#setup
       const { state, localIndex } = this.#handle.seat()
       await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
     } finally {
-      this.#apart = false
+      this.#startedSeparately = false
     }
   }
 }
@@ -173,7 +173,7 @@ export function neighborAllgatherInit(
     signature,
     run: (buffers, exchange) => {
       const { program, slots, traffic } = neighborhood
-      const store = new EvenStore(program, type, elementSizeBytes(type), count)
+      const store = new UniformStore(program, type, elementSizeBytes(type), count)
       const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = buffers.map((bound) => wordViewOf(bound.recv))
       const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
@@ -220,7 +220,7 @@ export function neighborAllgathervInit(
         words: buffers.map((bound) => wordViewOf(bound.recv)),
         base: new Int32Array(buffers.length),
       }
-      const fillTo = variedFill(program, displs, type)
+      const fillTo = varyingFill(program, displs, type)
       const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
         for (let v = 0; v < sends.length; v++) store.put(v, v + 1, sends[v])
         runProgram(program, startExchange, store, traffic, () => {
@@ -254,7 +254,7 @@ async function exchangeLengths(
   buffers: readonly Buffers[],
   exchange: Exchange,
 ): Promise<Int32Array> {
-  const store = new EvenStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
+  const store = new UniformStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
   for (const [v, { send }] of buffers.entries()) store.words[v] = wordViewOf(send).length
   await new Promise<void>((resolve) => runProgram(program, exchange, store, traffic, resolve))
   return store.words as Int32Array

@@ -10,21 +10,21 @@ import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import { type BlockLayout, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf, elementWords } from './buffers.js'
-import { type Blocks, EvenAllgather } from './even-allgather.js'
 import { fillSlots, runProgram } from './executor.js'
+import { wordViewOf } from './memory-words.js'
 import type { Neighborhood } from './neighborhood.js'
 import { receiveBuffers } from './receive-buffers.js'
-import { wordViewOf } from './word-views.js'
+import { type Blocks, UniformAllgather } from './uniform-allgather.js'
 
 /** What a rank passed last and how much of `into` it fills: passed again, there is nothing left to check. */
 export interface CheckedCall {
-  readonly call: EvenAllgather
+  readonly call: UniformAllgather
   readonly blocks: Blocks
   readonly neededElems: number
 }
 
 /** Larger buffers are checked every time, and not kept from being collected. */
-const keptBytes = 65_536
+const maxRetainedBytes = 65_536
 
 /** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
 export function checkedAllgather(
@@ -41,9 +41,9 @@ export function checkedAllgather(
   checkInto(name, into, type, neededElems)
   const likely = state.collectives.likelyCall()
   const call =
-    likely instanceof EvenAllgather && likely.fits(neighborhood, type, elements.length)
+    likely instanceof UniformAllgather && likely.fits(neighborhood, type, elements.length)
       ? likely
-      : new EvenAllgather(neighborhood, type, elements.length)
+      : new UniformAllgather(neighborhood, type, elements.length)
   return { call, blocks: { elements, into }, neededElems }
 }
 
@@ -63,12 +63,16 @@ export function isRepeated(
 }
 
 /** Whether a call is worth remembering. */
-export function isKept({ call, blocks: { elements, into } }: CheckedCall): boolean {
-  return call.countElems > 0 && elements.byteLength <= keptBytes && (into?.byteLength ?? 0) <= keptBytes
+export function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
+  return (
+    call.countElems > 0 &&
+    elements.byteLength <= maxRetainedBytes &&
+    (into?.byteLength ?? 0) <= maxRetainedBytes
+  )
 }
 
 /** What a rank brings to a neighbor allgatherv. */
-interface VariedBlocks {
+interface VaryingBlocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined
   readonly options: BlocksOptions
@@ -86,19 +90,19 @@ export function neighborAllgatherv(
   const { type, elements } = contributionOf(name, data)
   const { into } = options
   checkInto(name, into, type, 0)
-  const call: CollectiveCall<VariedBlocks, Gathered<TypedArray> | Refusal> = {
+  const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | Refusal> = {
     signature: { name, type },
-    run: (blocks, exchange) => gatherVaried(neighborhood, type, blocks, exchange),
+    run: (blocks, exchange) => gatherVarying(neighborhood, type, blocks, exchange),
   }
   // A refusal never comes out of a call: the engine rejects with its error.
   const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)
   return gathered as Promise<Gathered<TypedArray>>
 }
 
-function gatherVaried(
+function gatherVarying(
   neighborhood: Neighborhood,
   type: number,
-  blocks: readonly VariedBlocks[],
+  blocks: readonly VaryingBlocks[],
   exchange: Exchange,
 ) {
   const { program, traffic } = neighborhood
@@ -110,14 +114,14 @@ function gatherVaried(
   }
   runProgram(program, exchange, store, traffic, () => {
     const counts = slotCounts(neighborhood, store, type)
-    const landings = blocks.map(({ options }, i) => landingFor(type, counts[i], options))
-    const sizes = landings.map(({ size }) => size)
-    const buffers = receiveBuffers(type, sizes, (i) => landings[i].into)
-    const displsOf = landings.map(({ displs }) => displs)
-    fillSlots(program, store, buffers, variedFill(program, displsOf, type))
+    const layouts = blocks.map(({ options }, i) => receiveLayout(type, counts[i], options))
+    const sizes = layouts.map(({ size }) => size)
+    const buffers = receiveBuffers(type, sizes, (i) => layouts[i].into)
+    const displsOf = layouts.map(({ displs }) => displs)
+    fillSlots(program, store, buffers, varyingFill(program, displsOf, type))
     const results = buffers.results()
     exchange.finish(
-      landings.map(({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs }),
+      layouts.map(({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs }),
     )
   })
   return undefined
@@ -136,7 +140,7 @@ export function slotCounts(neighborhood: Neighborhood, store: BlockStore, type: 
 }
 
 /** Where slots begin that lie `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
-export function variedFill(
+export function varyingFill(
   { fillRank, fillSlot }: ProcessProgram,
   displs: readonly Int32Array[],
   type: number,
@@ -145,13 +149,13 @@ export function variedFill(
   return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
 }
 
-interface Landing extends BlockLayout {
+interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
   /** The rank's counts or buffer did not fit: it fails alone, and its blocks land in a buffer nobody sees. */
   readonly refusal?: Refusal
 }
 
-function landingFor(type: number, arrived: Int32Array, options: BlocksOptions): Landing {
+function receiveLayout(type: number, arrived: Int32Array, options: BlocksOptions): ReceiveLayout {
   const name = 'neighborAllgatherv'
   try {
     const layout = blockLayout(name, arrived, options)

@@ -14,7 +14,7 @@ const quietTurns = 200
 const spinMs = 60_000
 
 /** What a process of a conformance case received, and a way to wait for more. */
-export class Correspondent implements FrameSink {
+export class TestPeer implements FrameSink {
   readonly fabric: Fabric
   readonly received: ReceivedFrame[] = []
   readonly #session: FabricSession
@@ -48,12 +48,12 @@ export class Correspondent implements FrameSink {
 
   /** @throws when the condition does not come true although nothing is under way */
   async until(condition: () => boolean, what: string): Promise<void> {
-    const giveUpAt = performance.now() + spinMs
+    const deadlineMs = performance.now() + spinMs
     const allHere = this.#session.hosted.length === this.#session.processes
     for (let quiet = 0; !condition(); ) {
       if (this.#lost !== undefined) throw new Error(this.#lost)
       quiet = allHere && this.#session.quiet() ? quiet + 1 : 0
-      if (quiet > quietTurns || performance.now() > giveUpAt) {
+      if (quiet > quietTurns || performance.now() > deadlineMs) {
         throw new Error(
           `process ${this.fabric.process} waits in vain for ${what}; it has ${this.received.length} frames`,
         )

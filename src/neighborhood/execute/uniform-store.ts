@@ -2,14 +2,14 @@ import { bytesOf } from '../../base/bytes.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/lower.js'
 import type { FrameStore } from './frame-store.js'
+import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './memory-words.js'
 import { elementsOver } from './receive-buffers.js'
-import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './word-views.js'
 
 /**
  * The values of a lowered program when all have one length, and the frames it sends. Everything is laid out when the
  * store is made, so that a run allocates nothing, and a store can serve one run after the other.
  */
-export class EvenStore implements FrameStore {
+export class UniformStore implements FrameStore {
   /** Words of every value. */
   readonly width: number
   /** Value v is `width` words from `v * width` on. */
@@ -93,7 +93,7 @@ export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgra
 export function fillRankSlots(
   { start, value, slot }: SlotList,
   rank: number,
-  { words, width }: EvenStore,
+  { words, width }: UniformStore,
   target: Words,
 ): void {
   const end = start[rank + 1]

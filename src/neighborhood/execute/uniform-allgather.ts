@@ -2,11 +2,11 @@ import type { CollectiveCall } from '../../comm/calls/collective-call.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
 import type { Signature } from '../../comm/calls/signature.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../comm/datatype/elements.js'
-import { EvenStore, fillRankSlots } from './even-store.js'
 import { runProgram } from './executor.js'
+import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 import type { Neighborhood } from './neighborhood.js'
 import { elementsOver, smallWords } from './receive-buffers.js'
-import { newWords, type Words, wordsPerElement, wordViewOf } from './word-views.js'
+import { fillRankSlots, UniformStore } from './uniform-store.js'
 
 /** What a rank brings to a neighbor allgather. */
 export interface Blocks {
@@ -15,20 +15,20 @@ export interface Blocks {
 }
 
 /** A store of at most so many bytes is kept for the next run. */
-const keptBytes = 2 ** 20
+const maxRetainedBytes = 2 ** 20
 
 /**
  * A neighbor allgather of equal blocks, in one process. Ranks that call alike share the object, and so do the calls one
  * after the other: it keeps the memory that a run needs.
  */
-export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
+export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly signature: Signature
   readonly #neighborhood: Neighborhood
   readonly #type: number
   readonly countElems: number
   readonly #scratch: Scratch
   /** Not in use by a run. */
-  #spare: EvenStore | undefined
+  #spare: UniformStore | undefined
 
   /** @param type wire code of the elements */
   constructor(neighborhood: Neighborhood, type: number, countElems: number) {
@@ -54,21 +54,22 @@ export class EvenAllgather implements CollectiveCall<Blocks, TypedArray> {
     runProgram(program, exchange, store, traffic, () => {
       const results: TypedArray[] = new Array(blocks.length)
       for (let i = 0; i < blocks.length; i++) results[i] = this.#result(store, i, blocks[i].into)
-      if (store.sizeBytes <= keptBytes) this.#spare = store
+      if (store.sizeBytes <= maxRetainedBytes) this.#spare = store
       exchange.finish(results)
     })
     return undefined
   }
 
-  #takeStore(): EvenStore {
+  #takeStore(): UniformStore {
     const type = this.#type
     const store =
-      this.#spare ?? new EvenStore(this.#neighborhood.program, type, elementSizeBytes(type), this.countElems)
+      this.#spare ??
+      new UniformStore(this.#neighborhood.program, type, elementSizeBytes(type), this.countElems)
     this.#spare = undefined
     return store
   }
 
-  #result(store: EvenStore, index: number, into: TypedArray | undefined): TypedArray {
+  #result(store: UniformStore, index: number, into: TypedArray | undefined): TypedArray {
     const { program, slots, topology } = this.#neighborhood
     const size = this.#neighborhood.slotsOf(program.ranks[index]) * this.countElems
     const target = into ?? newArray(this.#type, size)

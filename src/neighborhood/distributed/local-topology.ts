@@ -17,7 +17,7 @@ const verdictStep = 1
  *
  * The error, the same on all processes, is ERR_TOPOLOGY, naming the edge, when one rank lists an edge and the other does not.
  */
-export async function keepOwnLists(
+export async function localTopology(
   state: CommState,
   exchange: Exchange,
   processOf: Int32Array,
