@@ -5,6 +5,8 @@ import { emptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
+import type { Launcher } from './launcher.js'
+import { hostHere } from './session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
@@ -14,16 +16,16 @@ const maxErrorBytes = 2 ** 20
 /** What a process has to say when all ranks have returned. */
 const answer = { results: 0, error: 1 } as const
 
+/** On the processes that an MPI launcher has started, each of which makes this very call. */
+export const launchMpi: Launcher = (factory, request) =>
+  hostHere(request, (main, world) => runMpi(factory as MpiFactory, main, world))
+
 /**
  * Runs this process's part of a world whose processes an MPI launcher has started.
  *
  * @returns on process 0 what all ranks returned, in rank order; on others what the ranks hosted there returned
  */
-export async function runMpi<T, A>(
-  factory: MpiFactory,
-  main: Main<T, A>,
-  world: WorldOptions<A>,
-): Promise<T[]> {
+async function runMpi<T, A>(factory: MpiFactory, main: Main<T, A>, world: WorldOptions<A>): Promise<T[]> {
   const session = await factory.open()
   session.retain()
   let timer: NodeJS.Timeout | undefined

@@ -1,17 +1,16 @@
-import { realClock } from '../base/clock.js'
 import { maxWorldRanks } from '../comm/process/world-layout.js'
-import { describeRunning } from '../comm/world/diagnosis-text.js'
 import { EventLoopWatch } from '../comm/world/event-loop.js'
-import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
+import type { Main, WorldOptions } from '../comm/world/world.js'
 import { RankweaveError, shown } from '../errors.js'
-import type { FabricFactory } from '../fabric/fabric.js'
+import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
-import { type MpiFactory, mpi } from '../fabric/mpi/mpi.js'
-import { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
-import { loadDefault } from './load-program.js'
-import { runMpi } from './mpi-run.js'
-import { checkReport, type ReportOptions, ReportTriggers } from './report-triggers.js'
-import { runThreads } from './threads-run.js'
+import { mpi } from '../fabric/mpi/mpi.js'
+import { threads } from '../fabric/threads/threads.js'
+import type { Launcher } from './launcher.js'
+import { launchMpi } from './mpi-run.js'
+import { checkReport, type ReportOptions } from './report-triggers.js'
+import { launchLocal, launchSession } from './session-launcher.js'
+import { launchThreads } from './threads-launcher.js'
 
 export type { Main } from '../comm/world/world.js'
 
@@ -86,46 +85,14 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
     ...(creditBytes === undefined ? {} : { creditBytes }),
     ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
   }
-  const told = {
-    ...(signal === undefined ? {} : { signal }),
-    ...(report === undefined ? {} : { report }),
-  }
-  if (isThreads(factory)) return runThreads<T>(program(main, factory), factory, world, told)
-  const here = main instanceof URL ? await loadDefault<T, A>(main.href) : main
-  let running: RunningWorld | undefined
-  const hosted = {
-    ...world,
-    ...(signal === undefined ? {} : { signal }),
-    onStart: (started: RunningWorld) => {
-      running = started
-    },
-  }
-  const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
-  try {
-    if (isMpi(factory)) return await runMpi(factory, here, hosted)
-    const session = await factory.open()
-    return await hostSession(session, here, { ...hosted, ...(factory.kind === 'local' ? { eventLoop } : {}) })
-  } finally {
-    triggers.stop()
-  }
+  const launch = launchers[factory.kind] ?? launchSession
+  return launch<T, A>(factory, { main, world, signal, report, eventLoop })
 }
 
-function isThreads(factory: FabricFactory): factory is ThreadsFactory {
-  return factory.kind === 'threads'
-}
-
-function isMpi(factory: FabricFactory): factory is MpiFactory {
-  return factory.kind === 'mpi'
-}
-
-/** What every worker can load. */
-function program<T, A>(main: Main<T, A> | URL, { kind }: FabricFactory): URL {
-  if (main instanceof URL) return main
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `run: functions do not cross threads; for fabric '${kind}' expected the URL of a module whose default export is ` +
-      `main, such as new URL('./program.js', import.meta.url), got a function`,
-  )
+const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
+  local: launchLocal,
+  threads: launchThreads,
+  mpi: launchMpi,
 }
 
 /** The options' fabric, once all of them are what they should be. */

@@ -1,6 +1,10 @@
 import { RankweaveError, shown } from '../../errors.js'
-import type { TypedArray } from '../datatype/elements.js'
-import { newArray, type TypedArrayConstructor, typeCodeOfConstructor } from '../datatype/elements.js'
+import {
+  newArray,
+  type TypedArray,
+  type TypedArrayConstructor,
+  typeCodeOfConstructor,
+} from '../datatype/elements.js'
 import type { RankHandle } from '../table/seat.js'
 
 // What `Communicator.alloc` does; it is documented there.

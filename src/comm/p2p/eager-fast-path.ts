@@ -1,9 +1,14 @@
 import { bytesOf } from '../../base/bytes.js'
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { TypedArray } from '../datatype/elements.js'
-import { elementSizeBytes, newArray, requireFixed, typeCode, typeCodeOf } from '../datatype/elements.js'
-import type { ReceiveBuffer } from '../datatype/strided-view.js'
-import { StridedView } from '../datatype/strided-view.js'
+import {
+  elementSizeBytes,
+  newArray,
+  requireFixed,
+  type TypedArray,
+  typeCode,
+  typeCodeOf,
+} from '../datatype/elements.js'
+import { type ReceiveBuffer, StridedView } from '../datatype/strided-view.js'
 import type { Credit } from '../process/credit.js'
 import type { EagerSink } from '../process/frame-router.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../process/frames.js'

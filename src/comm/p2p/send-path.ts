@@ -1,6 +1,5 @@
 import type { RankweaveError } from '../../errors.js'
-import type { TypedArray } from '../datatype/elements.js'
-import { typeCode } from '../datatype/elements.js'
+import { type TypedArray, typeCode } from '../datatype/elements.js'
 import { pack } from '../datatype/strided-view.js'
 import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'

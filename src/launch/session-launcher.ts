@@ -1,0 +1,41 @@
+import { realClock } from '../base/clock.js'
+import { describeRunning } from '../comm/world/diagnosis-text.js'
+import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
+import type { Launcher, LaunchRequest } from './launcher.js'
+import { loadDefault } from './load-program.js'
+import { ReportTriggers } from './report-triggers.js'
+
+/** On a fabric that opens its session in this thread. */
+export const launchSession: Launcher = (factory, request) =>
+  hostHere(request, async (main, world) => hostSession(await factory.open(), main, world))
+
+/** On logical processes, which start nothing of their own that could keep the event loop alive. */
+export const launchLocal: Launcher = (factory, request) =>
+  hostHere(request, async (main, world) =>
+    hostSession(await factory.open(), main, { ...world, eventLoop: request.eventLoop }),
+  )
+
+/**
+ * Runs the part of a world that this thread hosts, with its reports.
+ *
+ * @param host runs `main` on every rank hosted here
+ */
+export async function hostHere<T, A>(
+  { main, world, signal, report }: LaunchRequest<T, A>,
+  host: (main: Main<T, A>, world: WorldOptions<A>) => Promise<T[]>,
+): Promise<T[]> {
+  const loaded = main instanceof URL ? await loadDefault<T, A>(main.href) : main
+  let running: RunningWorld | undefined
+  const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
+  try {
+    return await host(loaded, {
+      ...world,
+      ...(signal === undefined ? {} : { signal }),
+      onStart: (started) => {
+        running = started
+      },
+    })
+  } finally {
+    triggers.stop()
+  }
+}
