@@ -15,6 +15,7 @@ import {
   treePrefix,
   types,
 } from './collective-oracles.js'
+import { checkScalars } from './scalar-checks.js'
 import type { WorldCase } from './world-case.js'
 
 /** One collective on one communicator, compared with an oracle that every rank computes for itself. */
@@ -99,6 +100,7 @@ export const collectives: readonly CollectiveCheck[] = [
       same(narrow, tree(ranksOf(comm), narrowLeaf, addFloats), 'allreduce of float32')
     },
   },
+  { name: 'reductions of numbers and bigints', check: checkScalars },
   {
     name: 'allreduce of every integer type',
     async check(comm, slot, length) {

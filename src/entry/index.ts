@@ -52,7 +52,15 @@ export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/wildcards.js
 // data and operations
 
 export type { TypedArray } from '../comm/datatype/elements.js'
-export { createOperation, type Operation, type OperationName } from '../comm/datatype/operation.js'
+export { createOperation, type Operation } from '../comm/datatype/operation.js'
+export type {
+  BigintOperation,
+  BitwiseOperation,
+  ElementOperation,
+  NumberOperation,
+  OperationName,
+  PairOperation,
+} from '../comm/datatype/operation-names.js'
 export type { Sendable } from '../comm/datatype/payload.js'
 export { type ReceiveBuffer, type StridedShape, StridedView, strided } from '../comm/datatype/strided-view.js'
 

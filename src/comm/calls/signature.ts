@@ -1,5 +1,5 @@
 import { typeName } from '../datatype/elements.js'
-import { operationNames } from '../datatype/operation-kernels.js'
+import { operationNames } from '../datatype/operation-names.js'
 import type { CollectiveName } from './collective-name.js'
 
 /**

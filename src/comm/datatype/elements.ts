@@ -29,6 +29,11 @@ export const typeCode = {
   BigUint64Array: 11,
 } as const
 
+/** What ranks that reduce a single number or bigint compare instead; never the type of a payload. */
+export const scalarCode = { number: 12, bigint: 13 } as const
+
+const typeNames: readonly string[] = [...Object.keys(typeCode), ...Object.keys(scalarCode)]
+
 /** The constructor of every element type, by wire code from 1 on. */
 export const typedArrays = [
   Int8Array,
@@ -74,7 +79,7 @@ export function typeCodeOfConstructor(wanted: unknown): number {
 
 /** Name of a wire code, for messages: `Float64Array`, or `value`. */
 export function typeName(type: number): string {
-  return type === typeCode.value ? 'value' : (constructors[type]?.name ?? `type ${type}`)
+  return typeNames[type] ?? `type ${type}`
 }
 
 /** Bytes of one element; 1 for values, which travel as bytes. */

@@ -1,35 +1,5 @@
 import { type TypedArray, typeCode } from './elements.js'
-
-/**
- * Built-in reductions (MPI-4.1 §6.9.2), element by element.
- *
- * - Integers wrap at the width of their type, as in C; `Uint8ClampedArray` saturates, as its stores do.
- * - `min` and `max`: NaN if either is NaN; -0 is less than +0.
- * - `land`, `lor`, `lxor` give 0 or 1; everything but 0 is true, NaN included.
- * - `band`, `bor`, `bxor` exist on integers only.
- * - `minloc`, `maxloc` work on interleaved (value, index) pairs; of equal values the lower index wins, and NaN wins
- *   over every number.
- */
-export type OperationName = (typeof operationNames)[number]
-
-export const operationNames = [
-  'sum',
-  'prod',
-  'min',
-  'max',
-  'land',
-  'lor',
-  'lxor',
-  'band',
-  'bor',
-  'bxor',
-  'minloc',
-  'maxloc',
-] as const
-
-export function isOperationName(op: unknown): op is OperationName {
-  return (operationNames as readonly unknown[]).includes(op)
-}
+import { isBitwise, type OperationName, type PairOperation } from './operation-names.js'
 
 /** `out[i] = left[i] op right[i]`; `out` may be either operand. All three have one type and length. */
 export type Kernel = (out: TypedArray, left: TypedArray, right: TypedArray) => void
@@ -38,7 +8,7 @@ export type Kernel = (out: TypedArray, left: TypedArray, right: TypedArray) => v
 export function builtinKernel(op: OperationName, type: number): Kernel | undefined {
   const isBig = type === typeCode.BigInt64Array || type === typeCode.BigUint64Array
   const isFloat = type === typeCode.Float32Array || type === typeCode.Float64Array
-  if (isFloat && (op === 'band' || op === 'bor' || op === 'bxor')) return undefined
+  if (isFloat && isBitwise(op)) return undefined
   if (isBig) return bigKernels[op] as Kernel
   // A product of 32-bit integers does not fit a double, so its low bits need a multiplication of integers.
   if (op === 'prod' && (isFloat || type === typeCode.Uint8ClampedArray)) return floatProduct as Kernel
@@ -92,17 +62,33 @@ const numberKernels: Readonly<Record<OperationName, NumberKernel>> = {
   maxloc: located((a, b) => a > b || (Number.isNaN(a) && !Number.isNaN(b))),
 }
 
+/** Built-in reductions of two bigints, which have any size: no result wraps. */
+export const bigintOperations: Readonly<
+  Record<Exclude<OperationName, PairOperation>, (a: bigint, b: bigint) => bigint>
+> = {
+  sum: (a, b) => a + b,
+  prod: (a, b) => a * b,
+  min: (a, b) => (a < b ? a : b),
+  max: (a, b) => (a > b ? a : b),
+  land: (a, b) => (a !== 0n && b !== 0n ? 1n : 0n),
+  lor: (a, b) => (a !== 0n || b !== 0n ? 1n : 0n),
+  lxor: (a, b) => ((a !== 0n) !== (b !== 0n) ? 1n : 0n),
+  band: (a, b) => a & b,
+  bor: (a, b) => a | b,
+  bxor: (a, b) => a ^ b,
+}
+
 const bigKernels: Readonly<Record<OperationName, BigKernel>> = {
   sum: bigSum,
-  prod: bigElementwise((a, b) => a * b),
-  min: bigElementwise((a, b) => preferred(a < b, a, b)),
-  max: bigElementwise((a, b) => preferred(a > b, a, b)),
-  land: bigElementwise((a, b) => (a !== 0n && b !== 0n ? 1n : 0n)),
-  lor: bigElementwise((a, b) => (a !== 0n || b !== 0n ? 1n : 0n)),
-  lxor: bigElementwise((a, b) => ((a !== 0n) !== (b !== 0n) ? 1n : 0n)),
-  band: bigElementwise((a, b) => a & b),
-  bor: bigElementwise((a, b) => a | b),
-  bxor: bigElementwise((a, b) => a ^ b),
+  prod: bigElementwise(bigintOperations.prod),
+  min: bigElementwise(bigintOperations.min),
+  max: bigElementwise(bigintOperations.max),
+  land: bigElementwise(bigintOperations.land),
+  lor: bigElementwise(bigintOperations.lor),
+  lxor: bigElementwise(bigintOperations.lxor),
+  band: bigElementwise(bigintOperations.band),
+  bor: bigElementwise(bigintOperations.bor),
+  bxor: bigElementwise(bigintOperations.bxor),
   minloc: bigLocated((a, b) => a < b),
   maxloc: bigLocated((a, b) => a > b),
 }
@@ -117,10 +103,6 @@ function bigElementwise(combine: (a: bigint, b: bigint) => bigint): BigKernel {
   return (out, left, right) => {
     for (let i = 0; i < out.length; i++) out[i] = combine(left[i]!, right[i]!)
   }
-}
-
-function preferred<T>(takeFirst: boolean, first: T, second: T): T {
-  return takeFirst ? first : second
 }
 
 /** @param wins is a strictly better than b? */

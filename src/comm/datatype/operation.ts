@@ -1,8 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, typeCode, typeName } from './elements.js'
-import { builtinKernel, isOperationName, type Kernel, type OperationName } from './operation-kernels.js'
-
-export type { OperationName } from './operation-kernels.js'
+import { bigintOperations, builtinKernel, type Kernel } from './operation-kernels.js'
+import { isOperationName, isPairOperation, type OperationName } from './operation-names.js'
 
 /**
  * A user-defined reduction; {@link createOperation} makes one.
@@ -64,24 +63,39 @@ export function readyOperation(op: unknown, type: number, countElems: number): R
   if (type === typeCode.value) {
     throw new RankweaveError(
       'ERR_OP',
-      `${op} works on typed arrays; for other values pass an operation made by createOperation`,
+      `${op} works on numbers, bigints and typed arrays; for other values pass an operation made by createOperation`,
     )
   }
   return { kind: 'kernel', name: op, kernel: kernelFor(op, type, countElems) }
 }
 
+/** @throws ERR_OP for an operation that a single number does not have */
+export function readyNumberOperation(op: OperationName): ReadyOperation {
+  const kernel = isPairOperation(op) ? undefined : builtinKernel(op, typeCode.Float64Array)
+  if (kernel === undefined) throw undefinedOn(op, 'a number')
+  return { kind: 'kernel', name: op, kernel }
+}
+
+/** @throws ERR_OP for an operation that a single bigint does not have */
+export function readyBigintOperation(op: OperationName): ReadyOperation {
+  if (isPairOperation(op)) throw undefinedOn(op, 'a bigint')
+  return { kind: 'function', name: op, combine: bigintOperations[op] as Operation['combine'] }
+}
+
 function kernelFor(op: OperationName, type: number, countElems: number): Kernel {
   const kernel = builtinKernel(op, type)
-  if (kernel === undefined) {
-    throw new RankweaveError('ERR_OP', `${op} is not defined on the elements of a ${typeName(type)}`)
-  }
-  if ((op === 'minloc' || op === 'maxloc') && countElems % 2 !== 0) {
+  if (kernel === undefined) throw undefinedOn(op, `the elements of a ${typeName(type)}`)
+  if (isPairOperation(op) && countElems % 2 !== 0) {
     throw new RankweaveError(
       'ERR_COUNT',
       `${op} works on (value, index) pairs, got ${countElems} elements of ${elementSizeBytes(type)} bytes`,
     )
   }
   return kernel
+}
+
+function undefinedOn(op: OperationName, what: string): RankweaveError {
+  return new RankweaveError('ERR_OP', `${op} is not defined on ${what}`)
 }
 
 function isOperation(op: unknown): op is Operation {

@@ -1,29 +1,21 @@
 import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
-import { requireFixed, type TypedArray, typeCode } from '../../datatype/elements.js'
-import { readyOperation } from '../../datatype/operation.js'
-import { payloadOf, requireReceiveBuffer, type Sendable } from '../../datatype/payload.js'
+import { requireFixed, typeCode } from '../../datatype/elements.js'
+import type { Sendable } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
-import type { CollectiveName } from '../collective-name.js'
 import { type AlltoallPart, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
 import { type BcastPart, bcastCall } from './bcast.js'
-import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot, side } from './blocks.js'
+import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
 import { gatherCall } from './gather.js'
 import type { Gathered } from './gathered.js'
-import type { BlocksOptions, IntoOptions } from './options.js'
+import { type BlocksOptions, type IntoOptions, intoOf } from './options.js'
 import { countedParts, equalParts, type Parts } from './parts.js'
-import {
-  AllreduceCall,
-  type ReducePart,
-  type Reduction,
-  reduceCall,
-  reduceScatterCall,
-  scanCall,
-} from './reduce.js'
+import { AllreduceCall, reduceCall, reduceScatterCall, scanCall } from './reduce.js'
+import { intoFor, reductionOf } from './reduction.js'
 import { type ScatterPart, scatterCall } from './scatter.js'
 
 // What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
@@ -69,9 +61,13 @@ export function allreduce(
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const likely = state.collectives.likelyCall()
-    if (likely instanceof AllreduceCall && likely.fits(data, op)) {
-      requireFixed(data)
-      return state.collectives.call(localIndex, likely, { data, into: intoOf(options) }, options)
+    if (likely instanceof AllreduceCall) {
+      const elements = likely.elementsOf(data, op)
+      if (elements !== undefined) {
+        requireFixed(elements)
+        const part = { data: elements, into: intoFor(data, options) }
+        return state.collectives.call(localIndex, likely, part, options)
+      }
     }
     const { reduction, part } = reductionOf('allreduce', data, op, options)
     return state.collectives.call(localIndex, new AllreduceCall(state, reduction), part, options)
@@ -148,7 +144,7 @@ export function reduceScatter(
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const { reduction, part } = reductionOf('reduceScatter', data, op, options)
-    requireElements('reduceScatter', reduction.type)
+    requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
     const counts = blockCounts(reduction.countElems, state.size, options?.counts)
     return state.collectives.call(localIndex, reduceScatterCall(state, reduction, counts), part, options)
   })
@@ -214,21 +210,6 @@ function join<R>(comm: Handle, start: (seat: Seat<CollectiveContext>) => Promise
   return promiseTry(() => start(comm.seat()))
 }
 
-function reductionOf(
-  name: CollectiveName,
-  data: unknown,
-  op: unknown,
-  options: IntoOptions | undefined,
-): { reduction: Reduction; part: ReducePart } {
-  const payload = payloadOf(data)
-  const { type, countElems } = payload
-  const ready = readyOperation(op, type, countElems)
-  return {
-    reduction: { name, op: ready, type, countElems: type === typeCode.value ? 1 : countElems },
-    part: { data: side(payload.data), into: intoOf(options) },
-  }
-}
-
 function blockCounts(countElems: number, size: number, given: ArrayLike<number> | undefined): Int32Array {
   if (given === undefined) {
     if (countElems % size === 0) return new Int32Array(size).fill(countElems / size)
@@ -244,11 +225,6 @@ function blockCounts(countElems: number, size: number, given: ArrayLike<number> 
     'ERR_COUNT',
     `reduceScatter: counts add up to ${sum}, the data has ${countElems} elements`,
   )
-}
-
-function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
-  if (options?.into !== undefined) requireReceiveBuffer(options.into)
-  return options?.into
 }
 
 function layoutOf(options: BlocksOptions | undefined, size: number): Layout {

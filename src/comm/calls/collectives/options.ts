@@ -1,4 +1,5 @@
 import type { TypedArray } from '../../datatype/elements.js'
+import { requireReceiveBuffer } from '../../datatype/payload.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 
 export interface IntoOptions extends WaitOptions {
@@ -11,4 +12,10 @@ export interface BlocksOptions extends IntoOptions {
   readonly counts?: ArrayLike<number>
   /** Start of each rank's block in the result. Default: packed in rank order. */
   readonly displs?: ArrayLike<number>
+}
+
+/** @throws ERR_TYPE unless `into` is a buffer that results can fill */
+export function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
+  if (options?.into !== undefined) requireReceiveBuffer(options.into)
+  return options?.into
 }

@@ -7,35 +7,19 @@ import {
   typeCode,
   typeCodeOf,
 } from '../../datatype/elements.js'
-import type { Operation, ReadyOperation } from '../../datatype/operation.js'
-import type { ReceiveBuffer } from '../../datatype/strided-view.js'
+import type { Operation } from '../../datatype/operation.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CollectiveCall } from '../collective-call.js'
-import type { CollectiveName } from '../collective-name.js'
 import type { Exchange } from '../exchange.js'
 import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
 import { type Algebra, algebraOf } from './algebra.js'
-import { deliver, deliverData, packedDispls } from './blocks.js'
+import { deliver, packedDispls } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'
+import { deliverResult, doubleOf, type ReducePart, type Reduction, signatureOf } from './reduction.js'
 import { type TreePlan, treePlan } from './reduction-tree.js'
 import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
-
-/** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
-export interface ReducePart {
-  readonly data: TypedArray
-  readonly into: ReceiveBuffer | undefined
-}
-
-/** What all ranks of one reduction agree on. */
-export interface Reduction {
-  readonly name: CollectiveName
-  readonly op: ReadyOperation
-  /** Wire code of the elements, or of values. */
-  readonly type: number
-  readonly countElems: number
-}
 
 type ReduceCall = CollectiveCall<ReducePart, unknown>
 
@@ -49,7 +33,7 @@ export function reduceCall(state: CollectiveContext, reduction: Reduction, root:
       const finish = (data: TypedArray | null) =>
         exchange.finish(
           parts.map(({ into }, localIndex) =>
-            localIndex === rootIndex ? deliverData(state, type, data!, into) : null,
+            localIndex === rootIndex ? deliverResult(state, reduction, data!, into) : null,
           ),
         )
       total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
@@ -81,28 +65,28 @@ export class AllreduceCall implements ReduceCall {
     this.#reduction = reduction
   }
 
-  /** Whether this is the call of a rank that passes these elements; values and strided views never fit. */
-  fits(data: unknown, op: unknown): data is TypedArray {
-    const { op: own, type, countElems } = this.#reduction
+  /** The elements of a rank's data if this is the call that it makes; values and strided views never fit. */
+  elementsOf(data: unknown, op: unknown): TypedArray | undefined {
+    const { op: own, type, countElems, scalar } = this.#reduction
     const { name, combine } = Object(op) as Partial<Operation>
     const isSame = own.kind === 'kernel' ? own.name === op : own.combine === combine && own.name === name
-    return (
-      isSame &&
-      type !== typeCode.value &&
-      typeCodeOf(data) === type &&
-      (data as TypedArray).length === countElems
-    )
+    if (!isSame || type === typeCode.value) return undefined
+    if (scalar !== null) return typeof data === 'number' ? doubleOf(data) : undefined
+    const fits = typeCodeOf(data) === type && (data as TypedArray).length === countElems
+    return fits ? (data as TypedArray) : undefined
   }
 
   run(parts: readonly ReducePart[], exchange: Exchange): undefined {
     const state = this.#state
-    const { type } = this.#reduction
+    const reduction = this.#reduction
+    const { type } = reduction
     const finish = (data: TypedArray) => {
       const results: unknown[] = new Array(parts.length)
-      for (let i = 0; i < parts.length; i++) results[i] = deliverData(state, type, data, parts[i]!.into)
+      for (let i = 0; i < parts.length; i++)
+        results[i] = deliverResult(state, reduction, data, parts[i]!.into)
       exchange.finish(results)
     }
-    total(state, this.#reduction, this.#keptAlgebra(), parts, exchange, (data) => {
+    total(state, reduction, this.#keptAlgebra(), parts, exchange, (data) => {
       if (exchange.count === 1) {
         finish(data!)
         return
@@ -171,7 +155,7 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
         return algebra.toData(isFirst ? own : algebra.combine(prefix, false, own, false))
       })
       return results.map((data, localIndex) =>
-        data === null ? null : deliverData(state, type, data, parts[localIndex]!.into),
+        data === null ? null : deliverResult(state, reduction, data, parts[localIndex]!.into),
       )
     },
   }
@@ -199,13 +183,6 @@ function algebraFor({ op, type, countElems }: Reduction): Algebra<unknown> {
 function leavesOf(type: number, parts: readonly ReducePart[]): Leaves<unknown> {
   if (type !== typeCode.value) return { values: parts.map(({ data }) => data), owned: false }
   return { values: parts.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
-}
-
-function signatureOf(
-  { name, op, type, countElems }: Reduction,
-  more: { root?: number; extra?: number } = {},
-): Signature {
-  return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }
 }
 
 function blocksPerProcess(

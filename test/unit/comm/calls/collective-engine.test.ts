@@ -67,6 +67,19 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
       'Int16Array',
     ],
     [
+      'numbers and arrays',
+      (w: Communicator): Promise<unknown> =>
+        w.rank === 2 ? w.allreduce(1, 'sum') : w.allreduce(Float64Array.of(1), 'sum'),
+      'allreduce(sum, number)',
+      'allreduce(sum, 1 x Float64Array)',
+    ],
+    [
+      'numbers and bigints',
+      (w: Communicator): Promise<unknown> => (w.rank === 2 ? w.scan(1, 'max') : w.scan(1n, 'max')),
+      'scan(max, number)',
+      'scan(max, bigint)',
+    ],
+    [
       'counts of blocks',
       (w: Communicator) =>
         w.reduceScatter(new Int8Array(4), 'sum', { counts: w.rank === 2 ? [4, 0, 0, 0] : [1, 1, 1, 1] }),
@@ -204,7 +217,15 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
         await bad(() => world.allreduce(new Int8Array(1), 'average' as 'sum'))
         await bad(() => world.allreduce(new Float32Array(1), 'band'))
         await bad(() => world.allreduce(new Int32Array(3), 'minloc'))
-        await bad(() => world.allreduce({ a: 1 }, 'sum'))
+        await bad(() => world.allreduce({ a: 1 } as never, 'sum'))
+        await bad(() => world.allreduce('text' as never, 'max'))
+        await bad(() => world.allreduce(true as never, 'land'))
+        await bad(() => world.allreduce(world.rank, 'band' as never))
+        await bad(() => world.scan(world.rank, 'minloc' as never))
+        await bad(() => world.exscan(1n, 'maxloc' as never))
+        await bad(() => world.allreduce(1, 'average' as never))
+        await bad(() => world.allreduce(1, 'sum', { into: new Float64Array(1) } as never))
+        await bad(() => world.reduceScatter(1 as never, 'sum'))
         await bad(() => world.allgather(() => 1))
         await bad(() => world.alltoall(new Int8Array(5)))
         await bad(() => world.alltoall([1, 2, 3]))
@@ -224,7 +245,8 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
       { ranks: 4, fabric: local({ processes, seed: 1 }) },
     )
     const expected =
-      'ERR_RANK ERR_RANK ERR_RANK ERR_OP ERR_OP ERR_COUNT ERR_OP ERR_CLONE ERR_COUNT ERR_COUNT ERR_TYPE ERR_COUNT ' +
+      'ERR_RANK ERR_RANK ERR_RANK ERR_OP ERR_OP ERR_COUNT ERR_OP ERR_OP ERR_OP ERR_OP ERR_OP ERR_OP ERR_OP ERR_TYPE ' +
+      'ERR_TYPE ERR_CLONE ERR_COUNT ERR_COUNT ERR_TYPE ERR_COUNT ' +
       'ERR_COUNT ERR_COUNT ERR_COUNT ERR_COUNT ERR_TYPE ERR_TYPE ERR_ARGUMENT'
     seen.forEach((codes, rank) => {
       expect(codes).toBe(expected + (rank === 2 ? ' ERR_COUNT' : ''))

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { newArray, type TypedArray, typeCode } from '../../../../src/comm/datatype/elements.js'
 import {
   createOperation,
-  type OperationName,
+  readyBigintOperation,
+  readyNumberOperation,
   readyOperation,
 } from '../../../../src/comm/datatype/operation.js'
-import { operationNames } from '../../../../src/comm/datatype/operation-kernels.js'
+import { type OperationName, operationNames } from '../../../../src/comm/datatype/operation-names.js'
 
 const types = Object.entries(typeCode).filter(([, code]) => code !== typeCode.value)
 const isBig = (type: number) => type === typeCode.BigInt64Array || type === typeCode.BigUint64Array
@@ -157,12 +158,30 @@ describe('operations are checked', () => {
       'ERR_COUNT',
       /pairs, got 3 elements/,
     ],
-    ['values', () => readyOperation('sum', typeCode.value, 1), 'ERR_OP', /sum works on typed arrays/],
+    [
+      'values',
+      () => readyOperation('sum', typeCode.value, 1),
+      'ERR_OP',
+      /sum works on numbers, bigints and typed arrays/,
+    ],
     [
       'what only looks like an operation',
       () => readyOperation({ kind: 'operation', name: 'sum' }, float64, 1),
       'ERR_OP',
       /createOperation, got object/,
+    ],
+    [
+      'pairs of one number',
+      () => readyNumberOperation('minloc'),
+      'ERR_OP',
+      /minloc is not defined on a number/,
+    ],
+    ['bits of a number', () => readyNumberOperation('band'), 'ERR_OP', /band is not defined on a number/],
+    [
+      'pairs of one bigint',
+      () => readyBigintOperation('maxloc'),
+      'ERR_OP',
+      /maxloc is not defined on a bigint/,
     ],
     ['no function', () => createOperation('sum' as never), 'ERR_OP', /needs a function/],
   ])('%s', (_, call, code, message) => {
