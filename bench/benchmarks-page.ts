@@ -8,6 +8,9 @@ import type {
 } from './results-file.js'
 import { paperSeconds, phases } from './split/paper-table.js'
 
+/** A link to a decision record, as the page in docs/ has it. */
+const recordLink = (name: string) => `[${name}](decisions/${name}.md)`
+
 const opening = `# Benchmarks
 
 <!-- Generated from bench/results by \`npm run bench:docs\`. -->
@@ -33,7 +36,7 @@ const closing = `## Method
 
 \`npm run bench -- NAME [--json] [--quick] [--only SUITE]\` repeats the measurements; its exit code is 1 when a target is missed.
 The baselines need \`apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpich\` and a C++ compiler.
-The decision records explain the figures: [threads](decisions/0005-threads.md), [MPI](decisions/0014-mpi.md), [splits](decisions/0015-split-at-scale.md).
+The decision records explain the figures: ${['0005-threads', '0014-mpi', '0015-split-at-scale'].map(recordLink).join(', ')}.
 `
 
 /** docs/benchmarks.md. */
