@@ -4,14 +4,18 @@ import { ANY_SOURCE, ANY_TAG } from '../matching/wildcards.js'
 import * as collectives from './calls/collectives/collectives.js'
 import type { Gathered } from './calls/collectives/gathered.js'
 import type { BlocksOptions, IntoOptions } from './calls/collectives/options.js'
+import { alloc } from './context/alloc.js'
 import type { CommState } from './context/comm-state.js'
-import * as construct from './context/construct.js'
+import { compare } from './context/compare.js'
+import { create } from './context/create.js'
 import { type CommDescription, describeComm } from './context/describe.js'
+import { dup } from './context/dup.js'
 import { free } from './context/free.js'
 import type { CommSeat } from './context/handle.js'
-import { alloc } from './context/memory.js'
 import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan/split-plan.js'
+import { split, splitType } from './context/split-communicator.js'
+import { groupOf, worldRanks } from './context/world-ranks.js'
 import type { TypedArray, TypedArrayConstructor } from './datatype/elements.js'
 import type { Operation } from './datatype/operation.js'
 import type { OperationName } from './datatype/operation-names.js'
@@ -374,12 +378,12 @@ export class Communicator {
   split(color: number, key?: number, options?: SplitOptions): Promise<Communicator>
   split(color: number | null, key?: number, options?: SplitOptions): Promise<Communicator | null>
   split(color: number | null, key = 0, options?: SplitOptions): Promise<Communicator | null> {
-    return promiseTry(() => construct.split(this, makeHandle, color, key, options))
+    return promiseTry(() => split(this, makeHandle, color, key, options))
   }
 
   /** The ranks that share a node. @see MPI-4.1 §7.4.2 (MPI_Comm_split_type) */
   splitType(type: 'node', key = 0, options?: WaitOptions): Promise<Communicator> {
-    return promiseTry(() => construct.splitType(this, makeHandle, type, key, options))
+    return promiseTry(() => splitType(this, makeHandle, type, key, options))
   }
 
   /**
@@ -396,7 +400,7 @@ export class Communicator {
 
   /** The same ranks with a context of their own. @see MPI-4.1 §7.4.2 */
   dup(options?: WaitOptions): Promise<Communicator> {
-    return promiseTry(() => construct.dup(this, makeHandle, options))
+    return promiseTry(() => dup(this, makeHandle, options))
   }
 
   /**
@@ -407,7 +411,7 @@ export class Communicator {
    * @see MPI-4.1 §7.4.2
    */
   create(group: Group, options?: WaitOptions): Promise<Communicator | null> {
-    return promiseTry(() => construct.create(this, makeHandle, group, options))
+    return promiseTry(() => create(this, makeHandle, group, options))
   }
 
   /**
@@ -428,7 +432,7 @@ export class Communicator {
   compare(other: Communicator): Promise<Comparison> {
     return promiseTry(() => {
       const { state } = this.seat()
-      if (other instanceof Communicator) return construct.compare(state, other.seat().state)
+      if (other instanceof Communicator) return compare(state, other.seat().state)
       throw new RankweaveError('ERR_ARGUMENT', `compare: expected a communicator, got ${shown(other)}`)
     })
   }
@@ -441,12 +445,12 @@ export class Communicator {
    * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)
    */
   worldRanks(ranks: ArrayLike<number>): Promise<Int32Array> {
-    return construct.worldRanks(this, ranks)
+    return worldRanks(this, ranks)
   }
 
   /** The ranks of this communicator as a group; fetches all of a distributed table. @see MPI-4.1 §7.3.2 */
   group(): Promise<Group> {
-    return construct.groupOf(this)
+    return groupOf(this)
   }
 
   // -- the world ----------------------------------------------------------------------------------------------

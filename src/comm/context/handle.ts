@@ -1,5 +1,6 @@
 import type { RankHandle, Seat } from '../table/seat.js'
 import type { CommState } from './comm-state.js'
+import type { SplitOutcome } from './split/run-split.js'
 
 /** A rank's place in the state of its communicator. */
 export type CommSeat = Seat<CommState>
@@ -9,3 +10,21 @@ export type CommHandle = RankHandle<CommState>
 
 /** Makes the handle of the rank with this local index: `Communicator`, or what is derived from it. */
 export type MakeHandle<H> = (state: CommState, localIndex: number) => H
+
+/** Makes the contexts, and gives every local rank of the parent its handle, or null. */
+export function handlesOf<H>(
+  parent: CommState,
+  make: MakeHandle<H>,
+  { parts, origin }: SplitOutcome,
+): (H | null)[] {
+  parent.lastSplit = origin
+  const handles: (H | null)[] = new Array(parent.localRanks.length).fill(null)
+  for (const { id, table, hosted, processes } of parts) {
+    const state = parent.runtime.createContext(id, table, processes)
+    state.origin = origin
+    for (let index = 0; index < hosted.length; index++) {
+      handles[hosted[index]!] = make(state, index)
+    }
+  }
+  return handles
+}

@@ -8,28 +8,14 @@ import { installNeighborhood } from '../../../src/neighborhood/install.js'
 import type { Strategy } from '../../../src/neighborhood/plan/strategy.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
+import { contextsOf, inWorlds } from '../../support/in-worlds.js'
 
 installNeighborhood()
-
-const rankCounts = [1, 2, 3, 4, 7, 8, 16]
-const processCounts = [1, 2, 5]
-
-async function inWorlds(main: (world: Communicator) => Promise<void> | void) {
-  let worlds = 0
-  for (const ranks of rankCounts) {
-    for (const processes of processCounts) {
-      await run(main, { ranks, fabric: local({ processes, seed: ranks * 10 + processes }) })
-      worlds++
-    }
-  }
-  expect(worlds).toBe(rankCounts.length * processCounts.length)
-}
 
 /** What element `element` of the block of `source` must be. */
 const mark = (source: number, element: number) => source * 1_000 + element
 const blockOf = (source: number, length: number) =>
   Float64Array.from({ length }, (_, element) => mark(source, element))
-const contextsOf = (comm: Communicator) => [...comm.seat().state.runtime.contexts].length
 
 /** Everybody sends to the next two, to itself, and to the next one again. */
 const listsOf = ({ rank, size }: Communicator) => ({

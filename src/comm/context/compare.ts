@@ -1,0 +1,16 @@
+import type { CommTable } from '../table/comm-table.js'
+import { compareTables } from '../table/compare-tables.js'
+import type { Comparison } from '../table/group.js'
+import type { CommState } from './comm-state.js'
+
+export async function compare(a: CommState, b: CommState): Promise<Comparison> {
+  if (a === b) return 'ident'
+  if (sameRows(a.table, b.table)) return 'congruent'
+  const ranks = compareTables(await a.place(), await b.place())
+  return ranks === 'ident' ? 'congruent' : ranks
+}
+
+/** The same part of one distributed table, as a copy has. */
+function sameRows(a: CommTable, b: CommTable): boolean {
+  return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
+}

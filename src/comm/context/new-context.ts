@@ -1,0 +1,40 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
+import type { RankweaveError } from '../../errors.js'
+import { Refusal } from '../calls/collective-call.js'
+import type { Exchange } from '../calls/exchange.js'
+import { bcastBytes } from '../calls/exchange-patterns.js'
+import { processOf } from '../process/world-layout.js'
+import { type LocalRankTable, processTable } from '../table/rank-table.js'
+import type { CommState } from './comm-state.js'
+
+/**
+ * A new context over `table`, which every process of the parent must choose alike: called by each of them from within
+ * one collective. Null where no rank of the table is hosted.
+ */
+export async function contextOver(
+  parent: CommState,
+  exchange: Exchange,
+  table: LocalRankTable,
+): Promise<CommState | null> {
+  const { runtime, processes } = parent
+  const leader = table.lookup(0)
+  const root = processes.processes.indexOf(processOf(runtime.layout, leader))
+  const counter = await drawnBy(parent, exchange, root)
+  const hosts = processTable(table, runtime.layout).processes
+  return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
+}
+
+/** Step of an exchange that a new context takes, apart from those of the collective around it. */
+const contextStep = 1_000
+
+/** A context counter of process `root`, on all processes. */
+export async function drawnBy({ runtime }: CommState, exchange: Exchange, root: number): Promise<number> {
+  const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
+  return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
+}
+
+/** The result of a collective that all its processes refuse alike: every rank fails, the communicator lives on. */
+export function refuseAll<R>(ranks: number, error: RankweaveError): readonly R[] {
+  const refusals: unknown[] = new Array(ranks).fill(new Refusal(error))
+  return refusals as R[]
+}

@@ -1,0 +1,114 @@
+import { describe, expect, it } from 'vitest'
+import { mulberry32 } from '../../../../src/base/random.js'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+import { ANY_SOURCE } from '../../../../src/matching/wildcards.js'
+import { contextsOf, inWorlds, talk } from '../../../support/in-worlds.js'
+
+describe('free', () => {
+  it('leaves no context behind', () =>
+    inWorlds(async (world) => {
+      for (let round = 0; round < 3; round++) {
+        const part = await world.split(world.rank % 2, -world.rank)
+        const copy = await part.dup()
+        await talk(copy, round)
+        await Promise.all([part.free(), copy.free()])
+      }
+      // The other color may still be at it.
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('makes the handle unusable at once', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const freeing = copy.free()
+      await expect(copy.send(null, 0)).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await freeing
+      await expect(copy.free()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await expect(copy.group()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+    }))
+
+  it('refuses to free the world', () =>
+    inWorlds(async (world) => {
+      await expect(world.free()).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+      await talk(world, 1)
+    }))
+
+  it('lets what can complete complete, and ends the rest', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const next = (world.rank + 1) % world.size
+      const large = new Float64Array(20_000).fill(world.rank)
+      const received = copy.irecv<Float64Array>(ANY_SOURCE, 1)
+      const sent = copy.isend(large, next, 1)
+      const unheard = copy.issend(Int32Array.of(1), next, 2)
+      const eager = copy.isend(Int32Array.of(1), next, 3)
+      const collective = copy.barrier()
+      const never = copy.irecv(ANY_SOURCE, 99)
+      const [freed, ...ends] = await Promise.allSettled([
+        copy.free(),
+        received.wait(),
+        sent.wait(),
+        eager.wait(),
+        collective,
+        unheard.wait(),
+        never.wait(),
+      ])
+      expect(freed.status).toBe('fulfilled')
+      expect(ends.map(({ status }) => status)).toEqual([
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'fulfilled',
+        'rejected',
+        'rejected',
+      ])
+      const arrived = ends[0] as PromiseFulfilledResult<{ data: Float64Array }>
+      const before = (world.rank + world.size - 1) % world.size
+      expect(arrived.value.data.length).toBe(20_000)
+      expect(arrived.value.data.every((value) => value === before)).toBe(true)
+      for (const end of ends.slice(4)) expect(end).toMatchObject({ reason: { code: 'ERR_COMM_FREED' } })
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('waits for collectives that were started and not awaited', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      const sums = Array.from({ length: 5 }, (_, i) => copy.allreduce(Int32Array.of(world.rank + i), 'sum'))
+      await copy.free()
+      const ranks = (world.size * (world.size - 1)) / 2
+      for (const [i, sum] of sums.entries()) expect([...(await sum)]).toEqual([ranks + i * world.size])
+    }))
+
+  it.each([1, 2, 3, 4])('survives storms of split, dup, traffic and free, seed %i', async (seed) => {
+    for (const processes of [1, 2, 5]) {
+      await run(
+        async (world) => {
+          // Choices are the same on all ranks; what is left unreceived differs.
+          const shared = mulberry32(seed)
+          const own = mulberry32(seed * 1_000 + world.rank)
+          const live: Communicator[] = []
+          for (let step = 0; step < 40; step++) {
+            const choice = shared() % 3
+            const parent = live.length === 0 ? world : live[shared() % live.length]!
+            if (choice === 0 && live.length < 6) live.push(await parent.dup())
+            else if (choice === 1 && live.length < 6) live.push(await world.split(0, own() % 9))
+            else if (live.length > 0) await live.splice(shared() % live.length, 1)[0]!.free()
+            for (const comm of live) {
+              // Eager, so never refused; half of it is left for `free` to drop.
+              await comm.send(Int32Array.of(step, comm.rank), own() % comm.size, 1)
+              if ((own() & 1) === 0 && (await comm.iprobe()) !== null) await comm.recv()
+            }
+          }
+          for (const comm of live) await comm.free()
+          await world.barrier()
+          expect(contextsOf(world)).toBe(1)
+        },
+        { ranks: 6, fabric: local({ processes, seed }) },
+      )
+    }
+  })
+})
