@@ -1,16 +1,14 @@
-import { defineConfig, mergeConfig } from 'vitest/config'
-import everyday from './vitest.config.js'
-
-const include = ['test/property/**/*.test.ts', 'test/soak/**/*.soak.ts']
+import { defineConfig } from 'vitest/config'
+import { base } from './vitest.config.js'
 
 /** The property tests again with many more random cases, and what is too long for every day. */
-const soak = mergeConfig(everyday, {
+export default defineConfig({
+  ...base,
   test: {
+    ...base.test,
+    include: ['test/property/**/*.test.ts', 'test/soak/**/*.soak.ts'],
     env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
-    passWithNoTests: true,
+    globalSetup: ['test/support/find-mpi.ts'],
     testTimeout: 1_500_000,
   },
 })
-
-// Merging would add to the list of files; these replace it.
-export default defineConfig({ ...soak, test: { ...soak['test'], include } })

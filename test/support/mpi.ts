@@ -1,25 +1,24 @@
-import { spawn, spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, it } from 'vitest'
+import { describe, inject } from 'vitest'
+import { launchers } from './find-mpi.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** An MPI of this machine. */
+/** An MPI that the tests use. */
 export interface Mpi {
-  readonly name: 'Open MPI' | 'MPICH'
+  readonly name: keyof typeof launchers
   readonly mpirun: string
   readonly flags: readonly string[]
   readonly env: Readonly<Record<string, string>>
-  /** Why it cannot be used here. */
-  readonly missing?: string
 }
 
 /** Loopback and shared memory only; tests share two cores. */
-const candidates: readonly Mpi[] = [
+const mpis: readonly Mpi[] = [
   {
     name: 'Open MPI',
-    mpirun: 'mpirun.openmpi',
+    mpirun: launchers['Open MPI'],
     flags: ['--oversubscribe', '--bind-to', 'none'],
     env: {
       OMPI_ALLOW_RUN_AS_ROOT: '1',
@@ -29,38 +28,14 @@ const candidates: readonly Mpi[] = [
       OMPI_MCA_plm: 'isolated',
     },
   },
-  { name: 'MPICH', mpirun: 'mpirun.mpich', flags: ['-launcher', 'fork'], env: {} },
+  { name: 'MPICH', mpirun: launchers.MPICH, flags: ['-launcher', 'fork'], env: {} },
 ]
 
-export const mpis: readonly Mpi[] = candidates.map((mpi) => {
-  const { error, status } = spawnSync(mpi.mpirun, ['--version'], { stdio: 'ignore' })
-  if (error === undefined && status === 0) return mpi
-  return {
-    ...mpi,
-    missing: `no ${mpi.mpirun} here: apt-get install openmpi-bin libopenmpi-dev mpich libmpich-dev`,
-  }
-})
-
-export function mpiNamed(name: Mpi['name']): Mpi {
-  return mpis.find((mpi) => mpi.name === name)!
-}
-
-/**
- * Cases for every MPI. Where one is missing its cases are reported as skipped, with the reason; but under CI they fail,
- * because there nothing may be missing.
- */
+/** Cases for every MPI; those of an MPI that this machine does not have are skipped (see find-mpi.ts). */
 export function describeMpi(title: string, cases: (mpi: Mpi) => void): void {
+  const found = inject('mpirun')
   for (const mpi of mpis) {
-    if (mpi.missing === undefined) {
-      describe(`${title} on ${mpi.name}`, () => cases(mpi))
-    } else if (process.env['CI'] === undefined) {
-      describe.skip(`${title} on ${mpi.name} (skipped: ${mpi.missing})`, () => cases(mpi))
-      console.warn(`skipped: ${title} on ${mpi.name}: ${mpi.missing}`)
-    } else {
-      it(`${title} on ${mpi.name}`, () => {
-        throw new Error(mpi.missing)
-      })
-    }
+    describe.skipIf(!found.includes(mpi.mpirun))(`${title} on ${mpi.name}`, () => cases(mpi))
   }
 }
 
