@@ -31,11 +31,13 @@ const mpis: readonly Mpi[] = [
   { name: 'MPICH', mpirun: launchers.MPICH, flags: ['-launcher', 'fork'], env: {} },
 ]
 
+/** The MPIs that this machine has. */
+export const installedMpis: readonly Mpi[] = mpis.filter(({ mpirun }) => inject('mpirun').includes(mpirun))
+
 /** Cases for every MPI; those of an MPI that this machine does not have are skipped (see find-mpi.ts). */
 export function describeMpi(title: string, cases: (mpi: Mpi) => void): void {
-  const found = inject('mpirun')
   for (const mpi of mpis) {
-    describe.skipIf(!found.includes(mpi.mpirun))(`${title} on ${mpi.name}`, () => cases(mpi))
+    describe.skipIf(!installedMpis.includes(mpi))(`${title} on ${mpi.name}`, () => cases(mpi))
   }
 }
 

@@ -1,12 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
-import { describeMpi, mpis, rankweave, runJob } from '../../../support/mpi.js'
+import { describeMpi, installedMpis, rankweave, runJob } from '../../../support/mpi.js'
 import { cli, onlyObject } from '../run-cli.js'
 
-const installed = mpis.filter(({ missing }) => missing === undefined)
-
 describe('mpi-info outside a job', () => {
-  it.skipIf(installed.length === 0)('lists the MPI libraries of this machine (needs one)', async () => {
+  it.skipIf(installedMpis.length === 0)('lists the MPI libraries of this machine (needs one)', async () => {
     const answer = await cli('mpi-info', '--json')
     expect(answer.exitCode).toBe(0)
     const { launcher, libraries } = onlyObject(answer) as {
@@ -14,7 +12,7 @@ describe('mpi-info outside a job', () => {
       libraries: { path: string; version: string; abi: string }[]
     }
     expect(launcher).toBeNull()
-    for (const { name } of installed) expect(libraries.map(({ abi }) => abi)).toContain(name)
+    for (const { name } of installedMpis) expect(libraries.map(({ abi }) => abi)).toContain(name)
     for (const { path, version } of libraries) expect([path, version]).not.toContain('')
     expect(new Set(libraries.map(({ path }) => path)).size).toBe(libraries.length)
     expect((await cli('mpi-info')).stdout).toMatch(/^ +library +\S+\n +version .*\n +interface .*\n/)
@@ -37,13 +35,11 @@ describeMpi('mpi-info in a job', (mpi) => {
   })
 })
 
-const mpich = mpis.find(({ name }) => name === 'MPICH')!
-
-describe('a job whose launcher connection is closed, as npx closes it', () => {
-  it.skipIf(mpich.missing !== undefined)('ends with ERR_MPI_LAUNCHER (needs MPICH)', () => {
+describeMpi('a job whose launcher connection is closed, as npx closes it', (mpi) => {
+  it.skipIf(mpi.name !== 'MPICH')('ends with ERR_MPI_LAUNCHER', () => {
     const words = [process.execPath, ...rankweave('mpi-info')].map((word) => `'${word}'`).join(' ')
     const script = `eval "exec $PMI_FD>&-"; exec ${words}`
-    const { status, stderr } = spawnSync(mpich.mpirun, [...mpich.flags, '-n', '2', 'sh', '-c', script], {
+    const { status, stderr } = spawnSync(mpi.mpirun, [...mpi.flags, '-n', '2', 'sh', '-c', script], {
       encoding: 'utf8',
     })
     expect(status).toBe(2)
