@@ -1,8 +1,8 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 
-/** Time as a world uses it; tests bring their own. */
+/** The timers of a world; tests pass their own. */
 export interface Clock {
-  /** Runs once after so many milliseconds, unless the result is called before. Keeps no event loop alive. */
+  /** Calls `run` once after a delay, unless the returned function is called first. Does not keep the event loop alive. */
   later(delayMs: number, run: () => void): () => void
 }
 

@@ -1,7 +1,6 @@
 /**
- * Copies `source` to `target` from `at` on, the fastest way there is. `TypedArray.set` copies to and from shared memory
- * word by word, and byte by byte where the two are not aligned alike; `Buffer.fill` with an array as pattern is one
- * `memcpy`. They do not overlap.
+ * Copies `source` to `target` from `at` on; the two do not overlap. `TypedArray.set` copies to and from shared memory
+ * word by word, and byte by byte when their alignments differ; `Buffer.fill` with an array as pattern is one `memcpy`.
  */
 export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): void {
   const size = source.byteLength
@@ -10,9 +9,9 @@ export function copyBytes(target: Uint8Array, at: number, source: Uint8Array): v
   else fill.call(target, source, at, at + size)
 }
 
-/** Up to this, a loop is faster than any call. */
+/** Up to this many bytes, a loop is faster than any call. */
 const smallBytes = 32
-/** Below this, the call into native code costs more than it saves. */
+/** Below this many bytes, the call into native code costs more than it saves. */
 const filledFromBytes = 2048
 
 const fill = Buffer.prototype.fill as (

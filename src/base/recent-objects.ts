@@ -1,4 +1,4 @@
-/** The objects that were added last, at most `capacity` of them, each for as long as something else holds it. */
+/** The `capacity` objects added last, each for as long as something else retains it. */
 export class RecentObjects<T extends object> {
   readonly #capacity: number
   #refs: WeakRef<T>[] = []
@@ -15,7 +15,7 @@ export class RecentObjects<T extends object> {
     return undefined
   }
 
-  /** Adds an object; the one that was added first leaves when there are too many. */
+  /** Adds an object; the oldest one leaves when there are too many. */
   add(object: T): T {
     this.#refs = [...this.#refs.slice(1 - this.#capacity), new WeakRef(object)]
     return object

@@ -1,20 +1,20 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { RankweaveError } from '../errors.js'
 
-/** Bytes that are read once, from front to back: a file that need not fit memory, or bytes that are there. */
+/** Bytes that are read once, front to back: a file of any size, or bytes in memory. */
 export interface ByteSource {
-  /** How many there are in all; null where nobody knows before the end (a pipe). */
+  /** How many bytes there are; null when that is unknown before the end (a pipe). */
   readonly sizeBytes: number | null
-  /** Fills as much of `into` as there is now, at least one byte; 0 at the end. @throws ERR_FILE */
+  /** Reads available bytes, at least one, into `into` and returns their number; 0 at the end. @throws ERR_FILE */
   read(into: Uint8Array): number
-  /** Must be called once, however reading ended. */
+  /** To be called once, whether reading succeeded or failed. */
   close(): void
 }
 
-/** Opens the source that a path names. The default opens a file; tests and browsers give their own. */
+/** Opens the source that a path names. The default opens a file; tests and browsers pass their own. */
 export type OpenSource = (path: string) => ByteSource
 
-/** Told how much of a source has been read; `sizeBytes` null where nobody knows. */
+/** Reports how much of a source has been read; `sizeBytes` is null when the size is unknown. */
 export type ReadProgress = (readBytes: number, sizeBytes: number | null) => void
 
 /** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. */
@@ -55,7 +55,7 @@ export const openSourceFile: OpenSource = (path) => {
   }
 }
 
-/** Opens a source, lets it be read, and closes it in any case. */
+/** Opens a source, runs `read` on it, and closes it in any case. */
 export function withSource<T>(
   path: string,
   read: (source: ByteSource) => T,
@@ -111,5 +111,5 @@ export function readText(source: ByteSource, file: string): string {
   return pieces.join('')
 }
 
-/** Within the longest string that a JavaScript engine makes. */
+/** Below the longest string of any JavaScript engine. */
 const longestText = 2 ** 29 - 2 ** 10

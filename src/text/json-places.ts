@@ -1,7 +1,7 @@
-/** From the document to a value: names of members and places in lists. */
+/** The path from the document to a value: names of members and indices of elements. */
 export type JsonPath = readonly (string | number)[]
 
-/** Where a text stops being JSON, and what could stand there instead. */
+/** Where a text stops being JSON, and what was expected there. */
 export interface JsonFault {
   readonly at: number
   readonly expected: string
@@ -17,16 +17,17 @@ const literal = new RegExp(
 )
 
 /**
- * Walks through a JSON text, for messages: `JSON.parse` says neither where a text is broken nor where a value stood.
+ * Walks through a JSON text to locate errors: `JSON.parse` reports neither where a text is malformed nor where a value
+ * stands.
  *
- * @param onValue is told the path of every value, and where it begins; true stops the walk
- * @returns where the text is broken, or null
+ * @param onValue called with the path of every value and where it begins; true stops the walk
+ * @returns where the text is malformed, or null
  */
 export function walkJson(
   text: string,
   onValue: (path: JsonPath, at: number) => boolean = () => false,
 ): JsonFault | null {
-  /** Of every open list or object the place of the value that is being read: an index or a name. */
+  /** For every open list or object, the index or name of the value being read. */
   const path: (string | number)[] = []
   let at = 0
   const match = (pattern: RegExp): string | null => {
@@ -63,7 +64,7 @@ export function walkJson(
       }
       at++
     } else if (match(literal) === null) return { at, expected: 'a value' }
-    // A value has ended: go on to the next one, or end what it stands in, and so on.
+    // A value has ended: continue with the next one, or close what contains it, and so on.
     for (;;) {
       const separator = next()
       if (path.length === 0) return separator === '' ? null : { at, expected: 'the end of the text' }
@@ -85,7 +86,7 @@ export function walkJson(
   }
 }
 
-/** Where the value at the path begins, or the innermost one on the way to it that is there. */
+/** Where the value at the path begins, or the innermost value on the path that exists. */
 export function placeInJson(text: string, path: JsonPath): number {
   let place = 0
   walkJson(text, (here, at) => {

@@ -8,15 +8,15 @@ export interface TextReaderOptions {
   readonly code: ErrorCode
   /** First character of a comment line. */
   readonly comment: string
-  /** Comments may also follow on a line. Default false. */
+  /** Whether comments may also follow content on a line. Default false. */
   readonly inlineComments?: boolean
-  /** A character that separates words, such as a comma. Default none: blanks do. */
+  /** A character that separates words, such as a comma. Default: blanks separate them. */
   readonly delimiter?: string
 }
 
-/** Bytes that are read at once. */
+/** Bytes per read of the source. */
 const chunkBytes = 1 << 18
-/** No word is longer: then one that has begun in the buffer also ends there. */
+/** No word is longer, so a word that begins in the buffer also ends there. */
 const longestWord = 1 << 10
 
 const newline = '\n'.charCodeAt(0)
@@ -39,7 +39,7 @@ export class TextReader {
   readonly #comment: number
   readonly #kind = new Uint8Array(256)
   readonly #decimal = new DecimalReader()
-  /** One byte more than is ever filled: after the last one stands a line end, so that loops need no other bound. */
+  /** One byte more than is ever filled: a line end follows the last byte, so that loops need no other bound. */
   readonly #bytes = Buffer.alloc(chunkBytes + longestWord + 1)
   #at = 0
   #end = 0
@@ -60,7 +60,7 @@ export class TextReader {
     this.#bytes[0] = newline
   }
 
-  /** Bytes that are still to be read; null where nobody knows. */
+  /** Bytes still to be read; null when that is unknown. */
   get bytesLeft(): number | null {
     const { sizeBytes } = this.#source
     return sizeBytes === null ? null : Math.max(0, sizeBytes - this.#base - this.#at)
@@ -70,12 +70,12 @@ export class TextReader {
     return Math.max(1, this.#line)
   }
 
-  /** Goes to the next word, and says where in the source it is. */
+  /** Advances to the next word and returns its position in the source. */
   here(): number {
     return this.#base + this.#begin()
   }
 
-  /** @param position where on the current line the message points to */
+  /** @param position what the message points at, on the current line */
   fail(expected: string, got: string, position = this.#base + this.#at): never {
     const { file, code } = this.#options
     const { line } = this
@@ -85,7 +85,7 @@ export class TextReader {
     })
   }
 
-  /** Goes to the next line; false at the end of the text, where the end of the last line stays the place of errors. */
+  /** Advances to the next line; false at the end of the text, where errors still point at the end of the last line. */
   nextLine(): boolean {
     if (this.#line === 0) return this.#firstLine()
     let at = this.#bytes.indexOf(newline, this.#at)
@@ -109,25 +109,25 @@ export class TextReader {
     return this.#at < this.#end || this.#fill()
   }
 
-  /** Goes to the next line that is neither blank nor a comment. */
+  /** Advances to the next line that is neither blank nor a comment. */
   nextContentLine(): boolean {
     while (this.nextLine()) if (!this.atLineEnd() && !this.atComment()) return true
     return false
   }
 
-  /** Goes to the next line that is no comment; it may be blank. */
+  /** Advances to the next line that is not a comment; it may be blank. */
   nextLineButComments(): boolean {
     while (this.nextLine()) if (!this.atComment()) return true
     return false
   }
 
-  /** Whether a comment follows the blanks. */
+  /** Whether a comment follows after blanks. */
   atComment(): boolean {
     this.#skipBlanks()
     return this.#bytes[this.#at] === this.#comment
   }
 
-  /** Whether only blanks (or a comment, where those may follow) are left of the line. */
+  /** Whether only blanks are left on the line, or a comment where comments may follow content. */
   atLineEnd(): boolean {
     this.#skipBlanks()
     const byte = this.#bytes[this.#at]
@@ -138,7 +138,7 @@ export class TextReader {
     if (!this.atLineEnd()) this.fail('the end of the line', this.shown())
   }
 
-  /** Goes past a character if it follows the blanks. */
+  /** Skips a character if it is next after blanks. */
   skip(character: string): boolean {
     this.#skipBlanks()
     if (this.#bytes[this.#at] !== character.charCodeAt(0) || this.#at === this.#end) return false
@@ -161,7 +161,7 @@ export class TextReader {
     return this.#bytes.toString('latin1', from, this.#wordEnd(from))
   }
 
-  /** The next word, which must be one of those allowed, in any case. */
+  /** The next word, which must be one of `allowed`, upper or lower case. */
   oneOf<const T extends string>(allowed: readonly T[]): T {
     const from = this.#begin()
     const text = this.word().toLowerCase()
@@ -209,7 +209,7 @@ export class TextReader {
     return this.fail(Number.isNaN(value) ? what : `${what} that a double can hold`, this.shown())
   }
 
-  /** The word as a number, NaN if it is none. */
+  /** The word as a number, NaN if it is not one. */
   #decimalAt(from: number): number {
     const value = this.#decimal.read(this.#bytes, from)
     const { end } = this.#decimal
@@ -228,13 +228,13 @@ export class TextReader {
     return this.#kind[this.#bytes[this.#begin()]] !== inWord
   }
 
-  /** What the next field begins with, quotes left out; the reader stays where it is. */
+  /** What the next field begins with, without quotes; the reader does not advance. */
   peekField(): string {
     const from = this.#begin()
     return this.#bytes.toString('utf8', this.atQuote() ? from + 1 : from, Math.min(this.#end, from + 40))
   }
 
-  /** The next field, up to a delimiter or the end of the line, or a quoted one; cut after a kilobyte. */
+  /** The next field, up to a delimiter or the end of the line, or a quoted one; truncated after a kilobyte. */
   field(): string {
     if (this.atQuote()) return this.#quoted()
     const words: string[] = []
@@ -270,7 +270,7 @@ export class TextReader {
     return Buffer.from(text).toString()
   }
 
-  /** What stands here, for a message. */
+  /** The word or character at the current position, for a message. */
   shown(): string {
     const from = this.#begin()
     let to = from
@@ -282,14 +282,14 @@ export class TextReader {
       : `'${String.fromCharCode(byte)}'`
   }
 
-  /** Goes to the next word, which then is in the buffer as a whole. */
+  /** Advances to the next word and makes sure that the buffer holds all of it. */
   #begin(): number {
     this.#skipBlanks()
     while (this.#end - this.#at <= longestWord && !this.#sourceEnded) this.#fill()
     return this.#at
   }
 
-  /** Goes past the word. */
+  /** Advances past the word and returns its end. */
   #wordEnd(from: number): number {
     let at = from
     while (this.#kind[this.#bytes[at]] === inWord) at++
@@ -311,7 +311,7 @@ export class TextReader {
     }
   }
 
-  /** Reads on behind what is not yet used; false at the end of the source. */
+  /** Reads more bytes after the unused ones; false at the end of the source. */
   #fill(): boolean {
     if (this.#sourceEnded) return false
     const bytes = this.#bytes

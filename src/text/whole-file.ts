@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { RankweaveError } from '../errors.js'
 
-/** Characters to gather before they are written. */
+/** Characters to collect before they are written. */
 const chunkLength = 1 << 20
 
 /**
- * Writes a file in pieces. It appears whole or not at all: it is written beside itself and renamed. A file that was there
- * keeps its permissions, a link to it stays a link.
+ * Writes a file in pieces. It appears complete or not at all: it is written to a temporary file in the same folder and
+ * renamed. An existing file keeps its permissions, and a link to it remains a link.
  *
- * @throws ERR_FILE, also when the path is taken by what is no file: a directory, a device; what making the pieces throws
+ * @throws ERR_FILE, also when the path is that of a directory or device; whatever producing the pieces throws
  */
 export async function writeWholeFile(path: string, pieces: Iterable<string>): Promise<void> {
   let part: FileHandle | undefined
@@ -37,7 +37,7 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
   }
 }
 
-/** Where a rename puts a file in the place of what the path leads to: renaming onto a link or a device would destroy it. */
+/** The path of the file itself, links followed: renaming onto a link or a device would destroy it. */
 async function fileToReplace(path: string): Promise<{ readonly path: string; readonly mode: number }> {
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null

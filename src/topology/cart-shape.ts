@@ -7,7 +7,7 @@ export const procNull = -2
 
 /**
  * Checks a shape: as many periods as dimensions, extents of at least 1, at most {@link topologyLimits} ranks.
- * No dimension at all is a legal grid of one rank.
+ * A shape without dimensions is a legal grid of one rank.
  *
  * @throws ERR_DIMS
  */
@@ -20,7 +20,7 @@ export function checkCartShape({ dims, periods }: CartShape): void {
   checkExtents(dims)
 }
 
-/** Checks extents: integers of at least 1, whose product is a possible number of ranks. @throws ERR_DIMS */
+/** Checks extents: integers of at least 1 whose product does not exceed the largest number of ranks. @throws ERR_DIMS */
 export function checkExtents(dims: readonly number[]): void {
   let ranks = 1
   for (const [d, extent] of dims.entries()) {
@@ -59,7 +59,7 @@ export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): numbe
 }
 
 /**
- * Rank at some coordinates. Coordinates of periodic dimensions wrap around.
+ * Rank at the given coordinates. Coordinates of periodic dimensions wrap around.
  *
  * @throws ERR_DIMS for a coordinate outside a dimension that is not periodic, or a wrong number of coordinates
  * @see MPI-4.1 §8.5.5 (MPI_Cart_rank)
@@ -81,8 +81,8 @@ export function rankOf(shape: CartShape, coords: readonly number[]): number {
 }
 
 /**
- * Who a rank receives from and sends to in a shift along one dimension: `source` is `displacement` behind, `dest`
- * as much ahead, -2 ({@link procNull}) beyond a border that does not wrap.
+ * The ranks that a rank receives from and sends to in a shift along one dimension: `source` is `displacement` behind,
+ * `dest` the same distance ahead; -2 ({@link procNull}) beyond a border that does not wrap.
  *
  * @throws ERR_DIMS, ERR_RANK
  * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
@@ -110,7 +110,7 @@ export function cartShift(
 
 /**
  * The neighbors of a rank as MPI lays out the buffers of neighborhood collectives on a grid: per dimension first the
- * one behind, then the one ahead; -2 ({@link procNull}) where there is none, which keeps its place in the buffers.
+ * one behind, then the one ahead; -2 ({@link procNull}) where there is none, whose slot in the buffers remains.
  * The same for sources and destinations. Length `2 * dims.length`.
  *
  * @throws ERR_RANK

@@ -57,7 +57,7 @@ function checkWeights(side: string, edges: number, weights: Float64Array | null)
   if (bad >= 0) fail(`weight of ${side}-edge ${bad}: expected a number, got NaN`)
 }
 
-/** For every rank, its sources as the others see them (ascending by construction) against its own list, sorted. */
+/** Compares every rank's sources as the senders list them (ascending by construction) with its own list, sorted. */
 function checkMultiplicities({ ranks, outStart, outRank, inStart, inRank }: ProcessTopology): void {
   const { start, rank: sources } = turnRows(ranks, { start: outStart, rank: outRank })
   for (let q = 0; q < ranks; q++) {

@@ -5,7 +5,7 @@ export interface CompressedRows {
   readonly rank: Int32Array
 }
 
-/** The other side of every edge: r is in row q as often as q is in row r. The new rows ascend. */
+/** The rows of the reversed edges: r is in row q as often as q is in row r. The new rows ascend. */
 export function turnRows(ranks: number, { start, rank }: CompressedRows): CompressedRows {
   const turned = startsOf(ranks, rank)
   const next = turned.slice(0, ranks)

@@ -1,15 +1,15 @@
 import { type CompressedRows, startsOf } from './compressed-rows.js'
 import { checkTopologySize, topologyLimits } from './limits.js'
 
-/** Up to so many pairs of ranks (a bit each: 32 MB) edges are marked, beyond it listed. */
+/** Up to this many pairs of ranks edges are marked in a bitmap (32 MB); beyond it they are listed. */
 const mostBits = 2 ** 28
 const firstCapacity = 1 << 16
 
-/** Collects edges, each once, however often it is added. Memory grows with the distinct edges only. */
+/** A set of edges. Memory grows with the distinct edges only. */
 export interface DistinctEdges {
   /** @throws ERR_TOPOLOGY when there are more than a topology may have */
   add(from: number, to: number): void
-  /** For every rank where its edges go to, ascending. */
+  /** Every rank's destinations, ascending. */
   toRows(): CompressedRows
 }
 
@@ -65,7 +65,7 @@ class ListedEdges implements DistinctEdges {
     this.#to[this.#size++] = to
   }
 
-  /** Looking for repetitions costs as much as the list is long, so it doubles unless most of it was repeated. */
+  /** Removing repetitions takes time linear in the list, so the capacity doubles unless most entries were repetitions. */
   #makeRoom(): void {
     const { start, rank } = this.toRows()
     const capacity = this.#from.length

@@ -1,15 +1,15 @@
 import { RankweaveError } from '../errors.js'
 
-/** An edge that its source lists another number of times than its destination does. */
+/** An edge that its source and its destination list different numbers of times. */
 export interface OneSidedEdge {
   readonly source: number
-  /** How often the source lists the destination, and the destination the source. */
+  /** How often the source lists the destination, and how often the destination lists the source. */
   readonly sent: number
   readonly expected: number
 }
 
 /**
- * The smallest source of one rank whose edges differ in number at their ends; null if there is none.
+ * The smallest source of one rank that lists an edge a different number of times than the rank does; null if none does.
  *
  * @param named sources that list the rank as a destination, ascending
  * @param listed sources that the rank lists, ascending
@@ -18,12 +18,12 @@ export function oneSidedEdge(named: Int32Array, listed: Int32Array): OneSidedEdg
   let i = 0
   while (i < named.length && named[i] === listed[i]) i++
   if (i === named.length && i === listed.length) return null
-  // The lists agree up to here, so the smaller of the two is not in both as often.
+  // The lists agree up to here, so the smaller of the two values occurs more often in its list.
   const source = Math.min(named[i] ?? listed[i], listed[i] ?? named[i])
   return { source, sent: timesIn(named, source), expected: timesIn(listed, source) }
 }
 
-/** ERR_TOPOLOGY, naming the edge. */
+/** The ERR_TOPOLOGY error that names the edge. */
 export function endsDiffer({ source, sent, expected }: OneSidedEdge, destination: number): RankweaveError {
   return new RankweaveError(
     'ERR_TOPOLOGY',

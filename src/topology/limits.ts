@@ -1,10 +1,10 @@
 import { RankweaveError } from '../errors.js'
 
-/** The largest topology we build: int32 indices, and about 2 GB for the lists of both sides. */
+/** The largest topology: indices are 32-bit, and the lists of both sides take about 2 GB. */
 export const topologyLimits = { ranks: 2 ** 24, edges: 2 ** 27 } as const
 
 /**
- * Refuses sizes that no machine could hold, before anything is allocated.
+ * Rejects sizes that no machine could hold, before anything is allocated.
  *
  * @throws ERR_TOPOLOGY
  */

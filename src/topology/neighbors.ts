@@ -40,7 +40,7 @@ function distinct(ranks: number, listStart: Int32Array, list: Int32Array): Neigh
   return { start, rank: rank.slice(0, size) }
 }
 
-/** The topology with every edge turned around: destinations become sources. Shares the arrays. */
+/** The topology with every edge reversed: destinations become sources. Shares the arrays. */
 export function transposeTopology(topology: ProcessTopology): ProcessTopology {
   return {
     ...topology,
@@ -65,7 +65,7 @@ export function pairEdges(topology: ProcessTopology): Int32Array {
 
 function pairByOccurrence({ ranks, outRank, inStart, inRank }: ProcessTopology): Int32Array {
   const arrival = new Int32Array(outRank.length)
-  // In-edges of every rank by source, stable; walking the out-edges by source meets them in that order.
+  // In-edges of every rank by source, stable: the order in which walking the out-edges by source reaches them.
   const bySource = new Int32Array(inRank.length)
   for (let q = 0; q < ranks; q++) {
     const row = Array.from({ length: inStart[q + 1] - inStart[q] }, (_, i) => inStart[q] + i)

@@ -24,11 +24,11 @@ export interface NeighborLists {
 }
 
 /**
- * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so the
- * c-th edge from p to q is the c-th occurrence on both sides.
- * Ownership: the arrays are copied.
+ * A topology from a list of edges. Every rank's destinations and its sources are in the order of the edges, so the c-th
+ * edge from p to q is the c-th occurrence on both sides. Ownership: the arrays are copied.
  *
- * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or sizes are absurd
+ * @throws ERR_TOPOLOGY naming the edge, when a rank is out of range, arrays differ in length, or the topology is too
+ *   large
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
  */
 export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {
@@ -69,7 +69,7 @@ export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopo
 }
 
 /**
- * A topology from every rank's ordered destinations and sources, kept as they are.
+ * A topology from every rank's destinations and sources, whose order it keeps.
  * Ownership: the arrays are copied.
  *
  * @throws ERR_TOPOLOGY naming the edge, when the two sides of an edge disagree
@@ -92,7 +92,7 @@ export function topologyFromLists(lists: NeighborLists): ProcessTopology {
   return topology
 }
 
-/** Compressed rows of edges by one of their ends, stable: a counting sort. */
+/** Compressed rows of edges by one of their ends: a stable counting sort. */
 function groupEdges(
   ranks: number,
   rowOf: ArrayLike<number>,
@@ -112,7 +112,7 @@ function groupEdges(
   return { start, rank, weight }
 }
 
-/** A copy that cannot wrap or truncate: a rank of 2^32 must not become rank 0. */
+/** A copy that rejects what would wrap or truncate: a rank of 2^32 must not become rank 0. */
 function integers(name: string, values: ArrayLike<number>): Int32Array {
   const copy = Int32Array.from(values)
   for (let i = 0; i < copy.length; i++)

@@ -5,8 +5,8 @@ import type { ProcessTopology } from './process-topology.js'
 /**
  * The fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit little-endian
  * two's-complement integers. First the number of ranks. Then for each rank, 0 first: its number of destinations, the
- * destinations in list order, its number of sources, the sources in list order. Nothing else: weights and the
- * Cartesian shape do not count.
+ * destinations in list order, its number of sources, the sources in list order. Weights and the Cartesian shape
+ * are not part of it.
  */
 export function topologyHash(topology: ProcessTopology): string {
   const hash = createHash('sha256').update(littleEndian(Int32Array.of(topology.ranks)))
@@ -25,7 +25,7 @@ export function topologyHash(topology: ProcessTopology): string {
 
 const hostIsLittleEndian = new Uint8Array(Int32Array.of(1).buffer)[0] === 1
 
-/** The bytes of the words, in place. */
+/** Makes the words little-endian in place and returns their bytes. */
 function littleEndian(words: Int32Array): Uint8Array {
   const bytes = Buffer.from(words.buffer)
   return hostIsLittleEndian ? bytes : bytes.swap32()

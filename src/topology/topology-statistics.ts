@@ -15,7 +15,7 @@ export interface TopologyStatistics {
   readonly inDegree: Degrees
   /** Share of the ordered pairs of different ranks that have an edge, 0 to 1; 0 for a single rank. */
   readonly density: number
-  /** Share of those edges whose reverse is there too: 1 for a symmetric topology, and for one without edges. */
+  /** Share of those edges whose reverse exists too: 1 for a symmetric topology, and for one without edges. */
   readonly reciprocity: number
 }
 
@@ -65,7 +65,7 @@ function degreesOf(start: Int32Array): Degrees {
   return { min, mean: start[ranks] / ranks, max }
 }
 
-/** Edges whose reverse is there too. */
+/** Edges whose reverse exists too. */
 function countMutual(out: ReturnType<typeof distinctOut>): number {
   const ranks = out.start.length - 1
   const into = turnRows(ranks, out)

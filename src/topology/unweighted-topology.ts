@@ -2,8 +2,8 @@ import { type CompressedRows, turnRows } from './compressed-rows.js'
 import type { ProcessTopology } from './process-topology.js'
 
 /**
- * A topology without weights from every rank's destinations. Sources ascend, unless they are given too.
- * Ownership: the arrays are kept, not copied.
+ * A topology without weights from every rank's destinations. Sources ascend unless `into` gives them.
+ * Ownership: the arrays are taken over, not copied.
  */
 export function unweightedTopology(
   out: CompressedRows,

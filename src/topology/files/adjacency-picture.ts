@@ -13,7 +13,7 @@ export interface PictureOptions {
   readonly size?: number
 }
 
-/** Distinct also for those who see few colors (Okabe, Ito 2008), without black. */
+/** Distinguishable with color vision deficiency (Okabe, Ito 2008), without black. */
 const colors = [
   '#0072b2',
   '#d55e00',
@@ -25,16 +25,15 @@ const colors = [
   '#7a5195',
 ] as const
 const directColor = '#5f6b76'
-/** Cells are drawn in so many strengths, by the share of their pairs that have an edge. */
+/** Cells are drawn in this many opacities, by the share of their pairs that have an edge. */
 const strengths = 6
 const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
 
 /**
- * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend groups, an edge has
- * one of 8 colors by the group that serves it, gray if none does. With more ranks than cells, a cell stands for a block
- * of ranks: gray if most of
- * its edges are direct, else the color of most, the stronger the more edges there are (logarithmic). The size of the text
- * depends on the cells, not on the ranks.
+ * The adjacency matrix as an SVG image: row p, column q has a mark iff rank p sends to rank q. With friend groups, an
+ * edge has one of 8 colors by the group that serves it, gray if none does. With more ranks than cells, a cell stands
+ * for a block of ranks: gray if most of its edges are direct, else in the color of most, the more opaque the more edges
+ * there are (logarithmic). The size of the text depends on the cells, not on the ranks.
  *
  * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
  */
@@ -72,7 +71,7 @@ export function adjacencySvg(topology: ProcessTopology, options: PictureOptions 
   ].join('\n')
 }
 
-/** One path for each color and strength, of unit squares, those beside each other in a row as one. */
+/** One path for each color and opacity, of rectangles of adjacent cells in a row. */
 function drawCells(
   topology: ProcessTopology,
   groups: FriendGroups | null,
@@ -118,8 +117,9 @@ function drawCells(
 }
 
 /**
- * Direct or combined, whichever are more of a cell's edges, and of the groups' colors the one of most; and how full the cell
- * is, on a logarithmic scale, on which a single edge among thousands of pairs is still seen. -1 for an empty one.
+ * Direct or combined, whichever holds for more of a cell's edges, and of the groups' colors the most frequent; and how
+ * full the cell is, on a logarithmic scale, on which a single edge among thousands of pairs is still visible. -1 for an
+ * empty cell.
  */
 function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): number {
   const direct = tally[at + kinds - 1]
@@ -135,7 +135,7 @@ function styleOf(tally: Int32Array, at: number, kinds: number, pairs: number): n
   return kind * strengths + Math.min(strengths - 1, Math.floor(share * strengths))
 }
 
-/** Which group serves an edge, one sender after the other. */
+/** Which group serves an edge, sender by sender. */
 class ServedEdges {
   readonly #groups: FriendGroups
   readonly #groupsOf = new Map<number, number[]>()
@@ -169,7 +169,7 @@ class ServedEdges {
   }
 }
 
-/** Ranks along both sides, at four places and the ends; `shown` ranks fill the side. */
+/** Rank labels along both sides, at five positions; `shown` ranks fill a side. */
 function axes(ranks: number, shown: number, size: number): string[] {
   const places = [...new Set([0, 0.25, 0.5, 0.75, 1].map((share) => Math.round(share * (ranks - 1))))]
   const texts = places.flatMap((rank) => {

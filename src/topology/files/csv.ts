@@ -6,9 +6,9 @@ import type { ProcessTopology } from '../process-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 export interface CsvOptions {
-  /** Name for messages. */
+  /** Name in messages. */
   readonly file?: string
-  /** What separates fields. Default a comma. */
+  /** The character that separates fields. Default: a comma. */
   readonly delimiter?: ',' | ';' | '\t' | '|'
   /** Number of ranks. Default: the largest rank that is named plus one. */
   readonly ranks?: number
@@ -24,11 +24,11 @@ const columnNames: Readonly<Record<string, Column>> = {
 }
 
 /**
- * A topology from comma-separated values, one edge per line: source, destination and maybe a weight, 0-based ranks. A
- * first line that does not begin with a digit names the columns, in any order and case: `source`, `src` or `from`;
- * `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are not read. Fields may be quoted (RFC 4180). A row
- * without destination names a rank that need not have edges. Blank lines and lines that begin with `#` are skipped.
- * Lists are in the order of the rows.
+ * A topology from comma-separated values, one edge per line: source, destination and optionally a weight, 0-based
+ * ranks. A first line that does not begin with a digit names the columns, in any order and case: `source`, `src` or
+ * `from`; `destination`, `dst`, `dest`, `target` or `to`; `weight`; others are ignored. Fields may be quoted (RFC
+ * 4180). A row without destination names a rank that need not have edges. Blank lines and lines that begin with `#` are
+ * skipped. Lists are in the order of the rows.
  *
  * @throws ERR_TOPOLOGY with file, line and column
  */
@@ -144,8 +144,8 @@ class CsvReader {
 }
 
 /**
- * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in list order. A last
- * row without destination keeps the last rank where no edge names it. The receiving side's weights are not kept.
+ * The text that {@link parseCsv} reads, in pieces, with a line of names; edges ordered by source, then in list order. A
+ * last row without destination names the last rank if no edge does. The receiving side's weights are lost.
  */
 export function* csvText({ ranks, outStart, outRank, outWeight }: ProcessTopology): Generator<string> {
   yield outWeight === null ? 'source,destination\n' : 'source,destination,weight\n'

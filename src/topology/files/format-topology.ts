@@ -6,19 +6,19 @@ import { edgeListText } from './edge-list.js'
 import { graphologyJsonText } from './graphology-json.js'
 import { checkMutual } from './mutual-edges.js'
 
-/** Formats of files, by the word that a specification reads them with. */
+/** File formats, by their word in a specification. */
 export const topologyFormats = ['graphology', 'metis', 'mtx', 'csv', 'edges'] as const
 
 export type TopologyFormat = (typeof topologyFormats)[number]
 
 /**
- * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists and what the
- * format has no place for:
- * - `graphology`: JSON; keeps both lists of every rank and the weights of both sides
+ * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists and what
+ * the format cannot hold:
+ * - `graphology`: JSON; holds both lists of every rank and the weights of both sides
  * - `metis`: symmetric topologies only, without self loops and parallel edges, weights whole numbers of at least 1
  * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads it (without
  *   the weights); no self loops and parallel edges
- * - `csv`, `edges`: keep the destinations' order and the sending side's weights
+ * - `csv`, `edges`: hold the destinations' order and the sending side's weights
  *
  * @throws ERR_TOPOLOGY naming the first edge that the format cannot hold
  */

@@ -3,7 +3,7 @@ import { startsOf } from '../compressed-rows.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
 
-/** An edge as a graphology graph has it: `outSlot` and `inSlot` are its places in the lists of both ends, or null. */
+/** An edge of a graphology graph: `outSlot` and `inSlot` are its places in the lists of its ends, or null. */
 export interface GraphEdge {
   readonly source: number
   readonly destination: number
@@ -35,7 +35,7 @@ export function slotsOf({ outSlot, inSlot }: Attributes) {
 }
 
 /**
- * A topology from the edges of a graph: weighted when all are, lists by their slots when all have them.
+ * A topology from the edges of a graph: weighted if all edges are, lists ordered by slots if all edges have them.
  *
  * @throws ERR_TOPOLOGY when some edges have the weight attribute and others do not
  */
@@ -59,7 +59,7 @@ export function topologyFromGraphEdges(
       })
 }
 
-/** Both sides ordered by slot; slots may have gaps, where edges were deleted from the graph. */
+/** Both sides ordered by slot; slots have gaps where edges were deleted from the graph. */
 function fromSlots(ranks: number, edges: readonly GraphEdge[], weighted: boolean): ProcessTopology {
   const out = edges.toSorted((a, b) => a.source - b.source || a.outSlot! - b.outSlot!)
   const into = edges.toSorted((a, b) => a.destination - b.destination || a.inSlot! - b.inSlot!)

@@ -8,12 +8,12 @@ import type { ProcessTopology } from '../process-topology.js'
 import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /**
- * A topology from what graphology's `graph.export()` gives, as JSON text. As `topologyFromGraph` reads the graph: nodes
- * become ranks in their order, an undirected edge is an edge each way.
+ * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become ranks in their
+ * order, and an undirected edge is an edge each way.
  *
- * @param file name for messages
+ * @param file name in messages
  * @param weight name of the edge attribute that holds weights; null to ignore weights
- * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for what is no text
+ * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for bytes that are not text
  * @see https://graphology.github.io/serialization.html
  */
 export function parseGraphologyJson(
@@ -84,7 +84,7 @@ class GraphDocument {
     }
   }
 
-  /** Of a graph of type `undirected`, edges need not say that they are. */
+  /** In a graph of type `undirected`, edges need not be marked as undirected. */
   #undirectedByDefault(graph: Attributes): boolean {
     const { type } = this.#object(graph['options'] ?? {}, ['options'])
     if (type === undefined || type === 'directed' || type === 'mixed') return false
@@ -141,8 +141,8 @@ function kindOf(value: unknown): string {
 }
 
 /**
- * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read it. Both lists of
- * every rank and the weights of both sides are kept; not a Cartesian shape.
+ * The topology as graphology's JSON, in pieces; {@link parseGraphologyJson} and graphology's `import` read it. It holds
+ * both lists of every rank and the weights of both sides, not a Cartesian shape.
  *
  * @throws ERR_TOPOLOGY for an infinite weight, which JSON cannot hold, naming the edge
  */

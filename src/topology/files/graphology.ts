@@ -7,13 +7,13 @@ import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './gr
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */
 export interface TopologyEdgeAttributes {
-  /** Place of the edge among the destinations of its source. */
+  /** Index of the edge among the destinations of its source. */
   outSlot: number
-  /** Place of the edge among the sources of its destination. */
+  /** Index of the edge among the sources of its destination. */
   inSlot: number
   /** Absent in an unweighted topology. */
   weight?: number
-  /** What the receiving side gives as weight, where it differs. */
+  /** The receiving side's weight, if it differs. */
   inWeight?: number
   [attribute: string]: unknown
 }
@@ -52,8 +52,8 @@ export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = 
 
 /**
  * The topology as a directed multigraph. Nodes are the ranks as strings, in order; edges carry
- * {@link TopologyEdgeAttributes}, so that {@link topologyFromGraph} rebuilds the same lists. Not kept are a Cartesian
- * shape, and that a topology without edges is weighted.
+ * {@link TopologyEdgeAttributes}, so that {@link topologyFromGraph} rebuilds the same lists. Lost are a
+ * Cartesian shape, and that a topology without edges is weighted.
  */
 export function topologyToGraph(
   topology: ProcessTopology,

@@ -4,7 +4,7 @@ import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges } from '../topology-builders.js'
 
-/** Edges as a reader meets them, either all or none with a weight. */
+/** Edges in the order in which they are read, all with a weight or none. */
 export class GrowingEdges {
   readonly #reader: TextReader
   readonly #sources = new GrowingInt32Array()
@@ -25,12 +25,12 @@ export class GrowingEdges {
     return this.#largest + 1
   }
 
-  /** Takes notice of a rank, which need not have edges. */
+  /** Adds a rank, which need not have edges. */
   name(rank: number): void {
     if (rank > this.#largest) this.#largest = rank
   }
 
-  /** Whether the edge that is being read may have a weight, or must; the reader stands where it is or should be. */
+  /** Fails unless the edge being read has a weight exactly if those before have one; the reader is at its place. */
   expectWeight(given: boolean): void {
     const weighted = this.#weights !== null
     if (this.count === 0 || given === weighted) return
@@ -52,7 +52,7 @@ export class GrowingEdges {
     this.#weights.push(weight)
   }
 
-  /** @param ranks how many there are; null: as many as were named, at least one */
+  /** @param ranks their number; null: as many as were named, at least one */
   toTopology(ranks: number | null): ProcessTopology {
     if (ranks === null && this.#largest < 0)
       this.#reader.fail('edges or a number of ranks', 'the end of the text')

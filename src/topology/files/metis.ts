@@ -5,19 +5,19 @@ import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { checkMutual } from './mutual-edges.js'
 
-/** A graph for partitioners. */
+/** A graph as partitioners read it. */
 export interface MetisGraph {
   /** Symmetric, without self loops and parallel edges. Rank r is vertex r + 1. */
   readonly topology: ProcessTopology
-  /** `constraints` weights per vertex, vertex after vertex; null where the file has none. */
+  /** `constraints` weights per vertex, vertex by vertex; null if the file has none. */
   readonly vertexWeights: Float64Array | null
-  /** Weights per vertex: 0 where the file has none. */
+  /** Weights per vertex: 0 if the file has none. */
   readonly constraints: number
-  /** How much a vertex has to communicate; null where the file does not say. */
+  /** Communication volume of every vertex; null if the file has none. */
   readonly vertexSizes: Float64Array | null
 }
 
-/** More weights per vertex are a damaged header. */
+/** More weights per vertex indicate a damaged header. */
 const mostConstraints = 1024
 const largest = Number.MAX_SAFE_INTEGER
 
@@ -30,13 +30,13 @@ interface Header {
 }
 
 /**
- * Reads a METIS graph file: `VERTICES EDGES [FORMAT [CONSTRAINTS]]`, then one line per vertex, 1-based, with its size, its
- * weights and its neighbors, each of which may have a weight, as the three digits of FORMAT say. `%` begins a comment
- * line; an empty line is a vertex without neighbors. Sources and destinations are in the order of the line. Every edge must
- * stand at both of its ends, with one weight.
+ * Reads a METIS graph file: `VERTICES EDGES [FORMAT [CONSTRAINTS]]`, then one line per vertex, 1-based, with its size,
+ * its weights and its neighbors, each of which may have a weight, as the three digits of FORMAT say. `%` begins a
+ * comment line; an empty line is a vertex without neighbors. Sources and destinations are in the order of the line.
+ * Every edge must be listed at both of its ends, with the same weight.
  *
- * @param file name for messages
- * @throws ERR_TOPOLOGY with file, line and column; an edge that only one end knows is named
+ * @param file name in messages
+ * @throws ERR_TOPOLOGY with file, line and column; names an edge that only one end lists
  * @see Karypis 2013, METIS 5.1 Manual §4.1.1
  */
 export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGraph {
@@ -64,10 +64,10 @@ export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGr
     while (!reader.atLineEnd()) {
       const at = reader.here()
       const u = reader.whole('a vertex', 1, vertices) - 1
-      if (u === v) reader.fail('no edge from a vertex to itself', `vertex ${v + 1} beside itself`, at)
+      if (u === v) reader.fail('no edge from a vertex to itself', `vertex ${v + 1} as its own neighbor`, at)
       while (seenBy.length <= u) seenBy.push(-1)
       if (seenBy.get(u) === v)
-        reader.fail('every neighbor once', `vertex ${u + 1} again beside vertex ${v + 1}`, at)
+        reader.fail('every neighbor once', `vertex ${u + 1} again for vertex ${v + 1}`, at)
       if (neighbors.length === 2 * edges)
         reader.fail(`${2 * edges} neighbors, two for each of the ${edges} edges`, 'more', at)
       seenBy.set(u, v)
@@ -124,7 +124,7 @@ function readHeader(reader: TextReader): Header {
       : reader.whole('no weights per vertex, as the format says,', 0, 0)
   }
   reader.endOfLine()
-  // A line takes at least one byte, a neighbor two. The end of this line is not yet read.
+  // A line takes at least one byte, a neighbor two. The end of this line has not been read yet.
   const { bytesLeft } = reader
   if (bytesLeft !== null && Math.max(vertices, 4 * edges) > bytesLeft)
     reader.fail(`${vertices} vertices and ${edges} edges`, `only ${bytesLeft} bytes after this line`, begin)

@@ -1,16 +1,16 @@
 import { type ErrorDetails, RankweaveError } from '../../errors.js'
 import { type CompressedRows, startsOf } from '../compressed-rows.js'
 
-/** Adds where an edge stands to a message about it. */
+/** Adds the place of an edge to a message about it. */
 export type Locate = (
   message: string,
   details: ErrorDetails,
 ) => { readonly message: string; readonly details: ErrorDetails }
 
 /**
- * Checks that of every edge the reverse is there too, as often and with the same weight. Rows may be in any order.
+ * Checks that every edge has its reverse, as often and with the same weight. Rows may be in any order.
  *
- * @throws ERR_TOPOLOGY naming the first edge of which that is not so
+ * @throws ERR_TOPOLOGY naming the first edge without it
  */
 export function checkMutual(
   rows: CompressedRows,
@@ -24,7 +24,7 @@ export function checkMutual(
     )
     throw new RankweaveError('ERR_TOPOLOGY', message, { details })
   }
-  // Turned around once, rows ascend; twice, they are the ones given, ascending.
+  // Reversed once, rows ascend; reversed twice, they are the given rows, ascending.
   const into = turnWeighted({ ...rows, weight })
   const out = turnWeighted(into)
   const ranks = rows.start.length - 1

@@ -23,8 +23,8 @@ export interface CountedPairs {
 }
 
 /**
- * The distribution that says what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages as
- * friends. Self loops and parallel edges do not count.
+ * The distribution that says what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages
+ * as friends. Self loops and parallel edges do not count.
  *
  * @throws ERR_ARGUMENT nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.2.1

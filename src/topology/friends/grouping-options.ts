@@ -1,9 +1,10 @@
 import { RankweaveError, shown } from '../../errors.js'
 
 /**
- * Who finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same groups, found
- * by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or more, above
- * k = 12 the same. `exact`: the heaviest matching there is, for small topologies; needs {@link prepareEngine}.
+ * Who finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same groups,
+ * found by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or
+ * more, above k = 12 the same. `exact`: the heaviest matching there is, for small topologies; needs {@link
+ * prepareEngine}.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
 
@@ -21,9 +22,9 @@ export interface GroupingOptions {
   /** Default `greedy`. */
   readonly engine?: GroupingEngine
   /**
-   * Which of equally heavy groups comes first: the one with the smallest ranks, or the smallest in a permutation that this
-   * seed gives. A permutation makes chains of ranks that wait for each other shorter; it tiles grids worse. Default:
-   * ranks.
+   * Which of equally heavy groups comes first: the one with the smallest ranks, or the smallest in a permutation that
+   * this seed gives. A permutation makes chains of ranks that wait for each other shorter; it tiles grids worse.
+   * Default: ranks.
    */
   readonly labelSeed?: number
   /** Told of every group as it is found, so that long planning can be followed. */

@@ -3,8 +3,8 @@ import { ones } from './bit-rows.js'
 const steps = 5
 
 /**
- * Keeps some columns of rows of bits and moves them together: parallel suffix compression, as in Warren, Hacker's Delight,
- * section 7-4, with the work that depends on the columns alone done once.
+ * Keeps some columns of rows of bits and moves them together: parallel suffix compression, as in Warren, Hacker's
+ * Delight, section 7-4, with the work that depends on the columns alone done once.
  */
 export class RowCompressor {
   /** Words in which columns are kept; the arrays below have an entry for each, or `steps`. */

@@ -3,8 +3,8 @@ import { topologyLimits } from '../limits.js'
 
 /**
  * Extents of a grid of `nodes` ranks with `ndims` dimensions, as close to each other as possible. Non-zero elements of
- * `fixed` are kept; the others are filled in non-increasing order, with the smallest difference between the largest and
- * the smallest; among equals the one with the smallest first extent, then second, and so on.
+ * `fixed` stay; the others are filled in non-increasing order, with the smallest difference between the largest and the
+ * smallest extent; ties go to the smallest first extent, then the smallest second, and so on.
  *
  * @throws ERR_DIMS when the fixed extents do not divide `nodes`
  * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
@@ -32,7 +32,7 @@ export function dimsCreate(
   return fixed.map((extent) => extent || factors.shift()!)
 }
 
-/** Non-increasing factors of `product`; the smallest spread, then the lexicographically smallest. */
+/** Non-increasing factors of `product` with the smallest spread; of these the lexicographically smallest. */
 function balancedFactors(product: number, count: number): number[] {
   if (count === 0) return []
   const divisors = divisorsOf(product)
@@ -41,7 +41,7 @@ function balancedFactors(product: number, count: number): number[] {
   const chosen: number[] = []
   const search = (rest: number, left: number, largest: number): void => {
     if (left === 0) {
-      // Reached in lexicographic order, so an equal spread found later loses.
+      // Found in lexicographic order, so a later one with an equal spread is not better.
       const spread = chosen[0] - chosen[count - 1]
       if (rest === 1 && spread < bestSpread) {
         best = [...chosen]
@@ -52,9 +52,9 @@ function balancedFactors(product: number, count: number): number[] {
     const prime = largestPrimeOf(rest)
     for (const factor of divisors) {
       if (factor > largest || (chosen[0] ?? factor) - factor >= bestSpread) continue
-      // Factors to come are no larger, so this one must hold the largest prime and reach the root of the rest.
+      // The remaining factors are no larger, so this one is at least the largest prime and the root of the rest.
       if (factor < prime || factor ** left < rest || rest % factor !== 0) continue
-      // Nor may they be so small that the spread grows: then even the smallest ones must fit into the rest.
+      // The remaining factors must not increase the spread, so the smallest ones allowed must fit into the rest.
       const smallest = Math.max(1, (chosen[0] ?? factor) - bestSpread + 1)
       if (smallest ** (left - 1) > rest / factor) continue
       chosen.push(factor)

@@ -6,7 +6,7 @@ import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
 import { checkProbability, checkSeed } from './check-random.js'
 
-/** One draw for every ordered pair: 2^16 ranks take about half a minute. */
+/** Every ordered pair takes one draw: 2^16 ranks take about half a minute. */
 const maxRanks = 2 ** 16
 
 export interface ErdosRenyi {

@@ -8,22 +8,23 @@ import { checkSeed } from './check-random.js'
 
 export interface PowerLaw {
   readonly ranks: number
-  /** Mean degree that is aimed at; what is drawn twice makes it smaller. Above 0, less than `ranks`. */
+  /** Target mean degree; edges drawn twice reduce it. Above 0, less than `ranks`. */
   readonly degree: number
-  /** The share of ranks of degree x falls like x^-gamma; above 2, at most 100. Default 2.5. */
+  /** The share of ranks of degree x decreases like x^-gamma; above 2, at most 100. Default 2.5. */
   readonly gamma?: number
   /** A whole number, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 
 /**
- * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric. Rank i has
- * weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability proportional to the
- * weight, two draws of {@link mulberry32} each; self loops and repeated edges are dropped. Destinations and sources ascend.
+ * A random graph whose degrees follow a power law: few ranks have many neighbors, rank 0 the most; symmetric. Rank i
+ * has weight (i+1)^(-1/(gamma-1)); `ranks * degree / 2` edges are drawn, both ends with a probability proportional to
+ * the weight, two draws of {@link mulberry32} each; self loops and repeated edges are dropped. Destinations and sources
+ * ascend.
  *
  * @throws ERR_TOPOLOGY
- * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge as
- *   in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
+ * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge
+ *   as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
  */
 export function powerLawTopology({ ranks, degree, gamma = 2.5, seed = 1 }: PowerLaw): ProcessTopology {
   checkTopologySize('power-law graph', ranks, ranks * degree)
@@ -55,7 +56,7 @@ export function powerLawTopology({ ranks, degree, gamma = 2.5, seed = 1 }: Power
   return unweightedTopology(rows, rows)
 }
 
-/** Rounded to whole numbers, so that a power that differs in its last bit between engines gives the same graph. */
+/** Rounded to whole numbers, so that a power whose last bit differs between engines gives the same graph. */
 function cumulativeWeights(ranks: number, gamma: number): Float64Array {
   const weights = new Float64Array(ranks)
   let sum = 0
@@ -66,7 +67,7 @@ function cumulativeWeights(ranks: number, gamma: number): Float64Array {
   return weights
 }
 
-/** The first index whose value is above; values ascend, the last one is above. */
+/** The first index whose value is larger; values ascend, and the last one is larger. */
 function firstAbove(values: Float64Array, value: number): number {
   let from = 0
   let to = values.length - 1

@@ -20,10 +20,10 @@ export interface RandomGeometric {
 }
 
 /**
- * Ranks at random places in the unit cube, neighbors within a distance of `radius`; symmetric. Places are drawn with
- * {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a grid, row-major, as meshes are:
- * near ranks have near numbers. The grid has as many cells a side as leave a cell wider than the radius, and no more
- * cells than ranks. Destinations and sources ascend.
+ * Ranks at random positions in the unit cube, neighbors within a distance of `radius`; symmetric. Positions are drawn
+ * with {@link mulberry32}, coordinate by coordinate; then ranks are numbered cell by cell of a grid, row-major, as in
+ * meshes: nearby ranks have nearby numbers. The grid has as many cells per side as possible with cells wider than the
+ * radius, and no more cells than ranks. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Gilbert 1961, Random Plane Networks; Penrose 2003, Random Geometric Graphs
@@ -36,7 +36,7 @@ export function randomGeometricTopology(options: RandomGeometric): ProcessTopolo
     throw new RankweaveError('ERR_TOPOLOGY', `expected 1, 2 or 3 dimensions, got ${dimensions}`)
   checkSeed(seed)
   checkTopologySize('random geometric graph', ranks, 0)
-  // Near a border a ball reaches outside: at least 1/8 of it is inside, of a cube in three dimensions.
+  // Near a border a ball extends outside: at a corner in three dimensions, 1/8 of it is inside.
   const ball = [2 * radius, Math.PI * radius ** 2, (4 / 3) * Math.PI * radius ** 3][dimensions - 1]
   checkTopologySize('random geometric graph', ranks, Math.floor((ranks * ranks * Math.min(1, ball)) / 8))
 
@@ -68,7 +68,7 @@ function cellsPerSide(ranks: number, radius: number, dimensions: number): number
   return side
 }
 
-/** Places in the order of their cells, of equal cells in the order drawn; and the first rank of every cell. */
+/** Positions ordered by cell, within a cell in the order drawn; and the first rank of every cell. */
 function drawPlaces(
   ranks: number,
   dimensions: number,
@@ -95,7 +95,7 @@ function drawPlaces(
   return { places, cellStart }
 }
 
-/** The cell and those around it, ascending, each once. */
+/** The cell and its neighbors, ascending, each once. */
 function nearCells(cell: number, side: number, dimensions: number, periodic: boolean): number[] {
   let cells = [0]
   for (let d = 0; d < dimensions; d++) {

@@ -17,11 +17,11 @@ export interface SmallWorld {
 }
 
 /**
- * A small world: a ring whose ranks know the nearest `degree`, some of those edges rewired; symmetric. As published: in
- * laps, first the edges to the next rank, then those to the one after, ..., every edge from p is rewired with the given
- * probability to a rank drawn uniformly, again if that is p or a neighbor already. An edge of a rank that knows everyone
- * stays. One draw of {@link mulberry32} decides (u < floor(rewiring * 2^32)), more find the rank. Destinations and
- * sources ascend.
+ * A small world: a ring whose ranks are linked to the `degree` nearest ones, with some of those edges rewired;
+ * symmetric. As published: lap by lap, first the edges to the next rank, then those to the one after it, and so on,
+ * every edge from p is rewired with the given probability to a rank drawn uniformly, drawn again if it is p or already
+ * a neighbor. An edge of a rank that is linked to all others stays. One draw u of {@link mulberry32} decides (u <
+ * floor(rewiring * 2^32)), further draws choose the rank. Destinations and sources ascend.
  *
  * @throws ERR_TOPOLOGY
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
@@ -49,13 +49,13 @@ export function smallWorldTopology({ ranks, degree, rewiring, seed = 1 }: SmallW
   return ring.toTopology()
 }
 
-/** The edges of the ring: that of p in lap j was to rank p+j+1, and is to `to[p * laps + j]`. */
+/** The edges of the ring: the edge of p in lap j led to rank p+j+1 and now leads to `to[p * laps + j]`. */
 class Ring {
   readonly degree: Int32Array
   readonly #ranks: number
   readonly #laps: number
   readonly #to: Int32Array
-  /** Rewired edges by their far end, as linked lists: the last one of every rank, and the one before each; or -1. */
+  /** Rewired edges by their far end, as linked lists: the last edge of every rank, and the edge before each; or -1. */
   readonly #last: Int32Array
   readonly #before: Int32Array
 
@@ -68,7 +68,7 @@ class Ring {
     this.#before = new Int32Array(ranks * laps)
   }
 
-  /** Where an edge led at first. */
+  /** Where an edge led before rewiring. */
   #home(e: number): number {
     return (Math.floor(e / this.#laps) + (e % this.#laps) + 1) % this.#ranks
   }
@@ -77,7 +77,7 @@ class Ring {
     return this.#leadsTo(p, q) || this.#leadsTo(q, p)
   }
 
-  /** Whether one of p's own edges leads to q: at home, or rewired, or rewired to p by q's own list of far ends. */
+  /** Whether one of p's own edges leads to q, rewired or not. */
   #leadsTo(p: number, q: number): boolean {
     const ahead = (q - p + this.#ranks) % this.#ranks
     if (ahead <= this.#laps && this.#to[p * this.#laps + ahead - 1] === q) return true

@@ -4,7 +4,7 @@ import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
 
-/** `star`: along one axis. `box`: every combination. `diamond`: as many steps in all. */
+/** The points within the radius: `star` along one axis, `box` in every dimension, `diamond` in the sum of steps. */
 export type StencilShape = 'star' | 'box' | 'diamond'
 
 export const stencilShapes = ['star', 'box', 'diamond'] as const
@@ -13,16 +13,17 @@ export interface Stencil {
   readonly dims: readonly number[]
   /** Whether a dimension wraps around. Default: none does. */
   readonly periods?: readonly boolean[]
-  /** Where the destinations of every rank are, relative to it: one step per dimension each. */
+  /** The destinations of every rank relative to it: one step per dimension each. */
   readonly offsets: readonly (readonly number[])[]
 }
 
-/** An offset beyond any grid we build would be of no use, and offsets are multiplied. */
+/** Longer offsets lead out of every grid, and products of offsets must stay exact. */
 const longestStep = 2 ** 24
 
 /**
- * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last dimension fastest.
- * In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in three those of 7 and 27.
+ * The offsets of a stencil of a radius, without the center, from (-r, ..., -r) to (r, ..., r), the last dimension
+ * fastest. In two dimensions `star` of radius 1 is the stencil of 5 points, `box` that of 9; in three those of 7 and
+ * 27.
  *
  * @throws ERR_DIMS
  */
@@ -50,14 +51,14 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
 }
 
 /**
- * The same offsets from every rank of a grid; those that lead out of a dimension that does not wrap are left out. Ranks
- * are row-major, the last dimension fastest. Destinations are in the order of the offsets, and so are sources: the one
- * that an offset leads from (isomorphic neighborhoods). Where a short dimension wraps, offsets may lead to the same rank
- * or to the rank itself; each stays an edge of its own.
+ * The same offsets from every rank of a grid, except those that lead out of a dimension that does not wrap. Ranks are
+ * row-major, the last dimension fastest. Destinations are in the order of the offsets, and sources in the order of the
+ * offsets that lead from them (isomorphic neighborhoods). Where a short dimension wraps, offsets may lead to the same
+ * rank or to the rank itself; each stays an edge of its own.
  *
  * @throws ERR_DIMS, ERR_TOPOLOGY
- * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for Parallel
- *   Stencil Computations
+ * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for
+ *   Parallel Stencil Computations
  */
 export function stencilTopology({
   dims,

@@ -39,8 +39,9 @@ export interface CombiningForecast {
 }
 
 /**
- * How many messages a neighbor allgather would take for each k: the friends are matched and the messages of their plan are
- * counted, with exchanges and direct messages left out where another one serves (docs/decisions/0003); nothing is planned.
+ * How many messages a neighbor allgather would take for each k: the friends are matched and the messages of their plan
+ * are counted, with exchanges and direct messages left out where another one serves (docs/decisions/0003); nothing is
+ * planned.
  *
  * @throws ERR_STRATEGY k < 2, nodes for another number of ranks
  * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
@@ -90,8 +91,8 @@ export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta:
 }
 
 /**
- * Messages of the groups' plan: one per common neighbor and group; one from each member to every mate that serves a part in
- * any of their groups; the direct ones, but for those to such mates.
+ * Messages of the groups' plan: one per common neighbor and group; one from each member to every mate that serves a
+ * part in any of their groups; the direct ones, but for those to such mates.
  */
 function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {
   const start = startsOf(ranks, members)

@@ -12,12 +12,12 @@ import { GroupsBuilder } from './groups-builder.js'
 import { improveRound } from './improve-round.js'
 
 /**
- * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every member
- * loses the neighbors its group serves. Greedy, unless another engine is asked for: of all such groups the heaviest first
- * (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
+ * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every
+ * member loses the neighbors its group serves. Greedy, unless another engine is asked for: of all such groups the
+ * heaviest first (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
  *
- * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best one it
- * owns, and looks again when a member changed.
+ * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best one
+ * it owns, and looks again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, aware mode without a node for every rank, more friends
  *   than fit in memory; engine `exact` that is not prepared or has too much to choose from

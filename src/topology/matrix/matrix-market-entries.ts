@@ -1,20 +1,20 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { TextReader } from '../../text/text-reader.js'
 
-/** The largest matrix we read: row starts and entries are int32-indexed and must fit a process. */
+/** The largest matrix that is read: row starts and entries have 32-bit indices and must fit into memory. */
 export const matrixLimits = { rows: 2 ** 25, entries: 2 ** 27 } as const
 
 const fields = ['real', 'integer', 'pattern', 'complex'] as const
 const symmetries = ['general', 'symmetric', 'skew-symmetric', 'hermitian'] as const
 
-/** What the first lines of a Matrix Market file say. */
+/** The header and size line of a Matrix Market file. */
 export interface MatrixMarketHeader {
   readonly format: 'coordinate' | 'array'
   readonly field: (typeof fields)[number]
   readonly symmetry: (typeof symmetries)[number]
   readonly rows: number
   readonly cols: number
-  /** Entries in the file, of one triangle only where the matrix is not general. */
+  /** Entries in the file; of one triangle only, unless the matrix is general. */
   readonly declared: number
 }
 
@@ -22,10 +22,10 @@ export interface MatrixMarketHeader {
 export type TakeEntry = (row: number, col: number, re: number, im: number) => void
 
 /**
- * Reads a Matrix Market file entry by entry in constant memory. Entries arrive in file order, each followed by its mirror
- * image where the matrix is not general; zeros of an array are left out.
+ * Reads a Matrix Market file entry by entry in constant memory. Entries come in file order, each followed by its mirror
+ * image unless the matrix is general; zeros of an array are left out.
  *
- * @param begin is given the header and says who takes the entries
+ * @param begin called with the header; returns what takes the entries
  * @throws ERR_MATRIX_MARKET with file, line and column
  */
 export function readEntries(
@@ -85,7 +85,7 @@ function readSize(
     reader.fail(`at most ${matrixLimits.entries} entries`, `${rows} x ${cols}`, begin)
   if (declared > 0 && (rows === 0 || cols === 0))
     reader.fail(`no entries in a matrix of ${rows} x ${cols}`, `${declared}`, begin)
-  // An entry takes at least two bytes: what the size line promises is not allocated on its word alone.
+  // An entry takes at least two bytes, so a size line that promises more than the file holds allocates nothing.
   const bytesLeft = reader.bytesLeft === null ? Infinity : Math.max(0, reader.bytesLeft - 1)
   if (declared > bytesLeft)
     reader.fail(`${declared} entries`, `only ${bytesLeft} bytes after this line`, begin)
@@ -130,7 +130,7 @@ function nextEntryLine(reader: TextReader, done: number, declared: number): void
   if (!reader.nextContentLine()) reader.fail(`${declared} entries`, `the end of the file after ${done}`)
 }
 
-/** Reads the value of entry (i, j) from the rest of the line, and hands it on with its mirror image. */
+/** Reads the value of entry (i, j) from the rest of the line, and passes it on with its mirror image. */
 function entryReader(
   reader: TextReader,
   { field, symmetry }: MatrixMarketHeader,

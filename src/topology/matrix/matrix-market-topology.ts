@@ -7,8 +7,8 @@ import { unweightedTopology } from '../unweighted-topology.js'
 import { readEntries } from './matrix-market-entries.js'
 
 /**
- * The topology of a Matrix Market file cut among ranks, as `topologyFromMatrix` makes it, without the matrix: memory is
- * bounded by the edges between ranks, however many entries the file has.
+ * The topology of a Matrix Market file distributed over ranks, as `topologyFromMatrix` makes it, without storing the
+ * matrix: memory is bounded by the edges between ranks, however many entries the file has.
  *
  * @throws ERR_MATRIX_MARKET with file, line and column; ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.3
@@ -33,7 +33,7 @@ export function topologyFromMatrixMarket(
   return unweightedTopology(turnRows(ranks, into), into)
 }
 
-/** Which block of `blockBounds` an element is in. */
+/** The block of `blockBounds` that an element is in. */
 function blockOf(count: number, parts: number): (index: number) => number {
   const size = Math.floor(count / parts)
   const larger = count % parts

@@ -3,14 +3,14 @@ import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-m
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
 /**
- * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex; general, symmetric,
- * skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in file order. A coordinate
- * file's explicit zeros stay stored, an array's zeros do not. One entry per line; blank lines and `%` comments may stand
- * anywhere. Memory: 28 bytes per entry at most, complex 44; what a size line announces is allocated only if the file is
- * long enough to hold it.
+ * Reads a Matrix Market file: coordinate or array; real, integer, pattern (entries are 1) or complex; general,
+ * symmetric, skew-symmetric or hermitian, expanded to both triangles. Repeated entries are summed in file order.
+ * Explicit zeros of a coordinate file are stored, zeros of an array are not. One entry per line; blank lines and `%`
+ * comments may occur anywhere. Memory: 28 bytes per entry at most, complex 44; the entries of a size line are allocated
+ * only if the file is long enough to hold them.
  *
  * @param source text, bytes, or a source that is read piece by piece
- * @param file name for messages
+ * @param file name in messages
  * @throws ERR_MATRIX_MARKET with file, line and column
  * @see NIST, The Matrix Market Exchange Formats (NISTIR 5935)
  */
@@ -38,7 +38,7 @@ function isSource(source: string | Uint8Array | ByteSource): source is ByteSourc
   return typeof source === 'object' && 'read' in source
 }
 
-/** Collects entries in arrays that grow where the size of the file is not known. */
+/** Collects entries in arrays that grow if the size of the file is unknown. */
 class Entries {
   #shape: Pick<MatrixMarketHeader, 'rows' | 'cols'> = { rows: 0, cols: 0 }
   #row = new Int32Array(0)

@@ -29,8 +29,8 @@ export interface Triplets {
 }
 
 /**
- * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros stay stored. Needs 12 bytes
- * per entry (complex 20) besides its input.
+ * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12 bytes
+ * per entry (complex 20) in addition to its input.
  */
 export function compressTriplets({ rows, cols, count, row, col, values, imag }: Triplets): SparseMatrix {
   const rowStart = startsOf(rows, row.subarray(0, count))
@@ -81,7 +81,7 @@ function sortRow({ col, re, im }: RowEntries, from: number, to: number): void {
   else sortByKeys({ col, re, im }, from, to)
 }
 
-/** Moving entries one by one beats anything cleverer in rows as short as most are. */
+/** Up to this length, insertion sort is faster; most rows are short. */
 const longestInsertion = 48
 
 function insertionSort({ col, re, im }: RowEntries, from: number, to: number): void {
@@ -115,7 +115,7 @@ function sortByKeys({ col, re, im }: RowEntries, from: number, to: number): void
   if (im !== null) permute(im)
 }
 
-/** Moves a sorted row down to `size`, entries of one column as one. Returns where the next row goes. */
+/** Moves a sorted row down to `size` and sums the entries of each column. Returns where the next row begins. */
 function sumRepeated({ col, re, im }: RowEntries, from: number, to: number, size: number): number {
   let last = size - 1
   for (let e = from; e < to; e++) {

@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 
-/** A part of the text and where it begins. */
+/** A part of the text, and where it begins. */
 export interface Word {
   readonly word: string
   readonly at: number
@@ -42,7 +42,7 @@ export class SpecReader {
     return next
   }
 
-  /** The value of `key=value` if that comes next. */
+  /** The value of `key=value` if that is next. */
   option(key: string): Word | null {
     const next = this.#peek()
     if (next === null || !next.word.startsWith(`${key}=`)) return null
@@ -120,7 +120,7 @@ export class SpecReader {
     })
   }
 
-  /** `:periodic`, `:open` or `:periods=1,0,...`, if one of them comes next. */
+  /** `:periodic`, `:open` or `:periods=1,0,...`, if one of them is next. */
   wrapping(dims: number): boolean[] | null {
     if (this.flag('periodic')) return new Array<boolean>(dims).fill(true)
     if (this.flag('open')) return new Array<boolean>(dims).fill(false)

@@ -55,20 +55,20 @@ export type TopologySpec =
 /**
  * Reads a topology's line of text:
  * - `moore:64x64:r=4`: Moore neighborhood of radius 4, periodic; `:open` does not wrap
- * - `stencil:64x64:star:r=1`: on a box that does not wrap; `star`, `box` or `diamond`, or `offsets=0,1/1,0`; `:periodic` or
- *   `:periods=1,0` wraps
+ * - `stencil:64x64:star:r=1`: on a box that does not wrap; `star`, `box` or `diamond`, or `offsets=0,1/1,0`;
+ *   `:periodic` or `:periods=1,0` wraps
  * - `cart:8x8x8`: grid; `:periodic` wraps all dimensions, `:periods=1,0,1` some
  * - `er:1024:d=0.2:seed=1`: Erdos-Renyi
  * - `rgg:1024:r=0.1:dim=3:periodic:seed=1`: random geometric; without `dim`, 2
  * - `ws:1024:k=8:p=0.1:seed=1`: small world of 8 neighbors, a tenth of the edges rewired
  * - `powerlaw:1024:d=8:gamma=2.5:seed=1`: power law of mean degree 8
  * - `rmat:1024:d=16:p=0.57,0.19,0.19,0.05:seed=1`: R-MAT
- * - `mtx:FILE:ranks=256`: from the pattern of a Matrix Market file, cut among 256 ranks
+ * - `mtx:FILE:ranks=256`: from the pattern of a Matrix Market file, distributed over 256 ranks
  * - `metis:FILE`, `csv:FILE`, `graphology:FILE`, `edges:FILE`: a graph, one rank per vertex
  *
- * What is random has seed 1 without a seed. FILE may contain colons. Only the text is looked at, no file is read.
+ * Random families have seed 1 by default. FILE may contain colons. Only the text is read, not the file.
  *
- * @throws ERR_SPEC saying what was expected and at which character
+ * @throws ERR_SPEC with what was expected and at which character
  */
 export function parseTopologySpec(text: string): TopologySpec {
   const colon = text.indexOf(':')

@@ -15,7 +15,7 @@ import { topologyFromMatrixMarket } from '../matrix/matrix-market-topology.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { parseTopologySpec, type TopologySpec } from './spec-text.js'
 
-/** Where the file of a specification comes from, and who hears of its reading. */
+/** How the file of a specification is opened, and what follows its reading. */
 interface FileOptions {
   readonly open?: OpenSource
   readonly onProgress?: ReadProgress
@@ -28,7 +28,7 @@ interface FileOptions {
  */
 export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
-  // TypeScript does not see that the kind chooses the builder of just this specification.
+  // The kind selects the builder for this member of the union; TypeScript cannot express that.
   const build = builders[spec.kind] as Builder<TopologySpec>
   return build(spec, options)
 }

@@ -1,12 +1,12 @@
 import type { NeighborSets } from '../neighbors.js'
 
-/** Tries grids on a topology, and counts its steps. */
+/** Tests grids against a topology, and counts its steps. */
 export class TranslationSearch {
   workLeft: number
   readonly #out: NeighborSets
   readonly #ranks: number
   readonly #regular: boolean
-  /** Which rank named a neighbor last. */
+  /** The rank that named each neighbor last. */
   readonly #namedBy: Int32Array
 
   constructor(out: NeighborSets, workLimit: number) {
@@ -19,8 +19,8 @@ export class TranslationSearch {
   }
 
   /**
-   * Which dimensions may wrap, those with most of them first: one that wraps can also be said not to, with offsets n - 1 back
-   * for every one ahead. If all wrap, the topology is regular.
+   * Which dimensions may wrap, choices with most of them first: a dimension that wraps can also be described without
+   * wrapping, with offsets n - 1 back for every offset 1 ahead. If all wrap, the topology is regular.
    */
   possiblePeriods(dimensions: number): boolean[][] {
     const count = 1 << dimensions
@@ -31,10 +31,10 @@ export class TranslationSearch {
     return choices.sort((a, b) => wrapping(b) - wrapping(a))
   }
 
-  /** The offsets that are the same for every rank of the grid, or null if there are none such. */
+  /** The offsets that are the same for every rank of the grid, or null if there are none. */
   offsetsOf(dims: readonly number[], periods: readonly boolean[]): number[][] | null {
     const offsets = this.#offsetsAtCorners(dims, periods)
-    // How many edges there would be: cheap, and wrong for nearly every grid that is not the one.
+    // The number of edges these offsets give: cheap to compute, and different for nearly every wrong grid.
     let edges = 0
     for (const offset of offsets)
       edges += offset.reduce(
@@ -45,7 +45,7 @@ export class TranslationSearch {
     return this.#allHave(dims, periods, offsets) ? offsets : null
   }
 
-  /** From a corner leads every offset that points inside; so the corners together have all. Lexicographic order. */
+  /** From each corner lead the offsets that point inside, so the corners together have all. Lexicographic order. */
   #offsetsAtCorners(dims: readonly number[], periods: readonly boolean[]): number[][] {
     const found = new Map<number, number[]>()
     const open = dims.flatMap((_, d) => (periods[d] ? [] : [d]))
@@ -71,7 +71,7 @@ export class TranslationSearch {
     return [...found].sort(([a], [b]) => a - b).map(([, offset]) => offset)
   }
 
-  /** Whether every rank's neighbors are exactly where the offsets lead. */
+  /** Whether every rank's neighbors are exactly those that the offsets lead to. */
   #allHave(
     dims: readonly number[],
     periods: readonly boolean[],

@@ -4,15 +4,18 @@ import type { ProcessTopology } from '../process-topology.js'
 import type { TopologySpec } from './spec-text.js'
 import { TranslationSearch } from './translation-search.js'
 
-/** A topology is the same from every rank of a grid, as far as the grid goes. */
+/** The topology looks the same from every rank of a grid, apart from the borders. */
 export interface Translations {
   readonly kind: 'invariant'
   /** Extents of at least 2; a single rank has `[1]`. */
   readonly dims: readonly number[]
   readonly periods: readonly boolean[]
-  /** From every rank to its destinations, in lexicographic order; where a dimension wraps, the shorter way round. */
+  /** From every rank to its destinations, in lexicographic order; where a dimension wraps, the shorter way around. */
   readonly offsets: readonly (readonly number[])[]
-  /** The stencil these offsets are, if they are one: `star` of radius 1 is a Cartesian grid, `box` Moore's neighborhood. */
+  /**
+   * The stencil that these offsets form, if they do: `star` of radius 1 is a Cartesian grid, `box` Moore's
+   * neighborhood.
+   */
   readonly stencil: { readonly shape: StencilShape; readonly radius: number } | null
 }
 
@@ -22,17 +25,17 @@ export type TranslationFinding =
   | { readonly kind: 'undecided'; readonly reason: string }
 
 export interface TranslationOptions {
-  /** Grids of more dimensions are not tried. Default 4. */
+  /** Most dimensions of a grid. Default 4. */
   readonly mostDims?: number
-  /** Edges and offsets that may be looked at, a few nanoseconds each. Default 10^9. */
+  /** Most edges and offsets to visit, a few nanoseconds each. Default 10^9. */
   readonly workLimit?: number
 }
 
 /**
- * Whether a topology is a grid in disguise: some numbers of ranks per dimension, row-major, the last dimension fastest, and
- * the same offsets from every rank, where those that lead out of a dimension that does not wrap are missing. The answer has
- * as few dimensions as possible; of those with as many, the first found. Self loops, parallel edges and the order of lists do
- * not count. Exact: what is returned has been compared with every edge.
+ * Whether a topology is a stencil on a grid: ranks row-major, the last dimension fastest, and the same offsets from
+ * every rank, except those that lead out of a dimension that does not wrap. The answer has as few dimensions as
+ * possible; of those the first found. Self loops, parallel edges and the order of lists do not count. Exact: the answer
+ * has been compared with every edge.
  *
  * @see Traeff, Hunold, Mercier, Holmes 2019, Cartesian Collective Communication (isomorphic neighborhoods)
  */
@@ -85,7 +88,7 @@ function stencilOf(
 ): Translations['stencil'] {
   const radius = Math.max(0, ...offsets.flat().map(Math.abs))
   if (radius === 0) return null
-  // An offset that leads round a dimension the longer way is the shorter way too.
+  // An offset the longer way around a dimension equals one the shorter way.
   const shorter = (offset: readonly number[]) =>
     offset.map((step, d) => (periods[d] ? shorterWay(step, dims[d]) : step))
   const inside = (offset: readonly number[]) =>
@@ -105,7 +108,7 @@ function stencilOf(
   return null
 }
 
-/** Of equally short ways round the one ahead. */
+/** The shorter way around; of equally short ones the one ahead. */
 export function shorterWay(step: number, extent: number): number {
   const ahead = ((step % extent) + extent) % extent
   return 2 * ahead > extent ? ahead - extent : ahead

@@ -13,8 +13,8 @@ interface KnownGroup {
 }
 
 /**
- * Friend groups from what some ranks know of them: all groups of which one of these is a member or that serve one of them,
- * and all direct messages that one of them sends or receives. From all ranks: all groups.
+ * Friend groups from what some ranks know of them: all groups of which one of these is a member or that serve one of
+ * them, and all direct messages that one of them sends or receives. From all ranks: all groups.
  *
  * What the other ranks do is missing: of a group without a member among these, only these are its common neighbors.
  *
