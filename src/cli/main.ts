@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { runCli, wantsJson } from './cli.js'
-import { exitCodes } from './command.js'
+import { exitCodes } from './output/exit-codes.js'
 import { followerStreams, isMpiFollower } from './output/mpi-streams.js'
 import { processStreams } from './output/streams.js'
 

@@ -3,14 +3,15 @@ import { RankweaveError } from '../../errors.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { dimsCreate } from '../../topology/generate/dims-create.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { benchOutcome, benchText } from '../output/bench-report.js'
+import { exitCodes } from '../output/exit-codes.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
 import main from '../program/bench-program.js'
 import { runOwnProgram } from '../program/run-own-program.js'
+import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 

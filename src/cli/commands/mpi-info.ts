@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { findMpiLibraries } from '../../fabric/mpi/mpi-discovery.js'
 import { joinMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
-import { type AddCommand, type ExitCode, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
-import { leaveMpi } from '../output/mpi-streams.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
+import { leaveMpi } from '../program/leave-mpi.js'
+import type { AddCommand } from './command.js'
 
 const help = `
 Started by an MPI launcher: the library of the job, its processes and nodes; process 0 reports for all.

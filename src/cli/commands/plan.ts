@@ -6,10 +6,10 @@ import { writeScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import { exitCodes } from '../output/exit-codes.js'
 import {
   change,
   figure,
@@ -20,6 +20,7 @@ import {
   table,
 } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 ${machineHelp}

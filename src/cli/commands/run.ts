@@ -1,12 +1,13 @@
 import { inspect } from 'node:util'
 import { z } from 'zod'
 import { installNeighborhood } from '../../neighborhood/install.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { exitCodes } from '../output/exit-codes.js'
 import { plainValue } from '../output/plain-value.js'
 import { counted, type Reporter, seconds } from '../output/reporter.js'
 import { runProgram } from '../program/run-program.js'
+import type { AddCommand } from './command.js'
 
 const help = `
 PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per rank:

@@ -6,14 +6,15 @@ import {
   splitAlgorithms,
 } from '../../comm/context/split/plan/split-plan.js'
 import { RankweaveError } from '../../errors.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { readSplitFile, type SplitInput } from '../input/split-input.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { exitCodes } from '../output/exit-codes.js'
 import { figure, type Reporter } from '../output/reporter.js'
 import { splitOutcome, splitText } from '../output/split-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import main, { type SplitProblem, type SplitShare } from '../program/split-program.js'
+import main, { type SplitProblem, type SplitShare, splitProblem } from '../program/split-program.js'
+import type { AddCommand } from './command.js'
 
 const help = `
 Rank r gets color r modulo --colors and a random key, or what line r + 1 of --file says: a color (or -) and a key.
@@ -57,7 +58,7 @@ export const splitCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { ranks } = options
         const fabric = fabricOf(options)
-        const problem: SplitProblem = { input: inputOf(options), options: splitOptions(options) }
+        const problem = splitProblem(inputOf(options), splitOptions(options))
         // Before there is a world. Processes without ranks take no part in its split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)

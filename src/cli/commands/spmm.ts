@@ -8,15 +8,16 @@ import { checkProblem, type SpmmShare } from '../../neighborhood/spmm/spmm.js'
 import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { exitCodes } from '../output/exit-codes.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
 import { type SpmmOutcome, spmmText, tolerance } from '../output/spmm-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
 import main from '../program/spmm-program.js'
+import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 

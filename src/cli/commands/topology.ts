@@ -7,11 +7,12 @@ import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { type AddCommand, type ExitCode, exitCodes } from '../command.js'
 import { oneOf, parseOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { figure, type Reporter, readProgress } from '../output/reporter.js'
 import { describeTopology, topologyObject, topologyTable } from '../output/topology-report.js'
+import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 ${machineHelp}

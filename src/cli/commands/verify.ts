@@ -2,11 +2,12 @@ import { z } from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { type AddCommand, exitCodes } from '../command.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
+import { exitCodes } from '../output/exit-codes.js'
 import { figure, type Reporter } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 

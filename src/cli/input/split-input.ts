@@ -2,40 +2,33 @@ import { readFileSync } from 'node:fs'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
-/** Where colors and keys come from: so many colors in turn with random keys, or a list by rank, color -1 for none. */
+/** Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for none. */
 export type SplitInput =
   | { readonly kind: 'generated'; readonly colors: number }
   | { readonly kind: 'listed'; readonly color: Int32Array; readonly key: Int32Array }
 
-interface Table {
+/** Color and key of every rank. */
+export interface ColorsAndKeys {
   readonly color: Int32Array
   readonly key: Int32Array
 }
 
-const tables = new WeakMap<SplitInput, Table>()
-
-/** Color and key of every rank; made once for all ranks that share the input. */
-export function colorsAndKeys(input: SplitInput, ranks: number): Table {
+export function colorsAndKeys(input: SplitInput, ranks: number): ColorsAndKeys {
   if (input.kind === 'listed') return input
-  let table = tables.get(input)
-  if (table === undefined || table.color.length !== ranks) {
-    const draw = seededRandom(ranks)
-    const color = new Int32Array(ranks)
-    const key = new Int32Array(ranks)
-    for (let rank = 0; rank < ranks; rank++) {
-      color[rank] = rank % input.colors
-      key[rank] = Math.floor((draw() - 0.5) * 2 ** 32)
-    }
-    table = { color, key }
-    tables.set(input, table)
+  const draw = seededRandom(ranks)
+  const color = new Int32Array(ranks)
+  const key = new Int32Array(ranks)
+  for (let rank = 0; rank < ranks; rank++) {
+    color[rank] = rank % input.colors
+    key[rank] = Math.floor((draw() - 0.5) * 2 ** 32)
   }
-  return table
+  return { color, key }
 }
 
 /**
- * One line per rank: color and key, or `-` for no color; the key may be left out.
+ * One line per rank: color and key, or `-` for no color; without a key it is 0.
  *
- * @throws ERR_FILE for a file that cannot be read, that has another number of lines, or a line that is neither
+ * @throws ERR_FILE for a file that cannot be read, for another number of lines, or for a line of another form
  */
 export function readSplitFile(path: string, ranks: number): SplitInput {
   let text: string

@@ -37,8 +37,3 @@ export function followerStreams(streams: Streams): { readonly streams: Streams; 
     },
   }
 }
-
-/** Every process has left the world and is about to exit, with whatever code. */
-export async function leaveMpi(): Promise<void> {
-  ;(await joinedMpiJob())?.expectJointExit()
-}

@@ -2,8 +2,8 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/report-triggers.js'
 import { type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
-import { worldFailure } from '../command.js'
-import { leaveMpi } from '../output/mpi-streams.js'
+import { leaveMpi } from './leave-mpi.js'
+import { worldFailure } from './world-failure.js'
 
 export interface OwnWorld<A> {
   readonly ranks: number

@@ -2,13 +2,13 @@ import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
 import type { ReportOptions } from '../../launch/report-triggers.js'
 import { run } from '../../launch/run.js'
-import { worldFailure } from '../command.js'
-import { leaveMpi } from '../output/mpi-streams.js'
 import { guardUserCode } from './guard-user-code.js'
+import { leaveMpi } from './leave-mpi.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
 import { captureRankOutput } from './rank-output.js'
 import { ownProgram } from './run-own-program.js'
+import { worldFailure } from './world-failure.js'
 
 export interface ProgramOptions {
   /** With the program: every thread loads it for itself. */

@@ -2,101 +2,104 @@ import type { Communicator } from '../../comm/communicator.js'
 import type { CommDescription, SplitReport } from '../../comm/context/describe.js'
 import type { SplitOptions } from '../../comm/context/split/plan/split-plan.js'
 import type { LookupStatistics } from '../../comm/table/distributed-table.js'
-import { colorsAndKeys, type SplitInput } from '../input/split-input.js'
-import { type Places, placesByDefinition } from '../output/split-oracle.js'
+import { type ColorsAndKeys, colorsAndKeys, type SplitInput } from '../input/split-input.js'
+import { type Places, placesByDefinition } from './split-oracle.js'
 
+/** Made by {@link splitProblem}; every rank of a thread is passed the same object. */
 export interface SplitProblem {
   readonly input: SplitInput
   readonly options: SplitOptions
+  readonly thread: ThreadState
 }
 
-/** What one process has to say, by its first rank. */
+/** What the ranks of one thread share. Empty when the problem is cloned to the threads. */
+interface ThreadState {
+  /** By process. */
+  readonly processes: Map<number, Here>
+  /** Colors, keys and expected places, made by the first process that needs them. */
+  expected: { readonly given: ColorsAndKeys; readonly places: Places } | null
+}
+
+export function splitProblem(input: SplitInput, options: SplitOptions): SplitProblem {
+  return { input, options, thread: { processes: new Map(), expected: null } }
+}
+
+/** What one process reports, through its first rank. */
 export interface SplitShare {
   /** Milliseconds since 1970: when its first rank called, and when its last one had its communicator. */
   readonly beganMs: number
   readonly endedMs: number
   readonly split: SplitReport
-  /** Communicators whose rank 0 is here. */
+  /** Communicators whose rank 0 is in this process. */
   readonly leads: number
-  /** One of the communicators with ranks here, the largest; null for none. */
+  /** The largest communicator with ranks in this process; null for none. */
   readonly largest: CommDescription | null
-  /** What the checks have looked up; null where no table is distributed. */
+  /** Lookups of the checks; null where no table is distributed. */
   readonly lookups: LookupStatistics | null
   readonly bytesKept: number
   readonly verified: boolean
 }
 
-/** The ranks of a process, which share this module. */
+/** The ranks of one process. */
 interface Here {
-  /** In the order of their ranks, which follow each other. */
+  /** In rank order; ranks of a process are consecutive. */
   readonly worlds: Communicator[]
-  readonly share: Promise<SplitShare>
-  /** What all but the first return. */
-  readonly over: Promise<undefined>
+  /** What every rank but the first returns. */
+  readonly done: Promise<undefined>
 }
 
-/** By world, which all its ranks of a thread were passed as one object, and process. */
-const boards = new WeakMap<SplitProblem, Map<number, Here>>()
-
 /**
- * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million functions that
- * wait would cost more than what is to be seen.
+ * The program of `rankweave split` on every rank. One function calls for all ranks of a process: a million waiting
+ * functions would cost more than the split.
  */
 export default function main(
   world: Communicator,
   problem: SplitProblem,
 ): Promise<SplitShare> | Promise<undefined> {
-  let board = boards.get(problem)
-  if (board === undefined) {
-    board = new Map()
-    boards.set(problem, board)
-  }
+  const { processes } = problem.thread
   const { process } = world.location
-  const here = board.get(process)
+  const here = processes.get(process)
   if (here !== undefined) {
     here.worlds.push(world)
-    return here.over
+    return here.done
   }
   const worlds = [world]
-  // All mains of a process begin in one go.
+  // The mains of a process all begin before the next microtask.
   const share = Promise.resolve().then(() => splitAll(worlds, problem))
-  board.set(process, { worlds, share, over: share.then(() => undefined) })
+  processes.set(process, { worlds, done: share.then(() => undefined) })
   return share
 }
 
-/** Every rank here splits. */
-async function splitAll(
-  worlds: readonly Communicator[],
-  { input, options }: SplitProblem,
-): Promise<SplitShare> {
+/** Splits for every rank of a process. */
+async function splitAll(worlds: readonly Communicator[], problem: SplitProblem): Promise<SplitShare> {
   const [first] = worlds as [Communicator]
-  const { color, key } = colorsAndKeys(input, first.size)
+  const { given, places } = expectedOf(problem, first.size)
+  const { color, key } = given
   const barriers = new Set(worlds.map((world) => world.barrier()))
   await Promise.all(barriers)
   const beganMs = nowMs()
   const calls = worlds.map((world) => {
     const mine = color[world.rank]!
-    return world.split(mine < 0 ? null : mine, key[world.rank]!, options)
+    return world.split(mine < 0 ? null : mine, key[world.rank]!, problem.options)
   })
   const parts: (Communicator | null)[] = []
   for (const call of calls) parts.push(await call)
   const endedMs = nowMs()
-  return { beganMs, endedMs, ...(await checked(first, parts, input)) }
+  return { beganMs, endedMs, ...(await checked(first, parts, places)) }
 }
 
-/** Milliseconds that threads of one machine agree on. */
+/** Milliseconds of a clock that the threads of one machine share. */
 function nowMs(): number {
   return performance.timeOrigin + performance.now()
 }
 
-/** What all ranks here found, and whether it is right. @param parts of the ranks from `first` on */
+/** The results of all ranks of a process, compared with the expected ones. @param parts of the ranks from `first` on */
 async function checked(
   first: Communicator,
   parts: readonly (Communicator | null)[],
-  input: SplitInput,
+  places: Places,
 ): Promise<Omit<SplitShare, 'beganMs' | 'endedMs'>> {
   const firstRank = first.rank
-  const places = placesOf(input, first.size)
   const split = first.describe().lastSplit!
   const areRight = parts.every((part, i) => isRight(part, firstRank + i, places))
   const finds: Promise<boolean>[] = []
@@ -126,14 +129,14 @@ async function checked(
   }
 }
 
-/** Size and rank by the definition. */
+/** Whether size and rank are those of the definition. */
 function isRight(part: Communicator | null, rank: number, { group, start, rank: place }: Places): boolean {
   const g = group[rank]!
   if (part === null || g < 0) return part === null && g < 0
   return part.size === start[g + 1]! - start[g]! && part.rank === place[rank]
 }
 
-/** The ranks here by group. */
+/** The ranks of a process by group. */
 function membersHere(
   parts: readonly (Communicator | null)[],
   firstRank: number,
@@ -150,7 +153,7 @@ function membersHere(
   return members
 }
 
-/** Whether look-ups, one for each member here, lead to the members of the definition. */
+/** Whether lookups, one for each member of this process, find the members of the definition. */
 async function findsOthers(
   speaker: Communicator,
   members: readonly Communicator[],
@@ -162,15 +165,10 @@ async function findsOthers(
   return wanted.every((other, i) => found[i] === expected[start[group]! + other])
 }
 
-/** Made once per thread. */
-const known = new WeakMap<SplitInput, Places>()
-
-function placesOf(input: SplitInput, ranks: number): Places {
-  let places = known.get(input)
-  if (places === undefined) {
-    const { color, key } = colorsAndKeys(input, ranks)
-    places = placesByDefinition(color, key)
-    known.set(input, places)
+function expectedOf({ input, thread }: SplitProblem, ranks: number): NonNullable<ThreadState['expected']> {
+  if (thread.expected === null) {
+    const given = colorsAndKeys(input, ranks)
+    thread.expected = { given, places: placesByDefinition(given.color, given.key) }
   }
-  return places
+  return thread.expected
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { exitCodes } from '../../../src/cli/command.js'
+import { exitCodes } from '../../../src/cli/output/exit-codes.js'
 import { cli, onlyObject } from './run-cli.js'
 
 const commands = ['run', 'split', 'spmm', 'topology', 'plan', 'verify', 'bench', 'mpi-info']

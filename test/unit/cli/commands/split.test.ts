@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { SplitOutcome } from '../../../../src/cli/output/split-report.js'
-import splitProgram from '../../../../src/cli/program/split-program.js'
+import splitProgram, { splitProblem } from '../../../../src/cli/program/split-program.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import type { SplitOptions } from '../../../../src/comm/context/split/plan/split-plan.js'
 import { run } from '../../../../src/launch/run.js'
@@ -143,7 +143,7 @@ describe('the check of rankweave split', () => {
       color: Int32Array.from({ length: 12 }, (_, rank) => (rank === 5 ? -1 : rank % 2)),
       key: Int32Array.from({ length: 12 }, (_, rank) => (rank * 7) % 12),
     }
-    const problem = { input, options: { table: 'distributed' as const, selfHostRows: 0 } }
+    const problem = splitProblem(input, { table: 'distributed', selfHostRows: 0 })
     const shares = await run((world) => splitProgram(lyingWorld(world, lie), problem), {
       ranks: 12,
       processes: 3,

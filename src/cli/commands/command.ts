@@ -1,0 +1,12 @@
+import type { Command } from 'commander'
+import type { ExitCode } from '../output/exit-codes.js'
+import type { Reporter } from '../output/reporter.js'
+
+/** What a subcommand does: reports its result, or throws the error in its input. */
+export type Action<A extends unknown[]> = (report: Reporter, ...args: A) => Promise<ExitCode>
+
+/** Binds an action to this run's reporter and exit code. */
+export type Act = <A extends unknown[]>(action: Action<A>) => (...args: A) => Promise<void>
+
+/** One subcommand: adds itself to the program. */
+export type AddCommand = (program: Command, act: Act) => void

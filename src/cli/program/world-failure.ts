@@ -1,0 +1,15 @@
+import { isRankweaveError } from '../../errors.js'
+
+/** The error of a command whose program's world failed; `cause` is the world's first error. */
+export class WorldFailure extends Error {
+  override readonly name = 'WorldFailure'
+}
+
+/** Codes of errors before there is a world: bad input. */
+const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
+
+/** The error to throw when `run` has rejected. */
+export function worldFailure(cause: unknown): unknown {
+  if (isRankweaveError(cause, ...notStarted)) return cause
+  return new WorldFailure('the world failed', { cause })
+}
