@@ -99,11 +99,21 @@ describe('citations in source files', () => {
   })
 })
 
+/** Files and folders in backquotes. What is generated, and names with a pattern, are not looked up. */
+const missingFiles = (text: string) =>
+  Array.from(text.matchAll(/`((?:src|test|bench|examples|scripts|docs)\/[\w./-]*)`/g), ([, path]) => path!)
+    .filter((path) => !path.startsWith('docs/reference'))
+    .filter((path) => !existsSync(join(root, path)))
+
 describe.each([...pages])('%s', (path, text) => {
   const prose = withoutCode(text)
 
   it('cites decisions and records that exist', () => {
     expect(missingDecisions(prose)).toEqual([])
+  })
+
+  it('names files that exist', () => {
+    expect(missingFiles(prose)).toEqual([])
   })
 
   it('links to files and sections that exist', () => {

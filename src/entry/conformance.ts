@@ -1,7 +1,7 @@
 /**
  * `rankweave/conformance`: what a fabric and a world on it must do, as cases for any test runner or none.
  *
- * @module
+ * @module rankweave/conformance
  */
 import { installNeighborhood } from '../neighborhood/install.js'
 

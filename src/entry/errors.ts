@@ -1,7 +1,7 @@
 /**
  * `rankweave/errors`: the error class and its codes alone, for programs that handle errors of worlds they do not run.
  *
- * @module
+ * @module rankweave/errors
  */
 export {
   type CauseRecord,

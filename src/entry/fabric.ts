@@ -1,7 +1,7 @@
 /**
  * `rankweave/fabric`: what carries frames between processes, for those who write a fabric or drive one by themselves.
  *
- * @module
+ * @module rankweave/fabric
  */
 export {
   type BulkTransfer,

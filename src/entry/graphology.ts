@@ -1,7 +1,7 @@
 /**
  * `rankweave/graphology`: topologies from and to graphs of graphology, which only this entry loads.
  *
- * @module
+ * @module rankweave/graphology
  */
 export {
   type GraphOptions,

@@ -2,7 +2,7 @@
  * `rankweave`: worlds, communicators, requests, operations, fabrics and errors. Everything else has an entry of its own:
  * `rankweave/topology`, `/schedule`, `/spmm`, `/graphology`, `/fabric`, `/conformance`.
  *
- * @module
+ * @module rankweave
  */
 import { installNeighborhood } from '../neighborhood/install.js'
 

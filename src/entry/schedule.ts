@@ -2,7 +2,7 @@
  * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology; it is built, verified, lowered
  * to a placement, written and read. Knows no communicator.
  *
- * @module
+ * @module rankweave/schedule
  */
 
 // strategies and their plans

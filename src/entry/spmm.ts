@@ -1,7 +1,7 @@
 /**
  * `rankweave/spmm`: sparse times dense on the ranks of a communicator, by neighborhood collectives.
  *
- * @module
+ * @module rankweave/spmm
  */
 export type { DenseMatrix } from '../neighborhood/spmm/dense-matrix.js'
 export { maxRelativeError, serialProduct } from '../neighborhood/spmm/serial.js'

@@ -2,7 +2,7 @@
  * `rankweave/topology`: who sends to whom, from generators, files and sparse matrices; friends and their grouping; where
  * ranks live. Knows no communicator.
  *
- * @module
+ * @module rankweave/topology
  */
 
 // topologies

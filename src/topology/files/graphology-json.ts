@@ -11,15 +11,15 @@ import { type Attributes, type GraphEdge, slotsOf, topologyFromGraphEdges, weigh
  * A topology from the JSON text of graphology's `graph.export()`. As in `topologyFromGraph`, nodes become ranks in their
  * order, and an undirected edge is an edge each way.
  *
- * @param file name in messages
- * @param weight name of the edge attribute that holds weights; null to ignore weights
+ * @param options `file`: name in messages; `weight`: the edge attribute that holds weights, null to ignore weights
  * @throws ERR_TOPOLOGY with file, line and column; ERR_FILE for bytes that are not text
  * @see https://graphology.github.io/serialization.html
  */
 export function parseGraphologyJson(
   source: string | ByteSource,
-  { file = 'graph', weight = 'weight' }: { readonly file?: string; readonly weight?: string | null } = {},
+  options: { readonly file?: string; readonly weight?: string | null } = {},
 ): ProcessTopology {
+  const { file = 'graph', weight = 'weight' } = options
   const text = typeof source === 'string' ? source : readText(source, file)
   const document = new GraphDocument(text.replace(/^\ufeff/, ''), file)
   return document.toTopology(weight)
