@@ -82,7 +82,7 @@ export class DeadlockWatch {
   report(): string {
     const runtimes = this.#runtimes()
     const { blocked, ended, awake } = tally(runtimes)
-    return `${blocked} ranks wait, ${ended} have ended, ${awake} run\n${reportWaits(runtimes)}`
+    return `${blocked} blocked, ${awake} running, ${ended} finished\n${reportWaits(runtimes)}`
   }
 
   #look(delayMs: number): void {
@@ -124,7 +124,7 @@ export class DeadlockWatch {
     this.#onDeadlock?.(
       new RankweaveError(
         'ERR_DEADLOCK',
-        `deadlock: ${blocked} ranks wait and nothing can wake them\n${waits}`,
+        `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them\n${waits}`,
         { details: { blocked, ended } },
       ),
     )

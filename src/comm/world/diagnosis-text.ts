@@ -36,7 +36,7 @@ export function describeWorld(
     const state = states.get(process)
     if (state !== undefined) continue
     if (lost.includes(process)) lines.push(`  process ${process} (${ranks}) is lost`)
-    else if (elsewhere.includes(process)) lines.push(`  process ${process} (${ranks}) tells for itself`)
+    else if (elsewhere.includes(process)) lines.push(`  process ${process} (${ranks}) reports separately`)
     else if (states.has(process)) lines.push(`  process ${process} (${ranks}) loads the program`)
     else if (!loading)
       lines.push(`  process ${process} (${ranks}) does not answer: it runs without awaiting anything`)
@@ -66,7 +66,7 @@ function countsText(layout: WorldLayout, states: readonly ProcessState[]): strin
   let here = 0
   for (const { process } of states) here += layout.firstRank[process + 1]! - layout.firstRank[process]!
   const named = (count: number, ranges: Ranges) => (count === 0 ? '' : ` (${rangesText(ranges)})`)
-  return `${here - runs - ends} wait, ${runs} run${named(runs, running)}, ${ends} have ended${named(ends, ended)}`
+  return `${here - runs - ends} blocked, ${runs} running${named(runs, running)}, ${ends} finished${named(ends, ended)}`
 }
 
 /** One lane of one communicator as all processes that answered know it. */
@@ -123,12 +123,12 @@ function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: nu
   const where = `${call} ${number} on ${communicator} of ${size} ranks`
   const said: string[] = []
   if (absent.length > 0) said.push(`not called by ${rangesText(absent)}`)
-  if (unknown > 0) said.push(`${unknown} ranks did not say`)
-  said.push(absent.length + unknown === 0 ? 'called by all' : `called by ${rangesText(arrived)}`)
+  if (unknown > 0) said.push(`state unknown: ${unknown} ranks`)
+  said.push(absent.length + unknown === 0 ? 'called by every rank' : `called by ${rangesText(arrived)}`)
   if (absent.length + unknown === 0) {
     for (const [process, others] of waiting) {
       said.push(
-        `process ${process} waits for data of ${others.map((other) => `process ${other}`).join(', ')}`,
+        `process ${process} waits for data from ${others.map((other) => `process ${other}`).join(', ')}`,
       )
     }
   }

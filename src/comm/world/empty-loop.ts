@@ -10,7 +10,7 @@ export function emptyLoop(world: RunningWorld): RankweaveError {
   const ranks = union(world.states().map((state) => state.running))
   return new RankweaveError(
     'ERR_DEADLOCK',
-    `${rangesText(ranks)} cannot go on: nothing is left in this process to wake them, no message, no timer, no file, no socket`,
+    `${rangesText(ranks)} cannot continue: nothing is left in this process to wake them, no message, no timer, no file, no socket`,
     { details: { blocked: countOf(ranks) } },
   )
 }

@@ -8,7 +8,7 @@ const maxRanges = 16
 /** Who waits for what, and who has ended, in the processes hosted here. */
 export function reportWaits(runtimes: readonly CommRuntime[]): string {
   const ended = endedRanks(runtimes)
-  return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  ended: ${ended}`])].join('\n')
+  return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  finished: ${ended}`])].join('\n')
 }
 
 /** Who waits for what: ranks in the same point-to-point call together, and each collective of each process. */

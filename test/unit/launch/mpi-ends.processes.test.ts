@@ -13,8 +13,8 @@ describeMpi('how a job ends', (mpi) => {
   it.each([
     { how: 'throw', said: 'Error: thrown on purpose', code: 3 },
     { how: 'uncaught', said: 'nobody catches this', code: 3 },
-    { how: 'deadlock', said: 'ERR_DEADLOCK: deadlock: 4 ranks wait', code: 3 },
-    { how: 'forgotten', said: 'cannot go on: nothing is left in this process to wake them', code: 3 },
+    { how: 'deadlock', said: 'ERR_DEADLOCK: deadlock: 4 ranks are blocked', code: 3 },
+    { how: 'forgotten', said: 'cannot continue: nothing is left in this process to wake them', code: 3 },
     { how: 'function', said: 'ERR_CLONE: what rank 3 returned', code: 3 },
   ])('$how: the reason once, and the exit code', async ({ how, said, code }) => {
     const ended = await runJob(mpi, 2, ends(how))

@@ -150,7 +150,7 @@ describe('a program that can never go on', () => {
       run(support('threads-program'), { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }),
     )
     expect(error.code).toBe('ERR_DEADLOCK')
-    expect(error.message).toContain('rank 2 cannot go on: nothing is left in this process to wake them')
+    expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake them')
   })
 })
 

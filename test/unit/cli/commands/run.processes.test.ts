@@ -254,7 +254,7 @@ describe('who waits for what', () => {
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
     })
     expect(answer).toMatchObject({ exitCode: 3, stdout: 'waiting\n' })
-    expect(answer.stderr).toMatch(/^who waits for what, 2 ranks on 1 process\n {2}\d wait, \d run/)
+    expect(answer.stderr).toMatch(/^who waits for what, 2 ranks on 1 process\n {2}\d blocked, \d running/)
   })
 
   it.each(['local', 'threads'])('is said --report-after some seconds, on %s', async (fabric) => {

@@ -43,7 +43,7 @@ describe('a deadlock is reported', () => {
       const failure = await failureOf(main, { ranks: 6, processes })
       expect(failure.code).toBe('ERR_DEADLOCK')
       expect(failure.message).toMatch(/barrier/)
-      expect(failure.message).toMatch(/ended: rank 5$/)
+      expect(failure.message).toMatch(/finished: rank 5$/)
       expect(failure.details).toEqual({ blocked: 5, ended: 1 })
     })
 
@@ -53,7 +53,7 @@ describe('a deadlock is reported', () => {
       }
       const failure = await failureOf(main, { ranks: 3, processes })
       expect(failure.code).toBe('ERR_DEADLOCK')
-      expect(failure.message).toMatch(/ended: ranks 1 to 2$/)
+      expect(failure.message).toMatch(/finished: ranks 1 to 2$/)
     })
 
     it(`after much has gone well (${processes} processes)`, async () => {
@@ -99,7 +99,7 @@ describe('a deadlock is reported', () => {
     expect(failure.details).toEqual({ blocked: 9900, ended: 100 })
     expect(failure.message.split('\n').length).toBeLessThan(50)
     expect(failure.message).toMatch(/ranks 0-98, .* more wait in recv\(source rank itself, tag any\)/)
-    expect(failure.message).toMatch(/ended: rank 99, rank 199, .* more ranges$/)
+    expect(failure.message).toMatch(/finished: rank 99, rank 199, .* more ranges$/)
   })
 
   it('of every world that is stuck, when several run', async () => {
@@ -268,8 +268,8 @@ describe('the report on demand', () => {
       }
     }
     await run(main, { ranks: 3, processes: 2 })
-    expect(report).toMatch(/^world 0: 1 ranks wait, 1 have ended, 1 run\n {2}.*rank 1\b.*recv/)
-    expect(report).toMatch(/ended: rank 2$/)
+    expect(report).toMatch(/^world 0: 1 blocked, 1 running, 1 finished\n {2}.*rank 1\b.*recv/)
+    expect(report).toMatch(/finished: rank 2$/)
     expect(worldReport()).toBe('no world is running')
   })
 

@@ -36,7 +36,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
     expect(process.listenerCount('SIGUSR2')).toBe(listeners)
     const [head, counts, ...waits] = text.trimEnd().split('\n')
     expect(head).toBe('who waits for what, 8 ranks on 3 processes')
-    expect(counts).toBe('  6 wait, 1 run (rank 6), 1 have ended (rank 7)')
+    expect(counts).toBe('  6 blocked, 1 running (rank 6), 1 finished (rank 7)')
     expect(waits).toEqual([
       expect.stringMatching(
         /^ {2}barrier\(\) #0 on communicator 0\.\d of 4 ranks: not called by ranks 0-1, 3; called by rank 2$/,
@@ -106,7 +106,7 @@ describe('what a process knows', () => {
     })
     const lines = text.split('\n')
     expect(lines).toHaveLength(5)
-    expect(lines[1]).toBe('  99999 wait, 1 run (rank 99999), 0 have ended')
+    expect(lines[1]).toBe('  99999 blocked, 1 running (rank 99999), 0 finished')
     expect(lines[2]).toMatch(
       /barrier\(\) #0 on .* not called by ranks 0-1, 4-5, .*\d+ more; called by ranks 2-3, /,
     )
@@ -119,7 +119,7 @@ describe('what a process knows', () => {
     const session = await local({ processes: 2 }).open()
     const [runtime] = session.hosted.map((fabric) => new CommRuntime(fabric, layout))
     const text = describeWorld(layout, new Map([[0, stateOf(runtime)]]), { lost: [] })
-    expect(text).toContain('0 wait, 2 run (ranks 0-1), 0 have ended')
+    expect(text).toContain('0 blocked, 2 running (ranks 0-1), 0 finished')
     expect(text).toContain('process 1 (ranks 2-3) does not answer')
     expect(describeWorld(layout, new Map([[0, stateOf(runtime)]]), { lost: [1] })).toContain(
       'process 1 (ranks 2-3) is lost',

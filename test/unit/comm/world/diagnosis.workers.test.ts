@@ -23,7 +23,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
     while (!text.includes('5 wait') || text.includes('barrier()')) text = await ask()
     expect(text.trimEnd().split('\n')).toEqual([
       'who waits for what, 6 ranks on 2 processes',
-      '  5 wait, 1 run (rank 5), 0 have ended',
+      '  5 blocked, 1 running (rank 5), 0 finished',
       '  ranks 0-4 wait in recv(source 5, tag 7) on communicator 0.0',
     ])
     channel.postMessage('go')
