@@ -178,7 +178,7 @@ function search(lists: readonly Rows[], entries: number): Search {
     owners.forEach((owner, k) => {
       verdicts.set(owner.decide(answers.map((of) => of[k]!)), k * verdictWords)
     })
-    for (const seeker of seekers) seeker.hear(verdicts)
+    for (const seeker of seekers) seeker.apply(verdicts)
   }
   return { seekers, rounds: Math.max(...owners.map(({ rounds }) => rounds)) }
 }

@@ -3,7 +3,7 @@ import type { CollectiveCall } from '../comm/calls/collective-call.js'
 import type { Exchange } from '../comm/calls/exchange.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
-import { contextOver, refuseAll } from '../comm/context/new-context.js'
+import { contextOver, failAllRanks } from '../comm/context/new-context.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
@@ -67,7 +67,7 @@ export function createWith<C, G, H>(
         topology = creation.build(gathered)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
-        return refuseAll(hosted.length, error)
+        return failAllRanks(hosted.length, error)
       }
       if (topology === null) return hosted.map(() => null)
       const plan = await creation.planHosted?.(state, exchange, topology)

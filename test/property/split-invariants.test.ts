@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { everyCall } from '../../src/comm/calls/lane.js'
+import { plainLane } from '../../src/comm/calls/lane.js'
 import type { Communicator } from '../../src/comm/communicator.js'
 import type { CommRuntime } from '../../src/comm/context/comm-state.js'
 import {
@@ -168,7 +168,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
             const color = given.color[world.rank]
             const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
             // An exchange is spared for the next collective only if it has neither kept nor awaits anything.
-            const lane = [...collectives.lanes].find(({ id }) => id === everyCall)!
+            const lane = [...collectives.lanes].find(({ id }) => id === plainLane)!
             expect(lane.slots.size).toBe(0)
             expect(lane.spareExchange?.idle).toBe(true)
             runtimes.add(runtime)

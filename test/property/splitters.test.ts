@@ -57,7 +57,7 @@ describe('exact splitters', () => {
           owners.forEach((owner, k) => {
             verdicts.set(owner.decide(answers.map((of) => of[k])), k * verdictWords)
           })
-          for (const seeker of seekers) seeker.hear(verdicts)
+          for (const seeker of seekers) seeker.apply(verdicts)
         }
         const sorted = sortedRows({ width: 3, words: whole.words })
         for (let k = 0; k < p; k++) {

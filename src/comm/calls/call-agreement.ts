@@ -2,7 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import { calledBy, describeContext, localCall } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
-import { everyCall, type Lane } from './lane.js'
+import { type Lane, plainLane } from './lane.js'
 import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
 import { collectiveWord } from './slot-exchange.js'
@@ -65,7 +65,7 @@ export function lateFrame(
 
 function mismatched(state: CommContext, lane: Lane, seq: number, one: string, other: string): RankweaveError {
   const where =
-    lane.id === everyCall ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
+    lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
   return new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
     `${where} of ${describeContext(state)}: expected the same call of every rank, but ${one}, ${other}`,

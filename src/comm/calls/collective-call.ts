@@ -26,7 +26,7 @@ export interface CollectiveCall<C, R> {
 export type AnyCall = CollectiveCall<never, unknown>
 
 /** What `CollectiveCall.run` returns for a rank whose part failed on its own: only that rank rejects. */
-export class Refusal {
+export class RankFailure {
   readonly error: RankweaveError
 
   constructor(error: RankweaveError) {

@@ -9,7 +9,7 @@ import { callMismatch, earlyMismatch, frameMismatch, lateFrame } from './call-ag
 import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import type { Exchange } from './exchange.js'
-import { everyCall, type Lane, Lanes } from './lane.js'
+import { type Lane, Lanes, plainLane } from './lane.js'
 import { describeSignature } from './signature.js'
 import type { Slot } from './slot.js'
 import { collectiveWord, type ExchangeOwner, type SlotExchange } from './slot-exchange.js'
@@ -25,7 +25,7 @@ export class CollectiveEngine implements ExchangeOwner {
   readonly #hosted: number
   readonly #lanes: Lanes
   #main: Lane | undefined
-  #alone: { resolve(): void; reject(error: RankweaveError): void } | undefined
+  #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
 
   constructor(state: CommContext) {
@@ -45,7 +45,7 @@ export class CollectiveEngine implements ExchangeOwner {
     contribution: C,
     options?: WaitOptions,
   ): Promise<R> {
-    this.#main ??= this.#lanes.lane(everyCall)
+    this.#main ??= this.#lanes.lane(plainLane)
     return this.#join(this.#main, localIndex, call, contribution, options?.signal)
   }
 
@@ -53,7 +53,7 @@ export class CollectiveEngine implements ExchangeOwner {
    * The call that this rank is about to join, or else the last one: ranks that call alike, and again and again, can
    * share one call object instead of describing each call anew.
    */
-  likelyCall(): AnyCall | undefined {
+  reusableCall(): AnyCall | undefined {
     return this.#main?.lastCall
   }
 
@@ -69,7 +69,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /** Forgets a lane; the caller has made sure that no rank starts it again. */
   closeLane(lane: number): void {
-    if (lane !== everyCall) this.#lanes.delete(lane)
+    if (lane !== plainLane) this.#lanes.delete(lane)
   }
 
   /** Like `call`, matched among the starts of one lane only: the n-th start of every rank belongs together. */
@@ -126,15 +126,15 @@ export class CollectiveEngine implements ExchangeOwner {
    * For the last collective of a communicator, called inside its `run`: resolves when all others, which may have been
    * started without being awaited, are complete here.
    */
-  whenAlone(): Promise<void> {
-    if (this.isAlone) return Promise.resolve()
+  whenLast(): Promise<void> {
+    if (this.isLast) return Promise.resolve()
     return new Promise((resolve, reject) => {
-      this.#alone = { resolve, reject }
+      this.#lastCallWaiter = { resolve, reject }
     })
   }
 
   /** Whether they are now. */
-  get isAlone(): boolean {
+  get isLast(): boolean {
     return this.#lanes.slots === 1
   }
 
@@ -146,7 +146,7 @@ export class CollectiveEngine implements ExchangeOwner {
   fail(error: RankweaveError): void {
     if (this.#failed !== undefined) return
     this.#failed = error
-    this.#alone?.reject(error)
+    this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
         slot.exchange?.fail(error)
@@ -178,16 +178,16 @@ export class CollectiveEngine implements ExchangeOwner {
   ): Promise<R> {
     const state = this.#state
     const failed = this.#failed ?? state.failed
-    if (failed !== undefined) return refused(failed)
+    if (failed !== undefined) return quietRejection(failed)
     if (signal !== undefined && !(signal instanceof AbortSignal)) {
-      const said = `expected an AbortSignal as signal, got ${typeof signal}`
-      return refused(new RankweaveError('ERR_ARGUMENT', said))
+      const message = `expected an AbortSignal as signal, got ${typeof signal}`
+      return quietRejection(new RankweaveError('ERR_ARGUMENT', message))
     }
     const seq = lane.next[localIndex]!
     if (signal?.aborted) {
       const error = abortedCollective(state, seq, localIndex, call.signature, signal)
       this.revoke(revokedBy(this.#state, error))
-      return refused(error)
+      return quietRejection(error)
     }
     const slot = lane.slot(seq)
     const mismatch =
@@ -196,7 +196,7 @@ export class CollectiveEngine implements ExchangeOwner {
         : callMismatch(state, lane, slot, localIndex, call)
     if (mismatch !== undefined) {
       this.revoke(mismatch)
-      return refused(mismatch)
+      return quietRejection(mismatch)
     }
     lane.next[localIndex] = seq + 1
     const hostedIndex = state.hostedIndex(localIndex)
@@ -207,7 +207,7 @@ export class CollectiveEngine implements ExchangeOwner {
     }
     slot.arrived++
     const promise =
-      signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.promiseApart(localIndex)
+      signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
     if (signal !== undefined) this.#watch(slot, localIndex, signal)
     if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex)
     if (!slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
@@ -273,7 +273,7 @@ export class CollectiveEngine implements ExchangeOwner {
     if (this.#failed !== undefined) return
     lane.complete(slot)
     this.#unblock(lane, slot)
-    if (this.#alone !== undefined && this.isAlone) this.#alone.resolve()
+    if (this.#lastCallWaiter !== undefined && this.isLast) this.#lastCallWaiter.resolve()
     inTurn(() => slot.resolve(results))
   }
 
@@ -306,7 +306,7 @@ export class CollectiveEngine implements ExchangeOwner {
 }
 
 /** A rejected promise that nobody has to look at: the communicator keeps its error for every later call. */
-function refused(error: RankweaveError): Promise<never> {
+function quietRejection(error: RankweaveError): Promise<never> {
   const promise = Promise.reject(error)
   promise.catch(() => {})
   return promise

@@ -30,12 +30,12 @@ export function bcastBytes(
 ): Promise<Uint8Array> {
   const { me, count } = exchange
   if (me === root) {
-    sendDown(exchange, root, bytes!, step)
+    sendToChildren(exchange, root, bytes!, step)
     return Promise.resolve(bytes!)
   }
-  const { parent } = placeIn(me, root, count)
+  const { parent } = treePosition(me, root, count)
   return exchange.receive(parent, step).then((held) => {
-    sendDown(exchange, root, held, step)
+    sendToChildren(exchange, root, held, step)
     return held
   })
 }
@@ -50,12 +50,12 @@ export function bcastThen(
 ): void {
   const { me, count } = exchange
   if (me === root) {
-    sendDown(exchange, root, bytes!, step)
+    sendToChildren(exchange, root, bytes!, step)
     take(bytes!, false)
     return
   }
-  exchange.take(placeIn(me, root, count).parent, step, (held, owned) => {
-    sendDown(exchange, root, held, step)
+  exchange.take(treePosition(me, root, count).parent, step, (held, owned) => {
+    sendToChildren(exchange, root, held, step)
     take(held, owned)
   })
 }
@@ -64,16 +64,20 @@ export function bcastThen(
  * A process's place in the binomial tree. Its parent differs in the lowest set bit of the distance from the root; its
  * children differ in a lower one.
  */
-function placeIn(me: number, root: number, count: number): { relative: number; bit: number; parent: number } {
+function treePosition(
+  me: number,
+  root: number,
+  count: number,
+): { relative: number; bit: number; parent: number } {
   const relative = (me - root + count) % count
   let bit = 1
   while (bit < count && (relative & bit) === 0) bit *= 2
   return { relative, bit, parent: (me - bit + count) % count }
 }
 
-function sendDown(exchange: Exchange, root: number, held: Uint8Array, step: number): void {
+function sendToChildren(exchange: Exchange, root: number, held: Uint8Array, step: number): void {
   const { me, count } = exchange
-  const { relative, bit } = placeIn(me, root, count)
+  const { relative, bit } = treePosition(me, root, count)
   for (let child = bit / 2; child >= 1; child /= 2) {
     if (relative + child < count) exchange.send((me + child) % count, step, held)
   }

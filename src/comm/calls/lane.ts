@@ -5,7 +5,7 @@ import { Slot } from './slot.js'
 import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /** The lane of plain calls. */
-export const everyCall = 0
+export const plainLane = 0
 
 /** Completed calls that a lane can still name. */
 const recentCalls = 32

@@ -1,9 +1,9 @@
 import type { RankweaveError } from '../../errors.js'
-import { type AnyCall, Refusal } from './collective-call.js'
+import { type AnyCall, RankFailure } from './collective-call.js'
 import type { SlotExchange } from './slot-exchange.js'
 
 /** A promise with its ends. */
-interface Pledge {
+interface Deferred {
   readonly promise: Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
@@ -30,13 +30,13 @@ export class Slot {
   /** Detach functions of the ranks that wait with a signal, by local index. */
   signals: Map<number, () => void> | undefined
   /** Settles with the collective: the promise of all ranks of a shared result, and what the others derive from. */
-  #whole: Pledge | undefined
+  #shared: Deferred | undefined
   /** Promises derived from `#whole`, and whose they are, in the order of their derivation. */
   #derived: Promise<unknown>[] | undefined
   #owners: number[] | undefined
   #deriving = 0
   /** Ends of the promises that can be rejected alone, by local index. */
-  #apart: Map<number, Pledge> | undefined
+  #separate: Map<number, Deferred> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
   readonly #localRanks: number
@@ -48,47 +48,47 @@ export class Slot {
 
   /** The promise of one rank; ranks of a shared result have one together, and so has a rank alone. */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
-    this.#whole ??= pledge()
-    if (shared || this.#localRanks === 1) return this.#whole.promise
+    this.#shared ??= deferred()
+    if (shared || this.#localRanks === 1) return this.#shared.promise
     this.#deliverNext ??= () => this.#deliver()
     this.#derived ??= new Array(this.#localRanks)
     this.#owners ??= new Array(this.#localRanks)
-    const own = this.#whole.promise.then(this.#deliverNext)
+    const own = this.#shared.promise.then(this.#deliverNext)
     this.#derived[this.#deriving] = own
     this.#owners[this.#deriving++] = localIndex
     return own
   }
 
   /** A promise that {@link rejectOne} can reject: it costs more than the others. */
-  promiseApart(localIndex: number): Promise<unknown> {
-    const own = pledge()
-    this.#apart ??= new Map()
-    this.#apart.set(localIndex, own)
+  separatePromise(localIndex: number): Promise<unknown> {
+    const own = deferred()
+    this.#separate ??= new Map()
+    this.#separate.set(localIndex, own)
     return own.promise
   }
 
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
-    if (this.#whole !== undefined) {
+    if (this.#shared !== undefined) {
       // Ranks that derive from it get each its own.
-      if (this.#derived === undefined) keep(this.#whole, results[0])
-      else this.#whole.resolve(undefined)
+      if (this.#derived === undefined) settle(this.#shared, results[0])
+      else this.#shared.resolve(undefined)
     }
-    if (this.#apart === undefined) return
-    for (const [localIndex, own] of this.#apart) {
-      keep(own, this.call!.shared === true ? results[0] : results[localIndex])
+    if (this.#separate === undefined) return
+    for (const [localIndex, own] of this.#separate) {
+      settle(own, this.call!.shared === true ? results[0] : results[localIndex])
     }
   }
 
   reject(error: RankweaveError): void {
     for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
-    rejectQuietly(this.#whole, error)
-    for (const own of this.#apart?.values() ?? []) rejectQuietly(own, error)
+    rejectQuietly(this.#shared, error)
+    for (const own of this.#separate?.values() ?? []) rejectQuietly(own, error)
   }
 
   rejectOne(localIndex: number, error: RankweaveError): void {
-    rejectQuietly(this.#apart?.get(localIndex), error)
+    rejectQuietly(this.#separate?.get(localIndex), error)
   }
 
   /**
@@ -99,7 +99,7 @@ export class Slot {
 
   #deliver(): unknown {
     const result = this.#results![this.#owners![this.#delivered++]!]
-    if (result instanceof Refusal) throw result.error
+    if (result instanceof RankFailure) throw result.error
     return result
   }
 }
@@ -108,21 +108,21 @@ export class Slot {
  * Rejecting what nobody awaits yet must not end the host program: a failure reaches many promises at once, and
  * the communicator keeps the error for every later call.
  */
-function rejectQuietly(own: Pledge | undefined, error: RankweaveError): void {
+function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
   own?.promise.catch(ignore)
   own?.reject(error)
 }
 
 function ignore(): void {}
 
-function keep(own: Pledge, result: unknown): void {
-  if (result instanceof Refusal) own.reject(result.error)
+function settle(own: Deferred, result: unknown): void {
+  if (result instanceof RankFailure) own.reject(result.error)
   else own.resolve(result)
 }
 
-function pledge(): Pledge {
-  let resolve!: Pledge['resolve']
-  let reject!: Pledge['reject']
+function deferred(): Deferred {
+  let resolve!: Deferred['resolve']
+  let reject!: Deferred['reject']
   const promise = new Promise<unknown>((onResolve, onReject) => {
     resolve = onResolve
     reject = onReject

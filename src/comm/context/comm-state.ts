@@ -63,7 +63,7 @@ export class CommState implements CommContext, FrameContext {
   /** How its reductions combine. */
   reductionPlan: TreePlan | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
-  readonly isSpread: boolean
+  readonly wasDistributed: boolean
   #table: CommTable
   #processes: ProcessTable
   #indexOfProcess: Map<number, number> | undefined
@@ -82,7 +82,7 @@ export class CommState implements CommContext, FrameContext {
     this.runtime = runtime
     this.id = id
     this.#table = table
-    this.isSpread = processes !== undefined
+    this.wasDistributed = processes !== undefined
     if (table.kind === 'distributed') {
       table.slices.retain()
       this.#processes = unplacedProcesses(processes!)

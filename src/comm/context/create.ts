@@ -8,7 +8,7 @@ import { Group } from '../table/group.js'
 import { type LocalRankTable, worldRanksOf } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
-import { refuseAll } from './new-context.js'
+import { failAllRanks } from './new-context.js'
 import type { SplitRequest } from './split/plan/split-call.js'
 import { planSplit, type SplitPlan } from './split/plan/split-plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
@@ -31,17 +31,17 @@ export function create<H>(
   const call: CollectiveCall<Group, H | null> = {
     signature: { name: 'create' },
     run: async (groups, exchange) => {
-      const misfits = state.isSpread && groups.some((group) => !isSubset(state, group))
+      const isForeign = state.wasDistributed && groups.some((group) => !isSubset(state, group))
       const plan = planSplit(state.size, state.processes.count)
       const made = await splitOutcome(state, exchange, colorsOf(state, groups), plan)
       // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
       const isWrong = made.parts.some(({ table, hosted }) =>
         hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
       )
-      const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || misfits ? 1 : 0), agreeStep)
+      const verdicts = await allgatherBytes(exchange, Uint8Array.of(isWrong || isForeign ? 1 : 0), agreeStep)
       if (verdicts.some((verdict) => verdict[0] === 1)) {
         const message = 'create: expected every member of a group to pass that group, got different ones'
-        return refuseAll(groups.length, new RankweaveError('ERR_GROUP', message))
+        return failAllRanks(groups.length, new RankweaveError('ERR_GROUP', message))
       }
       return handlesOf(state, make, made)
     },
@@ -80,7 +80,7 @@ function requireGroup(group: Group): void {
 }
 
 function checkSubset(state: CommState, group: Group): void {
-  const worldRank = strangerIn(state, group)
+  const worldRank = nonMemberIn(state, group)
   if (worldRank === undefined) return
   throw new RankweaveError(
     'ERR_GROUP',
@@ -90,14 +90,14 @@ function checkSubset(state: CommState, group: Group): void {
 }
 
 function isSubset(state: CommState, group: Group): boolean {
-  return strangerIn(state, group) === undefined
+  return nonMemberIn(state, group) === undefined
 }
 
 /** A world rank of the group that is not in the communicator. */
-function strangerIn(state: CommState, group: Group): number | undefined {
+function nonMemberIn(state: CommState, group: Group): number | undefined {
   if (group.subsetOf === state) return undefined
   const parent = state.wholeTable
-  const stranger = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
-  if (stranger === undefined) group.subsetOf = state
-  return stranger
+  const nonMember = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
+  if (nonMember === undefined) group.subsetOf = state
+  return nonMember
 }

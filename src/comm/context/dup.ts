@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommHandle, MakeHandle } from './handle.js'
-import { drawnBy } from './new-context.js'
+import { drawCounterOn } from './new-context.js'
 
 export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
   const { state, localIndex } = comm.seat()
@@ -10,9 +10,9 @@ export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOpti
     unplaced: true,
     run: async (hosted, exchange) => {
       // Process 0 hosts rank 0, which leads the copy as it leads this one.
-      const counter = await drawnBy(state, exchange, 0)
+      const counter = await drawCounterOn(state, exchange, 0)
       const { table, processes, runtime } = state
-      const numbered = state.isSpread ? processes.processes : undefined
+      const numbered = state.wasDistributed ? processes.processes : undefined
       const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
       return hosted.map((_, index) => make(copy, index))
     },

@@ -21,13 +21,13 @@ export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void>
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
   }
   comm.markFreed()
-  const likely = state.collectives.likelyCall()
-  const call = likely instanceof FreeCall ? likely : new FreeCall(state)
+  const reusable = state.collectives.reusableCall()
+  const call = reusable instanceof FreeCall ? reusable : new FreeCall(state)
   return state.collectives.call(localIndex, call, undefined, options)
 }
 
 const signature = { name: 'free' } as const
-const nobody = [] as const
+const noResults = [] as const
 const nothing = new Uint8Array(0)
 const step = { counts: 0, done: 1 } as const
 
@@ -45,26 +45,26 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
     const { openedMatching, collectives } = this.#state
     // Nobody elsewhere knows it, and nothing is left of it here.
-    if (exchange.count === 1 && openedMatching === undefined && collectives.isAlone) return this.#forget()
+    if (exchange.count === 1 && openedMatching === undefined && collectives.isLast) return this.#forget()
     return this.#drain(exchange)
   }
 
   #forget(): readonly undefined[] {
     this.#state.runtime.dropContext(this.#state.id)
-    return nobody
+    return noResults
   }
 
   /** Forgets it when no frame of it is under way to this process, and none will be sent to it. */
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
-    await state.collectives.whenAlone()
+    await state.collectives.whenLast()
     await state.openedMatching?.whenAddressed()
-    const { arriving, talked } = await reportCounts(state, exchange)
+    const { arriving, messaged } = await exchangeCounts(state, exchange)
     if (arriving > 0) await state.matching.whenArrived(arriving)
     await state.openedMatching?.close()
     // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
-    for (const peer of talked) exchange.send(peer, step.done, nothing)
-    for (const peer of talked) await exchange.receive(peer, step.done)
+    for (const peer of messaged) exchange.send(peer, step.done, nothing)
+    for (const peer of messaged) await exchange.receive(peer, step.done)
     return this.#forget()
   }
 }
@@ -73,31 +73,31 @@ interface Counts {
   /** Envelopes that all processes have sent to this one. */
   readonly arriving: number
   /** Peers between which and this process something else went than collectives, which are over. */
-  readonly talked: readonly number[]
+  readonly messaged: readonly number[]
 }
 
 /** Every process tells each other how many envelopes it has sent it, and whether it shares tables; no words: neither. */
-function reportCounts(state: CommState, exchange: Exchange): Promise<Counts> {
+function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
   const { sharesTables } = state
   const sent = state.openedMatching?.envelopesSent.slice() ?? new Int32Array(count)
-  const talked: number[] = []
+  const messaged: number[] = []
   let arriving = sent[me]!
   let missing = count - 1
   return new Promise((resolve) => {
-    if (missing === 0) resolve({ arriving, talked })
+    if (missing === 0) resolve({ arriving, messaged })
     for (let peer = 0; peer < count; peer++) {
       if (peer === me) continue
-      const says = sharesTables || sent[peer]! > 0
+      const reports = sharesTables || sent[peer]! > 0
       exchange.send(
         peer,
         step.counts,
-        says ? bytesOf(Int32Array.of(sent[peer]!, sharesTables ? 1 : 0)) : nothing,
+        reports ? bytesOf(Int32Array.of(sent[peer]!, sharesTables ? 1 : 0)) : nothing,
       )
       exchange.take(peer, step.counts, (bytes) => {
         if (bytes.length > 0) arriving += wordsOf(copyOf(bytes))[0]!
-        if (says || bytes.length > 0) talked.push(peer)
-        if (--missing === 0) resolve({ arriving, talked })
+        if (reports || bytes.length > 0) messaged.push(peer)
+        if (--missing === 0) resolve({ arriving, messaged })
       })
     }
   })

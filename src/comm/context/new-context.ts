@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import type { RankweaveError } from '../../errors.js'
-import { Refusal } from '../calls/collective-call.js'
+import { RankFailure } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { bcastBytes } from '../calls/exchange-patterns.js'
 import { processOf } from '../process/world-layout.js'
@@ -19,7 +19,7 @@ export async function contextOver(
   const { runtime, processes } = parent
   const leader = table.lookup(0)
   const root = processes.processes.indexOf(processOf(runtime.layout, leader))
-  const counter = await drawnBy(parent, exchange, root)
+  const counter = await drawCounterOn(parent, exchange, root)
   const hosts = processTable(table, runtime.layout).processes
   return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
 }
@@ -28,13 +28,17 @@ export async function contextOver(
 const contextStep = 1_000
 
 /** A context counter of process `root`, on all processes. */
-export async function drawnBy({ runtime }: CommState, exchange: Exchange, root: number): Promise<number> {
+export async function drawCounterOn(
+  { runtime }: CommState,
+  exchange: Exchange,
+  root: number,
+): Promise<number> {
   const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
   return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
 }
 
 /** The result of a collective that all its processes refuse alike: every rank fails, the communicator lives on. */
-export function refuseAll<R>(ranks: number, error: RankweaveError): readonly R[] {
-  const refusals: unknown[] = new Array(ranks).fill(new Refusal(error))
-  return refusals as R[]
+export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
+  const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))
+  return failures as R[]
 }

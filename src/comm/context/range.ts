@@ -34,8 +34,8 @@ function rangeOf(size: number, first: number, last: number, stride: number): Ran
     ['last', last],
   ] as const) {
     if (Number.isInteger(rank) && rank >= 0 && rank < size) continue
-    const said = `range: expected ${name} as a rank from 0 to ${size - 1}, got ${shown(rank)}`
-    throw new RankweaveError('ERR_RANK', said)
+    const message = `range: expected ${name} as a rank from 0 to ${size - 1}, got ${shown(rank)}`
+    throw new RankweaveError('ERR_RANK', message)
   }
   const leads = Number.isInteger(stride) && stride !== 0 && (last - first) * stride >= 0
   if (!leads) {

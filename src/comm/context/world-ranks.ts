@@ -12,8 +12,8 @@ export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Pr
   const { table } = comm.seat().state
   const found = Array.from(requireList(ranks, 'worldRanks'), (rank) => {
     if (Number.isInteger(rank) && rank >= 0 && rank < table.size) return table.lookup(rank)
-    const said = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
-    throw new RankweaveError('ERR_RANK', said)
+    const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
+    throw new RankweaveError('ERR_RANK', message)
   })
   // Most tables are here: a promise is made only where one has to be waited for.
   const isHere = (each: number | Promise<number>) => typeof each === 'number'

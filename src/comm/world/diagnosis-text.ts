@@ -1,4 +1,4 @@
-import { everyCall } from '../calls/lane.js'
+import { plainLane } from '../calls/lane.js'
 import type { WorldLayout } from '../process/world-layout.js'
 import type { CollectiveState, OpenCollective, ProcessState } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
@@ -119,7 +119,7 @@ function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: nu
   const arrived = union(called)
   const absent = union(missing)
   const unknown = size - countOf(arrived) - countOf(absent)
-  const number = lane === everyCall ? `#${seq}` : `#${seq} of persistent operation ${lane}`
+  const number = lane === plainLane ? `#${seq}` : `#${seq} of persistent operation ${lane}`
   const where = `${call} ${number} on ${communicator} of ${size} ranks`
   const said: string[] = []
   if (absent.length > 0) said.push(`not called by ${rangesText(absent)}`)

@@ -1,4 +1,4 @@
-import { everyCall } from '../calls/lane.js'
+import { plainLane } from '../calls/lane.js'
 import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../context/comm-state.js'
 import { Send } from '../p2p/message/send.js'
@@ -102,9 +102,9 @@ function collectives(state: CommState): CollectiveState[] {
     })
   }
   // Other processes may wait for ranks here that have not called anything yet.
-  if (state.processes.count > 1 && !found.some(({ lane }) => lane === everyCall)) {
+  if (state.processes.count > 1 && !found.some(({ lane }) => lane === plainLane)) {
     const progress = progressOf(state.localRanks, new Uint32Array(state.localRanks.length))
-    found.push({ communicator: nameOf(state), size: state.size, lane: everyCall, progress, open: [] })
+    found.push({ communicator: nameOf(state), size: state.size, lane: plainLane, progress, open: [] })
   }
   return found
 }

@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/require-options.js'
-import { type CollectiveCall, Refusal } from '../../comm/calls/collective-call.js'
+import { type CollectiveCall, RankFailure } from '../../comm/calls/collective-call.js'
 import type { Gathered } from '../../comm/calls/collectives/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
@@ -39,7 +39,7 @@ export function checkedAllgather(
   const { into } = options
   const neededElems = neighborhood.slotsOf(rank) * elements.length
   checkInto(name, into, type, neededElems)
-  const likely = state.collectives.likelyCall()
+  const likely = state.collectives.reusableCall()
   const call =
     likely instanceof UniformAllgather && likely.fits(neighborhood, type, elements.length)
       ? likely
@@ -90,7 +90,7 @@ export function neighborAllgatherv(
   const { type, elements } = contributionOf(name, data)
   const { into } = options
   checkInto(name, into, type, 0)
-  const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | Refusal> = {
+  const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
     signature: { name, type },
     run: (blocks, exchange) => gatherVarying(neighborhood, type, blocks, exchange),
   }
@@ -121,7 +121,7 @@ function gatherVarying(
     fillSlots(program, store, buffers, varyingFill(program, displsOf, type))
     const results = buffers.results()
     exchange.finish(
-      layouts.map(({ refusal, displs }, i) => refusal ?? { data: results[i], counts: counts[i], displs }),
+      layouts.map(({ failure, displs }, i) => failure ?? { data: results[i], counts: counts[i], displs }),
     )
   })
   return undefined
@@ -152,7 +152,7 @@ export function varyingFill(
 interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
   /** The rank's counts or buffer did not fit: it fails alone, and its blocks land in a buffer nobody sees. */
-  readonly refusal?: Refusal
+  readonly failure?: RankFailure
 }
 
 function receiveLayout(type: number, arrived: Int32Array, options: BlocksOptions): ReceiveLayout {
@@ -163,6 +163,6 @@ function receiveLayout(type: number, arrived: Int32Array, options: BlocksOptions
     return { ...layout, into: options.into }
   } catch (error) {
     if (!isRankweaveError(error)) throw error
-    return { ...blockLayout(name, arrived, {}), into: undefined, refusal: new Refusal(error) }
+    return { ...blockLayout(name, arrived, {}), into: undefined, failure: new RankFailure(error) }
   }
 }

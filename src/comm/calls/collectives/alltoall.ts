@@ -5,11 +5,11 @@ import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { alltoallBytes } from '../exchange-patterns.js'
 import { deliverAll, deliverBlocks, type Layout } from './blocks.js'
-import { type Parts, partOf } from './parts.js'
 import { byProcess, byRank } from './placement.js'
+import { blockFor, type SendBlocks } from './send-blocks.js'
 
-export interface AlltoallPart {
-  readonly parts: Parts
+export interface AlltoallContribution {
+  readonly sendBlocks: SendBlocks
   readonly layout: Layout
 }
 
@@ -17,12 +17,15 @@ export interface AlltoallPart {
 export function alltoallCall(
   state: CommContext,
   name: 'alltoall' | 'alltoallv',
-  parts: Parts,
-): CollectiveCall<AlltoallPart, unknown> {
-  const { type } = parts
+  sendBlocks: SendBlocks,
+): CollectiveCall<AlltoallContribution, unknown> {
+  const { type } = sendBlocks
   const isEqual = name === 'alltoall' && type !== typeCode.value
-  const sizeBytes = isEqual ? parts.sizes[0]! : null
-  const finish = (all: readonly AlltoallPart[], blocksOf: (localIndex: number) => readonly Uint8Array[]) =>
+  const sizeBytes = isEqual ? sendBlocks.sizes[0]! : null
+  const finish = (
+    all: readonly AlltoallContribution[],
+    blocksOf: (localIndex: number) => readonly Uint8Array[],
+  ) =>
     all.map(({ layout }, localIndex) => {
       const blocks = blocksOf(localIndex)
       return name === 'alltoallv'
@@ -30,22 +33,26 @@ export function alltoallCall(
         : deliverAll(state, type, isEqual ? concatenate(blocks) : null, blocks, layout.into)
     })
   return {
-    signature: { name, type, ...(isEqual ? { count: parts.bytes.byteLength / elementSizeBytes(type) } : {}) },
+    signature: {
+      name,
+      type,
+      ...(isEqual ? { count: sendBlocks.bytes.byteLength / elementSizeBytes(type) } : {}),
+    },
     run(all, exchange) {
       if (exchange.count === 1) {
         return finish(all, (localIndex) =>
-          all.map((from) => partOf(from.parts, state.localRanks[localIndex]!)),
+          all.map((from) => blockFor(from.sendBlocks, state.localRanks[localIndex]!)),
         )
       }
-      return trade(state, all, sizeBytes, exchange).then((blocksOf) => finish(all, blocksOf))
+      return exchangeBlocks(state, all, sizeBytes, exchange).then((blocksOf) => finish(all, blocksOf))
     },
   }
 }
 
 /** Afterwards: the blocks for a rank here, in rank order of their senders. */
-async function trade(
+async function exchangeBlocks(
   state: CommContext,
-  all: readonly AlltoallPart[],
+  all: readonly AlltoallContribution[],
   sizeBytes: number | null,
   exchange: Exchange,
 ): Promise<(localIndex: number) => Uint8Array[]> {
@@ -58,7 +65,7 @@ async function trade(
     // My own ranks take their blocks from each other's data.
     if (process === exchange.me) return new Uint8Array(0)
     return joinBlocks(
-      all.flatMap(({ parts }) => there.map((rank) => partOf(parts, rank))),
+      all.flatMap(({ sendBlocks }) => there.map((rank) => blockFor(sendBlocks, rank))),
       sizeBytes,
     )
   })
@@ -67,7 +74,7 @@ async function trade(
   // Of every process the blocks of its ranks, each a group of one block per rank here.
   const perProcess = received.map((message, process) =>
     process === exchange.me
-      ? all.flatMap(({ parts }) => Array.from(localRanks, (rank) => partOf(parts, rank)))
+      ? all.flatMap(({ sendBlocks }) => Array.from(localRanks, (rank) => blockFor(sendBlocks, rank)))
       : splitBlocks(message, ranks[process]!.length * here, sizeBytes),
   )
   return (localIndex) =>

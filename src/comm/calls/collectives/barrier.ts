@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../collective-call.js'
 import { barrierThen } from '../exchange-patterns.js'
 
-const nobody = [] as const
+const noResults = [] as const
 
 /** One object for all calls and one promise for all ranks of a process: a barrier keeps nothing per rank. */
 export const barrierCall: CollectiveCall<undefined, void> = {
@@ -9,8 +9,8 @@ export const barrierCall: CollectiveCall<undefined, void> = {
   shared: true,
   unplaced: true,
   run(_, exchange) {
-    if (exchange.count === 1) return nobody
-    barrierThen(exchange, () => exchange.finish(nobody))
+    if (exchange.count === 1) return noResults
+    barrierThen(exchange, () => exchange.finish(noResults))
     return undefined
   },
 }

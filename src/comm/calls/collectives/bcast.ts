@@ -8,7 +8,7 @@ import { localIndexOf, processOfRank } from './placement.js'
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
-export interface BcastPart {
+export interface BcastContribution {
   /** Of the root only: what it passed, and its bytes. */
   readonly data?: unknown
   readonly block?: TypedBytes
@@ -16,17 +16,20 @@ export interface BcastPart {
 }
 
 /** Between processes along a binomial tree from the root's; ranks of a process copy from its block. */
-export function bcastCall(state: CommContext, root: number): CollectiveCall<BcastPart | undefined, unknown> {
+export function bcastCall(
+  state: CommContext,
+  root: number,
+): CollectiveCall<BcastContribution | undefined, unknown> {
   return {
     signature: { name: 'bcast', root },
-    run(parts, exchange) {
+    run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
-      const mine = rootIndex < 0 ? undefined : parts[rootIndex]!.block!
+      const mine = rootIndex < 0 ? undefined : contributions[rootIndex]!.block!
       const finish = (block: TypedBytes) =>
         Array.from(state.localRanks, (_, localIndex) =>
           localIndex === rootIndex
-            ? parts[rootIndex]!.data
-            : deliver(state, block.type, block.bytes, parts[localIndex]?.into),
+            ? contributions[rootIndex]!.data
+            : deliver(state, block.type, block.bytes, contributions[localIndex]?.into),
         )
       return exchange.count === 1 ? finish(mine!) : spread(state, root, mine, exchange).then(finish)
     },

@@ -5,7 +5,7 @@ import { landing, misfit, payloadOf } from '../../datatype/payload.js'
 import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../datatype/strided-view.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
-import { Refusal } from '../collective-call.js'
+import { RankFailure } from '../collective-call.js'
 import type { Gathered } from './gathered.js'
 
 /** What one rank passes: its elements side by side, or one encoded value. The bytes may still be the user's. */
@@ -19,11 +19,11 @@ export interface Block {
 /** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that no message can carry */
 export function blockOf(data: unknown): Block {
   const payload = payloadOf(data)
-  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(side(payload.data)) }
+  return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(contiguous(payload.data)) }
 }
 
 /** The elements of a payload as a typed array; strided ones are packed. */
-export function side(data: Parameters<typeof pack>[0]): TypedArray {
+export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
   return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
 }
 
@@ -31,7 +31,7 @@ export function side(data: Parameters<typeof pack>[0]): TypedArray {
  * What a rank passes, with a copy of the bytes if its result goes into their memory: results are written one rank
  * after the other, while ranks of the same process still read these.
  */
-export function apartFrom<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
+export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
   if (into === undefined) return part
   const target = into instanceof StridedView ? into.array : (into as TypedArray)
   const { buffer, byteOffset, byteLength } = part.bytes
@@ -51,7 +51,7 @@ export function deliver(
 ): unknown {
   const countElems = type === typeCode.value ? 1 : bytes.byteLength / elementSizeBytes(type)
   const error = misfit(type, countElems, into)
-  if (error !== undefined) return new Refusal(error)
+  if (error !== undefined) return new RankFailure(error)
   state.runtime.processCounters.bytesCopied += bytes.byteLength
   if (type === typeCode.value) return decodeValue(bytes)
   const target = landing(type, countElems, bytes.byteLength, into)
@@ -68,7 +68,7 @@ export function deliverData(
 ): unknown {
   if (type === typeCode.value) return deliver(state, type, data as Uint8Array, into)
   const error = misfit(type, data.length, into)
-  if (error !== undefined) return new Refusal(error)
+  if (error !== undefined) return new RankFailure(error)
   state.runtime.processCounters.bytesCopied += data.byteLength
   if (into === undefined) return pack(data)
   copyElements(data, into)
@@ -85,7 +85,7 @@ export function deliverAll(
 ): unknown {
   if (type !== typeCode.value) return deliver(state, type, flat!, into)
   const error = misfit(type, 1, into)
-  return error === undefined ? blocks.map(decodeValue) : new Refusal(error)
+  return error === undefined ? blocks.map(decodeValue) : new RankFailure(error)
 }
 
 /** How a rank wants blocks of differing lengths laid out. */
@@ -101,13 +101,13 @@ export function deliverBlocks(
   type: number,
   blocks: readonly Uint8Array[],
   { into, counts: expected, displs: wanted }: Layout,
-): Gathered | Refusal {
+): Gathered | RankFailure {
   const elemBytes = elementSizeBytes(type)
   const counts = Int32Array.from(blocks, (block) => block.byteLength / elemBytes)
   for (let rank = 0; expected !== undefined && rank < counts.length; rank++) {
     if (expected[rank] === counts[rank]) continue
     const said = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
-    return new Refusal(new RankweaveError('ERR_COUNT', said, { details: { rank } }))
+    return new RankFailure(new RankweaveError('ERR_COUNT', said, { details: { rank } }))
   }
   const displs = wanted?.slice() ?? packedDispls(counts)
   let end = 0
@@ -115,9 +115,9 @@ export function deliverBlocks(
     if (count > 0) end = Math.max(end, displs[rank]! + count)
   })
   const error = misfit(type, end, into)
-  if (error !== undefined) return new Refusal(error)
+  if (error !== undefined) return new RankFailure(error)
   const data = into ?? roomFor(type, end)
-  if (data instanceof Refusal) return data
+  if (data instanceof RankFailure) return data
   const bytes = bytesOf(data)
   blocks.forEach((block, rank) => {
     bytes.set(block, displs[rank]! * elemBytes)
@@ -127,11 +127,11 @@ export function deliverBlocks(
 }
 
 /** Where a rank wants its blocks may be more than memory can hold; that is no trouble of the others. */
-function roomFor(type: number, countElems: number): TypedArray | Refusal {
+function roomFor(type: number, countElems: number): TypedArray | RankFailure {
   try {
     return newArray(type, countElems)
   } catch (error) {
-    if (isRankweaveError(error)) return new Refusal(error)
+    if (isRankweaveError(error)) return new RankFailure(error)
     throw error
   }
 }

@@ -5,18 +5,18 @@ import type { Sendable } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
-import { type AlltoallPart, alltoallCall } from './alltoall.js'
+import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
-import { type BcastPart, bcastCall } from './bcast.js'
-import { apartFrom, blockOf, countsOf, type Layout, requireElements, requireRoot } from './blocks.js'
+import { type BcastContribution, bcastCall } from './bcast.js'
+import { blockOf, copyIfAliased, countsOf, type Layout, requireElements, requireRoot } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
 import { gatherCall } from './gather.js'
 import type { Gathered } from './gathered.js'
 import { type BlocksOptions, type IntoOptions, intoOf } from './options.js'
-import { countedParts, equalParts, type Parts } from './parts.js'
 import { AllreduceCall, reduceCall, reduceScatterCall, scanCall } from './reduce.js'
 import { intoFor, reductionOf } from './reduction.js'
-import { type ScatterPart, scatterCall } from './scatter.js'
+import { type ScatterContribution, scatterCall } from './scatter.js'
+import { countedBlocks, equalBlocks, type SendBlocks } from './send-blocks.js'
 
 // What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
 // arguments rejects here, so that it never has arrived with them.
@@ -33,9 +33,9 @@ export function bcast(comm: Handle, data: Sendable, root: number, options?: Into
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const into = intoOf(options)
-    let part: BcastPart | undefined = into === undefined ? undefined : { into }
-    if (rank === root) part = { data, block: blockOf(data) }
-    return state.collectives.call(localIndex, bcastCall(state, root), part, options)
+    let contribution: BcastContribution | undefined = into === undefined ? undefined : { into }
+    if (rank === root) contribution = { data, block: blockOf(data) }
+    return state.collectives.call(localIndex, bcastCall(state, root), contribution, options)
   })
 }
 
@@ -48,8 +48,8 @@ export function reduce(
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
-    const { reduction, part } = reductionOf('reduce', data, op, rank === root ? options : undefined)
-    return state.collectives.call(localIndex, reduceCall(state, reduction, root), part, options)
+    const { reduction, contribution } = reductionOf('reduce', data, op, rank === root ? options : undefined)
+    return state.collectives.call(localIndex, reduceCall(state, reduction, root), contribution, options)
   })
 }
 
@@ -60,17 +60,17 @@ export function allreduce(
   options?: IntoOptions,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
-    const likely = state.collectives.likelyCall()
-    if (likely instanceof AllreduceCall) {
-      const elements = likely.elementsOf(data, op)
+    const reusable = state.collectives.reusableCall()
+    if (reusable instanceof AllreduceCall) {
+      const elements = reusable.elementsOf(data, op)
       if (elements !== undefined) {
         requireFixed(elements)
-        const part = { data: elements, into: intoFor(data, options) }
-        return state.collectives.call(localIndex, likely, part, options)
+        const contribution = { data: elements, into: intoFor(data, options) }
+        return state.collectives.call(localIndex, reusable, contribution, options)
       }
     }
-    const { reduction, part } = reductionOf('allreduce', data, op, options)
-    return state.collectives.call(localIndex, new AllreduceCall(state, reduction), part, options)
+    const { reduction, contribution } = reductionOf('allreduce', data, op, options)
+    return state.collectives.call(localIndex, new AllreduceCall(state, reduction), contribution, options)
   })
 }
 
@@ -96,7 +96,7 @@ export function allgatherv(comm: Handle, data: Sendable, options?: BlocksOptions
 }
 
 export function scatter(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
-  return scattering(comm, 'scatter', root, options, (size) => equalParts('scatter', data, size))
+  return scattering(comm, 'scatter', root, options, (size) => equalBlocks('scatter', data, size))
 }
 
 export function scatterv(
@@ -107,18 +107,23 @@ export function scatterv(
   options?: IntoOptions & { readonly displs?: ArrayLike<number> },
 ): Promise<unknown> {
   return scattering(comm, 'scatterv', root, options, (size) =>
-    countedParts('scatterv', data, counts ?? [], options?.displs, size),
+    countedBlocks('scatterv', data, counts ?? [], options?.displs, size),
   )
 }
 
 export function alltoall(comm: Handle, data: Sendable, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const layout = layoutOf(options, state.size)
-    const part: AlltoallPart = {
-      parts: apartFrom(layout.into, equalParts('alltoall', data, state.size)),
+    const contribution: AlltoallContribution = {
+      sendBlocks: copyIfAliased(layout.into, equalBlocks('alltoall', data, state.size)),
       layout,
     }
-    return state.collectives.call(localIndex, alltoallCall(state, 'alltoall', part.parts), part, options)
+    return state.collectives.call(
+      localIndex,
+      alltoallCall(state, 'alltoall', contribution.sendBlocks),
+      contribution,
+      options,
+    )
   })
 }
 
@@ -130,9 +135,14 @@ export function alltoallv(
 ): Promise<Gathered> {
   return join(comm, ({ state, localIndex }) => {
     const layout = layoutOf(options, state.size)
-    const parts = countedParts('alltoallv', data, sendCounts, options?.sendDispls, state.size)
-    const part: AlltoallPart = { parts: apartFrom(layout.into, parts), layout }
-    return state.collectives.call(localIndex, alltoallCall(state, 'alltoallv', part.parts), part, options)
+    const sendBlocks = countedBlocks('alltoallv', data, sendCounts, options?.sendDispls, state.size)
+    const contribution: AlltoallContribution = { sendBlocks: copyIfAliased(layout.into, sendBlocks), layout }
+    return state.collectives.call(
+      localIndex,
+      alltoallCall(state, 'alltoallv', contribution.sendBlocks),
+      contribution,
+      options,
+    )
   }) as Promise<Gathered>
 }
 
@@ -143,10 +153,15 @@ export function reduceScatter(
   options?: IntoOptions & { readonly counts?: ArrayLike<number> },
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
-    const { reduction, part } = reductionOf('reduceScatter', data, op, options)
+    const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
     requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
     const counts = blockCounts(reduction.countElems, state.size, options?.counts)
-    return state.collectives.call(localIndex, reduceScatterCall(state, reduction, counts), part, options)
+    return state.collectives.call(
+      localIndex,
+      reduceScatterCall(state, reduction, counts),
+      contribution,
+      options,
+    )
   })
 }
 
@@ -166,8 +181,8 @@ function scanning(
   options: IntoOptions | undefined,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
-    const { reduction, part } = reductionOf(name, data, op, options)
-    return state.collectives.call(localIndex, scanCall(state, reduction), part, options)
+    const { reduction, contribution } = reductionOf(name, data, op, options)
+    return state.collectives.call(localIndex, scanCall(state, reduction), contribution, options)
   })
 }
 
@@ -184,8 +199,8 @@ function gathering(
     const block = blockOf(data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
     const layout = layoutOf(isWanted ? options : undefined, state.size)
-    const part = { block: apartFrom(layout.into, block), layout }
-    return state.collectives.call(localIndex, gatherCall(state, name, root, block), part, options)
+    const contribution = { block: copyIfAliased(layout.into, block), layout }
+    return state.collectives.call(localIndex, gatherCall(state, name, root, block), contribution, options)
   })
 }
 
@@ -194,14 +209,14 @@ function scattering(
   name: 'scatter' | 'scatterv',
   root: number,
   options: IntoOptions | undefined,
-  partsOf: (size: number) => Parts,
+  blocksOf: (size: number) => SendBlocks,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const into = intoOf(options)
-    let part: ScatterPart | undefined = into === undefined ? undefined : { into }
-    if (rank === root) part = { parts: apartFrom(into, partsOf(state.size)), into }
-    return state.collectives.call(localIndex, scatterCall(state, name, root), part, options)
+    let contribution: ScatterContribution | undefined = into === undefined ? undefined : { into }
+    if (rank === root) contribution = { sendBlocks: copyIfAliased(into, blocksOf(state.size)), into }
+    return state.collectives.call(localIndex, scatterCall(state, name, root), contribution, options)
   })
 }
 

@@ -8,7 +8,7 @@ import type { Signature } from '../signature.js'
 import { type Block, deliverAll, deliverBlocks, type Layout } from './blocks.js'
 import { byRank, localIndexOf, processOfRank, ranksPerProcess } from './placement.js'
 
-export interface GatherPart {
+export interface GatherContribution {
   readonly block: Block
   readonly layout: Layout
 }
@@ -24,15 +24,15 @@ export function gatherCall(
   name: GatherName,
   root: number | null,
   block: Block,
-): CollectiveCall<GatherPart, unknown> {
+): CollectiveCall<GatherContribution, unknown> {
   const { type } = block
   const isEqual = (name === 'gather' || name === 'allgather') && type !== typeCode.value
   const sizeBytes = isEqual ? block.bytes.byteLength : null
   const wanting = root === null ? null : localIndexOf(state, root)
-  const finish = (parts: readonly GatherPart[], blocks: readonly Uint8Array[] | null) => {
+  const finish = (contributions: readonly GatherContribution[], blocks: readonly Uint8Array[] | null) => {
     const isFlat = blocks !== null && isEqual
     const flat = isFlat ? concatenate(blocks) : null
-    return parts.map(({ layout }, localIndex) => {
+    return contributions.map(({ layout }, localIndex) => {
       if (blocks === null || (wanting !== null && localIndex !== wanting)) return null
       return name === 'gatherv' || name === 'allgatherv'
         ? deliverBlocks(state, type, blocks, layout)
@@ -41,10 +41,10 @@ export function gatherCall(
   }
   return {
     signature: gatherSignature(name, root, block),
-    run(parts, exchange) {
-      const mine = parts.map((part) => part.block.bytes)
-      if (exchange.count === 1) return finish(parts, mine)
-      return collect(state, root, mine, sizeBytes, exchange).then((blocks) => finish(parts, blocks))
+    run(contributions, exchange) {
+      const mine = contributions.map((part) => part.block.bytes)
+      if (exchange.count === 1) return finish(contributions, mine)
+      return collect(state, root, mine, sizeBytes, exchange).then((blocks) => finish(contributions, blocks))
     },
   }
 }

@@ -13,30 +13,30 @@ import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
-import { type Algebra, algebraOf } from './algebra.js'
 import { deliver, packedDispls } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
+import { type Combiner, combinerOf } from './combiner.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'
-import { deliverResult, doubleOf, type ReducePart, type Reduction, signatureOf } from './reduction.js'
+import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 import { type TreePlan, treePlan } from './reduction-tree.js'
 import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
 
-type ReduceCall = CollectiveCall<ReducePart, unknown>
+type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 
 /** Up the tree to the first process, then to the root. */
 export function reduceCall(state: CollectiveContext, reduction: Reduction, root: number): ReduceCall {
   return {
     signature: signatureOf(reduction, { root }),
-    run(parts, exchange) {
+    run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       const { type } = reduction
       const finish = (data: TypedArray | null) =>
         exchange.finish(
-          parts.map(({ into }, localIndex) =>
+          contributions.map(({ into }, localIndex) =>
             localIndex === rootIndex ? deliverResult(state, reduction, data!, into) : null,
           ),
         )
-      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
+      reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
         const rootProcess = processOfRank(state.processes, root)
         if (rootProcess === 0 || (exchange.me !== 0 && exchange.me !== rootProcess)) finish(data)
         else if (exchange.me === 0) {
@@ -50,14 +50,14 @@ export function reduceCall(state: CollectiveContext, reduction: Reduction, root:
 }
 
 /** What a call may keep from one run to the next. */
-const keptBytes = 4096
+const retainedBytes = 4096
 
 /** Up the tree to the first process, then to all. */
 export class AllreduceCall implements ReduceCall {
   readonly signature: Signature
   readonly #state: CollectiveContext
   readonly #reduction: Reduction
-  #algebra: Algebra<unknown> | undefined
+  #combiner: Combiner<unknown> | undefined
 
   constructor(state: CollectiveContext, reduction: Reduction) {
     this.signature = signatureOf(reduction)
@@ -76,17 +76,17 @@ export class AllreduceCall implements ReduceCall {
     return fits ? (data as TypedArray) : undefined
   }
 
-  run(parts: readonly ReducePart[], exchange: Exchange): undefined {
+  run(contributions: readonly ReduceContribution[], exchange: Exchange): undefined {
     const state = this.#state
     const reduction = this.#reduction
     const { type } = reduction
     const finish = (data: TypedArray) => {
-      const results: unknown[] = new Array(parts.length)
-      for (let i = 0; i < parts.length; i++)
-        results[i] = deliverResult(state, reduction, data, parts[i]!.into)
+      const results: unknown[] = new Array(contributions.length)
+      for (let i = 0; i < contributions.length; i++)
+        results[i] = deliverResult(state, reduction, data, contributions[i]!.into)
       exchange.finish(results)
     }
-    total(state, reduction, this.#keptAlgebra(), parts, exchange, (data) => {
+    reduceToFirst(state, reduction, this.#retainedCombiner(), contributions, exchange, (data) => {
       if (exchange.count === 1) {
         finish(data!)
         return
@@ -100,10 +100,10 @@ export class AllreduceCall implements ReduceCall {
   }
 
   /** An algebra uses its arrays again, so that of a small reduction is kept. */
-  #keptAlgebra(): Algebra<unknown> {
-    const algebra = this.#algebra ?? algebraFor(this.#reduction)
-    if (algebra.sizeBytes !== null && algebra.sizeBytes <= keptBytes) this.#algebra = algebra
-    return algebra
+  #retainedCombiner(): Combiner<unknown> {
+    const combiner = this.#combiner ?? newCombiner(this.#reduction)
+    if (combiner.sizeBytes !== null && combiner.sizeBytes <= retainedBytes) this.#combiner = combiner
+    return combiner
   }
 }
 
@@ -115,11 +115,11 @@ export function reduceScatterCall(
 ): ReduceCall {
   return {
     signature: signatureOf(reduction, { extra: hashIntegers(counts) }),
-    run(parts, exchange) {
+    run(contributions, exchange) {
       const elemBytes = elementSizeBytes(reduction.type)
       const finish = (mine: Uint8Array) => {
         let at = 0
-        const results = parts.map(({ into }, localIndex) => {
+        const results = contributions.map(({ into }, localIndex) => {
           const end = at + counts[state.localRanks[localIndex]!]! * elemBytes
           const block = mine.subarray(at, end)
           at = end
@@ -127,7 +127,7 @@ export function reduceScatterCall(
         })
         exchange.finish(results)
       }
-      total(state, reduction, algebraFor(reduction), parts, exchange, (data) => {
+      reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
         if (exchange.count === 1) finish(bytesOf(data!))
         else if (data === null) exchange.take(0, afterTree, finish)
         else
@@ -142,47 +142,47 @@ export function reduceScatterCall(
 export function scanCall(state: CollectiveContext, reduction: Reduction): ReduceCall {
   return {
     signature: signatureOf(reduction),
-    async run(parts, exchange) {
+    async run(contributions, exchange) {
       const { name, type } = reduction
-      const algebra = algebraFor(reduction)
-      const leaves = leavesOf(type, parts)
-      const prefixes = await prefixTree(planOf(state), algebra, leaves, exchange)
+      const combiner = newCombiner(reduction)
+      const leaves = leavesOf(type, contributions)
+      const prefixes = await prefixTree(planOf(state), combiner, leaves, exchange)
       // All results are there before the first is written, because `into` may be what another rank still reads.
       const results = prefixes.map((prefix, localIndex) => {
         const isFirst = state.localRanks[localIndex] === 0
-        if (name === 'exscan') return isFirst ? null : algebra.toData(prefix)
+        if (name === 'exscan') return isFirst ? null : combiner.toData(prefix)
         const own = leaves.values[localIndex]
-        return algebra.toData(isFirst ? own : algebra.combine(prefix, false, own, false))
+        return combiner.toData(isFirst ? own : combiner.combine(prefix, false, own, false))
       })
       return results.map((data, localIndex) =>
-        data === null ? null : deliverResult(state, reduction, data, parts[localIndex]!.into),
+        data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
       )
     },
   }
 }
 
 /** Gives `use` the value of the whole tree on the first process; null elsewhere. */
-function total(
+function reduceToFirst(
   state: CollectiveContext,
   { type }: Reduction,
-  algebra: Algebra<unknown>,
-  parts: readonly ReducePart[],
+  combiner: Combiner<unknown>,
+  contributions: readonly ReduceContribution[],
   exchange: Exchange,
-  use: (data: TypedArray | null) => void,
+  done: (data: TypedArray | null) => void,
 ): void {
-  reduceTree(planOf(state), algebra, leavesOf(type, parts), exchange, (held) =>
-    use(held === undefined ? null : algebra.toData(held.value)),
+  reduceTree(planOf(state), combiner, leavesOf(type, contributions), exchange, (operand) =>
+    done(operand === undefined ? null : combiner.toData(operand.value)),
   )
 }
 
-function algebraFor({ op, type, countElems }: Reduction): Algebra<unknown> {
-  return algebraOf(op, type, countElems)
+function newCombiner({ op, type, countElems }: Reduction): Combiner<unknown> {
+  return combinerOf(op, type, countElems)
 }
 
 /** Values are decoded here, so that an operation may build on them; elements stay the ranks' own. */
-function leavesOf(type: number, parts: readonly ReducePart[]): Leaves<unknown> {
-  if (type !== typeCode.value) return { values: parts.map(({ data }) => data), owned: false }
-  return { values: parts.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
+function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
+  if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
+  return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
 }
 
 function blocksPerProcess(

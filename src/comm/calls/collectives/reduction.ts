@@ -13,11 +13,11 @@ import { encodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { Signature } from '../signature.js'
-import { deliverData, side } from './blocks.js'
+import { contiguous, deliverData } from './blocks.js'
 import { type IntoOptions, intoOf } from './options.js'
 
 /** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
-export interface ReducePart {
+export interface ReduceContribution {
   readonly data: TypedArray
   readonly into: ReceiveBuffer | undefined
 }
@@ -45,23 +45,23 @@ export function reductionOf(
   data: unknown,
   op: unknown,
   options: IntoOptions | undefined,
-): { readonly reduction: Reduction; readonly part: ReducePart } {
+): { readonly reduction: Reduction; readonly contribution: ReduceContribution } {
   const into = intoFor(data, options)
   if (isOperationName(op)) {
     if (typeof data === 'number') {
       const type = typeCode.Float64Array
       const reduction = { name, op: readyNumberOperation(op), type, countElems: 1, scalar: 'number' as const }
-      return { reduction, part: { data: doubleOf(data), into } }
+      return { reduction, contribution: { data: doubleOf(data), into } }
     }
     if (typeof data === 'bigint') {
       const type = typeCode.value
       const reduction = { name, op: readyBigintOperation(op), type, countElems: 1, scalar: 'bigint' as const }
-      return { reduction, part: { data: encodeValue(data), into } }
+      return { reduction, contribution: { data: encodeValue(data), into } }
     }
   }
   const { type, countElems, data: elements } = payloadOf(data)
   const reduction = { name, op: readyOperation(op, type, countElems), type, countElems, scalar: null }
-  return { reduction, part: { data: side(elements), into } }
+  return { reduction, contribution: { data: contiguous(elements), into } }
 }
 
 /** @throws ERR_TYPE for an `into` that is no buffer, or that a number or bigint cannot fill */

@@ -5,12 +5,12 @@ import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { scatterBytes } from '../exchange-patterns.js'
 import { deliver } from './blocks.js'
-import { type Parts, partOf } from './parts.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'
+import { blockFor, type SendBlocks } from './send-blocks.js'
 
-export interface ScatterPart {
+export interface ScatterContribution {
   /** Of the root only. */
-  readonly parts?: Parts
+  readonly sendBlocks?: SendBlocks
   readonly into?: ReceiveBuffer | undefined
 }
 
@@ -19,21 +19,21 @@ export function scatterCall(
   state: CommContext,
   name: 'scatter' | 'scatterv',
   root: number,
-): CollectiveCall<ScatterPart | undefined, unknown> {
+): CollectiveCall<ScatterContribution | undefined, unknown> {
   return {
     signature: { name, root },
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
-      const parts = rootIndex < 0 ? undefined : contributions[rootIndex]!.parts!
+      const sendBlocks = rootIndex < 0 ? undefined : contributions[rootIndex]!.sendBlocks!
       const finish = (type: number, blocks: readonly Uint8Array[]) =>
         blocks.map((block, localIndex) => deliver(state, type, block, contributions[localIndex]?.into))
       if (exchange.count === 1) {
         return finish(
-          parts!.type,
-          Array.from(state.localRanks, (rank) => partOf(parts!, rank)),
+          sendBlocks!.type,
+          Array.from(state.localRanks, (rank) => blockFor(sendBlocks!, rank)),
         )
       }
-      return spread(state, root, parts, exchange).then(([type, ...blocks]) => finish(type![0]!, blocks))
+      return spread(state, root, sendBlocks, exchange).then(([type, ...blocks]) => finish(type![0]!, blocks))
     },
   }
 }
@@ -42,14 +42,14 @@ export function scatterCall(
 async function spread(
   state: CommContext,
   root: number,
-  parts: Parts | undefined,
+  sendBlocks: SendBlocks | undefined,
   exchange: Exchange,
 ): Promise<Uint8Array[]> {
   const { processes } = state
   const rootProcess = processOfRank(processes, root)
-  if (parts === undefined) return unpackBlocks(await scatterBytes(exchange, rootProcess, null))
-  const type = Uint8Array.of(parts.type)
-  const blocks = Array.from({ length: state.size }, (_, rank) => partOf(parts, rank))
+  if (sendBlocks === undefined) return unpackBlocks(await scatterBytes(exchange, rootProcess, null))
+  const type = Uint8Array.of(sendBlocks.type)
+  const blocks = Array.from({ length: state.size }, (_, rank) => blockFor(sendBlocks, rank))
   const perProcess = byProcess(processes, blocks)
   const messages = perProcess.map((list, process) =>
     process === exchange.me ? type : packBlocks([type, ...list]),

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../../base/bytes.js'
 import type { Exchange } from '../exchange.js'
-import type { Algebra } from './algebra.js'
+import type { Combiner } from './combiner.js'
 import { nothing, type TreePlan } from './reduction-tree.js'
 import { streamSteps, ValueStreams } from './value-stream.js'
 
@@ -9,7 +9,7 @@ const step = { pieceUp: 0, nodeUp: 1, pieceDown: 2, nodeDown: 3 } as const
 export const afterTree = streamSteps
 
 /** A value and whether it is the tree's to overwrite. */
-interface Held<V> {
+interface Operand<V> {
   readonly value: V
   readonly owned: boolean
 }
@@ -26,18 +26,18 @@ export interface Leaves<V> {
  */
 export function reduceTree<V>(
   plan: TreePlan,
-  algebra: Algebra<V>,
+  combiner: Combiner<V>,
   leaves: Leaves<V>,
   exchange: Exchange,
-  use: (total: Held<V> | undefined) => void,
+  done: (total: Operand<V> | undefined) => void,
 ): void {
   if (plan.nodes === 0 && exchange.count === 1) {
-    use(foldPiece(plan, 0, algebra, leaves))
+    done(foldPiece(plan, 0, combiner, leaves))
     return
   }
-  const streams = new ValueStreams(exchange, algebra.sizeBytes)
-  climb(plan, algebra, leaves, streams, foldPiece, (slots) =>
-    use(exchange.me === 0 ? slots[slots.length - 1] : undefined),
+  const streams = new ValueStreams(exchange, combiner.sizeBytes)
+  upPhase(plan, combiner, leaves, streams, foldPiece, (slots) =>
+    done(exchange.me === 0 ? slots[slots.length - 1] : undefined),
   )
 }
 
@@ -47,117 +47,121 @@ export function reduceTree<V>(
  */
 export async function prefixTree<V>(
   plan: TreePlan,
-  algebra: Algebra<V>,
+  combiner: Combiner<V>,
   leaves: Leaves<V>,
   exchange: Exchange,
 ): Promise<(V | undefined)[]> {
   const kept: Leaves<V> = { values: leaves.values, owned: false }
   const levels = new Map<number, V[][]>()
-  const keepPiece = (_: TreePlan, piece: number): Held<V> => {
-    const built = pieceLevels(plan, piece, algebra, kept)
+  const keepPiece = (_: TreePlan, piece: number): Operand<V> => {
+    const built = pieceLevels(plan, piece, combiner, kept)
     levels.set(piece, built)
     return { value: built[built.length - 1]![0]!, owned: false }
   }
-  const streams = new ValueStreams(exchange, algebra.sizeBytes)
-  const slots = await new Promise<Held<V>[]>((resolve) =>
-    climb(plan, keepAll(algebra), kept, streams, keepPiece, resolve),
+  const streams = new ValueStreams(exchange, combiner.sizeBytes)
+  const slots = await new Promise<Operand<V>[]>((resolve) =>
+    upPhase(plan, preserving(combiner), kept, streams, keepPiece, resolve),
   )
-  const prefixes = await descend(plan, algebra, slots, streams)
+  const prefixes = await downPhase(plan, combiner, slots, streams)
   const result = new Array<V | undefined>(leaves.values.length)
   for (let piece = 0; piece < plan.pieces; piece++) {
     const before = plan.isFirst[piece] === 1 ? null : { value: prefixes[piece] as V }
-    spread(algebra, levels.get(piece)!, plan.pieceLocal[piece]!, before, result)
+    spread(combiner, levels.get(piece)!, plan.pieceLocal[piece]!, before, result)
   }
   return result
 }
 
 /** Upwards: gives `use` the values of all my slots; right halves go to whoever owns the node above them. */
-function climb<V>(
+function upPhase<V>(
   plan: TreePlan,
-  algebra: Algebra<V>,
+  combiner: Combiner<V>,
   leaves: Leaves<V>,
   streams: ValueStreams,
-  valueOfPiece: (plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>) => Held<V>,
-  use: (slots: Held<V>[]) => void,
+  valueOfPiece: (plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>) => Operand<V>,
+  done: (slots: Operand<V>[]) => void,
 ): void {
   const { pieces, nodes, left, right, rightIsPiece, owner } = plan
-  const slots: Held<V>[] = []
+  const slots: Operand<V>[] = []
   for (let piece = 0; piece < pieces; piece++) {
-    const held = valueOfPiece(plan, piece, algebra, leaves)
-    slots.push(held)
-    if (owner[piece]! >= 0) streams.put(owner[piece]!, step.pieceUp, bytesOf(algebra.toData(held.value)))
+    const operand = valueOfPiece(plan, piece, combiner, leaves)
+    slots.push(operand)
+    if (owner[piece]! >= 0) streams.put(owner[piece]!, step.pieceUp, bytesOf(combiner.toData(operand.value)))
   }
-  const goOn = (): void => {
+  const resume = (): void => {
     for (let node = slots.length - pieces; node < nodes; node++) {
       const from = right[node]!
-      let held = slots[left[node]!]!
+      let operand = slots[left[node]!]!
       if (from !== nothing) {
-        let other: Held<V>
+        let other: Operand<V>
         if (from >= 0) other = slots[from]!
         else {
           const fromStep = rightIsPiece[node] === 1 ? step.pieceUp : step.nodeUp
           const bytes = streams.next(~from, fromStep)
           if (bytes === undefined) {
-            if (!streams.fill(~from, fromStep, goOn)) return
+            if (!streams.fill(~from, fromStep, resume)) return
             node--
             continue
           }
-          other = { value: algebra.fromBytes(bytes), owned: true }
+          other = { value: combiner.fromBytes(bytes), owned: true }
         }
-        held = { value: algebra.combine(held.value, held.owned, other.value, other.owned), owned: true }
+        operand = {
+          value: combiner.combine(operand.value, operand.owned, other.value, other.owned),
+          owned: true,
+        }
       }
-      slots.push(held)
+      slots.push(operand)
       const above = owner[pieces + node]!
-      if (above >= 0) streams.put(above, step.nodeUp, bytesOf(algebra.toData(held.value)))
+      if (above >= 0) streams.put(above, step.nodeUp, bytesOf(combiner.toData(operand.value)))
     }
     streams.flush()
-    use(slots)
+    done(slots)
   }
-  goOn()
+  resume()
 }
 
 /**
  * Downwards: what comes before each of my slots. Parents come before their halves in (level, position) descending,
  * which is the order of sending and of receiving on every process, so nobody waits in a circle.
  */
-async function descend<V>(
+async function downPhase<V>(
   plan: TreePlan,
-  algebra: Algebra<V>,
-  slots: readonly Held<V>[],
+  combiner: Combiner<V>,
+  slots: readonly Operand<V>[],
   streams: ValueStreams,
 ): Promise<(V | undefined)[]> {
   const { pieces, nodes, left, right, rightIsPiece, owner, isFirst } = plan
   const prefixes = new Array<V | undefined>(pieces + nodes)
   for (let node = nodes - 1; node >= 0; node--) {
     const slot = pieces + node
-    if (owner[slot]! >= 0) prefixes[slot] = algebra.fromBytes(await streams.take(owner[slot]!, step.nodeDown))
+    if (owner[slot]! >= 0)
+      prefixes[slot] = combiner.fromBytes(await streams.take(owner[slot]!, step.nodeDown))
     const before = prefixes[slot]
     prefixes[left[node]!] = before
     const to = right[node]!
     if (to === nothing) continue
     const leftValue = slots[left[node]!]!.value
     const beforeRight =
-      isFirst[slot] === 1 ? leftValue : algebra.combine(before as V, false, leftValue, false)
+      isFirst[slot] === 1 ? leftValue : combiner.combine(before as V, false, leftValue, false)
     if (to >= 0) prefixes[to] = beforeRight
     else {
       streams.put(
         ~to,
         rightIsPiece[node] === 1 ? step.pieceDown : step.nodeDown,
-        bytesOf(algebra.toData(beforeRight)),
+        bytesOf(combiner.toData(beforeRight)),
       )
     }
   }
   streams.flush()
   for (let piece = pieces - 1; piece >= 0; piece--) {
     if (owner[piece]! >= 0) {
-      prefixes[piece] = algebra.fromBytes(await streams.take(owner[piece]!, step.pieceDown))
+      prefixes[piece] = combiner.fromBytes(await streams.take(owner[piece]!, step.pieceDown))
     }
   }
   return prefixes
 }
 
 /** The value of a piece with O(lg ranks) values alive: equal subtrees merge like the digits of a binary counter. */
-function foldPiece<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>): Held<V> {
+function foldPiece<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): Operand<V> {
   const first = plan.pieceLocal[piece]!
   const ranks = plan.pieceRanks[piece]!
   const { values } = leaves
@@ -167,7 +171,7 @@ function foldPiece<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves
     const right = stack.pop() as V
     const rightOwned = owned.pop()!
     const top = stack.length - 1
-    stack[top] = algebra.combine(stack[top]!, owned[top]!, right, rightOwned)
+    stack[top] = combiner.combine(stack[top]!, owned[top]!, right, rightOwned)
     owned[top] = true
   }
   for (let leaf = 0; leaf < ranks; leaf++) {
@@ -180,13 +184,13 @@ function foldPiece<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves
 }
 
 /** All values of a piece, level by level from its leaves to its root. */
-function pieceLevels<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leaves: Leaves<V>): V[][] {
+function pieceLevels<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): V[][] {
   const first = plan.pieceLocal[piece]!
   const levels: V[][] = [leaves.values.slice(first, first + plan.pieceRanks[piece]!)]
   for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
     const level: V[] = []
     for (let i = 0; i < below.length; i += 2) {
-      level.push(i + 1 < below.length ? algebra.combine(below[i]!, false, below[i + 1]!, false) : below[i]!)
+      level.push(i + 1 < below.length ? combiner.combine(below[i]!, false, below[i + 1]!, false) : below[i]!)
     }
     levels.push(level)
   }
@@ -195,7 +199,7 @@ function pieceLevels<V>(plan: TreePlan, piece: number, algebra: Algebra<V>, leav
 
 /** From what comes before a piece to what comes before each of its leaves. */
 function spread<V>(
-  algebra: Algebra<V>,
+  combiner: Combiner<V>,
   levels: readonly V[][],
   first: number,
   before: { readonly value: V } | null,
@@ -211,7 +215,7 @@ function spread<V>(
       if (i + 1 === values.length) continue
       // Only the leftmost branch of the whole tree has nothing before it.
       const isFirst = i === 0 && before === null
-      next[i + 1] = isFirst ? values[i] : algebra.combine(prefix as V, false, values[i]!, false)
+      next[i + 1] = isFirst ? values[i] : combiner.combine(prefix as V, false, values[i]!, false)
     }
     prefixes = next
   }
@@ -221,11 +225,11 @@ function spread<V>(
 }
 
 /** The same combinations, but nothing is overwritten: the way down needs the values of the way up. */
-function keepAll<V>(algebra: Algebra<V>): Algebra<V> {
+function preserving<V>(combiner: Combiner<V>): Combiner<V> {
   return {
-    sizeBytes: algebra.sizeBytes,
-    combine: (left, _leftOwned, right, _rightOwned) => algebra.combine(left, false, right, false),
-    toData: (value) => algebra.toData(value),
-    fromBytes: (bytes) => algebra.fromBytes(bytes),
+    sizeBytes: combiner.sizeBytes,
+    combine: (left, _leftOwned, right, _rightOwned) => combiner.combine(left, false, right, false),
+    toData: (value) => combiner.toData(value),
+    fromBytes: (bytes) => combiner.fromBytes(bytes),
   }
 }

@@ -1,7 +1,7 @@
 import { collectRows } from './exchange/collect-rows.js'
-import { steps } from './exchange/exchange-steps.js'
+import { exchangeSteps } from './exchange/exchange-steps.js'
 import { localRows } from './exchange/local-rows.js'
-import { Owners } from './exchange/owners.js'
+import { RowLocator } from './exchange/row-locator.js'
 import { partsOfRows } from './outcome/parts-of-rows.js'
 import type { AwaitingAlgorithm } from './plan/split-call.js'
 
@@ -11,11 +11,19 @@ import type { AwaitingAlgorithm } from './plan/split-call.js'
  */
 export const splitByMerging: AwaitingAlgorithm = async (call) => {
   const { parent, exchange, meter } = call
-  const owners = new Owners(parent)
+  const locator = new RowLocator(parent)
   meter.enter('collect')
-  const own = localRows(call, owners.width)
+  const own = localRows(call, locator.width)
   const counter = parent.runtime.drawCounter()
-  const all = await collectRows(exchange, own, counter, owners, (process) => process, meter, steps.collect)
+  const all = await collectRows(
+    exchange,
+    own,
+    counter,
+    locator,
+    (process) => process,
+    meter,
+    exchangeSteps.collect,
+  )
   meter.enter('ranks')
-  return partsOfRows(call, all.rows, owners, all.counters)
+  return partsOfRows(call, all.rows, locator, all.counters)
 }

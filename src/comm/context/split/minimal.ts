@@ -3,8 +3,8 @@ import { GrowingInt32Array } from '../../../base/growing-array.js'
 import type { Exchange } from '../../calls/exchange.js'
 import { bcastBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
-import { steps } from './exchange/exchange-steps.js'
-import { ranged } from './exchange/process-group.js'
+import { exchangeSteps } from './exchange/exchange-steps.js'
+import { subrange } from './exchange/process-group.js'
 import { splitBySorting } from './parallel-sort.js'
 import type { AwaitingAlgorithm } from './plan/split-call.js'
 import type { SplitMeter } from './plan/split-meter.js'
@@ -63,13 +63,13 @@ class Quicksort {
     this.#words = new Int32Array((this.#limit - this.#base) * width)
     this.#meter.hold(this.#words)
     // However many rows each has brought, all get their share first.
-    const { before } = await scanned(this.#column, words.length / width, steps.quicksort + step.scan)
+    const { before } = await scanned(this.#column, words.length / width, exchangeSteps.quicksort + step.scan)
     const items = new GrowingInt32Array(16)
     for (let at = 0, position = before; at < words.length; at += width) {
       this.#push(items, position++, words, at)
     }
     this.#meter.hold(null, words)
-    await this.#move(this.#column, 0, items, steps.quicksort + step.move)
+    await this.#move(this.#column, 0, items, exchangeSteps.quicksort + step.move)
     await this.#sortSegment(0, this.#bounds.rows, 1)
     return this.#words
   }
@@ -81,11 +81,11 @@ class Quicksort {
     const last = this.#bounds.sliceOf(end - 1)
     const { me } = this.#column
     if (first === last || me < first || me > last) return
-    const group = ranged(this.#column, first, last - first + 1)
-    const base = steps.quicksort + round * stepsPerRound
+    const group = subrange(this.#column, first, last - first + 1)
+    const base = exchangeSteps.quicksort + round * stepsPerRound
     const width = this.#width
 
-    const position = start + (scattered(start, end, round) % (end - start))
+    const position = start + (pivotHash(start, end, round) % (end - start))
     const holder = this.#bounds.sliceOf(position) - first
     const at = (position - this.#base) * width
     const own = group.me === holder ? bytesOf(this.#words.slice(at, at + pivotWords)) : null
@@ -176,7 +176,7 @@ async function scanned(
 }
 
 /** The same on all processes, and without pattern. */
-function scattered(start: number, end: number, round: number): number {
+function pivotHash(start: number, end: number, round: number): number {
   let hash = Math.imul(start ^ 0x9e3779b9, 0x85ebca6b)
   hash = Math.imul((hash ^ (hash >>> 15) ^ end) + round, 0xc2b2ae35)
   return (hash ^ (hash >>> 16)) >>> 0

@@ -4,16 +4,16 @@ import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
 import { type Collected, collectRows } from './exchange/collect-rows.js'
 import { exactCuts } from './exchange/exact-cuts.js'
-import { steps } from './exchange/exchange-steps.js'
+import { exchangeSteps } from './exchange/exchange-steps.js'
 import { localRows } from './exchange/local-rows.js'
-import { Owners } from './exchange/owners.js'
-import { within } from './exchange/process-group.js'
+import { subgroup } from './exchange/process-group.js'
+import { RowLocator } from './exchange/row-locator.js'
 import {
   type ColumnOutcome,
-  nobody,
+  distributeOutcome,
+  emptyOutcome,
   receiveOutcome,
   sendOutcome,
-  shareOutcome,
 } from './outcome/column-outcome.js'
 import { partsOfOutcome } from './outcome/parts-of-outcome.js'
 import { tableOf } from './outcome/split-table.js'
@@ -54,30 +54,30 @@ export const splitByParallelSort: AwaitingAlgorithm = (call) =>
 export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise<readonly SplitPart[]> {
   const { parent, exchange, plan, meter } = call
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
-  const owners = new Owners(parent)
+  const locator = new RowLocator(parent)
   const counter = parent.runtime.drawCounter()
 
   meter.enter('collect')
-  const own = localRows(call, owners.width)
+  const own = localRows(call, locator.width)
   const collected = await collectRows(
-    within(exchange, blockMembers(layout)),
+    subgroup(exchange, blockMembers(layout)),
     own,
     counter,
-    owners,
+    locator,
     (process) => process - layout.blockStart,
     meter,
-    steps.collect,
+    exchangeSteps.collect,
   )
   if (layout.isShadow) {
     meter.enter('ranks')
     meter.hold(null, collected.rows.words)
-    const outcome = await receiveOutcome(exchange, exchange.me - 1, steps.shadow)
+    const outcome = await receiveOutcome(exchange, exchange.me - 1, exchangeSteps.shadow)
     return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, null, null))
   }
 
-  const column = within(exchange, layout.members)
-  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, owners, sort)
-  if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, steps.shadow, ofShadow)
+  const column = subgroup(exchange, layout.members)
+  const { outcome, ofShadow, slice } = await sortInColumn(call, layout, column, collected, locator, sort)
+  if (layout.shadow >= 0) sendOutcome(exchange, layout.shadow, exchangeSteps.shadow, ofShadow)
   meter.enter('table')
   return partsOfOutcome(call, outcome, await tableOf(call, layout, outcome, column, slice))
 }
@@ -87,35 +87,35 @@ async function sortInColumn(
   layout: SorterLayout,
   column: Exchange,
   collected: Collected,
-  owners: Owners,
+  locator: RowLocator,
   sort: SortColumn,
 ): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome; slice: Slice | null }> {
   const { meter } = call
   meter.enter('splitters')
-  const { total, counters } = await agree(column, collected)
+  const { total, counters } = await agreeOnTotal(column, collected)
   if (total === 0) {
     meter.hold(null, collected.rows.words)
-    return { outcome: nobody, ofShadow: nobody, slice: null }
+    return { outcome: emptyOutcome, ofShadow: emptyOutcome, slice: null }
   }
   const { rows, bounds } = await sort(column, collected.rows, total, meter)
   meter.enter('ranks')
-  const slice = sliceOf(bounds.start(column.me), rows, owners)
+  const slice = sliceOf(bounds.start(column.me), rows, locator)
   meter.hold(slice.worldRanks)
   meter.hold(slice.processes)
-  const told = await shareOutcome(call, layout, column, slice, bounds, owners, counters)
+  const told = await distributeOutcome(call, layout, column, slice, bounds, locator, counters)
   meter.hold(null, slice.processes)
   return { ...told, slice }
 }
 
 /** Rows of all lists together, and the context counters of all processes: of the blocks in turn. */
-async function agree(
+async function agreeOnTotal(
   column: Exchange,
   { rows, counters }: Collected,
 ): Promise<{ total: number; counters: Int32Array }> {
   const mine = new Int32Array(1 + counters.length)
   mine[0] = rows.words.length / rows.width
   mine.set(counters, 1)
-  const all = (await allgatherBytes(column, bytesOf(mine), steps.agree)).map(wordsOf)
+  const all = (await allgatherBytes(column, bytesOf(mine), exchangeSteps.agree)).map(wordsOf)
   return {
     total: all.reduce((sum, words) => sum + words[0]!, 0),
     counters: Int32Array.from(all.flatMap((words) => [...words.subarray(1)])),
@@ -134,7 +134,7 @@ async function exchangeAndMerge(
   const blocks = Array.from({ length: column.count }, (_, k) =>
     bytesOf(rowsBetween(rows, cuts[k]!, cuts[k + 1]!)),
   )
-  const received = (await alltoallBytes(column, blocks, steps.exchange)).map(wordsOf)
+  const received = (await alltoallBytes(column, blocks, exchangeSteps.exchange)).map(wordsOf)
   for (const run of received) if (run !== received[column.me]) meter.hold(run)
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
@@ -160,14 +160,14 @@ async function exchangeAndMerge(
 
 const nothing = new Int32Array(0)
 
-function sliceOf(base: number, rows: Rows, owners: Owners): Slice {
+function sliceOf(base: number, rows: Rows, locator: RowLocator): Slice {
   const count = rows.words.length / rows.width
   const worldRanks = new Int32Array(count)
   const processes = new Int32Array(count)
   for (let row = 0; row < count; row++) {
-    const worldRank = owners.worldRank(rows, row * rows.width)
+    const worldRank = locator.worldRank(rows, row * rows.width)
     worldRanks[row] = worldRank
-    processes[row] = owners.process(worldRank)
+    processes[row] = locator.process(worldRank)
   }
   return { base, rows, worldRanks, processes }
 }

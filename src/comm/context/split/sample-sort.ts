@@ -3,7 +3,7 @@ import type { Exchange } from '../../calls/exchange.js'
 import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { givenBounds } from '../../table/slice-bounds.js'
 import type { Cuts } from './exchange/exact-cuts.js'
-import { steps } from './exchange/exchange-steps.js'
+import { exchangeSteps } from './exchange/exchange-steps.js'
 import { splitBySorting } from './parallel-sort.js'
 import type { AwaitingAlgorithm } from './plan/split-call.js'
 import type { SplitMeter } from './plan/split-meter.js'
@@ -41,13 +41,13 @@ async function exchangeWhileMerging(
   const pieceFor = (peer: number) => rowsBetween(rows, cuts[peer]!, cuts[peer + 1]!)
   for (let distance = 1; distance < count; distance++) {
     const peer = (me + distance) % count
-    column.send(peer, steps.exchange, bytesOf(pieceFor(peer)))
+    column.send(peer, exchangeSteps.exchange, bytesOf(pieceFor(peer)))
   }
   merged.take(pieceFor(me).slice())
   meter.hold(null, rows.words)
   const peers = Array.from({ length: count }, (_, peer) => peer).filter((peer) => peer !== me)
   await Promise.all(
-    peers.map(async (peer) => merged.take(wordsOf(await column.receive(peer, steps.exchange)))),
+    peers.map(async (peer) => merged.take(wordsOf(await column.receive(peer, exchangeSteps.exchange)))),
   )
   return { words: merged.finish(), width: rows.width }
 }
@@ -94,7 +94,9 @@ class GrowingMerge {
 /** Every sorter offers p rows at regular places; every p-th of all of them, sorted, is a splitter. */
 async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
   const { count } = column
-  const offered = (await allgatherBytes(column, bytesOf(sample(rows, count)), steps.samples)).map(wordsOf)
+  const offered = (await allgatherBytes(column, bytesOf(sample(rows, count)), exchangeSteps.samples)).map(
+    wordsOf,
+  )
   const samples = offered.flatMap((words) =>
     Array.from({ length: words.length / sampleWords }, (_, i) => words.subarray(i * sampleWords)),
   )
@@ -107,7 +109,7 @@ async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
   }
   // Slice k begins where all lists are cut for it.
   const starts = new Float64Array(count + 1)
-  for (const theirs of await allgatherBytes(column, bytesOf(cuts), steps.samples + 64)) {
+  for (const theirs of await allgatherBytes(column, bytesOf(cuts), exchangeSteps.samples + 64)) {
     wordsOf(theirs).forEach((cut, k) => {
       starts[k]! += cut
     })

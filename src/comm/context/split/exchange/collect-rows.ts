@@ -2,7 +2,7 @@ import { packWords, unpackWords } from '../../../../base/packing.js'
 import type { Exchange } from '../../../calls/exchange.js'
 import type { SplitMeter } from '../plan/split-meter.js'
 import { mergeRows, type Rows } from '../rows/rows.js'
-import type { Owners } from './owners.js'
+import type { RowLocator } from './row-locator.js'
 
 /** What a group of processes has together: all rows, sorted, and the context counter every process drew. */
 export interface Collected {
@@ -23,7 +23,7 @@ export async function collectRows(
   group: Exchange,
   own: Rows,
   counter: number,
-  owners: Owners,
+  locator: RowLocator,
   place: (process: number) => number,
   meter: SplitMeter,
   step: number,
@@ -37,7 +37,7 @@ export async function collectRows(
     const passed =
       wanted === distance
         ? words
-        : pick({ words, width }, owners, (process) => (place(process) - me + count) % count < wanted)
+        : pick({ words, width }, locator, (process) => (place(process) - me + count) % count < wanted)
     group.send(
       (me - distance + count) % count,
       step + round,
@@ -60,11 +60,15 @@ export async function collectRows(
   return { rows: { words, width }, counters }
 }
 
-function pick({ words, width }: Rows, owners: Owners, isWanted: (process: number) => boolean): Int32Array {
+function pick(
+  { words, width }: Rows,
+  locator: RowLocator,
+  isWanted: (process: number) => boolean,
+): Int32Array {
   const picked = new Int32Array(words.length)
   let length = 0
   for (let at = 0; at < words.length; at += width) {
-    if (!isWanted(owners.process(owners.worldRank({ words, width }, at)))) continue
+    if (!isWanted(locator.process(locator.worldRank({ words, width }, at)))) continue
     for (let i = 0; i < width; i++) picked[length++] = words[at + i]!
   }
   return picked.subarray(0, length)

@@ -4,7 +4,7 @@ import { allgatherBytes } from '../../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../../../table/slice-bounds.js'
 import type { Rows } from '../rows/rows.js'
 import { evenTargets, Owner, Seeker, verdictWords } from '../rows/splitters.js'
-import { steps } from './exchange-steps.js'
+import { exchangeSteps } from './exchange-steps.js'
 import { alltoallWords } from './process-group.js'
 
 const stepsPerRound = 128
@@ -23,9 +23,9 @@ export async function exactCuts(column: Exchange, rows: Rows, total: number): Pr
   const seeker = new Seeker(rows, targets)
   const owner = new Owner(targets[column.me]!)
   for (let round = 0; !seeker.isDone; round++) {
-    const step = steps.splitters + round * stepsPerRound
+    const step = exchangeSteps.splitters + round * stepsPerRound
     const answers = await alltoallWords(column, seeker.answers(), step)
-    seeker.hear(await verdictsOfAll(column, owner.decide(answers), step + stepsPerRound / 2))
+    seeker.apply(await verdictsOfAll(column, owner.decide(answers), step + stepsPerRound / 2))
   }
   return { cuts: seeker.cuts, bounds: evenBounds(total, column.count) }
 }

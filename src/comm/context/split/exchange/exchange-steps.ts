@@ -1,5 +1,5 @@
 /** First step number of every exchange of a split; patterns use up to 64 steps from there. */
-export const steps = {
+export const exchangeSteps = {
   collect: 2_000,
   agree: 2_100,
   exchange: 2_200,

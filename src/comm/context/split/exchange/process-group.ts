@@ -2,7 +2,7 @@ import { packWords, unpackWords } from '../../../../base/packing.js'
 import type { Exchange } from '../../../calls/exchange.js'
 
 /** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
-export function within(exchange: Exchange, members: Int32Array): Exchange {
+export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   return {
     me: members.indexOf(exchange.me),
     count: members.length,
@@ -15,7 +15,7 @@ export function within(exchange: Exchange, members: Int32Array): Exchange {
 }
 
 /** Processes `first` to `first + count - 1` of an exchange as one of their own; I am one of them. */
-export function ranged(exchange: Exchange, first: number, count: number): Exchange {
+export function subrange(exchange: Exchange, first: number, count: number): Exchange {
   return {
     me: exchange.me - first,
     count,

@@ -3,11 +3,11 @@ import { packWords, unpackWords } from '../../../../base/packing.js'
 import type { Exchange } from '../../../calls/exchange.js'
 import { allgatherBytes, alltoallBytes } from '../../../calls/exchange-patterns.js'
 import { evenBounds, givenBounds, type SliceBounds } from '../../../table/slice-bounds.js'
-import { steps } from '../exchange/exchange-steps.js'
-import type { Owners } from '../exchange/owners.js'
+import { exchangeSteps } from '../exchange/exchange-steps.js'
+import type { RowLocator } from '../exchange/row-locator.js'
 import { blockOf, blockStart, type SorterLayout, shadowsOf } from '../plan/sorter-layout.js'
 import type { SplitCall } from '../plan/split-call.js'
-import { ItemWriter, keepsRows, RunTally, writeRows } from '../rows/items.js'
+import { ItemWriter, RunTally, selfHosts, writeRows } from '../rows/items.js'
 import { encodeEnds, hostsIn, joinEnds, type Run, runEnds, runOf, type Slice } from '../rows/runs.js'
 
 /** What a process knows once the column has sorted. */
@@ -20,7 +20,7 @@ export interface ColumnOutcome {
 }
 
 /** No rank chose a color. */
-export const nobody: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
+export const emptyOutcome: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
 
 /**
  * Tells all processes of the column where their ranks came out (docs/split-algorithms.md#new-ranks). The column first
@@ -29,22 +29,22 @@ export const nobody: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: fal
  *
  * @param counters context counter of every process of the parent
  */
-export async function shareOutcome(
+export async function distributeOutcome(
   call: SplitCall,
   layout: SorterLayout,
   column: Exchange,
   slice: Slice,
   bounds: SliceBounds,
-  owners: Owners,
+  locator: RowLocator,
   counters: Int32Array,
 ): Promise<{ outcome: ColumnOutcome; ofShadow: ColumnOutcome }> {
-  const teller = new Teller(call, layout, slice, owners)
-  const ends = await allgatherBytes(column, bytesOf(teller.ends()), steps.ends)
-  const needsTable = teller.join(ends.map(wordsOf), column.me)
-  const messages = teller.messages(counters)
-  const received = (await alltoallBytes(column, messages.map(bytesOf), steps.items)).map(wordsOf)
+  const writer = new OutcomeWriter(call, layout, slice, locator)
+  const ends = await allgatherBytes(column, bytesOf(writer.ends()), exchangeSteps.ends)
+  const needsTable = writer.join(ends.map(wordsOf), column.me)
+  const messages = writer.messages(counters)
+  const received = (await alltoallBytes(column, messages.map(bytesOf), exchangeSteps.items)).map(wordsOf)
   if (!isShadowed(call, layout)) {
-    return { outcome: { bounds, needsTable, items: received }, ofShadow: nobody }
+    return { outcome: { bounds, needsTable, items: received }, ofShadow: emptyOutcome }
   }
   // Where blocks have shadows, a message has two parts: for the member, for its shadow.
   const parts = received.map((words) => unpackWords(bytesOf(words)))
@@ -56,11 +56,11 @@ export async function shareOutcome(
 }
 
 /** One sorter's slice on its way to the processes. */
-class Teller {
+class OutcomeWriter {
   readonly #call: SplitCall
   readonly #layout: SorterLayout
   readonly #slice: Slice
-  readonly #owners: Owners
+  readonly #locator: RowLocator
   readonly #processes: number
   readonly #ranksPerProcess: number
   readonly #tally: RunTally
@@ -68,11 +68,11 @@ class Teller {
   readonly #runEnds: Int32Array
   readonly #runs: Run[]
 
-  constructor(call: SplitCall, layout: SorterLayout, slice: Slice, owners: Owners) {
+  constructor(call: SplitCall, layout: SorterLayout, slice: Slice, locator: RowLocator) {
     this.#call = call
     this.#layout = layout
     this.#slice = slice
-    this.#owners = owners
+    this.#locator = locator
     this.#processes = call.exchange.count
     this.#ranksPerProcess = Math.ceil(call.parent.size / this.#processes)
     this.#tally = new RunTally(this.#processes)
@@ -101,9 +101,9 @@ class Teller {
       this.#runs[this.#runs.length - 1] = trail[me]!
     }
     const { selfHostRows } = this.#call.plan
-    const isTold = (run: Run) =>
-      this.#pushesRows(run) && keepsRows(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess)
-    return needsTable || spanning.some((run) => !run.isRegular && !isTold(run))
+    const receivesRows = (run: Run) =>
+      this.#pushesRows(run) && selfHosts(sizeOf(run), 1, selfHostRows, this.#ranksPerProcess)
+    return needsTable || spanning.some((run) => !run.isRegular && !receivesRows(run))
   }
 
   /** For every block: the items of its member in this column and, in the last column, of that one's shadow. */
@@ -114,10 +114,10 @@ class Teller {
     this.#runs.forEach((run, i) => {
       const from = this.#from(i)
       const to = this.#runEnds[i]!
-      const counter = counters[this.#owners.process(run.first)]!
+      const counter = counters[this.#locator.process(run.first)]!
       this.#tally.count(this.#slice, from, to)
       const keeping: ItemWriter[] = []
-      for (const process of this.#told(run, i)) {
+      for (const process of this.#recipientsOf(run, i)) {
         const writer = writerOf(process)
         if (writer === undefined) continue
         const keeps = this.#pushesRows(run) && this.#keeps(run, i, process)
@@ -144,7 +144,7 @@ class Teller {
   }
 
   /** Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows elsewhere. */
-  #told(run: Run, i: number): readonly number[] {
+  #recipientsOf(run: Run, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
     const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
@@ -155,7 +155,7 @@ class Teller {
     const isWhole = sizeOf(run) === this.#runEnds[i]! - this.#from(i)
     // Of a run over several slices nobody knows how many rows a process has, but each has one.
     const own = isWhole ? this.#tally.rowsOf[process]! : 1
-    return keepsRows(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
+    return selfHosts(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
   }
 
   #writerOf(writers: readonly ItemWriter[]): (process: number) => ItemWriter | undefined {

@@ -1,6 +1,6 @@
 import type { CommTable } from '../../../table/comm-table.js'
 import { rankTable } from '../../../table/rank-table.js'
-import type { Owners } from '../exchange/owners.js'
+import type { RowLocator } from '../exchange/row-locator.js'
 import type { SplitCall, SplitPart } from '../plan/split-call.js'
 import { type Rows, rowWord } from '../rows/rows.js'
 
@@ -8,7 +8,7 @@ import { type Rows, rowWord } from '../rows/rows.js'
 export function partsOfRows(
   { parent }: SplitCall,
   rows: Rows,
-  owners: Owners,
+  locator: RowLocator,
   counters: Int32Array,
 ): readonly SplitPart[] {
   const { words, width } = rows
@@ -28,12 +28,12 @@ export function partsOfRows(
     if (hosted.length === 0) continue
     const first = from
     const worldRanks = Int32Array.from({ length: to - from }, (_, i) =>
-      owners.worldRank(rows, (first + i) * width),
+      locator.worldRank(rows, (first + i) * width),
     )
     const leader = worldRanks[0]!
     const table: CommTable = rankTable(worldRanks)
     parts.push({
-      id: { leader, counter: counters[owners.process(leader)]! },
+      id: { leader, counter: counters[locator.process(leader)]! },
       table,
       hosted: Int32Array.from(hosted),
     })

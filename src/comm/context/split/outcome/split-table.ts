@@ -4,7 +4,7 @@ import { allgatherBytes } from '../../../calls/exchange-patterns.js'
 import { SharedSlices } from '../../../table/distributed-table.js'
 import type { SliceBounds } from '../../../table/slice-bounds.js'
 import type { HostedSlice } from '../../../table/slice-service.js'
-import { steps } from '../exchange/exchange-steps.js'
+import { exchangeSteps } from '../exchange/exchange-steps.js'
 import type { SorterLayout } from '../plan/sorter-layout.js'
 import type { SplitCall } from '../plan/split-call.js'
 import { type TableLayout, tableLayout } from '../plan/table-layout.js'
@@ -85,7 +85,7 @@ async function ownSlice(
   for (let peer = 0; peer < count; peer++) {
     const [from, to] = overlap(me, sliceAt(peer))
     if (peer !== me && from < to) {
-      column.send(peer, steps.reslice, bytesOf(worldRanks.subarray(from - base, to - base)))
+      column.send(peer, exchangeSteps.reslice, bytesOf(worldRanks.subarray(from - base, to - base)))
     }
   }
   const start = bounds.start(mine)
@@ -96,7 +96,7 @@ async function ownSlice(
     const part =
       peer === me
         ? worldRanks.subarray(from - base, to - base)
-        : wordsOf(await column.receive(peer, steps.reslice))
+        : wordsOf(await column.receive(peer, exchangeSteps.reslice))
     rows.set(part, from - start)
   }
   return { start, worldRanks: rows }
@@ -109,8 +109,10 @@ async function replicate(
   column: Exchange | null,
   slice: Slice | null,
 ): Promise<Int32Array> {
-  if (column === null) return wordsOf(await exchange.receive(exchange.me - 1, steps.replicate + 63))
-  const parts = (await allgatherBytes(column, bytesOf(slice!.worldRanks), steps.replicate)).map(wordsOf)
+  if (column === null) return wordsOf(await exchange.receive(exchange.me - 1, exchangeSteps.replicate + 63))
+  const parts = (await allgatherBytes(column, bytesOf(slice!.worldRanks), exchangeSteps.replicate)).map(
+    wordsOf,
+  )
   const all = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -118,6 +120,6 @@ async function replicate(
     at += part.length
   }
   meter.hold(all)
-  if (layout.shadow >= 0) exchange.send(layout.shadow, steps.replicate + 63, bytesOf(all))
+  if (layout.shadow >= 0) exchange.send(layout.shadow, exchangeSteps.replicate + 63, bytesOf(all))
   return all
 }

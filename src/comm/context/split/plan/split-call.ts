@@ -27,7 +27,7 @@ export interface SplitPart {
 /** The communicator that is split, in one process. */
 export interface SplitParent extends CommContext {
   /** Made with a distributed table: the rows of a split carry their world ranks. */
-  readonly isSpread: boolean
+  readonly wasDistributed: boolean
   readonly runtime: SplitPort
 }
 

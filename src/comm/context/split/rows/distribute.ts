@@ -30,16 +30,17 @@ export function distributeRuns(
       to[run] = firstAtLeast(width, words, from[run]!, edges[run + 1]!, scale, high)
       length += to[run]! - from[run]!
     }
-    const deal = dealOf(length / width, scale, low, scale.values / parts)
-    const next = counters.subarray(0, deal.buckets).fill(0)
-    for (let run = 0; run < to.length; run++) count(width, words, from[run]!, to[run]!, deal, next)
+    const bucketing = bucketingOf(length / width, scale, low, scale.values / parts)
+    const next = counters.subarray(0, bucketing.buckets).fill(0)
+    for (let run = 0; run < to.length; run++) count(width, words, from[run]!, to[run]!, bucketing, next)
     if (!isEven(next, length / width)) return false
     for (let bucket = 0, start = at; bucket < next.length; bucket++) {
       const size = next[bucket]! * width
       next[bucket] = start
       start += size
     }
-    for (let run = 0; run < to.length; run++) place(width, words, from[run]!, to[run]!, deal, next, spare)
+    for (let run = 0; run < to.length; run++)
+      scatterRows(width, words, from[run]!, to[run]!, bucketing, next, spare)
     insertRows({ width, leading: 3 }, spare, at, at + length)
     from.set(to)
     at += length
@@ -57,7 +58,7 @@ interface Scale {
 }
 
 /** A row's bucket is `floor((value - low) * factor)`. */
-interface Deal extends Scale {
+interface Bucketing extends Scale {
   readonly low: number
   readonly factor: number
   readonly buckets: number
@@ -104,7 +105,7 @@ function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): 
   return { leastColor, leastKey, keys, values: (greatestColor - leastColor) * keys + keys }
 }
 
-function dealOf(rows: number, scale: Scale, low: number, values: number): Deal {
+function bucketingOf(rows: number, scale: Scale, low: number, values: number): Bucketing {
   const buckets = bucketsFor(rows)
   // Just below, so that rounding leads to no bucket beyond the last.
   return { ...scale, low, factor: (buckets * (1 - 2 ** -40)) / values, buckets }
@@ -135,7 +136,7 @@ function count(
   words: Int32Array,
   from: number,
   to: number,
-  { leastColor, leastKey, keys, low, factor }: Deal,
+  { leastColor, leastKey, keys, low, factor }: Bucketing,
   rows: Int32Array,
 ): void {
   for (let at = from; at < to; at += width) {
@@ -154,12 +155,12 @@ function isEven(rows: Int32Array, total: number): boolean {
   return comparisons / 2 <= mostComparisons * total
 }
 
-function place(
+function scatterRows(
   width: RowWidth,
   words: Int32Array,
   from: number,
   to: number,
-  { leastColor, leastKey, keys, low, factor }: Deal,
+  { leastColor, leastKey, keys, low, factor }: Bucketing,
   next: Int32Array,
   spare: Int32Array,
 ): void {

@@ -107,7 +107,7 @@ export class RunTally {
  *
  * @param ranksPerProcess of the parent, on average
  */
-export function keepsRows(size: number, own: number, selfHostRows: number, ranksPerProcess: number): boolean {
+export function selfHosts(size: number, own: number, selfHostRows: number, ranksPerProcess: number): boolean {
   return own === size || size * ranksPerProcess <= selfHostRows * own
 }
 

@@ -125,11 +125,11 @@ export function joinEnds(ends: readonly Int32Array[], processCount: number): Joi
   const lead: (Run | undefined)[] = ends.map(() => undefined)
   const trail: (Run | undefined)[] = ends.map(() => undefined)
   const spanning: Run[] = []
-  let open: { run: Run; places: (() => void)[]; slices: number } | undefined
+  let open: { run: Run; assigns: (() => void)[]; slices: number } | undefined
   const close = () => {
     if (open === undefined) return
     if (open.slices > 1) spanning.push(open.run)
-    for (const place of open.places) place()
+    for (const assign of open.assigns) assign()
   }
   let needsTable = false
   ends.forEach((words, slice) => {
@@ -142,21 +142,21 @@ export function joinEnds(ends: readonly Int32Array[], processCount: number): Joi
       open.slices++
     } else {
       close()
-      open = { run: first, places: [], slices: 1 }
+      open = { run: first, assigns: [], slices: 1 }
     }
     const joined = open
-    joined.places.push(() => {
+    joined.assigns.push(() => {
       lead[slice] = joined.run
     })
     if (last.start === first.start) {
-      joined.places.push(() => {
+      joined.assigns.push(() => {
         trail[slice] = joined.run
       })
       return
     }
     close()
-    const next = { run: last, places: [] as (() => void)[], slices: 1 }
-    next.places.push(() => {
+    const next = { run: last, assigns: [] as (() => void)[], slices: 1 }
+    next.assigns.push(() => {
       trail[slice] = next.run
     })
     open = next

@@ -71,7 +71,7 @@ function sortPart(
   if (rows > cachedRows && digits.length > 1) {
     const cut = highestDigit(spreads, Math.ceil(Math.log2(rows / partRows)))
     const ends = new Int32Array(1 << cut.bits)
-    deal(width, cut, from, to, start, end, ends)
+    scatterByDigit(width, cut, from, to, start, end, ends)
     for (let part = 0, at = start; part < ends.length; part++) {
       const next = ends[part]!
       if (next > at) sortPart(order, to, from, at, next, !moves)
@@ -82,7 +82,7 @@ function sortPart(
   let source = from
   let target = to
   for (const digit of digits) {
-    deal(width, digit, source, target, start, end, counters)
+    scatterByDigit(width, digit, source, target, start, end, counters)
     const free = source
     source = target
     target = free
@@ -93,7 +93,7 @@ function sortPart(
 const counters = new Int32Array(1 << mostBits)
 
 /** Moves rows from `from` to `to` by one digit, stable; `next` tells then where each of its values ends. */
-function deal(
+function scatterByDigit(
   width: RowWidth,
   digit: Digit,
   from: Int32Array,
@@ -107,7 +107,7 @@ function deal(
   for (let value = 0; value < values; value++) next[value] = 0
   count(width, digit, from, start, end, next)
   accumulate(next, values, start)
-  place(width, digit, from, to, start, end, next)
+  scatterRows(width, digit, from, to, start, end, next)
 }
 
 // Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as long
@@ -152,7 +152,7 @@ function accumulate(next: Int32Array, values: number, start: number): void {
   }
 }
 
-function place(
+function scatterRows(
   width: RowWidth,
   { word, least, shift, bits }: Digit,
   from: Int32Array,

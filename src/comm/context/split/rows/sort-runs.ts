@@ -20,7 +20,7 @@ export function sortRuns(
   const edges = bounds.filter((bound, k) => k === 0 || bound > bounds[k - 1]!)
   const stages = Math.ceil(Math.log2(Math.max(1, edges.length - 1)))
   if (stages < leastStages || words.length < leastRows * width) return mergeStages(width, words, edges, spare)
-  if (stages >= leastStagesToDeal && distributeRuns(width, words, edges, spare)) return spare
+  if (stages >= leastStagesToDistribute && distributeRuns(width, words, edges, spare)) return spare
   return doRanksAscend(width, words, edges) && movesOf(width, words) <= stages
     ? sortRows(width, words, spare)
     : mergeStages(width, words, edges, spare)
@@ -30,7 +30,7 @@ export function sortRuns(
 const leastStages = 2
 const leastRows = 64
 /** Dealing takes as long as some three stages. */
-const leastStagesToDeal = 3
+const leastStagesToDistribute = 3
 
 /** Neighbors in pairs, stage by stage; an odd run is carried. */
 function mergeStages(

@@ -76,7 +76,7 @@ export class Seeker {
   }
 
   /** Takes in the verdicts of all owners, in the order of their splitters. */
-  hear(verdicts: Int32Array): void {
+  apply(verdicts: Int32Array): void {
     for (let k = 0; k < this.#sorters; k++) {
       if (this.#open[k] === 0) continue
       const at = k * verdictWords

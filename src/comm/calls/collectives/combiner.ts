@@ -17,7 +17,7 @@ import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
  * How a reduction tree combines values of one kind. An owned operand belongs to the tree: it may be overwritten or
  * become part of the result. Results are owned.
  */
-export interface Algebra<V> {
+export interface Combiner<V> {
   combine(left: V, leftOwned: boolean, right: V, rightOwned: boolean): V
   /** Bytes of every value on the wire; null where they differ. */
   readonly sizeBytes: number | null
@@ -28,18 +28,18 @@ export interface Algebra<V> {
 }
 
 /** @param type wire code of the elements, or of values */
-export function algebraOf(op: ReadyOperation, type: number, countElems: number): Algebra<unknown> {
-  if (type === typeCode.value) return new ValueAlgebra(op as FunctionOperation) as Algebra<unknown>
-  const algebra =
+export function combinerOf(op: ReadyOperation, type: number, countElems: number): Combiner<unknown> {
+  if (type === typeCode.value) return new ValueCombiner(op as FunctionOperation) as Combiner<unknown>
+  const combiner =
     op.kind === 'kernel'
-      ? new KernelAlgebra(type, countElems, op.kernel)
-      : new FunctionAlgebra(type, countElems, op)
-  return algebra as Algebra<unknown>
+      ? new KernelCombiner(type, countElems, op.kernel)
+      : new FunctionCombiner(type, countElems, op)
+  return combiner as Combiner<unknown>
 }
 
 type FunctionOperation = Extract<ReadyOperation, { kind: 'function' }>
 
-abstract class ArrayAlgebra implements Algebra<TypedArray> {
+abstract class ArrayCombiner implements Combiner<TypedArray> {
   readonly sizeBytes: number
   protected readonly type: number
   protected readonly countElems: number
@@ -62,7 +62,7 @@ abstract class ArrayAlgebra implements Algebra<TypedArray> {
 }
 
 /** Built-in operations: in place where an operand is owned, with freed arrays used again. */
-class KernelAlgebra extends ArrayAlgebra {
+class KernelCombiner extends ArrayCombiner {
   readonly #kernel: Kernel
   readonly #spare: TypedArray[] = []
 
@@ -85,7 +85,7 @@ class KernelAlgebra extends ArrayAlgebra {
 }
 
 /** User operations on typed arrays, whose `left` they may overwrite. */
-class FunctionAlgebra extends ArrayAlgebra {
+class FunctionCombiner extends ArrayCombiner {
   readonly #op: FunctionOperation
 
   constructor(type: number, countElems: number, op: FunctionOperation) {
@@ -111,7 +111,7 @@ class FunctionAlgebra extends ArrayAlgebra {
 }
 
 /** User operations on other values. */
-class ValueAlgebra implements Algebra<unknown> {
+class ValueCombiner implements Combiner<unknown> {
   readonly sizeBytes = null
   readonly #op: FunctionOperation
 

@@ -5,10 +5,10 @@ import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import { payloadOf } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import { encodeValue } from '../../datatype/value-encoding.js'
-import { countsOf, packedDispls, requireElements, side } from './blocks.js'
+import { contiguous, countsOf, packedDispls, requireElements } from './blocks.js'
 
 /** What one rank has for all others: block r is `sizes[r]` bytes from `starts[r]`. May still be the user's bytes. */
-export interface Parts {
+export interface SendBlocks {
   readonly type: number
   readonly bytes: Uint8Array
   readonly starts: Float64Array
@@ -21,8 +21,8 @@ export interface Parts {
  * @throws ERR_COUNT when a typed array does not divide by `size`, or an array has not one value per rank
  * @throws ERR_TYPE for anything else
  */
-export function equalParts(what: string, data: unknown, size: number): Parts {
-  if (!ArrayBuffer.isView(data) && !(data instanceof StridedView)) return valueParts(what, data, size)
+export function equalBlocks(what: string, data: unknown, size: number): SendBlocks {
+  if (!ArrayBuffer.isView(data) && !(data instanceof StridedView)) return valueBlocks(what, data, size)
   const payload = payloadOf(data)
   requireElements(what, payload.type)
   if (payload.countElems % size !== 0) {
@@ -34,7 +34,7 @@ export function equalParts(what: string, data: unknown, size: number): Parts {
   const blockBytes = payload.sizeBytes / size
   return {
     type: payload.type,
-    bytes: bytesOf(side(payload.data)),
+    bytes: bytesOf(contiguous(payload.data)),
     starts: Float64Array.from({ length: size }, (_, rank) => rank * blockBytes),
     sizes: new Float64Array(size).fill(blockBytes),
   }
@@ -45,13 +45,13 @@ export function equalParts(what: string, data: unknown, size: number): Parts {
  *
  * @throws ERR_COUNT when they reach beyond the data
  */
-export function countedParts(
+export function countedBlocks(
   what: string,
   data: unknown,
   counts: ArrayLike<number>,
   displs: ArrayLike<number> | undefined,
   size: number,
-): Parts {
+): SendBlocks {
   const payload = payloadOf(data)
   requireElements(what, payload.type)
   const lengths = countsOf(`${what}: counts`, counts, size)
@@ -68,13 +68,13 @@ export function countedParts(
   }
   return {
     type: payload.type,
-    bytes: bytesOf(side(payload.data)),
+    bytes: bytesOf(contiguous(payload.data)),
     starts: Float64Array.from(firsts, (first) => first * elemBytes),
     sizes: Float64Array.from(lengths, (length) => length * elemBytes),
   }
 }
 
-function valueParts(what: string, data: unknown, size: number): Parts {
+function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
   if (!Array.isArray(data)) {
     const got = data === null ? 'null' : typeof data
     throw new RankweaveError(
@@ -96,6 +96,9 @@ function valueParts(what: string, data: unknown, size: number): Parts {
 }
 
 /** Block of one rank, not copied. */
-export function partOf(parts: Parts, rank: number): Uint8Array {
-  return parts.bytes.subarray(parts.starts[rank]!, parts.starts[rank]! + parts.sizes[rank]!)
+export function blockFor(sendBlocks: SendBlocks, rank: number): Uint8Array {
+  return sendBlocks.bytes.subarray(
+    sendBlocks.starts[rank]!,
+    sendBlocks.starts[rank]! + sendBlocks.sizes[rank]!,
+  )
 }

@@ -4,7 +4,7 @@ import type { SplitParent } from '../plan/split-call.js'
 import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 
 /** Whose the rows of a split are: their world ranks, and the parent's process that hosts them. */
-export class Owners {
+export class RowLocator {
   /** Rows of a parent whose table is spread over processes carry their world ranks. */
   readonly width: RowWidth
   readonly #parent: SplitParent
@@ -14,7 +14,7 @@ export class Owners {
 
   constructor(parent: SplitParent) {
     const { layout } = parent.runtime
-    this.width = parent.isSpread ? 4 : 3
+    this.width = parent.wasDistributed ? 4 : 3
     this.#parent = parent
     this.#table = parent.table
     this.#indexOf = new Int32Array(layout.processes).fill(-1)
