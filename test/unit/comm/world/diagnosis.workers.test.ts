@@ -20,7 +20,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
     await there
     let text = await ask()
     // The others may not have come to their receive yet, or not out of the barrier.
-    while (!text.includes('5 wait') || text.includes('barrier()')) text = await ask()
+    while (!text.includes('5 blocked') || text.includes('barrier()')) text = await ask()
     expect(text.trimEnd().split('\n')).toEqual([
       'who waits for what, 6 ranks on 2 processes',
       '  5 blocked, 1 running (rank 5), 0 finished',
