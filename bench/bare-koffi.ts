@@ -1,4 +1,4 @@
-// What baselines/pingpong.c and baselines/stream.c do, by MPI calls from JavaScript through koffi and nothing between:
+// baselines/pingpong.c and baselines/stream.c by MPI calls from JavaScript through koffi, without this library:
 // pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ...
 import { mpi } from '../src/entry/index.js'
 import { expectEqual } from './programs/timing.js'
@@ -69,7 +69,7 @@ function stream(sizeBytes: number, [window, iterations, batches]: readonly numbe
   return timed(oneWindow, iterations, batches) / window
 }
 
-/** Median microseconds of one operation over batches, as bench.h takes it, after as much again to warm up. */
+/** Median microseconds of one operation over batches, as in bench.h, after as many batches of warm-up. */
 function timed(operation: () => void, iterations: number, batches: number): number {
   const samples: number[] = []
   for (let batch = -batches; batch < batches; batch++) {
@@ -81,7 +81,7 @@ function timed(operation: () => void, iterations: number, batches: number): numb
   return samples.sort((x, y) => x - y)[batches >> 1]
 }
 
-/** Zeroed bytes that stay where they are. */
+/** Zeroed bytes at a fixed address. */
 function memory(sizeBytes: number): { readonly bytes: Uint8Array; readonly at: number } {
   const bytes = new Uint8Array(new ArrayBuffer(Math.max(64, sizeBytes)), 0, sizeBytes)
   return { bytes, at: addressOf(bytes) }

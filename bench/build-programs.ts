@@ -12,7 +12,7 @@ const programSources = fileURLToPath(new URL('programs/', import.meta.url))
 const baselineSources = fileURLToPath(new URL('baselines/', import.meta.url))
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-/** A program of `programs/` and on what it runs. */
+/** A program of `programs/`, and the world it runs on. */
 export interface OurWorld {
   readonly program: string
   readonly ranks: number
@@ -50,7 +50,7 @@ export class BuiltPrograms {
       format: 'esm',
       target: 'node20',
     })
-    // With a name and exports, so that `import 'rankweave'` finds it.
+    // `import 'rankweave'` resolves to this package itself, by its name and exports.
     const manifest = {
       name: 'rankweave',
       type: 'module',
@@ -124,7 +124,7 @@ export class BuiltPrograms {
     }))
   }
 
-  /** Blocking MPI calls from JavaScript, through koffi and nothing else. */
+  /** Blocking MPI calls from JavaScript, through koffi, without this library. */
   inBareKoffi(name: string, mpi: MpiName, words: readonly string[], limitSeconds: number): Implementation {
     return this.#job(name, mpi, { processes: 2, bound: true }, limitSeconds, [], () => ({
       said: `node ${process.version}, bare koffi`,
@@ -179,5 +179,5 @@ export class BuiltPrograms {
   }
 }
 
-/** Of Open MPI: payloads in two copies through shared memory; else in one, by the kernel (cross-memory attach). */
+/** Flags of Open MPI for two copies through shared memory; the default is one copy by the kernel (cross-memory attach). */
 export const twoCopies = ['--mca', 'btl_vader_single_copy_mechanism', 'none']

@@ -1,5 +1,5 @@
-// One process of a world. Argument: what to run, as JSON. The process that calls `run`, or is the first of an MPI job,
-// prints the figures of rank 0 as one JSON object.
+// One process of a world. Argument: the program and its world, as JSON. The process that calls `run`, or process 0 of an
+// MPI job, prints the figures of rank 0 as one JSON object.
 import { isRankweaveError, type Main, mpi, run } from '../src/entry/index.js'
 
 const { program, ranks, fabric, processes, args } = JSON.parse(process.argv[2]) as {
@@ -36,7 +36,7 @@ async function onMpi(): Promise<void> {
   await session.close()
 }
 
-/** Milliseconds from when a worker ended until a rank that waited for it knew, and until the world had ended. */
+/** Milliseconds from the end of a worker until a rank that waited for it was notified, and until the world had ended. */
 async function loss(): Promise<object> {
   const clock = new SharedArrayBuffer(16)
   const at = new Float64Array(clock)
@@ -45,7 +45,7 @@ async function loss(): Promise<object> {
   } catch (error) {
     if (!isRankweaveError(error) || error.code !== 'ERR_PEER_LOST') throw error
     const endedAt = performance.timeOrigin + performance.now()
-    if (at[1] === 0) throw new Error('nobody was told of the loss')
+    if (at[1] === 0) throw new Error('no rank was notified of the loss')
     return { known: at[1] - at[0], ended: endedAt - at[0] }
   }
   throw new Error('expected the world to fail with ERR_PEER_LOST')

@@ -5,7 +5,7 @@ import type { Figures } from './run-with-timeout.js'
 /** One side of a comparison: ours or a baseline. */
 export interface Implementation {
   readonly name: string
-  /** What was run, for the report. */
+  /** Command and versions, for the report. */
   readonly how: string
   /** Takes part in one of this many rounds, where a run is expensive. */
   readonly every?: number
@@ -22,10 +22,10 @@ export interface Target {
 export const ratioAtMost = (value: number): Target => ({ of: 'ratio', is: 'at most', value })
 export const ratioAtLeast = (value: number): Target => ({ of: 'ratio', is: 'at least', value })
 export const oursAtMost = (value: number): Target => ({ of: 'ours', is: 'at most', value })
-/** As a ratio of times. */
+/** The target as a ratio of times. */
 export const timesFaster = (times: number): Target => ratioAtMost(1 / times)
 
-/** One line of the report, out of the figures of a suite. */
+/** One line of the report, from the figures of a suite. */
 export interface Case {
   readonly case: string
   readonly unit: string
@@ -35,7 +35,7 @@ export interface Case {
   /** Baselines with the same key unless `baselineKey`: the best one counts. */
   readonly baselines?: readonly string[]
   readonly baselineKey?: string
-  /** From what was measured to the unit. */
+  /** Converts the measured value to the unit. */
   readonly convert?: (measured: number) => number
   readonly largerIsBetter?: boolean
   readonly target?: Target
@@ -141,7 +141,7 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
   }
 }
 
-/** Less busy cores than this do not disturb a measurement. */
+/** Fewer busy cores than this do not disturb a measurement. */
 const quietCores = 0.3
 const mostTries = 20
 
@@ -165,7 +165,7 @@ function busyMs(): number {
   return cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
 }
 
-/** Suite after suite, figure after figure, as they are measured. */
+/** The figures of every suite, as they are measured. */
 export async function* figuresOf(
   suites: readonly Suite[],
   { quick = false, only = '' }: BenchOptions,

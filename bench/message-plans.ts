@@ -1,6 +1,6 @@
 const mebibyte = 2 ** 20
 
-/** 8 B to 16 MiB, closer where libraries change from one way to the next. */
+/** 8 B to 16 MiB, denser where libraries switch protocols. */
 export const messageSizes: readonly number[] = [8, 64, 1024, 2 ** 14, 2 ** 16, 2 ** 18, 2 ** 20, 2 ** 24]
 
 /** The sizes of `--sizes`. */
@@ -12,7 +12,7 @@ export function wholeSizes(text: string): number[] {
   return sizes
 }
 
-/** How often to play ping-pong, by size: for our programs, and as words for baselines/pingpong.c. */
+/** Iterations of ping-pong by size, for our programs, and as arguments for baselines/pingpong.c. */
 export function pingPongPlan(messages: readonly number[]) {
   const sizes = messages.map((sizeBytes) => ({
     sizeBytes,
@@ -23,7 +23,7 @@ export function pingPongPlan(messages: readonly number[]) {
   return { sizes, words: sizes.map((s) => `${s.sizeBytes}:${s.iterations}:${s.batches}`) }
 }
 
-/** The same for a window of messages one way and baselines/stream.c. */
+/** Iterations of a window of messages one way, for our programs and for baselines/stream.c. */
 export function streamPlan(messages: readonly number[]) {
   const sizes = messages.map((sizeBytes) => {
     const window = clamp(2 ** 24 / sizeBytes, 2, 64)
@@ -38,7 +38,7 @@ export function streamPlan(messages: readonly number[]) {
   return { sizes, words: sizes.map((s) => `${s.sizeBytes}:${s.window}:${s.iterations}:${s.batches}`) }
 }
 
-/** What of it is reported. */
+/** Unit and key of a bandwidth. */
 export const bandwidthOf = (sizeBytes: number) =>
   ({
     unit: 'GB/s',

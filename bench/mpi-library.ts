@@ -1,27 +1,27 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** An MPI of this machine, with which baselines are compiled and run. */
+/** An MPI of this machine, by which baselines are compiled and run. */
 export interface MpiLibrary {
   readonly name: 'Open MPI' | 'MPICH'
   readonly mpicc: string
   readonly mpirun: string
-  /** With the name. */
+  /** Name and version. */
   readonly version: string
   readonly env: Readonly<Record<string, string>>
-  /** Of mpirun. */
+  /** Arguments of mpirun. */
   flags(placing: Placing): readonly string[]
 }
 
 export interface Placing {
   readonly processes: number
-  /** Each to a core of its own. */
+  /** Whether each process is bound to a core of its own. */
   readonly bound: boolean
 }
 
 export type MpiName = MpiLibrary['name']
 
-/** What is asked of every benchmark of this kind: said explicitly, as each library would choose here by itself. */
+/** The MPIs and their flags: explicit, but what each library chooses on one machine by itself. */
 const known: readonly (Omit<MpiLibrary, 'version' | 'mpicc' | 'mpirun'> & {
   readonly suffix: string
   readonly packages: string
@@ -33,7 +33,7 @@ const known: readonly (Omit<MpiLibrary, 'version' | 'mpicc' | 'mpirun'> & {
     packages: 'libopenmpi-dev openmpi-bin',
     versionIn: (said) => /Open(?: MPI|RTE)\)? v?(\S+)/.exec(said)?.[1],
     env: { OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1' },
-    // Its own matching over memory that the processes share.
+    // Open MPI's own matching over shared memory.
     flags: ({ processes, bound }) => [
       ...['--mca', 'pml', 'ob1', '--mca', 'btl', 'self,vader', '--bind-to', bound ? 'core' : 'none'],
       ...(processes <= 2 ? [] : ['--oversubscribe', '--mca', 'mpi_yield_when_idle', '1']),
@@ -49,10 +49,10 @@ const known: readonly (Omit<MpiLibrary, 'version' | 'mpicc' | 'mpirun'> & {
   },
 ]
 
-/** That MPI as it is installed here, or why it is not. */
+/** The installed MPI of that name, or the reason why it is missing. */
 export function findMpi(name: MpiName): MpiLibrary | { readonly missing: string } {
   const { suffix, packages, versionIn, env, flags } = known.find((one) => one.name === name)!
-  // Debian's name where both are installed, else the only one there is.
+  // Debian's name where both MPIs are installed, else the name without suffix.
   const command = (word: string) => (onPath(word + suffix) ? word + suffix : word)
   const mpirun = command('mpirun')
   if (!onPath(mpirun)) return { missing: `mpicc or mpirun is missing: apt-get install ${packages}` }

@@ -15,7 +15,7 @@ import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from '.
 import type { MpiName } from './mpi-library.js'
 import type { CollectiveCase } from './programs/collectives.js'
 
-/** Everything that is asked of one MPI, in the order of the report. Names begin with the library's. */
+/** The suites of one MPI, in the order of the report. Their names begin with the library's. */
 export function mpiSuites(built: BuiltPrograms, mpi: MpiName, messages: readonly number[]): readonly Suite[] {
   const prefix = mpi === 'Open MPI' ? 'openmpi' : 'mpich'
   return [
@@ -31,12 +31,12 @@ export function mpiSuites(built: BuiltPrograms, mpi: MpiName, messages: readonly
   }))
 }
 
-/** Two processes: ours, C in every way that the library has, and MPI calls from JavaScript. */
+/** Two processes: ours, C with one copy and with two, and MPI calls from JavaScript. */
 function pairOf(built: BuiltPrograms, mpi: MpiName, program: 'pingpong' | 'stream', plan: Plan) {
   const { sizes, words } = plan
   const args = { memory: 'ordinary', sizes }
   const inC = [built.inC('C', mpi, program, 2, words, 60)]
-  // MPICH chooses by size, and has no such switch.
+  // MPICH chooses by size and has no such option.
   if (mpi === 'Open MPI') inC.push(built.inC('C, two copies', mpi, program, 2, words, 60, twoCopies))
   return {
     implementations: [
@@ -98,13 +98,13 @@ function stream(built: BuiltPrograms, mpi: MpiName, messages: readonly number[])
   }
 }
 
-/** How often, by ranks: ours on as many processes, which warm up for as long as it says, ours on two, and the peer's. */
+/** Operations by ranks: ours on as many processes, with their warm-up time; ours on two processes; C. */
 const effort = {
   16: { spread: [6000, 20, 11], spreadMs: 4000, lowered: [2000, 100, 31], peer: [20, 11] },
   64: { spread: [10, 5, 7], spreadMs: 300, lowered: [1000, 100, 31], peer: [4, 7] },
 } as const
 
-/** By key: the graph, and the size of groups that saves most messages in it. */
+/** By key: the topology, and the k that saves most messages in it. */
 const graphs = {
   16: {
     moore2: { topology: 'moore:4x4:r=2', k: 2 },

@@ -6,11 +6,11 @@ interface Series {
   readonly points: readonly { readonly sizeBytes: number; readonly value: number }[]
 }
 
-/** One line of the picture: which figures, and whose. */
+/** One line of the plot: its figures, and whether ours or the baseline's. */
 export interface Line {
   readonly name: string
   readonly color: string
-  /** Details that a figure must have. */
+  /** Details of the figures on this line. */
   readonly of: Readonly<Record<string, string>>
   readonly side: 'ours' | 'peer'
 }

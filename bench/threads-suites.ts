@@ -14,7 +14,7 @@ import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from '.
 import type { CollectiveCase } from './programs/collectives.js'
 import type { MemoryKind } from './programs/memory.js'
 
-/** Everything that is asked, in the order of the report. */
+/** All suites, in the order of the report. */
 export function threadsSuites(built: BuiltPrograms, sizes: readonly number[]): readonly Suite[] {
   return [
     pingPong(built, sizes),
@@ -27,11 +27,27 @@ export function threadsSuites(built: BuiltPrograms, sizes: readonly number[]): r
   ]
 }
 
+const baselines = ['one copy', 'two copies']
+
+/** Two ranks with ordinary arrays and with `world.alloc()`, and C with one copy and with two, alternating. */
+function pair(
+  built: BuiltPrograms,
+  program: 'pingpong' | 'stream',
+  sizes: readonly object[],
+  words: readonly string[],
+): Implementation[] {
+  const ours = (memory: MemoryKind) =>
+    built.onThreads(memory, { program, ranks: 2, args: { memory, sizes } }, 60)
+  return [
+    ours('ordinary'),
+    built.inC('one copy', 'Open MPI', program, 2, words, 60),
+    ours('alloc'),
+    built.inC('two copies', 'Open MPI', program, 2, words, 60, twoCopies),
+  ]
+}
+
 function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
   const { sizes, words } = pingPongPlan(messages)
-  const ours = (memory: MemoryKind) =>
-    built.onThreads(memory, { program: 'pingpong', ranks: 2, args: { memory, sizes } }, 60)
-  const baselines = ['one copy', 'two copies']
   const figures = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes }) => ({
       case: `ping-pong, half round trip, ${bytesText(sizeBytes)}${memory === 'alloc' ? ', alloc' : ''}`,
@@ -44,21 +60,13 @@ function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
     }))
   return {
     name: 'pingpong',
-    implementations: [
-      ours('ordinary'),
-      built.inC('one copy', 'Open MPI', 'pingpong', 2, words, 60),
-      ours('alloc'),
-      built.inC('two copies', 'Open MPI', 'pingpong', 2, words, 60, twoCopies),
-    ],
+    implementations: pair(built, 'pingpong', sizes, words),
     cases: [...figures('ordinary'), ...figures('alloc')],
   }
 }
 
 function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   const { sizes, words } = streamPlan(messages)
-  const ours = (memory: MemoryKind) =>
-    built.onThreads(memory, { program: 'stream', ranks: 2, args: { memory, sizes } }, 60)
-  const baselines = ['one copy', 'two copies']
   const bandwidth = (memory: MemoryKind): Case[] =>
     sizes.map(({ sizeBytes, window }) => ({
       ...bandwidthOf(sizeBytes),
@@ -76,17 +84,12 @@ function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   }
   return {
     name: 'stream',
-    implementations: [
-      ours('ordinary'),
-      built.inC('one copy', 'Open MPI', 'stream', 2, words, 60),
-      ours('alloc'),
-      built.inC('two copies', 'Open MPI', 'stream', 2, words, 60, twoCopies),
-    ],
+    implementations: pair(built, 'stream', sizes, words),
     cases: [...bandwidth('ordinary'), ...bandwidth('alloc'), ...(messages.includes(8) ? [rate] : [])],
   }
 }
 
-/** How often, by ranks: ours, and the peer's, whose oversubscribed processes take turns at two cores. */
+/** Operations by ranks: warm-up, per batch and batches of ours; per batch and batches of C, whose oversubscribed processes share two cores. */
 const effort: Readonly<Record<number, { ours: [number, number, number]; peer: [number, number] }>> = {
   2: { ours: [20_000, 1000, 31], peer: [1000, 31] },
   16: { ours: [5000, 300, 31], peer: [20, 11] },
@@ -169,7 +172,7 @@ function collectives(built: BuiltPrograms, ranks: number): Suite {
 }
 
 function idle(built: BuiltPrograms): Suite {
-  // One more than waits: it sleeps, and wakes the others in the end.
+  // One rank more than wait: it sleeps, and wakes the others at the end.
   const ranks = 65
   const waitMs = 3000
   return {
@@ -222,7 +225,7 @@ function crowd(built: BuiltPrograms): Suite {
         unit: 'bytes per rank',
         ours: 'timed',
         key: 'rssBytesPerRank',
-        details: { note: 'with garbage that was not collected' },
+        details: { note: 'including uncollected garbage' },
       },
     ],
   }

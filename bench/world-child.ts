@@ -36,12 +36,12 @@ await run(
     await world.barrier()
     if (isFirst) {
       samples.start.push((performance.now() - started) / 1000)
-      // Every other rank waits in the next barrier: this is what a living world takes.
+      // Every other rank waits in the next barrier: this is the memory of a running world.
       samples.worldBytesPerRank.push((bytesInUse() - before) / ranks)
     }
     await world.barrier()
 
-    /** Seconds from when the first rank begins until the last has its result: all share one clock. */
+    /** Seconds from when the first rank begins until the last has its result; all ranks share one clock. */
     const timed = async <T>(into: number[], operation: () => Promise<T>): Promise<T> => {
       await world.barrier()
       begin ??= performance.now()
@@ -70,7 +70,7 @@ await run(
       await (await timed(samples.split, split)).free()
     }
 
-    // Kept, unlike those above, to see what they take; the others wait in the same barrier both times.
+    // Retained, unlike those above, to measure their memory; the other ranks wait in the same barrier both times.
     await world.barrier()
     const idle = isFirst ? bytesInUse() : 0
     await world.barrier()

@@ -10,7 +10,7 @@ type Samples = Readonly<
   Record<'start' | 'barrier' | 'allreduce' | 'split' | 'worldBytesPerRank' | 'splitBytesPerRank', number[]>
 >
 
-/** A world far larger than the machine: what a virtual rank costs. */
+/** A world with many more ranks than cores: the cost of a virtual rank. */
 export const worldBench: Bench = {
   name: 'world',
   question: `What do ${ranks} ranks cost, in seconds and bytes?`,
@@ -25,7 +25,7 @@ export const worldBench: Bench = {
       yield figure('barrier', 's', samples.barrier)
       yield figure('allreduce of one number', 's', samples.allreduce)
       yield figure(`split into ${communicators}`, 's', samples.split)
-      yield figure('living world', 'bytes per rank', samples.worldBytesPerRank)
+      yield figure('running world', 'bytes per rank', samples.worldBytesPerRank)
       yield figure(`split into ${communicators}`, 'bytes per rank', samples.splitBytesPerRank)
     }
   },

@@ -1,4 +1,4 @@
-// What the peers of the benchmark share: batches of timed operations, their median, and one JSON object as output.
+// Shared by the baselines: batches of timed operations, their median, and one JSON object as output.
 #ifndef RANKWEAVE_BENCH_H
 #define RANKWEAVE_BENCH_H
 
@@ -11,7 +11,7 @@
 
 static int rank, size;
 
-// No run outlives its limit, even if its launcher was killed: argument 1 is the limit in seconds.
+// Argument 1 is the time limit in seconds: no run exceeds it, even if its launcher was killed.
 static void bench_begin(int *argc, char ***argv) {
   MPI_Init(argc, argv);
   if (*argc < 2) {

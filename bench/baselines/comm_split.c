@@ -1,4 +1,4 @@
-// Splits of MPI_COMM_WORLD into 4 communicators, each freed again, then KEPT of them to see what they take:
+// Splits of MPI_COMM_WORLD into 4 communicators, each freed again, then KEPT of them are retained to measure their memory:
 // SECONDS ITERATIONS BATCHES [KEPT].
 #include <malloc.h>
 
@@ -15,7 +15,7 @@ static double bytes_in_use(void) {
   return (double)info.uordblks + (double)info.hblkhd;
 }
 
-// Bytes of the heap for one communicator, on the process where it is most.
+// Bytes of the heap per communicator, on the process with the most.
 static double bytes_each(int count) {
   MPI_Comm *kept = bytes_of((size_t)count * sizeof *kept);
   const double before = bytes_in_use();

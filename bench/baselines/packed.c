@@ -1,16 +1,16 @@
-// A neighbor allgather of many ranks on two processes as one would write it by hand: each process packs what the other
-// needs into one message, and copies from what came and from its own blocks to every slot of its ranks:
+// A neighbor allgather of many ranks on two processes, packed by hand: each process packs the blocks that the other needs
+// into one message, and copies received blocks and its own into every slot of its ranks:
 // SECONDS KEY:ITERATIONS:BATCHES:GRAPH FILE ...
 #include "graph.h"
 
 struct exchange {
-  // Blocks of the ranks here, then those that came from the other process.
+  // Blocks of this process's ranks, then those received from the other process.
   int *blocks;
   int here, first;
-  // Which of the blocks here the other process needs.
+  // Blocks of this process that the other process needs.
   int *needed, needed_count;
   int *packed, coming;
-  // Slots of all ranks here, one after the other, and the block that belongs in each.
+  // Slots of this process's ranks, one after the other, and the block of each.
   int *slots, *block_of_slot, slot_count;
 };
 

@@ -1,4 +1,4 @@
-// A conventional split, and one that merges at every stage, as one would write them in C++
+// A conventional split, and one that merges at every stage, in plain C++
 // (docs/split-algorithms.md#measuring-splits-of-millions): 12-byte entries, random keys, one communicator. Data moves
 // by memcpy. Prints one JSON object with seconds, one per run.
 #include <algorithm>
@@ -53,7 +53,7 @@ static double conventional(const std::vector<Entry> &all) {
   return took;
 }
 
-// Stage h moves h entries and merges them with the own h; the peer's halves were sorted off the clock.
+// Stage h moves h entries and merges them with its own h; the peer's halves are sorted before timing.
 static double merging(const std::vector<Entry> &own, const std::vector<Entry> &peer) {
   const size_t half = own.size();
   std::vector<Entry> received(half), merged(2 * half);

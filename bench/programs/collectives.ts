@@ -7,9 +7,9 @@ import { type Effort, expectEqual, timed } from './timing.js'
 export interface CollectiveCase extends Effort {
   readonly key: string
   readonly kind: 'barrier' | 'allreduce' | 'neighbor' | 'persistent'
-  /** Of `neighbor` and `persistent`. */
+  /** For `neighbor` and `persistent`. */
   readonly topology?: string
-  /** Of `neighbor` and `persistent`; default: the library's. */
+  /** For `neighbor` and `persistent`; default: the library's. */
   readonly strategy?: Strategy
 }
 
@@ -24,7 +24,7 @@ export default async function main(world: Communicator, cases: readonly Collecti
 
 type Operations = (iterations: number) => Promise<void>
 
-/** The operation in a loop, once its result has been checked. */
+/** The operation in a loop, after its result has been checked. */
 async function prepare(
   world: Communicator,
   { kind, topology = '', strategy }: CollectiveCase,

@@ -1,4 +1,4 @@
-// Every rank awaits a barrier and returns; with `weigh`, the first of each process looks at its memory in between.
+// Every rank awaits a barrier and returns; with `weigh`, the first rank of each process measures the memory in between.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from 'rankweave'

@@ -1,12 +1,12 @@
 // All ranks but the first wait in a receive; the first, which sleeps, wakes them one after the other.
 import type { Communicator } from 'rankweave'
 
-/** Monotonic, and the same for all processes of a machine. */
+/** A monotonic clock, the same for all processes of a machine. */
 const nowMs = () => Number(process.hrtime.bigint()) / 1e6
 
 /**
- * `idle`: percent of one core that the operating system's process of rank 0 used; `idleWorst`: the most that any used.
- * `firstMs`: the longest that the first message after the pause was under way.
+ * `idle`: percent of one core that the operating system's process of rank 0 used; `idleWorst`: the maximum over all processes.
+ * `firstMs`: the longest latency of the first message after the pause.
  */
 export default async function main(world: Communicator, { waitMs }: { readonly waitMs: number }) {
   await world.barrier()

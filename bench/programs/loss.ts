@@ -1,7 +1,7 @@
-// The last rank's worker ends all at once; the first, which waits for a message of its, notes how long it took to know.
+// The worker of the last rank exits; the first rank, which waits for a message from it, records when it is notified.
 import { type Communicator, isRankweaveError } from 'rankweave'
 
-/** `clock`: shared with the caller; [0] when the worker ended, [1] when the first rank knew. */
+/** `clock`: shared with the caller; [0] when the worker ended, [1] when the first rank was notified. */
 export default async function main(world: Communicator, { clock }: { readonly clock: SharedArrayBuffer }) {
   const at = new Float64Array(clock)
   const now = () => performance.timeOrigin + performance.now()

@@ -1,9 +1,9 @@
 import type { Communicator } from 'rankweave'
 
-/** Where payloads live: in arrays like any other, or in memory from `world.alloc()`, which all processes reach. */
+/** The memory of payloads: ordinary arrays, or `world.alloc()`, which every process can access. */
 export type MemoryKind = 'ordinary' | 'alloc'
 
-/** Zeroed bytes of that kind. */
+/** Zeroed bytes in memory of that kind. */
 export function bytesIn(kind: MemoryKind, world: Communicator, sizeBytes: number): Uint8Array {
   if (kind === 'ordinary') return new Uint8Array(sizeBytes)
   const { alloc } = world as { alloc?: (sizeBytes: number) => ArrayBufferLike | ArrayBufferView }

@@ -1,4 +1,4 @@
-// Splits of the world into 4 communicators, each freed again; with `weigh`, what so many that are kept take.
+// Splits of the world into 4 communicators, each freed again; with `weigh`, the memory of that many retained ones.
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import type { Communicator } from 'rankweave'
@@ -9,7 +9,7 @@ export interface SplitEffort extends Effort {
   readonly weigh?: number
 }
 
-/** Microseconds of one split and one free, and bytes per process of one split that is kept. */
+/** Microseconds of one split and one free, and bytes per process of one retained communicator. */
 export default async function main(world: Communicator, { weigh, ...effort }: SplitEffort) {
   const { rank, size } = world
   const split = () => world.split(rank % 4, -rank)
@@ -27,7 +27,7 @@ export default async function main(world: Communicator, { weigh, ...effort }: Sp
   return { split: us, ...(weigh === undefined ? {} : { bytes: await bytesEach(world, split, weigh) }) }
 }
 
-/** On the process where it is most. */
+/** Bytes per communicator, on the process with the most. */
 async function bytesEach(
   world: Communicator,
   split: () => Promise<Communicator>,
@@ -41,7 +41,7 @@ async function bytesEach(
   return most
 }
 
-/** The engine lets go of code that is no longer used, and of memory behind arrays, only in the course of several. */
+/** The engine releases unused code, and memory of arrays, only over several collections. */
 const collections = 10
 
 async function bytesInUse(): Promise<number> {

@@ -3,20 +3,20 @@ import type { Communicator } from 'rankweave'
 export interface Effort {
   /** Operations before the first that is timed. */
   readonly warmUp: number
-  /** What they may take; default 300. Processes that share cores need as many times longer to be compiled. */
+  /** Limit of the warm-up; default 300. Processes that share a core take as many times longer to be compiled. */
   readonly warmUpMs?: number
   /** Operations per batch. */
   readonly iterations: number
   readonly batches: number
 }
 
-/** What a batch may take. */
+/** Limit of a batch. */
 const longestBatchMs = 5
 const probes = 3
 
 /**
- * Median microseconds of one operation over batches, which all ranks begin together. Where operations take long there
- * are fewer of them, the same number on all ranks: a run has its limit.
+ * Median microseconds of one operation over batches, which all ranks begin together. Slow operations are repeated less
+ * often, the same number on all ranks, so that a run ends within its time limit.
  */
 export async function timed(
   world: Communicator,
@@ -45,7 +45,7 @@ export async function timed(
   return batches % 2 === 1 ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2
 }
 
-/** Of one operation. */
+/** Milliseconds of one operation. */
 async function millisecondsOf(
   operations: (iterations: number) => Promise<void>,
   iterations: number,

@@ -16,14 +16,14 @@ import type { PhaseTable } from './paper-table.js'
 export interface SorterRow extends PhaseTable<number> {
   readonly entries: number
   readonly sorters: number
-  /** Of the search for splitters, and messages one after another (docs/split-algorithms.md#costs). */
+  /** Rounds of the search for splitters, and messages on the critical path (docs/split-algorithms.md#costs). */
   readonly rounds: number
   readonly messages: number
 }
 
 const width = 3
 
-/** Sorted lists of one size, one after another: ranks ascend from list to list. Given up by {@link halved}. */
+/** Sorted lists of one size, one after another: ranks ascend from list to list. {@link halved} consumes them. */
 export interface Lists {
   readonly entries: number
   readonly count: number
@@ -70,7 +70,7 @@ export function measureSorters(lists: Lists, runs: number): SorterRow {
   const spare = new Int32Array(rows * width)
   const collects: number[] = []
   const searches: number[] = []
-  // By sorter: a run that was disturbed counts for one sorter only.
+  // By sorter: a disturbed run affects one sorter only.
   const exchanges = all.map((): number[] => [])
   const merges = all.map((): number[] => [])
   let rounds = 0
@@ -127,7 +127,7 @@ export function measureMerging(lists: Lists, runs: number): number {
   return middle(samples)
 }
 
-/** Seconds of our conventional split (B1): every stage moves what is there, then everything is sorted. */
+/** Seconds of our conventional split (B1): every stage doubles the rows, then all are sorted. */
 export function measureConventional({ entries, words, spare }: Lists, runs: number): number {
   const samples = Array.from({ length: runs }, () => {
     let members!: Int32Array
@@ -152,7 +152,7 @@ export function measureConventional({ entries, words, spare }: Lists, runs: numb
   return middle(samples)
 }
 
-/** Stages of two processes: each moves h rows and merges them with its own h, until `rows` are together. */
+/** Stages of two processes: each moves h rows and merges them with its own h, until all `rows` are merged. */
 function stages(own: Rows, peer: Rows, rows: number, received: Int32Array, merged: Int32Array): number {
   return secondsOf(() => {
     for (let h = 1; 2 * h <= rows; h *= 2) {
@@ -191,7 +191,7 @@ function rowsOf({ entries, count, words }: Lists): Rows[] {
   }))
 }
 
-/** A slice is wrong if it is not sorted, not as long as it must be, or begins below the end of the one before. */
+/** A slice is wrong if it is not sorted, has another length, or begins below the end of the previous one. */
 function requireSlice(slice: Int32Array, isFull: boolean, below: Int32Array | undefined): void {
   const before = (a: Int32Array, i: number, b: Int32Array, j: number) =>
     a[i + 1]! < b[j + 1]! || (a[i + 1] === b[j + 1] && a[i + 2]! < b[j + 2]!)
@@ -202,7 +202,7 @@ function requireSlice(slice: Int32Array, isFull: boolean, below: Int32Array | un
 }
 
 function wrong(): Error {
-  return new Error('what was sorted is not in order')
+  return new Error('the sorted rows are not in order')
 }
 
 function secondsOf(work: () => void): number {

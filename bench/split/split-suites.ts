@@ -2,7 +2,7 @@ import type { BuiltPrograms } from '../build-programs.js'
 import { ratioAtMost, type Suite, timesFaster } from '../comparison.js'
 import type { MpiName } from '../mpi-library.js'
 
-/** Whole splits, freed again, next to MPI_Comm_split. */
+/** Whole splits and their frees, compared with MPI_Comm_split. */
 export function splitSuites(built: BuiltPrograms, libraries: readonly MpiName[]): Suite[] {
   return [
     onThreads(built),
@@ -10,10 +10,10 @@ export function splitSuites(built: BuiltPrograms, libraries: readonly MpiName[])
   ]
 }
 
-/** What compiles while it runs needs a second or two. */
+/** Code that is compiled while it runs needs a second or two to warm up. */
 const effort = { warmUp: 2000, iterations: 50, batches: 801 }
 
-/** 8 processes per core are compiled one after the other. */
+/** 8 processes per core compile one after the other. */
 const crowdedEffort = { warmUp: 8000, warmUpMs: 15_000, iterations: 50, batches: 101 }
 
 function onThreads(built: BuiltPrograms): Suite {
@@ -37,11 +37,11 @@ function onThreads(built: BuiltPrograms): Suite {
   }
 }
 
-/** One rank per process on either side. */
+/** One rank per process on both sides. */
 function onMpi(built: BuiltPrograms, library: MpiName, processes: number): Suite {
   const few = processes > 2
-  // A heap with a collector shows what little things take only by very many; MPICH has some 2,000 communicators in all,
-  // and takes a quarter of a second for each where processes share cores.
+  // A garbage-collected heap shows the size of small objects only with very many of them. MPICH has about 2,000
+  // communicators in all, and takes a quarter of a second for each where processes share cores.
   const args = few ? { ...crowdedEffort, weigh: 200 } : { ...effort, weigh: 2000 }
   const words = few ? [3, 11, library === 'MPICH' ? 50 : 200] : [50, 101, 200]
   const details = { mpi: library }
@@ -62,7 +62,7 @@ function onMpi(built: BuiltPrograms, library: MpiName, processes: number): Suite
         details,
       },
       {
-        case: `a communicator of a split, kept, ${processes} processes of ${library}`,
+        case: `a retained communicator of a split, ${processes} processes of ${library}`,
         unit: 'bytes per process',
         ours: 'ours',
         key: 'bytes',

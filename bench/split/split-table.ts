@@ -15,9 +15,9 @@ export interface TableOptions {
   /** Millions (2^20) of entries, and numbers of sorters, powers of two from 2. */
   readonly millions: readonly number[]
   readonly sorters: readonly number[]
-  /** Of which the median counts; at most 3 for more than 32M entries. */
+  /** Figures are the median; at most 3 runs for more than 32M entries. */
   readonly runs: number
-  /** Seconds that every message on the critical path is charged with, since memory has no latency to speak of. */
+  /** Seconds charged per message on the critical path, since memory has almost no latency. */
   readonly alpha: number
 }
 
@@ -30,7 +30,7 @@ export interface Baselines {
   readonly cppMerging: number | null
 }
 
-/** A promise, and how far it was kept: how many times faster the split with most sorters is, alpha included. */
+/** A target: how many times faster the split with most sorters is, alpha included. */
 export interface Verdict {
   readonly entries: number
   readonly sorters: number
@@ -40,7 +40,7 @@ export interface Verdict {
   readonly met: boolean | null
 }
 
-/** Table 2.1 as it comes out here. */
+/** Table 2.1 as measured on this machine. */
 export interface SplitTable {
   readonly machine: string
   readonly peer: string
@@ -51,11 +51,11 @@ export interface SplitTable {
   readonly verdicts: readonly Verdict[]
 }
 
-/** Measures all of it, the peer in the same run. @param tell hears of every row as it is measured */
+/** Measures the table, and the baseline in the same run. @param onRow is called with every row as it is measured */
 export function measureTable(
   { millions, sorters, runs, alpha }: TableOptions,
-  peer: SplitBaseline,
-  tell: (line: string) => void,
+  baseline: SplitBaseline,
+  onRow: (line: string) => void,
 ): SplitTable {
   const rows: SorterRow[] = []
   const baselines: Baselines[] = []
@@ -68,34 +68,34 @@ export function measureTable(
       if (sorters.includes(lists.count)) {
         const row = measureSorters(lists, few)
         rows.push(row)
-        tell(`${size}M entries, ${row.sorters} sorters: ${row.total.toFixed(4)} s`)
+        onRow(`${size}M entries, ${row.sorters} sorters: ${row.total.toFixed(4)} s`)
       }
       if (lists.count === 2) break
       lists = halved(lists)
     }
     const merging = measureMerging(lists, few)
     const conventional = measureConventional(lists, size > 32 ? 1 : few)
-    tell(`${size}M entries, merging: ${merging.toFixed(3)} s, conventional: ${conventional.toFixed(3)} s`)
-    const cppConventional = median(peer.seconds('conventional', entries, size > 32 ? 1 : few))
-    const cppMerging = median(peer.seconds('merging', entries, few))
-    tell(`${size}M entries, C++: conventional ${cppConventional} s, merging ${cppMerging} s`)
+    onRow(`${size}M entries, merging: ${merging.toFixed(3)} s, conventional: ${conventional.toFixed(3)} s`)
+    const cppConventional = median(baseline.seconds('conventional', entries, size > 32 ? 1 : few))
+    const cppMerging = median(baseline.seconds('merging', entries, few))
+    onRow(`${size}M entries, C++: conventional ${cppConventional} s, merging ${cppMerging} s`)
     baselines.push({ entries, conventional, merging, cppConventional, cppMerging })
   }
   const cores = cpus()
   const machine = `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown'}, Node ${process.version}`
   const verdicts = baselines.flatMap((baseline) => verdictsOn(rows, baseline, alpha))
-  return { machine, peer: peer.how, alpha, runs, rows, baselines, verdicts }
+  return { machine, peer: baseline.how, alpha, runs, rows, baselines, verdicts }
 }
 
-/** What is promised of 64 sorters: by the issue of the paper's thesis for 128M entries, else for 8M and more. */
+/** Targets apply to 64 sorters: compared with conventional splits for 128M entries, else for 8M and more. */
 function verdictsOn(rows: readonly SorterRow[], baseline: Baselines, alpha: number): Verdict[] {
   const { entries, cppConventional, cppMerging, merging } = baseline
   const of = rows.filter((row) => row.entries === entries)
   const most = of.reduce((a, b) => (b.sorters > a.sorters ? b : a))
   const ours = most.total + alpha * most.messages
-  const verdict = (faster: Verdict['faster'], theirs: number | null, promised: number | null): Verdict => {
+  const verdict = (faster: Verdict['faster'], theirs: number | null, goal: number | null): Verdict => {
     const times = theirs === null ? null : theirs / ours
-    const target = most.sorters === 64 && entries >= 8 * million ? promised : null
+    const target = most.sorters === 64 && entries >= 8 * million ? goal : null
     const met = target === null ? null : times !== null && times >= target
     return { entries, sorters: most.sorters, faster, times, target, met }
   }

@@ -1,5 +1,5 @@
-// What a world split costs in memory and time, in a process of its own: `memory RANKS PROCESSES` on logical processes,
-// `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors and keys here,
+// Memory and time of a world split, in a process of its own: `memory RANKS PROCESSES` on logical processes,
+// `kernel ENTRIES RUNS` the sort of entries of 1000 colors, `million RANKS RUNS` the split with all colors and keys in one process,
 // `mains RANKS WEIGH` the split called by as many awaiting mains, timed or (1) weighed.
 
 import { setFlagsFromString } from 'node:v8'
@@ -80,11 +80,11 @@ if (what === 'memory') {
     async (world: Communicator) => {
       const part = await world.split(world.rank % colors, -world.rank)
       await world.barrier()
-      // All others wait in the next barrier, with their communicators.
+      // Every other rank waits in the next barrier, with its communicator.
       if (count === 1 && world.rank === 0) bytesPerRank = (bytesInUse() - before) / ranks
       await world.barrier()
       if (part.size !== ranks / colors || part.rank !== part.size - 1 - Math.floor(world.rank / colors)) {
-        throw new Error(`rank ${world.rank} became ${part.rank} of ${part.size}`)
+        throw new Error(`rank ${world.rank} has rank ${part.rank} of ${part.size}`)
       }
     },
     { ranks },

@@ -10,21 +10,21 @@ import { splitPlot } from './split-plot.js'
 import { splitSuites } from './split-suites.js'
 import { million, type SplitTable } from './split-table.js'
 
-/** Split by parallel sort by the method of the paper, with C++ beside it; what splits keep; how fast entries sort. */
+/** Splits by parallel sort by the method of the paper, compared with C++; memory retained by splits; sorting of entries. */
 export const splitBench: Bench = {
   name: 'split',
-  question: 'What does splitting cost, against Table 2.1 of Sack 2011, C++ and MPI_Comm_split?',
+  question: 'What does splitting cost, compared with Table 2.1 of Sack 2011, C++ and MPI_Comm_split?',
   async *measure(options: BenchOptions = {}) {
     const quick = options.quick === true
     const wanted = (suite: string) => options.only === undefined || suite.startsWith(options.only)
-    const peer = compileSplitBaseline()
+    const baseline = compileSplitBaseline()
     const rows: SplitTable['rows'][number][] = []
     const runs = quick ? 3 : 9
     try {
       if (wanted('memory')) yield* memoryFigures()
       if (wanted('million')) yield* millionFigures(runs)
       if (wanted('mains')) yield* mainsFigures(Math.min(runs, 5))
-      if (wanted('kernel')) yield* kernelFigures(peer, runs)
+      if (wanted('kernel')) yield* kernelFigures(baseline, runs)
       if (['threads64', 'mpi'].some((name) => wanted(name) || options.only?.startsWith(name) === true)) {
         yield* worldFigures(options)
       }
@@ -33,7 +33,7 @@ export const splitBench: Bench = {
       }
       if (options.plot !== undefined && rows.length > 0) writeFileSync(options.plot, splitPlot(rows))
     } finally {
-      peer.close()
+      baseline.close()
     }
   },
 }
@@ -47,11 +47,11 @@ function child<T>(path: string, ...words: readonly (string | number)[]): T {
 }
 
 /**
- * Of the search for exact splitters of 2^25 entries; and by how much merging pays from 8M entries on
+ * Most rounds of the search for exact splitters of 2^25 entries, and least gain of merging from 8M entries on
  * (docs/split-algorithms.md#measuring-splits-of-millions).
  */
 const mostRounds = 27
-const leastMergingPays = 4
+const leastMergingGain = 4
 
 /** What `npm run bench -- split --table` measures. */
 function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][number][]): Generator<Figure> {
@@ -79,23 +79,23 @@ function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][n
   const rounds = `${millions}M entries: rounds, 64 sorters`
   yield ownFigure(rounds, '', [of(64).rounds], millions <= 32 ? mostRounds : null)
   const [{ conventional, merging, cppConventional, cppMerging }] = baselines
-  const pays = cppConventional === null || cppMerging === null ? null : cppConventional / cppMerging
+  const gain = cppConventional === null || cppMerging === null ? null : cppConventional / cppMerging
   yield {
     case: `${millions}M entries: conventional split / merging, both in C++`,
     unit: 'times as fast',
-    ours: pays,
+    ours: gain,
     peer: null,
     ratio: null,
-    target: leastMergingPays,
+    target: leastMergingGain,
     targetIs: 'at least',
-    met: pays !== null && pays >= leastMergingPays,
+    met: gain !== null && gain >= leastMergingGain,
     runs,
     peerHow: peer,
   }
   yield scaling('our conventional split, by radix / our merging', conventional / merging, 'less than in C++')
   for (const { faster, times, target, met, sorters } of verdicts) {
     yield {
-      case: `${millions}M entries, ${sorters} sorters, against ${faster}`,
+      case: `${millions}M entries, ${sorters} sorters, compared with ${faster}`,
       unit: 'times as fast',
       ours: times,
       peer: null,
@@ -119,7 +119,7 @@ function* memoryFigures(): Generator<Figure> {
     yield ownFigure(`${of}: peak`, 'bytes per process', [peak], 24 * share + 2 ** 20, {
       conventional: 24 * ranks,
     })
-    yield ownFigure(`${of}: kept`, 'bytes per process', [kept], 8 * share + 4 * processes, {
+    yield ownFigure(`${of}: retained`, 'bytes per process', [kept], 8 * share + 4 * processes, {
       conventional: 4 * ranks,
     })
   }
@@ -130,11 +130,11 @@ function* millionFigures(runs: number): Generator<Figure> {
   const { samples, bytesPerRank } = child<{ samples: number[]; bytesPerRank: number }>(
     ...(['split-world.ts', 'million', ranks, runs] as const),
   )
-  yield ownFigure(`split of ${ranks} ranks, all colors and keys here`, 's', samples, 0.5)
-  yield ownFigure(`split of ${ranks} ranks: kept`, 'bytes per rank', [bytesPerRank], 24)
+  yield ownFigure(`split of ${ranks} ranks, all colors and keys in one process`, 's', samples, 0.5)
+  yield ownFigure(`split of ${ranks} ranks: retained`, 'bytes per rank', [bytesPerRank], 24)
 }
 
-/** The same called by as many awaiting mains, in one process. */
+/** The same split, called by as many awaiting mains in one process. */
 function* mainsFigures(runs: number): Generator<Figure> {
   const ranks = 1_000_000
   const seconds: number[] = []
@@ -148,11 +148,11 @@ function* mainsFigures(runs: number): Generator<Figure> {
   yield ownFigure(`${what}: heap while all wait with their new communicators`, 'bytes per rank', bytes, 1024)
 }
 
-function* kernelFigures(peer: SplitBaseline, runs: number): Generator<Figure> {
+function* kernelFigures(baseline: SplitBaseline, runs: number): Generator<Figure> {
   const entries = 16 * million
   const few = Math.min(runs, 5)
   const { samples } = child<{ samples: number[] }>('split-world.ts', 'kernel', entries, few)
-  const theirs = peer.seconds('sort', entries, few)
+  const theirs = baseline.seconds('sort', entries, few)
   const ours = median(samples)
   const other = theirs === null ? null : median(theirs)
   yield {
@@ -165,11 +165,11 @@ function* kernelFigures(peer: SplitBaseline, runs: number): Generator<Figure> {
     met: other !== null && ours <= other,
     runs: few,
     targetOf: 'ratio',
-    peerHow: `std::sort, ${peer.how}`,
+    peerHow: `std::sort, ${baseline.how}`,
   }
 }
 
-/** Whole splits against MPI_Comm_split; both free what they made. */
+/** Whole splits compared with MPI_Comm_split; both sides free their communicators. */
 async function* worldFigures(options: BenchOptions): AsyncGenerator<Figure> {
   const built = new BuiltPrograms(libraries)
   try {
