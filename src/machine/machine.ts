@@ -2,7 +2,8 @@ import { RankweaveError } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 
 /**
- * Where ranks live. `cluster`: nodes of cores, ranks placed in consecutive blocks, node 0 first. Nodes may be uneven.
+ * Where ranks live. `cluster`: nodes of cores, ranks are placed in consecutive blocks, node 0 first. Nodes may differ
+ * in cores.
  */
 export interface Machine {
   readonly kind: 'cluster'
@@ -11,7 +12,7 @@ export interface Machine {
   readonly firstRank: Int32Array
 }
 
-/** Whether a value has what every machine has; its numbers are not looked at. */
+/** Whether a value has the fields of a machine; their contents are not checked. */
 export function isMachine(value: unknown): value is Machine {
   const { kind, cores, firstRank } = Object(value) as Partial<Machine>
   return kind === 'cluster' && cores instanceof Int32Array && firstRank instanceof Int32Array
@@ -44,7 +45,7 @@ export function clusterOf(coresPerNode: ArrayLike<number>): Machine {
 }
 
 /**
- * The node of every rank: rank 0 on the first core of node 0, and so on. Cores may be left over.
+ * The node of every rank: rank 0 on the first core of node 0, and so on. Cores may stay idle.
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
@@ -63,7 +64,7 @@ export function nodeOf(machine: Machine, ranks: number): Int32Array {
  * A machine from its line of text: `cluster:nodes=103,cores=40` for equal nodes, `cluster:cores=40+40+16` for uneven
  * ones, where `102x40` stands for 102 nodes of 40 cores: `cluster:cores=102x40+16`.
  *
- * @throws ERR_MACHINE saying what was expected and at which character
+ * @throws ERR_MACHINE with what was expected and at which character
  */
 export function parseMachine(text: string): Machine {
   const prefix = 'cluster:'

@@ -8,7 +8,7 @@ import type { WaitOptions } from '../comm/process/wait-options.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
-import { checkEngine, checkFriendOptions, refused } from '../topology/friends/grouping-options.js'
+import { checkEngine, checkFriendOptions, strategyError } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { agreementOf } from './agreement.js'
@@ -90,17 +90,17 @@ function firstRanks(table: LocalRankTable, ranks: number): LocalRankTable {
 /** What planning would refuse later, found before anything is sent. */
 function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: number): void {
   if (typeof strategy !== 'object' || strategy === null) {
-    throw refused(`expected a strategy, got ${shown(strategy)}`)
+    throw strategyError(`expected a strategy, got ${shown(strategy)}`)
   }
   if (strategy.kind === 'common-neighbor') {
     const { k, mode, theta = 0, engine, labelSeed } = strategy
     if (mode !== 'aware' && mode !== 'agnostic')
-      throw refused(`expected mode aware or agnostic, got ${shown(mode)}`)
+      throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
     checkFriendOptions(ranks, k, theta, null)
     checkEngine(engine, labelSeed, k)
   } else if (strategy.kind !== 'direct') {
     const { kind } = strategy as { kind: unknown }
-    throw refused(`expected strategy direct or common-neighbor, got ${shown(kind)}`)
+    throw strategyError(`expected strategy direct or common-neighbor, got ${shown(kind)}`)
   }
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)

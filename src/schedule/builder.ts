@@ -9,7 +9,7 @@ import {
 } from './ir.js'
 import { addEntry, maxRows, OperationLog } from './operation-log.js'
 
-/** What a schedule says about itself besides its operations. */
+/** A schedule without its operations. */
 export interface ScheduleHeader {
   readonly collective: Collective
   readonly topology: ProcessTopology
@@ -26,9 +26,9 @@ export interface ScheduleHeader {
  * builder.receive(q, 0, p, scheduleTag.direct).add(p, builder.slot(q, 0))
  * ```
  *
- * Operations of one rank, phase and kind keep the order in which they were opened (it decides what matches); within
- * a phase the schedule lists sends, then receives, then copies. The builder checks ranks, peers and phases; what
- * the operations mean is for `verify`. A builder is spent after `build`.
+ * Operations of one rank, phase and kind keep the order in which they were opened, which decides what matches; within
+ * a phase the schedule lists sends, then receives, then copies. The builder checks ranks, peers and phases; `verify`
+ * checks what the operations mean. A builder builds once.
  */
 export class ScheduleBuilder {
   readonly specification: CollectiveSpecification
@@ -86,7 +86,7 @@ export class ScheduleBuilder {
     return this.#open(rank, phase, opKind.copy, -1, 0)
   }
 
-  /** Adds a block to the operation opened last. A copy needs both places, a send or receive just its own. */
+  /** Adds a block to the operation opened last. A copy needs both places, a send or receive one. */
   add(block: number, place: number, copyTo = -1): this {
     addEntry(this.#log, this.#openKind, block, place, copyTo)
     return this

@@ -7,23 +7,23 @@ import type { ProcessTopology } from '../topology/process-topology.js'
  * **Blocks** are named by small integers that all ranks agree on. In a neighbor allgather block b is what rank b
  * contributes, whatever its length.
  *
- * **Places** are where a rank keeps blocks: places 0 to `own - 1` hold what it contributes (its send buffer), the next
+ * **Places** are where a rank holds blocks: places 0 to `own - 1` hold what it contributes (its send buffer), the next
  * `slots` are the blocks of its receive buffer in list order, the next `staging[rank]` are temporary. A place is
  * written at most once.
  *
  * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
- * then makes its copies in order. So sends of a phase read what was there when the phase began. A rank enters a phase
- * when it has finished the one before; there is no barrier between ranks. Order matters among a phase's operations of
- * one kind, not between kinds; the builder and the reader list sends, then receives, then copies.
+ * then makes its copies in order. So sends of a phase read what the places held when the phase began. A rank enters a
+ * phase when it has finished the previous one; there is no barrier between ranks. Order matters among a phase's
+ * operations of one kind, not between kinds; the builder and the reader list sends, then receives, then copies.
  *
- * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in
- * the order of the operations. Both list the same blocks in the same order.
+ * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in the
+ * order of the operations. Both list the same blocks in the same order.
  */
 export interface Schedule {
   readonly collective: Collective
   readonly topology: ProcessTopology
   readonly strategy: string
-  /** What the strategy was told, e.g. `{ k: 4, theta: 4, mode: 'aware' }`. For people and exports. */
+  /** The parameters of the strategy, e.g. `{ k: 4, theta: 4, mode: 'aware' }`. For readers and exports. */
   readonly parameters: Readonly<Record<string, string | number | boolean>>
   readonly phases: number
   /** Temporary places of every rank. Length `ranks`. */
@@ -47,11 +47,13 @@ export type Collective = 'neighbor-allgather'
 
 export const opKind = { send: 0, receive: 1, copy: 2 } as const
 
-/** Tags: which of a pair's messages this is. Strategies that need several per pair add the step above it. */
+/**
+ * Tags distinguish messages of a pair. Strategies with several of one kind per pair encode the step above these values.
+ */
 export const scheduleTag = { exchange: 0, combined: 1, direct: 2 } as const
 
 /**
- * What every rank holds before and must hold after. `ownBlock` names the blocks of places 0 to `own - 1`,
+ * What every rank holds before and must hold afterwards. `ownBlock` names the blocks of places 0 to `own - 1`,
  * `slotBlock` those that the receive buffer must end with, in order.
  */
 export interface CollectiveSpecification {

@@ -2,17 +2,17 @@ import { opKind, type Schedule } from './ir.js'
 import { rowOfOperations } from './walk.js'
 
 /**
- * Which send is received by which receive: first in, first out per (source, destination, tag). Peers must be in
- * range; everything else may be wrong.
+ * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range; all else may
+ * be wrong.
  *
- * @returns for every operation its partner, -1 for copies and for what nobody matches.
+ * @returns the partner of every operation, -1 for copies and for operations without a match.
  */
 export function pairMessages(schedule: Schedule, rows: Int32Array = rowOfOperations(schedule)): Int32Array {
   const { opPeer, opTag, phases, topology } = schedule
   const partner = new Int32Array(opPeer.length).fill(-1)
   const rankOf = (op: number): number => Math.floor(rows[op] / phases)
 
-  // Both lists by (destination, source, order); operations are stored by rank and order already.
+  // Both lists by (destination, source, order); operations are already stored by rank and order.
   const sends = stableSort(operationsOfKind(schedule, opKind.send), (op) => opPeer[op], topology.ranks)
   const bySource = stableSort(operationsOfKind(schedule, opKind.receive), (op) => opPeer[op], topology.ranks)
   const receives = stableSort(bySource, rankOf, topology.ranks)

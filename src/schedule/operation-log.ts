@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../base/growing-array.js'
 import { opKind, type Schedule } from './ir.js'
 
-/** The operations of a schedule, without what they are for. */
+/** The operations of a schedule. */
 export type Operations = Pick<
   Schedule,
   'opStart' | 'opKind' | 'opPeer' | 'opTag' | 'entryStart' | 'entryBlock' | 'entryFrom' | 'entryTo'
@@ -13,7 +13,7 @@ const kinds = 3
 export const maxRows = Math.floor(0x7fffffff / kinds) - 1
 
 /**
- * Operations appended in any order, given back by rank, phase and kind (sends, receives, copies); those of one rank,
+ * Operations appended in any order and returned by rank, phase and kind (sends, receives, copies); those of one rank,
  * phase and kind keep their order. Nothing is checked.
  */
 export class OperationLog {
@@ -74,7 +74,7 @@ export class OperationLog {
     }
   }
 
-  /** A counting sort, hence stable. Uses up `bucketStart`. */
+  /** A stable counting sort. Overwrites `bucketStart`. */
   #byKey(bucketStart: Int32Array) {
     const keys = this.#keys.view()
     const starts = this.#entryStarts.view()
@@ -109,7 +109,7 @@ export class OperationLog {
   }
 }
 
-/** An entry as the log wants it: sends only read, receives only write. */
+/** Adds an entry of an operation: sends only read, receives only write. */
 export function addEntry(
   log: OperationLog,
   kind: number,

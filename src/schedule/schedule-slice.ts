@@ -1,13 +1,13 @@
 import type { Schedule } from './ir.js'
 
 /**
- * Some ranks of a schedule. In its topology and operations the other ranks are empty, so it is no schedule to run;
- * `verifySlice` says what can be proved of it.
+ * Some ranks of a schedule. In its topology and operations the other ranks are empty, so it cannot be run;
+ * `verifySlice` reports what can be proved of it.
  */
 export interface ScheduleSlice {
   readonly schedule: Schedule
   /** Ascending. */
   readonly ranks: Int32Array
-  /** Of the whole topology, as the header gives it. */
+  /** The hash of the whole topology, from the header. */
   readonly topologyHash: string
 }

@@ -8,13 +8,13 @@ export function operationKind(schedule: Schedule, op: number): OperationKind {
   return kindNames[schedule.opKind[op]]
 }
 
-/** Operations of a rank, all phases: from the first to before the second number. */
+/** Operations of a rank in all phases: a half-open range. */
 export function operationsOfRank(schedule: Schedule, rank: number): readonly [from: number, to: number] {
   const { opStart, phases } = schedule
   return [opStart[rank * phases], opStart[(rank + 1) * phases]]
 }
 
-/** Operations of a rank in a phase: from the first to before the second number. */
+/** Operations of a rank in a phase: a half-open range. */
 export function operationsOfPhase(
   schedule: Schedule,
   rank: number,
@@ -37,7 +37,7 @@ export function forEachOperation(
   }
 }
 
-/** Where every operation happens: its row, `rank * phases + phase`. Length: operations. */
+/** The row of every operation, `rank * phases + phase`. Length: operations. */
 export function rowOfOperations(schedule: Schedule): Int32Array {
   const { opStart } = schedule
   const rows = new Int32Array(schedule.opKind.length)
@@ -45,7 +45,7 @@ export function rowOfOperations(schedule: Schedule): Int32Array {
   return rows
 }
 
-/** How much a schedule sends: messages, and blocks counted once per message that carries them. */
+/** The messages of a schedule, and their blocks, counted once per message that carries them. */
 export function countMessages(schedule: Schedule): { readonly messages: number; readonly blocks: number } {
   let messages = 0
   let blocks = 0

@@ -1,6 +1,6 @@
 import { type ErrorDetails, RankweaveError, shown } from '../errors.js'
 import { cartNeighborSlots, checkCartShape, procNull, sizeOf } from './cart-shape.js'
-import { turnRows } from './compressed-rows.js'
+import { transposeRows } from './compressed-rows.js'
 import { endsDiffer, oneSidedEdge } from './edge-ends.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
@@ -59,7 +59,7 @@ function checkWeights(side: string, edges: number, weights: Float64Array | null)
 
 /** Compares every rank's sources as the senders list them (ascending by construction) with its own list, sorted. */
 function checkMultiplicities({ ranks, outStart, outRank, inStart, inRank }: ProcessTopology): void {
-  const { start, rank: sources } = turnRows(ranks, { start: outStart, rank: outRank })
+  const { start, rank: sources } = transposeRows(ranks, { start: outStart, rank: outRank })
   for (let q = 0; q < ranks; q++) {
     const named = sources.subarray(start[q], start[q + 1])
     const listed = inRank.slice(inStart[q], inStart[q + 1]).sort()

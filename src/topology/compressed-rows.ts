@@ -6,8 +6,8 @@ export interface CompressedRows {
 }
 
 /** The rows of the reversed edges: r is in row q as often as q is in row r. The new rows ascend. */
-export function turnRows(ranks: number, { start, rank }: CompressedRows): CompressedRows {
-  const turned = startsOf(ranks, rank)
+export function transposeRows(ranks: number, { start, rank }: CompressedRows): CompressedRows {
+  const turned = rowStarts(ranks, rank)
   const next = turned.slice(0, ranks)
   const other = new Int32Array(rank.length)
   for (let r = 0; r < ranks; r++) for (let e = start[r]; e < start[r + 1]; e++) other[next[rank[e]]++] = r
@@ -15,7 +15,7 @@ export function turnRows(ranks: number, { start, rank }: CompressedRows): Compre
 }
 
 /** Row starts from the row of every edge, in any order. Length `ranks + 1`. */
-export function startsOf(ranks: number, rowOf: ArrayLike<number>): Int32Array {
+export function rowStarts(ranks: number, rowOf: ArrayLike<number>): Int32Array {
   const start = new Int32Array(ranks + 1)
   for (let e = 0; e < rowOf.length; e++) start[rowOf[e] + 1]++
   for (let r = 0; r < ranks; r++) start[r + 1] += start[r]

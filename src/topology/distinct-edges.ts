@@ -1,4 +1,4 @@
-import { type CompressedRows, startsOf } from './compressed-rows.js'
+import { type CompressedRows, rowStarts } from './compressed-rows.js'
 import { checkTopologySize, topologyLimits } from './limits.js'
 
 /** Up to this many pairs of ranks edges are marked in a bitmap (32 MB); beyond it they are listed. */
@@ -80,7 +80,7 @@ class ListedEdges implements DistinctEdges {
   }
 
   toRows(): CompressedRows {
-    const start = startsOf(this.#ranks, this.#from.subarray(0, this.#size))
+    const start = rowStarts(this.#ranks, this.#from.subarray(0, this.#size))
     const next = start.slice(0, this.#ranks)
     const rank = new Int32Array(this.#size)
     for (let e = 0; e < this.#size; e++) rank[next[this.#from[e]]++] = this.#to[e]

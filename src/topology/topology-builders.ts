@@ -1,6 +1,6 @@
 import { RankweaveError } from '../errors.js'
 import { checkTopology } from './check-topology.js'
-import { startsOf } from './compressed-rows.js'
+import { rowStarts } from './compressed-rows.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
 
@@ -100,7 +100,7 @@ function groupEdges(
   weights: ArrayLike<number> | null,
 ): { start: Int32Array; rank: Int32Array; weight: Float64Array | null } {
   const count = rowOf.length
-  const start = startsOf(ranks, rowOf)
+  const start = rowStarts(ranks, rowOf)
   const next = start.slice(0, ranks)
   const rank = new Int32Array(count)
   const weight = weights === null ? null : new Float64Array(count)

@@ -1,4 +1,4 @@
-import { turnRows } from './compressed-rows.js'
+import { transposeRows } from './compressed-rows.js'
 import { distinctOut } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
 
@@ -68,7 +68,7 @@ function degreesOf(start: Int32Array): Degrees {
 /** Edges whose reverse exists too. */
 function countMutual(out: ReturnType<typeof distinctOut>): number {
   const ranks = out.start.length - 1
-  const into = turnRows(ranks, out)
+  const into = transposeRows(ranks, out)
   let mutual = 0
   for (let p = 0; p < ranks; p++) {
     let i = into.start[p]

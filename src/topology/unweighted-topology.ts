@@ -1,4 +1,4 @@
-import { type CompressedRows, turnRows } from './compressed-rows.js'
+import { type CompressedRows, transposeRows } from './compressed-rows.js'
 import type { ProcessTopology } from './process-topology.js'
 
 /**
@@ -7,7 +7,7 @@ import type { ProcessTopology } from './process-topology.js'
  */
 export function unweightedTopology(
   out: CompressedRows,
-  into: CompressedRows = turnRows(out.start.length - 1, out),
+  into: CompressedRows = transposeRows(out.start.length - 1, out),
 ): ProcessTopology {
   return {
     ranks: out.start.length - 1,

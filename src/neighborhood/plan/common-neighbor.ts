@@ -1,6 +1,6 @@
 import { ScheduleBuilder } from '../../schedule/builder.js'
 import { type Schedule, scheduleTag } from '../../schedule/ir.js'
-import { turnRows } from '../../topology/compressed-rows.js'
+import { transposeRows } from '../../topology/compressed-rows.js'
 import { type FriendGroups, partBounds } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -85,7 +85,7 @@ class CombiningPrograms {
     this.#memberships = occurrencesOf(groups.members, ranks)
     this.#served = occurrencesOf(groups.common, ranks)
     this.#groupOfCommon = rowOfEntries(groups.commonStart)
-    this.#directIn = turnRows(ranks, { start: groups.directStart, rank: groups.direct })
+    this.#directIn = transposeRows(ranks, { start: groups.directStart, rank: groups.direct })
     this.#exchangesTo = new Int32Array(ranks).fill(-1)
     this.#exchangesFrom = new Int32Array(ranks).fill(-1)
     this.#sendsDirectly = new Int32Array(ranks).fill(-1)

@@ -1,4 +1,4 @@
-import { startsOf } from '../../topology/compressed-rows.js'
+import { rowStarts } from '../../topology/compressed-rows.js'
 
 /** For every rank the positions at which it stands in a list, ascending, as compressed rows. */
 export interface Occurrences {
@@ -8,7 +8,7 @@ export interface Occurrences {
 }
 
 export function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
-  const start = startsOf(ranks, list)
+  const start = rowStarts(ranks, list)
   const next = start.slice(0, ranks)
   const position = new Int32Array(list.length)
   for (let i = 0; i < list.length; i++) position[next[list[i]]++] = i

@@ -3,8 +3,8 @@ import { operationsOfPhase } from '../walk.js'
 import { headerOf } from './header.js'
 
 /**
- * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Made one rank at
- * a time, so that a large schedule need not be in memory as text. Weights of the topology are left out.
+ * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated rank by
+ * rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left out.
  */
 export function* formatSchedule(schedule: Schedule): Generator<string, void, undefined> {
   yield JSON.stringify(headerOf(schedule))

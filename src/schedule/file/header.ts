@@ -2,9 +2,9 @@ import { topologyLimits } from '../../topology/limits.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Schedule } from '../ir.js'
 import { maxRows } from '../operation-log.js'
-import type { Refuse } from './refuse.js'
+import type { Reject } from './reject.js'
 
-/** The name in every header, and the version that this code writes and reads (docs/schedule-format.md). */
+/** The format name in every header, and the version written and read (docs/schedule-format.md). */
 export const formatName = 'rankweave-schedule'
 export const formatVersion = 1
 
@@ -36,8 +36,8 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const maxCount = 0x7fffffff
 
 /**
- * What each field must be. By hand, not by the schemas of the command line: every thread of a world loads this module,
- * and their library would take longer to load than all else of ours.
+ * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a world loads
+ * this module, and that library would take longer to load than all other modules together.
  */
 const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: string, holds: Holds] } = {
   format: [`"${formatName}"`, (value) => value === formatName],
@@ -90,20 +90,20 @@ export function headerOf(schedule: Schedule): ScheduleFileHeader {
   }
 }
 
-/** Checks a header. Another format or version is said first, since nothing else can be expected of it. */
-export function readHeader(value: unknown, refuse: Refuse): ScheduleFileHeader {
+/** Checks a header. An unknown format or version is reported first, because the other fields depend on it. */
+export function readHeader(value: unknown, reject: Reject): ScheduleFileHeader {
   const given = isRecord(value) ? value : {}
   for (const [field, [expected, holds]] of Object.entries(fields)) {
-    if (!Object.hasOwn(given, field) || !holds(given[field])) refuse(field, expected, given[field])
+    if (!Object.hasOwn(given, field) || !holds(given[field])) reject(field, expected, given[field])
   }
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field))
-  if (unknown !== undefined) refuse(unknown, 'no such field in a header', given[unknown])
+  if (unknown !== undefined) reject(unknown, 'no such field in a header', given[unknown])
   const header = given as unknown as ScheduleFileHeader
   const { phases, ranks, slice } = header
-  if (ranks * phases > maxRows) refuse('phases', `at most ${maxRows} ranks times phases`, ranks * phases)
+  if (ranks * phases > maxRows) reject('phases', `at most ${maxRows} ranks times phases`, ranks * phases)
   slice?.forEach((rank, i) => {
-    if (rank >= ranks) refuse(`slice[${i}]`, `a rank below ${ranks}`, rank)
-    if (i > 0 && rank <= slice[i - 1]) refuse(`slice[${i}]`, 'ranks in ascending order', rank)
+    if (rank >= ranks) reject(`slice[${i}]`, `a rank below ${ranks}`, rank)
+    if (i > 0 && rank <= slice[i - 1]) reject(`slice[${i}]`, 'ranks in ascending order', rank)
   })
   return header
 }

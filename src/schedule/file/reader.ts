@@ -6,11 +6,11 @@ import { OperationLog } from '../operation-log.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
 import { readHeader, type ScheduleFileHeader } from './header.js'
 import { readRankLine } from './rank-line.js'
-import { failAtLine, parseLine, type Refuse, shown } from './refuse.js'
+import { failAtLine, parseLine, type Reject, shown } from './reject.js'
 
 /**
- * Reads a schedule line by line: give every line to `line`, then call `schedule` or `slice`. Blank lines do not
- * count; rank lines may come in any order.
+ * Reads a schedule line by line: give every line to `line`, then call `schedule` or `slice`. Blank lines are
+ * skipped; rank lines may come in any order.
  */
 export class ScheduleReader {
   readonly #source: string
@@ -23,7 +23,7 @@ export class ScheduleReader {
   #isExpected: Uint8Array | null = null
   #found = 0
 
-  /** @param source what messages call the lines, e.g. the name of the file. */
+  /** @param source name of the lines in messages, e.g. the file. */
   constructor(source = 'schedule') {
     this.#source = source
   }
@@ -70,7 +70,7 @@ export class ScheduleReader {
   }
 
   #readHeader(value: unknown): void {
-    const header = readHeader(value, this.#refuse)
+    const header = readHeader(value, this.#reject)
     const { phases, ranks, slice } = header
     if (slice !== null) {
       this.#isExpected = new Uint8Array(ranks)
@@ -82,10 +82,10 @@ export class ScheduleReader {
   }
 
   #readRank(value: unknown, header: ScheduleFileHeader): void {
-    const line = readRankLine(value, header, this.#log, this.#refuse)
+    const line = readRankLine(value, header, this.#log, this.#reject)
     const { rank } = line
-    if (this.#out[rank] !== undefined) this.#refuse('rank', 'each rank once', `rank ${rank} again`)
-    if (this.#isExpected?.[rank] === 0) this.#refuse('rank', 'a rank of the slice in the header', rank)
+    if (this.#out[rank] !== undefined) this.#reject('rank', 'each rank once', `rank ${rank} again`)
+    if (this.#isExpected?.[rank] === 0) this.#reject('rank', 'a rank of the slice in the header', rank)
     this.#out[rank] = Int32Array.from(line.out)
     this.#in[rank] = Int32Array.from(line.in)
     this.#staging[rank] = line.staging
@@ -122,7 +122,7 @@ export class ScheduleReader {
     return Object.freeze({ ...head, ...this.#log.operations() })
   }
 
-  readonly #refuse: Refuse = (where, expected, got) =>
+  readonly #reject: Reject = (where, expected, got) =>
     this.#fail(`${where}: expected ${expected}, got ${shown(got)}`)
 
   #fail(message: string, cause?: unknown): never {
@@ -139,7 +139,7 @@ function rows(lists: readonly (Int32Array | undefined)[], ranks: number): [Int32
 }
 
 /**
- * Reads a schedule from its lines. The result has passed all checks but `verify`.
+ * Reads a schedule from its lines. The result has passed all checks except `verify`.
  *
  * @throws ERR_SCHEDULE_FORMAT with the line number, what was expected and what arrived
  */
@@ -149,7 +149,7 @@ export function parseSchedule(lines: Iterable<string>, source?: string): Schedul
   return reader.schedule()
 }
 
-/** {@link parseSchedule} of lines that arrive over time. */
+/** {@link parseSchedule} of an asynchronous stream of lines. */
 export async function parseScheduleStream(lines: AsyncIterable<string>, source?: string): Promise<Schedule> {
   const reader = new ScheduleReader(source)
   for await (const line of lines) reader.line(line)

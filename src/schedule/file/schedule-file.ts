@@ -7,10 +7,10 @@ import { formatSchedule } from './format-schedule.js'
 import { parseScheduleStream } from './reader.js'
 
 /**
- * Writes a schedule as JSON Lines. The file appears whole or not at all: it is written beside itself and renamed. A file
- * that was there keeps its permissions, a link to it stays a link.
+ * Writes a schedule as JSON Lines. The file appears complete or not at all: it is written to a temporary file in the
+ * same folder and renamed. An existing file keeps its permissions, and a link to it remains a link.
  *
- * @throws ERR_FILE, also when the path is taken by what is no file: a directory, a device
+ * @throws ERR_FILE, also when the path is that of a directory or device
  */
 export async function writeScheduleFile(path: string, schedule: Schedule): Promise<void> {
   await writeWholeFile(path, linesToWrite(schedule))
@@ -27,7 +27,7 @@ function* linesToWrite(schedule: Schedule): Generator<string> {
  * @throws ERR_SCHEDULE_FORMAT when it is not a schedule
  */
 export async function readScheduleFile(path: string): Promise<Schedule> {
-  // Opened first, so that a missing file is told from a malformed one.
+  // Opened first, to distinguish a missing file from a malformed one.
   const file = await open(path, 'r').catch((cause) => {
     throw fileError('read', path, cause)
   })
@@ -42,7 +42,7 @@ export async function readScheduleFile(path: string): Promise<Schedule> {
 }
 
 async function* linesOf(input: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
-  let pieces: string[] = [] // of a line that is longer than a chunk
+  let pieces: string[] = [] // of a line that spans chunks
   for await (const chunk of input) {
     const lines = chunk.split('\n')
     pieces.push(lines[0])

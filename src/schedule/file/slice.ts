@@ -1,10 +1,10 @@
 import { RankweaveError } from '../../errors.js'
 import { readHeader, type ScheduleFileHeader } from './header.js'
-import { failAtLine, parseLine, shown } from './refuse.js'
+import { failAtLine, parseLine, shown } from './reject.js'
 
 /**
- * Keeps some ranks of a schedule in its text form: the header, marked as that of a slice, and the lines of these ranks
- * as they are. A slice can be sliced further. Only the lines that are kept are looked at closely.
+ * Selects some ranks of a schedule in its text form: the header, marked as that of a slice, and the unchanged lines of
+ * these ranks. A slice can be sliced further. Only the selected lines are parsed.
  *
  * @param ranks in any order.
  * @throws ERR_RANK when the schedule does not have a rank
@@ -19,7 +19,7 @@ export function* sliceSchedule(
   slicer.end()
 }
 
-/** {@link sliceSchedule} of lines that arrive over time. */
+/** {@link sliceSchedule} of an asynchronous stream of lines. */
 export async function* sliceScheduleStream(
   lines: AsyncIterable<string>,
   ranks: Iterable<number>,
@@ -40,7 +40,7 @@ class LineSlicer {
     this.#missing = new Set(this.#wanted)
   }
 
-  /** The line as it stands in the slice, or nothing. */
+  /** The line in the slice, or nothing. */
   take(text: string): readonly string[] {
     this.#lineNumber++
     if (text.trim() === '') return []
@@ -74,7 +74,7 @@ class LineSlicer {
     return JSON.stringify({ ...header, slice: [...this.#wanted].sort((a, b) => a - b) })
   }
 
-  /** Without parsing a line that begins as `formatSchedule` writes it. */
+  /** The rank of a line; not parsed if it begins as `formatSchedule` writes it. */
   #rankOf(text: string): number {
     const quick = /^\{"rank":(\d+),/.exec(text)
     if (quick !== null) return Number(quick[1])

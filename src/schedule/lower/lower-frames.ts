@@ -4,7 +4,7 @@ import { blockCount, type CollectiveSpecification, opKind, type Schedule, specif
 import { operationsOfRank } from '../walk.js'
 import type { MessageRounds } from './rounds.js'
 
-/** What lowering knows of a schedule and a placement, shared by the programs of all processes. */
+/** A schedule and a placement, with what the lowering of all processes shares. */
 export interface LoweringContext {
   readonly schedule: Schedule
   readonly placement: Int32Array
@@ -93,8 +93,8 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
 }
 
 /**
- * Gathers the messages with ranks of other processes into frames. Both ends see the same messages, and what a frame
- * carries depends only on these, on the earlier frames of the pair, and on the placement: so both find the same.
+ * Collects the messages with ranks of other processes in frames. Both ends see the same messages, and the contents of a
+ * frame depend only on these, on the earlier frames of the pair and on the placement, so both ends find the same frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
   const { schedule, placement, rounds, roundOfOperation, homeOfBlock } = context
@@ -110,7 +110,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     .toArray()
     .sort((a, b) => peerOf(a) - peerOf(b) || roundOfOperation[a] - roundOfOperation[b])
 
-  // Pair by pair, round by round, leaving out what the pair's earlier frames brought.
+  // Pair by pair, round by round, without the blocks of the pair's earlier frames.
   const found: { round: number; peer: number; messages: number; blocks: Int32Array }[] = []
   const broughtBy = new Map<number, number>()
   for (let i = 0; i < byPeer.length; ) {

@@ -11,16 +11,16 @@ import {
 import { type MessageRounds, messageRounds } from './rounds.js'
 
 /**
- * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages between its ranks are
- * gone: a block that one of them has, all have. What it sends another process in a round is one frame, in which
- * every block comes once, ascending. A block is left out of a frame when an earlier frame of the same two
- * processes carried it or the receiver hosts its origin; so a frame may carry no block, and is sent all the same.
+ * What one process does to run a schedule for all the ranks it hosts (decision 6). Messages between its ranks
+ * disappear: a block that one of them has, all have. What it sends to another process in a round is one frame, in which
+ * every block occurs once, ascending. A block is left out of a frame when an earlier frame of the same two
+ * processes carried it or the receiver hosts its origin; so a frame may carry no block; it is sent nevertheless.
  *
- * **Values** are the blocks as this process has them, numbered: first what its ranks contribute (by hosted rank, then
- * own place), then what frames bring, in the order of the receive frames and inside a frame in the order of the frame.
+ * **Values** are the blocks of this process, numbered: first what its ranks contribute (by hosted rank, then own place),
+ * then what frames bring, in the order of the receive frames and within a frame in its order.
  *
  * **Running it.** Fill the slots of the contributed values. Then for each round: send the round's frames, whose values
- * are all there; await the round's incoming frames; fill the slots of their values. Sending never waits for
+ * are all available; await the round's incoming frames; fill the slots of their values. Sending never waits for
  * receiving, so rounds cannot deadlock. The processes P and Q exchange at most one frame each way per round.
  */
 export interface ProcessProgram {
@@ -35,8 +35,8 @@ export interface ProcessProgram {
   readonly send: SendFrames
   readonly receive: ReceiveFrames
   /**
-   * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank appears once, at the
-   * first value that brings its block. Length `values + 1`.
+   * Slots to fill from value v: `fillStart[v]` up to the next. Every slot of every hosted rank occurs once, at the
+   * first value that holds its block. Length `values + 1`.
    */
   readonly fillStart: Int32Array
   /** Index into `ranks`. */
@@ -81,7 +81,7 @@ export interface LoweredSchedule {
   readonly schedule: Schedule
   /** Process of every rank. */
   readonly placement: Int32Array
-  /** One per process, also for those without ranks. */
+  /** One per process, including those without ranks. */
   readonly programs: readonly ProcessProgram[]
 }
 
@@ -89,7 +89,7 @@ export interface LoweredSchedule {
  * The programs of all processes.
  *
  * @param placement process of every rank, 0 to `processes - 1`.
- * @param processes how many there are; one more than the largest in `placement` by default.
+ * @param processes their number; by default one more than the largest in `placement`.
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a block it needs.
  */
@@ -106,7 +106,7 @@ export function lower(
 
 /**
  * The program of one process, from the schedule and the placement alone: sender and receiver find the same frames
- * without talking to each other. Every schedule that verifies can be lowered; of others not every fault is noticed.
+ * without communication. Every schedule that verifies can be lowered; in others not every fault is detected.
  *
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a block it needs.
@@ -142,13 +142,13 @@ function programOf(context: LoweringContext, process: number): ProcessProgram {
   valueBlock.set(receive.block, firstArrival)
   const valueStart = receive.blockStart.map((start) => start + firstArrival)
 
-  // Where the process finds a block first. Values are in the order in which they arrive.
+  // The first value that holds each block. Values are in order of arrival.
   const valueByBlock = new Map<number, number>()
   for (let v = valueBlock.length - 1; v >= 0; v--) valueByBlock.set(valueBlock[v], v)
   const missing = (block: number, what: string): RankweaveError =>
     new RankweaveError(
       'ERR_SCHEDULE',
-      `process ${process} does not have block ${block} ${what}: verify the schedule before it is lowered`,
+      `process ${process} does not have block ${block} ${what}: verify the schedule before lowering it`,
       { details: { process, block } },
     )
 

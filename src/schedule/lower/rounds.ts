@@ -11,8 +11,8 @@ export interface MessageRounds {
 }
 
 /**
- * In which round every message travels, so that processes may go round by round together: what a rank sends in
- * round i it holds from the start or received in rounds before i. When every message is sent and received in the
+ * The round in which every message travels, so that processes can proceed round by round: what a rank sends in round i it
+ * holds from the start or received in earlier rounds. When every message is sent and received in the
  * same phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this phase's
  * messages, and a message travels in the round in which its sender enters the phase of the send.
  *
@@ -31,7 +31,7 @@ export function messageRounds(schedule: Schedule): MessageRounds {
       const rank = Math.floor(rows[op] / phases)
       throw new RankweaveError(
         'ERR_SCHEDULE',
-        `rank ${rank} and rank ${opPeer[op]} do not agree on a message: verify the schedule before it is lowered`,
+        `rank ${rank} and rank ${opPeer[op]} do not agree on a message: verify the schedule before lowering it`,
         { details: { rank, peer: opPeer[op] } },
       )
     }
@@ -95,7 +95,7 @@ function roundsOfRows(schedule: Schedule, rows: Int32Array, partner: Int32Array)
   if (ready.length < count) {
     throw new RankweaveError(
       'ERR_SCHEDULE',
-      'ranks wait for each other: verify the schedule before it is lowered',
+      'ranks wait for each other: verify the schedule before lowering it',
     )
   }
   return entered

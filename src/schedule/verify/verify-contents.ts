@@ -5,7 +5,7 @@ const empty = -1
 
 /**
  * Executes every rank symbolically: what each place holds, phase by phase. One rank at a time is enough, because a
- * receive names its blocks and the messages are checked to name the same on both sides.
+ * receive names its blocks, and another check proves that both ends of a message name the same.
  */
 export function checkContents(
   schedule: Schedule,
@@ -66,7 +66,7 @@ export function checkContents(
   }
 }
 
-/** By place; the arrays of a rank with more places than it can use have holes instead of empty places. */
+/** By place; arrays of a rank with more places than it can use have holes instead of empty places. */
 interface Places {
   readonly holds: Int32Array | number[]
   readonly isRead: Uint8Array | number[]
@@ -78,13 +78,13 @@ function cleared(places: Places, count: number): Places {
   return places
 }
 
-/** A rank may claim any number of temporary places: memory is taken by what its operations can touch. */
+/** A rank may claim any number of temporary places: memory is bounded by what its operations can touch. */
 function usesItsStaging({ staging, phases, opStart, entryStart }: Schedule, rank: number): boolean {
   const entries = entryStart[opStart[(rank + 1) * phases]] - entryStart[opStart[rank * phases]]
   return staging[rank] <= 2 * entries
 }
 
-/** Sends read what was there when the phase began, receives arrive, copies follow in order. */
+/** Sends read what the places held when the phase began, then receives write, then copies follow in order. */
 function executePhase(
   schedule: Schedule,
   rank: number,

@@ -4,8 +4,8 @@ import type { ViolationList } from './violations.js'
 /**
  * Whether every send has its receive and both name the same blocks in the same order.
  *
- * @param isPresent ranks that a slice has; messages with others are passed over. Null: all.
- * @returns how many messages were passed over.
+ * @param isPresent ranks that a slice has; messages with others are skipped. Null: all.
+ * @returns how many messages were skipped.
  */
 export function checkMessages(
   schedule: Schedule,
@@ -45,7 +45,7 @@ export function checkMessages(
       }
       continue
     }
-    if (kind === opKind.receive) continue // said once, at the sender
+    if (kind === opKind.receive) continue // reported once, at the sender
     const length = entryStart[op + 1] - entryStart[op]
     let same = entryStart[other + 1] - entryStart[other] === length
     for (let i = 0; same && i < length; i++) {

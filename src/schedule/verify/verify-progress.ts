@@ -1,7 +1,7 @@
 import type { Schedule } from '../ir.js'
 import type { ViolationList } from './violations.js'
 
-/** Whether everybody comes to an end when a send completes only once its receive is posted. */
+/** Whether every rank finishes if a send completes only after its receive is posted. */
 export function checkProgress(
   schedule: Schedule,
   rows: Int32Array,
@@ -15,7 +15,7 @@ export function checkProgress(
   found.add('deadlock', Math.floor(first / phases), first % phases, () => {
     const steps = Array.from(cycle, (row) => `rank ${Math.floor(row / phases)} in phase ${row % phases}`)
     const shown = steps.length > 12 ? [...steps.slice(0, 12), `... ${steps.length} in all`] : steps
-    return `nobody can go on: ${shown.join(' waits for ')} waits for ${steps[0]}`
+    return `no rank can proceed: ${shown.join(' waits for ')} waits for ${steps[0]}`
   })
 }
 
@@ -31,7 +31,7 @@ function findWaitCycle(schedule: Schedule, rows: Int32Array, partner: Int32Array
   const count = opStart.length - 1
   if (isAligned(rows, partner, phases)) return null
 
-  // waits[row]: earlier phases that must finish first; dependents are walked through the same partners.
+  // waits[row]: earlier phases that must finish first; dependents are found through the same partners.
   const waits = new Int32Array(count)
   forEachWait(schedule, rows, partner, (row) => waits[row]++)
   const dependentStart = new Int32Array(count + 1)
@@ -80,7 +80,7 @@ function forEachWait(
   }
 }
 
-/** Every unfinished row waits for an unfinished one, so following the waits must come round. */
+/** Every unfinished row waits for an unfinished one, so following the waits reaches a cycle. */
 function cycleAmong(
   schedule: Schedule,
   rows: Int32Array,

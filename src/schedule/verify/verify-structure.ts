@@ -3,8 +3,8 @@ import { operationKind } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
 /**
- * Whether the arrays say anything at all: lengths, rows that ascend, and kinds, peers, tags, blocks and places in
- * range. The other checks rely on it and are not made when it fails.
+ * Whether the arrays form a schedule: lengths, ascending rows, and kinds, peers, tags, blocks and places in range. The
+ * other checks rely on this one and are skipped when it fails.
  */
 export function checkStructure(
   schedule: Schedule,

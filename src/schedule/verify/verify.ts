@@ -10,17 +10,17 @@ import { checkStructure } from './verify-structure.js'
 import { type Verification, ViolationList } from './violations.js'
 
 export interface VerifyOptions {
-  /** Violations to describe; the others are only counted. Default 100. */
+  /** Most violations to describe; the others are only counted. Default 100. */
   readonly limit?: number
 }
 
 /**
  * Decides whether a schedule does what its collective demands: every send has its receive and both name the same
  * blocks in the same order, every read finds its block, no place is written twice, every slot ends with exactly its
- * block, nothing is delivered that nobody uses, and nobody waits for ever even when a send completes only once its
- * receive is posted. Pure; time and memory linear in operations and entries.
+ * block, no delivery is unused, and no rank waits forever even if a send completes only after its receive is posted.
+ * Pure; time and memory linear in operations and entries.
  *
- * @param topology what the schedule must be for; its own topology by default.
+ * @param topology the topology that the schedule must be for; by default its own.
  */
 export function verify(
   schedule: Schedule,
@@ -60,13 +60,13 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
   for (const rank of ranks) isPresent[rank] = 1
   const rows = rowOfOperations(schedule)
   const partner = pairMessages(schedule, rows)
-  const passedOver = checkMessages(schedule, rows, partner, found, isPresent)
+  const skipped = checkMessages(schedule, rows, partner, found, isPresent)
   checkContents(schedule, specification, found, ranks)
   checkProgress(schedule, rows, partner, found)
   if (ranks.length === schedule.topology.ranks) return found.verification()
   return found.verification([
-    `${passedOver} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
-    'freedom from deadlock: ranks outside the slice may be part of a circle of waits',
+    `${skipped} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
+    'freedom from deadlock: ranks outside the slice may be part of a cycle of waits',
     `the topology: its hash ${slice.topologyHash} is over the lists of all ranks`,
   ])
 }

@@ -18,7 +18,7 @@ export type ViolationCode = (typeof violationCodes)[number]
 
 export interface Violation {
   readonly code: ViolationCode
-  /** The rank at which it shows; 0 when it concerns the schedule as a whole. */
+  /** The rank at which it is found; 0 if it concerns the whole schedule. */
   readonly rank: number
   readonly phase?: number
   readonly message: string
@@ -26,18 +26,18 @@ export interface Violation {
 
 export interface Verification {
   readonly ok: boolean
-  /** How many there are. */
+  /** Number of violations. */
   readonly count: number
   /** The first of them, in the order of the checks. */
   readonly violations: readonly Violation[]
-  /** What was not looked at and why; empty for a whole schedule. */
+  /** What was not checked and why; empty for a whole schedule. */
   readonly unproven: readonly string[]
 }
 
-/** Counts every violation and keeps the first ones: messages are only made for those that are kept. */
+/** Counts every violation and records the first ones: messages are only formatted for those recorded. */
 export class ViolationList {
   readonly #limit: number
-  readonly #kept: Violation[] = []
+  readonly #recorded: Violation[] = []
   #count = 0
 
   constructor(limit: number) {
@@ -50,11 +50,11 @@ export class ViolationList {
 
   add(code: ViolationCode, rank: number, phase: number | null, message: () => string): void {
     this.#count++
-    if (this.#kept.length >= this.#limit) return
-    this.#kept.push({ code, rank, ...(phase === null ? {} : { phase }), message: message() })
+    if (this.#recorded.length >= this.#limit) return
+    this.#recorded.push({ code, rank, ...(phase === null ? {} : { phase }), message: message() })
   }
 
   verification(unproven: readonly string[] = []): Verification {
-    return { ok: this.#count === 0, count: this.#count, violations: this.#kept, unproven }
+    return { ok: this.#count === 0, count: this.#count, violations: this.#recorded, unproven }
   }
 }

@@ -49,7 +49,7 @@ function* metisText(topology: ProcessTopology): Generator<string> {
   if (outWeight !== null)
     forEachEdge(topology, (p, q, e) => {
       if (!Number.isSafeInteger(outWeight[e]) || outWeight[e] < 1)
-        refuse(p, q, 'a whole number of at least 1 as weight, as METIS has it', `${outWeight[e]}`)
+        reject(p, q, 'a whole number of at least 1 as weight, as METIS has it', `${outWeight[e]}`)
     })
   yield `${ranks} ${outRank.length / 2}${outWeight === null ? '' : ' 001'}\n`
   for (let p = 0; p < ranks; p++) {
@@ -67,7 +67,7 @@ function* matrixText(topology: ProcessTopology): Generator<string> {
   checkSimple(topology, 'a matrix')
   if (outWeight !== null)
     forEachEdge(topology, (p, q, e) => {
-      if (!Number.isFinite(outWeight[e])) refuse(p, q, 'a finite weight', `${outWeight[e]}`)
+      if (!Number.isFinite(outWeight[e])) reject(p, q, 'a finite weight', `${outWeight[e]}`)
     })
   yield `%%MatrixMarket matrix coordinate ${outWeight === null ? 'pattern' : 'real'} general\n`
   yield '% Entry (i, j): rank j-1 sends to rank i-1.\n'
@@ -81,8 +81,8 @@ function* matrixText(topology: ProcessTopology): Generator<string> {
 function checkSimple(topology: ProcessTopology, holder: string): void {
   const seenBy = new Int32Array(topology.ranks).fill(-1)
   forEachEdge(topology, (p, q) => {
-    if (p === q) refuse(p, q, `no self loops, which ${holder} cannot hold`, 'one')
-    if (seenBy[q] === p) refuse(p, q, `no parallel edges, which ${holder} cannot hold`, 'another')
+    if (p === q) reject(p, q, `no self loops, which ${holder} cannot hold`, 'one')
+    if (seenBy[q] === p) reject(p, q, `no parallel edges, which ${holder} cannot hold`, 'another')
     seenBy[q] = p
   })
 }
@@ -94,7 +94,7 @@ function forEachEdge(
   for (let p = 0; p < ranks; p++) for (let e = outStart[p]; e < outStart[p + 1]; e++) visit(p, outRank[e], e)
 }
 
-function refuse(source: number, destination: number, expected: string, got: string): never {
+function reject(source: number, destination: number, expected: string, got: string): never {
   throw new RankweaveError(
     'ERR_TOPOLOGY',
     `edge from ${source} to ${destination}: expected ${expected}, got ${got}`,

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { startsOf } from '../compressed-rows.js'
+import { rowStarts } from '../compressed-rows.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges, topologyFromLists } from '../topology-builders.js'
 
@@ -65,13 +65,13 @@ function fromSlots(ranks: number, edges: readonly GraphEdge[], weighted: boolean
   const into = edges.toSorted((a, b) => a.destination - b.destination || a.inSlot! - b.inSlot!)
   return topologyFromLists({
     ranks,
-    outStart: startsOf(
+    outStart: rowStarts(
       ranks,
       out.map((edge) => edge.source),
     ),
     outRank: out.map((edge) => edge.destination),
     outWeight: weighted ? out.map((edge) => edge.weight!) : null,
-    inStart: startsOf(
+    inStart: rowStarts(
       ranks,
       into.map((edge) => edge.destination),
     ),

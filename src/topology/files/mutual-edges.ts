@@ -1,5 +1,5 @@
 import { type ErrorDetails, RankweaveError } from '../../errors.js'
-import { type CompressedRows, startsOf } from '../compressed-rows.js'
+import { type CompressedRows, rowStarts } from '../compressed-rows.js'
 
 /** Adds the place of an edge to a message about it. */
 export type Locate = (
@@ -48,7 +48,7 @@ interface WeightedRows extends CompressedRows {
 
 function turnWeighted({ start, rank, weight }: WeightedRows): WeightedRows {
   const ranks = start.length - 1
-  const turnedStart = startsOf(ranks, rank)
+  const turnedStart = rowStarts(ranks, rank)
   const next = turnedStart.slice(0, ranks)
   const turned = new Int32Array(rank.length)
   const turnedWeight = weight === null ? null : new Float64Array(rank.length)

@@ -1,11 +1,11 @@
-/** Rows of bits in one array: how many ones the rows that begin at words a and b have in common. */
+/** The number of ones that two rows of bits, which begin at words a and b of one array, have in common. */
 export function countCommon(bits: Int32Array, a: number, b: number, words: number): number {
   let count = 0
   for (let w = 0; w < words; w++) count += ones(bits[a + w] & bits[b + w])
   return count
 }
 
-/** Writes what two rows have in common to word `to` of another array. Returns its ones. */
+/** Writes the intersection of two rows to word `to` of another array. Returns its number of ones. */
 export function intersect(
   bits: Int32Array,
   a: number,

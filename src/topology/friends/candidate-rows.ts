@@ -1,7 +1,7 @@
 import { countCommon, intersect } from './bit-rows.js'
 import { RowCompressor } from './row-compressor.js'
 
-/** Candidates that may still join: what each has in common with those chosen so far, as a bitset. */
+/** Candidates that may still join: the columns that each has in common with the members chosen so far, as bitsets. */
 export interface Candidates {
   count: number
   /** Words of each row. */
@@ -12,20 +12,20 @@ export interface Candidates {
   bits: Int32Array
 }
 
-/** Rows are squeezed below a choice that leaves at most this part of the words: then what follows is cheaper by more. */
+/** Rows are compressed below a choice that leaves at most this fraction of the words: the levels below gain more. */
 const worthSqueezing = 0.7
 
 /**
  * Candidates for a group around one rank p, one level per member chosen: at level 0 a friend's row is what it has in
  * common with p, at level 1 what it has in common with p and the first choice, and so on. Columns are p's own
- * out-neighbors; below a choice those that it has, where that makes rows much shorter.
+ * out-neighbors; below a choice only those that the choice has, when that makes rows much shorter.
  */
 export class CandidateRows {
   readonly levels: readonly Candidates[]
   readonly #compressor = new RowCompressor()
   #squeezes = false
 
-  /** @param depth levels: the members that are to be chosen */
+  /** @param depth levels: the number of members to choose */
   constructor(depth: number) {
     this.levels = Array.from({ length: depth }, () => ({
       count: 0,
@@ -81,7 +81,7 @@ function clear(level: Candidates, capacity: number): void {
     level.rank = new Int32Array(capacity * 2)
     level.size = new Int32Array(capacity * 2)
   }
-  // Candidates are written before it is known whether they are kept.
+  // Candidates are written before it is known whether they stay.
   if (level.bits.length < (capacity + 1) * level.words) {
     level.bits = new Int32Array((capacity + 1) * level.words * 2)
   }

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { turnRows } from '../compressed-rows.js'
+import { transposeRows } from '../compressed-rows.js'
 import { distinctOut, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { countCommon } from './bit-rows.js'
@@ -23,7 +23,7 @@ export interface CountedPairs {
 }
 
 /**
- * The distribution that says what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages
+ * The distribution that shows what combining can gain: a pair of ranks with c out-neighbors in common saves c-2 messages
  * as friends. Self loops and parallel edges do not count.
  *
  * @throws ERR_ARGUMENT nodes for another number of ranks
@@ -40,49 +40,49 @@ export function commonNeighbors(
       `expected a node for each of ${ranks} ranks, got ${nodeOf.length}`,
     )
   const out = distinctOut(topology)
-  const ways = nodeOf === null ? waysForAll(out) : [withinNodes(out, nodeOf)]
-  const way = ways.reduce((best, other) => (other.steps < best.steps ? other : best))
-  if (way.steps > workLimit)
-    return { kind: 'beyond-limit', reason: `${way.steps} steps would be needed, more than ${workLimit}` }
+  const methods = nodeOf === null ? methodsForAll(out) : [withinNodes(out, nodeOf)]
+  const method = methods.reduce((best, other) => (other.steps < best.steps ? other : best))
+  if (method.steps > workLimit)
+    return { kind: 'beyond-limit', reason: `${method.steps} steps would be needed, more than ${workLimit}` }
   let largest = 0
   for (let p = 0; p < ranks; p++) largest = Math.max(largest, out.start[p + 1] - out.start[p])
   const histogram = new Float64Array(largest + 1)
   for (let p = 0; p < ranks; p++) {
-    way.count(p, histogram)
+    method.count(p, histogram)
     onRank?.(p + 1, ranks)
   }
-  // Pairs that never met have nothing in common.
+  // Pairs that share no neighbor were not counted.
   let met = 0
   for (let c = 1; c <= largest; c++) met += histogram[c]
-  histogram[0] = way.pairs - met
+  histogram[0] = method.pairs - met
   let max = largest
   while (max > 0 && histogram[max] === 0) max--
   let sum = 0
   for (let c = 1; c <= max; c++) sum += c * histogram[c]
   return {
     kind: 'counted',
-    pairs: way.pairs,
+    pairs: method.pairs,
     histogram: histogram.slice(0, max + 1),
-    mean: way.pairs === 0 ? 0 : sum / way.pairs,
+    mean: method.pairs === 0 ? 0 : sum / method.pairs,
     max,
   }
 }
 
-/** A way to count, and what it costs. */
-interface Way {
+/** A counting method and its cost. */
+interface Method {
   readonly steps: number
   readonly pairs: number
   /** Adds the pairs of p and larger ranks that have something in common; entry 0 is not read. */
   readonly count: (p: number, histogram: Float64Array) => void
 }
 
-function waysForAll(out: NeighborSets): Way[] {
+function methodsForAll(out: NeighborSets): Method[] {
   const dense = denseSets(out)
   const through = throughNeighbors(out)
   return dense === null ? [through] : [through, byBitsets(out, dense)]
 }
 
-function byBitsets(out: NeighborSets, { bits, words }: DenseSets): Way {
+function byBitsets(out: NeighborSets, { bits, words }: DenseSets): Method {
   const ranks = out.start.length - 1
   const pairs = (ranks * (ranks - 1)) / 2
   return {
@@ -94,9 +94,9 @@ function byBitsets(out: NeighborSets, { bits, words }: DenseSets): Way {
   }
 }
 
-function throughNeighbors(out: NeighborSets): Way {
+function throughNeighbors(out: NeighborSets): Method {
   const ranks = out.start.length - 1
-  const senders = turnRows(ranks, out)
+  const senders = transposeRows(ranks, out)
   let steps = out.rank.length
   for (let q = 0; q < ranks; q++) steps += (senders.start[q + 1] - senders.start[q]) ** 2 / 2
   const common = new Int32Array(ranks)
@@ -122,7 +122,7 @@ function throughNeighbors(out: NeighborSets): Way {
   }
 }
 
-function withinNodes(out: NeighborSets, nodeOf: Int32Array): Way {
+function withinNodes(out: NeighborSets, nodeOf: Int32Array): Method {
   const ranks = out.start.length - 1
   const members = new Map<number, number[]>()
   for (let p = 0; p < ranks; p++) {

@@ -1,4 +1,4 @@
-/** What a count over all ranks takes, and when it gives up. */
+/** Options of a count over all ranks. */
 export interface CountingOptions {
   /** Node of every rank: only ranks of one node count together. Absent or null: all ranks. */
   readonly nodeOf?: Int32Array | null

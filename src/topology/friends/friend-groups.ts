@@ -1,6 +1,6 @@
 /**
- * Disjoint-per-step groups of k ranks with common out-neighbors: the outcome of matching the friendship
- * hypergraph, and all that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
+ * Groups of k ranks with common out-neighbors, disjoint within a step: a grouping of the friendship hypergraph, and all
+ * that the common-neighbor strategy needs (Ghazimirsaeed 2019 §7.2-7.3; order and threshold:
  * docs/decisions/0003). Compressed rows; groups sorted by (step, members).
  */
 export interface FriendGroups {
@@ -9,7 +9,7 @@ export interface FriendGroups {
   /** Groups exist iff they have strictly more than theta common neighbors. */
   readonly theta: number
   readonly mode: 'agnostic' | 'aware'
-  /** Rounds of matching; a rank is in at most one group per step. */
+  /** Rounds of grouping; a rank is in at most one group per step. */
   readonly steps: number
   readonly count: number
   /** Step of every group, 0-based, ascending. Length `count`. */
@@ -20,7 +20,7 @@ export interface FriendGroups {
   readonly commonStart: Int32Array
   /** Common out-neighbors of every group, ascending. Member i serves the i-th of k contiguous parts. */
   readonly common: Int32Array
-  /** Which member, 0 to k-1, serves each of them. Parallel to `common`. */
+  /** The member, 0 to k-1, that serves each of them. Parallel to `common`. */
   readonly holder: Int32Array
   /** Length `ranks + 1`. */
   readonly directStart: Int32Array
@@ -28,7 +28,7 @@ export interface FriendGroups {
   readonly direct: Int32Array
 }
 
-/** Who serves what: holders of the common neighbors of groups that are known whole. */
+/** The member that serves each common neighbor, for groups whose common neighbors are all known. */
 export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
   const groups = commonStart.length - 1
   const holder = new Int32Array(commonStart[groups])
@@ -42,7 +42,10 @@ export function holdersOf(commonStart: Int32Array, k: number): Int32Array {
   return holder
 }
 
-/** Bounds of part `i` of `m` common neighbors cut into `k`: the first `m mod k` parts get one more (Eq. 7.2). */
+/**
+ * Bounds of part `i` of `m` common neighbors distributed over `k` parts: the first `m mod k` parts get one more (Eq.
+ * 7.2).
+ */
 export function partBounds(m: number, k: number, i: number): readonly [from: number, to: number] {
   const base = Math.floor(m / k)
   const extra = m % k

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
-import { turnRows } from '../compressed-rows.js'
+import { transposeRows } from '../compressed-rows.js'
 import type { NeighborSets } from '../neighbors.js'
 import { countCommon } from './bit-rows.js'
 import { largestGroup } from './grouping-options.js'
@@ -12,7 +12,7 @@ export interface FriendLists extends NeighborSets {
   readonly weight: Int32Array
 }
 
-/** Pairs of friends are kept in memory, 8 bytes each; a search for larger groups would need too much of it. */
+/** Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k. */
 export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
 /**
@@ -31,7 +31,7 @@ export function friendLists(
   const ranks = out.start.length - 1
   const nodes = nodeOf === null ? null : ranksByNode(nodeOf, ranks)
   const dense = denseSets(out)
-  const senders = turnRows(ranks, out)
+  const senders = transposeRows(ranks, out)
   const start = new Int32Array(ranks + 1)
   const rank = new GrowingInt32Array(ranks)
   const weight = new GrowingInt32Array(ranks)
@@ -61,7 +61,7 @@ export function friendLists(
     if (rank.length === maxPairs)
       throw new RankweaveError(
         'ERR_STRATEGY',
-        `expected at most ${maxPairs} pairs of friends, got more: raise theta, or keep friends to one node (aware)`,
+        `expected at most ${maxPairs} pairs of friends, got more: raise theta, or restrict friends to one node (aware)`,
         { details: { theta, pairs: maxPairs } },
       )
     rank.push(f)
@@ -115,7 +115,7 @@ export function friendLists(
 /**
  * Ranks that can own a group of k, as its smallest member: those with at least k-1 friends of larger rank.
  *
- * @throws ERR_STRATEGY when there are any and k is beyond what can be searched
+ * @throws ERR_STRATEGY when there are any and k is too large to be searched
  */
 export function ownersOf({ start }: FriendLists, k: number): Int32Array {
   const owners = new GrowingInt32Array()
@@ -128,7 +128,7 @@ export function ownersOf({ start }: FriendLists, k: number): Int32Array {
 interface RanksByNode {
   /** Ranks sorted by (node, rank). */
   readonly order: Int32Array
-  /** Where in `order` a rank stands, and where its node ends. */
+  /** Index of a rank in `order`, and where its node ends. */
   readonly position: Int32Array
   readonly end: Int32Array
 }

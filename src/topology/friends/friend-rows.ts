@@ -10,9 +10,9 @@ export class FriendRows {
   #rank = -1
   #level: Candidates
   readonly #compressor = new RowCompressor()
-  /** Column of each of the rank's out-neighbors, -1 for all others; where sets are not dense. */
+  /** Column of each of the rank's out-neighbors, -1 for all others; used when sets are not dense. */
   readonly #column: Int32Array
-  /** Where nobody is chosen after level 0, nobody reads its rows. */
+  /** Without choices after level 0 its rows are never read. */
   readonly #rowsAreRead: boolean
 
   constructor(sets: OpenSets, rows: CandidateRows) {
@@ -23,7 +23,7 @@ export class FriendRows {
     this.#column = new Int32Array(sets.end.length).fill(-1)
   }
 
-  /** Begins with p, of whom at most `friends` will be added. */
+  /** Begins with p, which will get at most `friends` friends. */
   open(p: number, friends: number): void {
     const { start, end, rank, dense } = this.#sets
     const first = start[p]
@@ -40,7 +40,7 @@ export class FriendRows {
     if (dense === null) for (let e = start[p]; e < end[p]; e++) this.#column[rank[e]] = -1
   }
 
-  /** Adds f if it has more than `floor` in common with p. Returns how many it has. */
+  /** Adds f if it has more than `floor` neighbors in common with p. Returns how many it has in common. */
   add(f: number, floor: number): number {
     const level = this.#level
     const row = level.count * level.words

@@ -1,11 +1,11 @@
 import { CandidateRows } from './candidate-rows.js'
 
 /**
- * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in common, among
- * equals the lexicographically smallest. Exact branch and bound.
+ * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in common; of
+ * equal ones the lexicographically smallest. Exact branch and bound.
  */
 export class GroupSearch {
-  /** Level 0 is for the caller to fill, by ascending rank. */
+  /** The caller fills level 0, by ascending rank. */
   readonly rows: CandidateRows
   /** Ranks of the last answer, ascending. Length `picks`. */
   readonly found: Int32Array
@@ -63,7 +63,7 @@ export class GroupSearch {
     }
   }
 
-  /** Finds the lexicographically first group of the weight `target`, which none exceeds. */
+  /** Finds the lexicographically first group of weight `target`, which no group exceeds. */
   #first(depth: number, picks: number, target: number): boolean {
     const { rows } = this
     const { count, rank, size } = rows.levels[depth]
@@ -110,5 +110,5 @@ export class GroupSearch {
   }
 }
 
-/** Up to so many, insertion beats the library's sort. */
+/** Up to this many, insertion sort is faster than the library's sort. */
 const fewCandidates = 40

@@ -1,10 +1,9 @@
 import { RankweaveError, shown } from '../../errors.js'
 
 /**
- * Who finds the groups of a round. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same groups,
- * found by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; weighs as much or
- * more, above k = 12 the same. `exact`: the heaviest matching there is, for small topologies; needs {@link
- * prepareEngine}.
+ * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same
+ * groups, found by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; as heavy or
+ * heavier, above k = 12 the same. `exact`: the heaviest grouping, for small topologies; needs `prepareEngine`.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
 
@@ -17,26 +16,26 @@ export interface GroupingOptions {
   readonly mode: 'agnostic' | 'aware'
   /** A group needs strictly more common neighbors than this. Default k (aware), k(k-1) (agnostic). */
   readonly theta?: number
-  /** Node of every rank. Needed in aware mode, not read in agnostic mode. */
+  /** Node of every rank. Required in aware mode, ignored in agnostic mode. */
   readonly nodeOf?: Int32Array | null
   /** Default `greedy`. */
   readonly engine?: GroupingEngine
   /**
-   * Which of equally heavy groups comes first: the one with the smallest ranks, or the smallest in a permutation that
-   * this seed gives. A permutation makes chains of ranks that wait for each other shorter; it tiles grids worse.
-   * Default: ranks.
+   * Breaks ties between equally heavy groups: the smallest ranks in a permutation drawn with this seed come first.
+   * Default: the smallest ranks. A permutation shortens chains of ranks that wait for each other, but tiles grids
+   * worse.
    */
   readonly labelSeed?: number
-  /** Told of every group as it is found, so that long planning can be followed. */
+  /** Reports every group as it is found, so that long planning can be followed. */
   readonly onGroup?: (step: number, groups: number) => void
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }
 
-/** Members that a search for a group can go through. */
+/** Most members of a group that a search supports. */
 export const largestGroup = 256
 
-/** What the engines need to know, checked. */
+/** Checked options of the engines. */
 export interface GroupingSettings {
   readonly k: number
   readonly mode: 'agnostic' | 'aware'
@@ -47,8 +46,8 @@ export interface GroupingSettings {
 }
 
 /**
- * The threshold when none is given: with more common neighbors than this a group sends less in all than its members
- * would alone (aware), or than groups of k-1 would (agnostic).
+ * The threshold when none is given: a group with more common neighbors than this sends fewer messages than its members
+ * alone would (aware), or than groups of k-1 would (agnostic).
  *
  * @see Ghazimirsaeed 2019 §7.3.3
  */
@@ -58,37 +57,38 @@ export function defaultTheta(k: number, mode: 'agnostic' | 'aware'): number {
 
 /** @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, nodes for another number of ranks */
 export function checkFriendOptions(ranks: number, k: number, theta: number, nodeOf: Int32Array | null): void {
-  if (!Number.isInteger(k) || k < 2) throw refused(`expected k, a whole number >= 2, got ${k}`)
+  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, a whole number >= 2, got ${k}`)
   if (!Number.isInteger(theta) || theta < 0)
-    throw refused(`expected theta, a whole number >= 0, got ${theta}`)
+    throw strategyError(`expected theta, a whole number >= 0, got ${theta}`)
   if (nodeOf !== null && nodeOf.length !== ranks)
-    throw refused(`expected a node for each of ${ranks} ranks, got ${nodeOf.length}`)
+    throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf.length}`)
 }
 
-/** @throws ERR_STRATEGY an engine that is none or not for this k, a seed that is no unsigned 32-bit integer */
+/** @throws ERR_STRATEGY unknown engine, k too large for the engine, seed that is not an unsigned 32-bit integer */
 export function checkEngine(engine: unknown, labelSeed: unknown, k: number): void {
   if (engine !== undefined && !groupingEngines.includes(engine as GroupingEngine))
-    throw refused(`expected engine ${groupingEngines.join(', ')}, got ${shown(engine)}`)
+    throw strategyError(`expected engine ${groupingEngines.join(', ')}, got ${shown(engine)}`)
   if (engine === 'distributed' && k > largestGroup)
-    throw refused(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
+    throw strategyError(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
   if (labelSeed === undefined) return
   if (!Number.isInteger(labelSeed) || (labelSeed as number) < 0 || (labelSeed as number) >= 2 ** 32)
-    throw refused(`expected labelSeed, a whole number below 2^32, got ${shown(labelSeed)}`)
+    throw strategyError(`expected labelSeed, a whole number below 2^32, got ${shown(labelSeed)}`)
 }
 
 /** @throws ERR_STRATEGY */
 export function groupingSettings(ranks: number, options: GroupingOptions): GroupingSettings {
   const { k, mode, engine = 'greedy', labelSeed } = options
-  if (mode !== 'aware' && mode !== 'agnostic') throw refused(`expected mode aware or agnostic, got ${mode}`)
+  if (mode !== 'aware' && mode !== 'agnostic')
+    throw strategyError(`expected mode aware or agnostic, got ${mode}`)
   checkEngine(engine, labelSeed, k)
   const theta = options.theta ?? defaultTheta(k, mode)
   const nodeOf = mode === 'aware' ? (options.nodeOf ?? null) : null
   checkFriendOptions(ranks, k, theta, nodeOf)
   if (mode === 'aware' && nodeOf === null)
-    throw refused('aware mode needs the node of every rank: give a machine')
+    throw strategyError('aware mode needs the node of every rank: pass a machine')
   return { k, mode, theta, nodeOf, engine, labelSeed: labelSeed ?? null }
 }
 
-export function refused(message: string): RankweaveError {
+export function strategyError(message: string): RankweaveError {
   return new RankweaveError('ERR_STRATEGY', message)
 }

@@ -6,7 +6,7 @@ export interface OpenSets {
   readonly start: Int32Array
   readonly end: Int32Array
   readonly rank: Int32Array
-  /** The same as bitsets, where the sets are dense enough for that to be the shorter form. */
+  /** The same sets as bitsets, if they are dense enough for bitsets to be shorter. */
   readonly dense: DenseSets | null
 }
 

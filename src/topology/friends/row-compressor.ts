@@ -3,24 +3,24 @@ import { ones } from './bit-rows.js'
 const steps = 5
 
 /**
- * Keeps some columns of rows of bits and moves them together: parallel suffix compression, as in Warren, Hacker's
+ * Selects columns of rows of bits and packs them: parallel suffix compression, as in Warren, Hacker's
  * Delight, section 7-4, with the work that depends on the columns alone done once.
  */
 export class RowCompressor {
-  /** Words in which columns are kept; the arrays below have an entry for each, or `steps`. */
+  /** Words with selected columns; the arrays below have one entry or `steps` entries for each. */
   #count = 0
   #word = new Int32Array(0)
   #mask = new Int32Array(0)
   /** Which bits of a word move by 1, 2, 4, 8, 16 places. */
   #moves = new Int32Array(0)
-  #kept = new Int32Array(0)
+  #selected = new Int32Array(0)
 
-  /** The columns to keep are those of a row: `words` words of `bits` from word `at`. */
+  /** Selects the columns set in a row: `words` words of `bits` from word `at`. */
   prepare(bits: Int32Array, at: number, words: number): void {
     if (this.#mask.length < words) {
       this.#word = new Int32Array(words)
       this.#mask = new Int32Array(words)
-      this.#kept = new Int32Array(words)
+      this.#selected = new Int32Array(words)
       this.#moves = new Int32Array(words * steps)
     }
     let count = 0
@@ -29,7 +29,7 @@ export class RowCompressor {
       if (mask === 0) continue
       this.#word[count] = w
       this.#mask[count] = mask
-      this.#kept[count] = ones(mask)
+      this.#selected[count] = ones(mask)
       let gaps = ~mask << 1
       for (let step = 0; step < steps; step++) {
         let parity = gaps ^ (gaps << 1)
@@ -47,12 +47,12 @@ export class RowCompressor {
     this.#count = count
   }
 
-  /** Writes the kept columns of a row to word `to` of another array. Returns the ones among them. */
+  /** Writes the selected columns of a row to word `to` of another array. Returns the number of ones among them. */
   compress(bits: Int32Array, at: number, into: Int32Array, to: number): number {
     const places = this.#word
     const mask = this.#mask
     const moves = this.#moves
-    const kept = this.#kept
+    const selected = this.#selected
     let size = 0
     let word = 0
     let filled = 0
@@ -70,13 +70,13 @@ export class RowCompressor {
       moved = x & moves[m + 4]
       x = (x ^ moved) | (moved >>> 16)
       word |= x << filled
-      filled += kept[i]
+      filled += selected[i]
       if (filled < 32) continue
       into[out++] = word
       size += ones(word)
       filled -= 32
-      // What did not fit; a shift by 32 would be one by 0.
-      word = filled === 0 ? 0 : x >>> (kept[i] - filled)
+      // The bits that did not fit; a shift by 32 would be one by 0.
+      word = filled === 0 ? 0 : x >>> (selected[i] - filled)
     }
     if (filled > 0) {
       into[out] = word

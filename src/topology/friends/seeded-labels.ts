@@ -1,7 +1,7 @@
 import { below, mulberry32 } from '../../base/random.js'
 import type { NeighborSets } from '../neighbors.js'
 
-/** Label of every rank: the same permutation on every machine. */
+/** Label of every rank: a permutation drawn with the seed, the same on every machine. */
 export function seededLabels(ranks: number, seed: number): Int32Array {
   const draw = mulberry32(seed)
   const labels = Int32Array.from({ length: ranks }, (_, rank) => rank)
@@ -14,7 +14,7 @@ export function seededLabels(ranks: number, seed: number): Int32Array {
   return labels
 }
 
-/** Row i becomes that of `order[i]`; a permutation. */
+/** The rows in another order: row i is that of `order[i]`. */
 export function permuteRows({ start, rank }: NeighborSets, order: Int32Array): NeighborSets {
   const permuted = new Int32Array(start.length)
   for (const [i, r] of order.entries()) permuted[i + 1] = permuted[i] + start[r + 1] - start[r]

@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
-import { startsOf } from '../compressed-rows.js'
+import { rowStarts } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
@@ -85,7 +85,7 @@ function drawPlaces(
       cellOf[i] = cellOf[i] * side + Math.floor(coordinate * side)
     }
   }
-  const cellStart = startsOf(side ** dimensions, cellOf)
+  const cellStart = rowStarts(side ** dimensions, cellOf)
   const free = cellStart.slice()
   const places = new Float64Array(drawn.length)
   for (let i = 0; i < ranks; i++) {

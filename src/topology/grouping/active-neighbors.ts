@@ -1,7 +1,7 @@
 import { type DenseSets, denseSets, type OpenSets } from '../friends/open-sets.js'
 import type { NeighborSets } from '../neighbors.js'
 
-/** The out-neighbors of every rank that no group serves yet. Rows only shrink, and stay ascending. */
+/** Every rank's out-neighbors that no group serves yet. Rows only shrink, and stay ascending. */
 export class ActiveNeighbors implements OpenSets {
   /** The neighbors of p are `rank[start[p]] .. rank[end[p] - 1]`. */
   readonly start: Int32Array
@@ -16,7 +16,7 @@ export class ActiveNeighbors implements OpenSets {
     this.dense = denseSets(out)
   }
 
-  /** What all `members` have in common, ascending: CN of the paper. */
+  /** The neighbors that all `members` have in common, ascending: CN in the paper. */
   common(members: Int32Array): Int32Array {
     const common = this.rank.slice(this.start[members[0]], this.end[members[0]])
     let length = common.length
@@ -24,7 +24,7 @@ export class ActiveNeighbors implements OpenSets {
     return common.slice(0, length)
   }
 
-  /** Keeps those of the first `length` ranks, which ascend, that p has too. Returns how many these are. */
+  /** Intersects the first `length` ranks, which ascend, with p's neighbors in place. Returns how many remain. */
   #keepShared(ranks: Int32Array, length: number, p: number): number {
     let kept = 0
     if (this.dense !== null) {
@@ -48,7 +48,7 @@ export class ActiveNeighbors implements OpenSets {
     return kept
   }
 
-  /** Takes `served`, which p has all and which ascends, out of p's neighbors. */
+  /** Removes `served`, an ascending subset, from p's neighbors. */
   remove(p: number, served: Int32Array): void {
     let kept = this.start[p]
     let s = 0
@@ -63,7 +63,7 @@ export class ActiveNeighbors implements OpenSets {
     for (const q of served) bits[p * words + (q >> 5)] &= ~(1 << (q & 31))
   }
 
-  /** What is left, as compact rows. */
+  /** The remaining neighbors as compressed rows. */
   toSets(): NeighborSets {
     const ranks = this.end.length
     const start = new Int32Array(ranks + 1)

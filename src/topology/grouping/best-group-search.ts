@@ -7,12 +7,12 @@ import type { OpenSets } from '../friends/open-sets.js'
 export class BestGroupSearch {
   /** The friends of the last answer besides p, ascending. Length `k - 1`. */
   readonly found: Int32Array
-  /** Whether the last search had to leave out a friend that is not available. */
+  /** Whether the last search left out a friend that was not available. */
   skippedAny = false
   readonly #theta: number
   readonly #search: GroupSearch
   readonly #rows: FriendRows
-  /** Friend lists with an end of their own: a pair that fails the threshold never comes back. */
+  /** Friend lists that shrink: a pair that falls below the threshold never exceeds it again. */
   readonly #friendStart: Int32Array
   readonly #friendEnd: Int32Array
   readonly #friend: Int32Array

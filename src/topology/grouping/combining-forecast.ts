@@ -1,4 +1,4 @@
-import { startsOf } from '../compressed-rows.js'
+import { rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
@@ -11,18 +11,18 @@ export interface ForecastOptions {
   readonly ks: readonly number[]
   /** Node of every rank: friends share a node and theta is k (aware). Absent or null: any ranks, theta is k(k-1). */
   readonly nodeOf?: Int32Array | null
-  /** The distribution of common neighbors, where it has been counted already, over the same nodes. */
+  /** The distribution of common neighbors over the same nodes, if it has been counted before. */
   readonly common?: CommonNeighbors
-  /** Pairs of friends, times k, above which no k is tried: matching would take minutes. Default 5 x 10^6. */
+  /** Most pairs of friends, times k, for which k is tried: grouping more would take minutes. Default 5 x 10^6. */
   readonly pairLimit?: number
-  /** Told of every group that is found. */
+  /** Reports every group that is found. */
   readonly onGroup?: (k: number, groups: number) => void
 }
 
 export interface Forecast {
   readonly k: number
   readonly theta: number
-  /** Messages of all ranks by groups of k friends; null, with the reason, where matching would take too long. */
+  /** Messages of all ranks with groups of k friends; null, with the reason, if grouping would take too long. */
   readonly messages: number | null
   readonly reason: string | null
 }
@@ -39,7 +39,7 @@ export interface CombiningForecast {
 }
 
 /**
- * How many messages a neighbor allgather would take for each k: the friends are matched and the messages of their plan
+ * How many messages a neighbor allgather would take for each k: friends are grouped and the messages of their plan
  * are counted, with exchanges and direct messages left out where another one serves (docs/decisions/0003); nothing is
  * planned.
  *
@@ -56,7 +56,7 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
   const forecasts: Forecast[] = []
   for (const k of ks) {
     const theta = defaultTheta(k, mode)
-    const reason = whyNot(common, k, theta, pairLimit)
+    const reason = reasonToSkip(common, k, theta, pairLimit)
     if (reason !== null) {
       forecasts.push({ k, theta, messages: null, reason })
       continue
@@ -76,11 +76,11 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
   return { direct, forecasts, bestK: best?.groups.k ?? null, groups: best?.groups ?? null }
 }
 
-/** Why friends are not matched for a forecast; null if they are. */
-function whyNot(common: CommonNeighbors, k: number, theta: number, pairLimit: number): string | null {
+/** Why friends are not grouped for a forecast; null if they are. */
+function reasonToSkip(common: CommonNeighbors, k: number, theta: number, pairLimit: number): string | null {
   if (common.kind !== 'counted') return common.reason
   const pairs = pairsAbove(common, theta)
-  return pairs * k > pairLimit ? `${pairs} pairs of friends, too many to match for a forecast` : null
+  return pairs * k > pairLimit ? `${pairs} pairs of friends, too many to group for a forecast` : null
 }
 
 /** Pairs of ranks that have more than theta out-neighbors in common: friends. */
@@ -91,11 +91,11 @@ export function pairsAbove(common: CommonNeighbors & { kind: 'counted' }, theta:
 }
 
 /**
- * Messages of the groups' plan: one per common neighbor and group; one from each member to every mate that serves a
- * part in any of their groups; the direct ones, but for those to such mates.
+ * Messages of the groups' plan: one per common neighbor and group; one from each member to every fellow member
+ * that serves a part in any of their groups; the direct ones, except to such members.
  */
 function countMessages({ ranks, k, members, commonStart, directStart, direct }: FriendGroups): number {
-  const start = startsOf(ranks, members)
+  const start = rowStarts(ranks, members)
   const next = start.slice(0, ranks)
   const placeOf = new Int32Array(members.length)
   for (let i = 0; i < members.length; i++) placeOf[next[members[i]]++] = i

@@ -1,12 +1,12 @@
 import { RankweaveError } from '../../errors.js'
-import { type GroupingEngine, type GroupingSettings, refused } from '../friends/grouping-options.js'
+import { type GroupingEngine, type GroupingSettings, strategyError } from '../friends/grouping-options.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 
-/** Groups that the solver may choose from. */
+/** Most groups that the solver may choose from. */
 const mostGroups = 20_000
 
-/** What of HiGHS is used. */
+/** The part of HiGHS that is used. */
 export interface Solver {
   /** @param program in CPLEX LP format */
   solve(program: string): {
@@ -18,7 +18,7 @@ export interface Solver {
 let solver: Solver | null = null
 
 /**
- * Loads what an engine needs before plans are made with it: the HiGHS solver for `exact`, nothing for the others.
+ * Loads what an engine needs before it can plan: the HiGHS solver for `exact`, nothing for the others.
  *
  * @throws ERR_STRATEGY when the optional package `highs` is not installed
  */
@@ -36,15 +36,16 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
 
 /** @throws ERR_STRATEGY */
 export function preparedSolver(): Solver {
-  if (solver === null) throw refused('engine exact: expected prepareEngine("exact") to be awaited before')
+  if (solver === null)
+    throw strategyError('engine exact: expected prepareEngine("exact") to be awaited before')
   return solver
 }
 
 /**
- * The heaviest matching of a round: every group there is as a variable, every rank in one at most (integer programming by
- * HiGHS).
+ * The heaviest grouping of a round: every possible group is a variable, every rank in at most one group (integer
+ * programming by HiGHS).
  *
- * @throws ERR_STRATEGY with more groups than the solver should have to choose from
+ * @throws ERR_STRATEGY when there are more groups than the solver is given
  */
 export function exactRound(
   highs: Solver,
@@ -54,11 +55,11 @@ export function exactRound(
   const groups = allGroups(active, settings)
   if (groups.length === 0) return []
   const { Status, Columns } = highs.solve(programOf(groups, settings))
-  if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal matching, got ${Status}`)
+  if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal grouping, got ${Status}`)
   return groups.filter((_, g) => Math.round(Columns[`x${g}`].Primal ?? 0) === 1)
 }
 
-/** As a text in CPLEX LP format, lines kept short as it demands. */
+/** The program in CPLEX LP format, with the short lines that it demands. */
 function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettings): string {
   const ofRank = new Map<number, number[]>()
   const ofNode = new Map<number, number[]>()
@@ -71,7 +72,7 @@ function programOf(groups: readonly FormedGroup[], { k, nodeOf }: GroupingSettin
   const atMost = (list: readonly number[], most: number) =>
     `${list.map((g) => `x${g}`).join('\n+ ')} <= ${most}`
   const rows = [...ofRank].map(([p, list]) => `r${p}: ${atMost(list, 1)}`)
-  // So many whole groups fit on a node: follows from the others, but keeps the solver from trying parts of groups for long.
+  // How many whole groups fit on a node: implied by the others, but it spares the solver most fractional groups.
   for (const [node, list] of ofNode) {
     const ranks = [...ofRank.keys()].filter((p) => nodeOfRank(p) === node).length
     rows.push(`n${node}: ${atMost(list, Math.floor(ranks / k))}`)
@@ -93,7 +94,9 @@ function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: GroupingSettin
   const extend = (from: number, common: Int32Array): void => {
     if (members.length === k) {
       if (groups.length === mostGroups)
-        throw refused(`engine exact is for small topologies: expected at most ${mostGroups} groups, got more`)
+        throw strategyError(
+          `engine exact is for small topologies: expected at most ${mostGroups} groups, got more`,
+        )
       groups.push({ members: Int32Array.from(members), common })
       return
     }

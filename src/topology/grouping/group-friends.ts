@@ -12,12 +12,12 @@ import { GroupsBuilder } from './groups-builder.js'
 import { improveRound } from './improve-round.js'
 
 /**
- * Matches friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every
- * member loses the neighbors its group serves. Greedy, unless another engine is asked for: of all such groups the
- * heaviest first (equal weights: lexicographically smallest members). Self loops and parallel edges do not count.
+ * Groups friends, round by round: disjoint groups of k ranks with more than theta common out-neighbors; then every
+ * member loses the neighbors its group serves. Greedy by default: of all such groups the heaviest first (equal weights:
+ * lexicographically smallest members). Self loops and parallel edges do not count.
  *
- * Same input, same groups, on every machine. Costs far less than there are groups: every rank keeps only the best one
- * it owns, and looks again when a member changed.
+ * Same input, same groups, on every machine. Takes far less time than enumerating the groups: every rank caches only
+ * the best one that it owns, and searches again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, aware mode without a node for every rank, more friends
  *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
@@ -28,8 +28,8 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
   const { now = () => performance.now() } = options
   const begin = now()
   if (settings.engine === 'distributed') {
-    const matched = groupByMessages(topology, settings)
-    return { ...matched, timeMs: now() - begin }
+    const grouping = groupByMessages(topology, settings)
+    return { ...grouping, timeMs: now() - begin }
   }
   const groups = groupCentrally(topology, settings, options.onGroup)
   const weight = groups.common.length
@@ -37,7 +37,7 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
   return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
 }
 
-/** All in label order: rows, nodes and groups are those of ranks as they are numbered by their labels. */
+/** Groups in label order: rows, nodes and groups number ranks by their labels. */
 function groupCentrally(
   topology: ProcessTopology,
   settings: GroupingSettings,

@@ -9,7 +9,7 @@ export interface FormedGroup {
 }
 
 /**
- * The rounds of the matching. Every rank p owns the groups in which it is the smallest member and caches the best
+ * The rounds of the greedy grouping. Every rank p owns the groups in which it is the smallest member and caches the best
  * of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an upper bound for ever,
  * and exact as long as no member has changed since.
  */
@@ -22,10 +22,10 @@ export class GroupingRounds {
   readonly #owners: Int32Array
   #ownerCount: number
   #round = 0
-  /** First round that sees a rank's present neighbors. */
+  /** The first round that sees a rank's current neighbors. */
   readonly #changedAt: Int32Array
   readonly #cached: Bests
-  /** What the round works with: the cache, corrected for ranks already used in the round. */
+  /** The groups of the round: the cache, corrected for ranks already used in the round. */
   readonly #current: Bests
   readonly #used: Uint8Array
   readonly #onGroup: (step: number, groups: number) => void
@@ -53,13 +53,13 @@ export class GroupingRounds {
     this.#owners = owners.slice()
     this.#ownerCount = owners.length
     for (const p of owners) {
-      // Not computed yet: out of date from the start, bounded by what p has.
+      // Not computed yet: outdated from the start, bounded by p's degree.
       this.#cached.weight[p] = active.end[p] - active.start[p]
       this.#cached.computedAt[p] = -1
     }
   }
 
-  /** The groups of the next round, by members. Empty when nothing is left to match. Nothing changes before `serve`. */
+  /** The groups of the next round, by members. Empty when no groups are left. Nothing changes before `serve`. */
   find(): readonly FormedGroup[] {
     const groups: FormedGroup[] = []
     this.#current.copyFrom(this.#cached)
@@ -84,7 +84,7 @@ export class GroupingRounds {
     return groups.sort((a, b) => a.members[0] - b.members[0])
   }
 
-  /** Ends the round: members lose the neighbors that their groups serve, those found or others. */
+  /** Ends the round: members lose the neighbors that these groups serve, whether `find` returned them or not. */
   serve(groups: readonly FormedGroup[]): void {
     this.#round++
     for (const { members, common } of groups) {
@@ -125,15 +125,15 @@ export class GroupingRounds {
     return true
   }
 
-  /** Looks for p's best again. False when no group is left to it in this round. */
+  /** Searches p's best group again. False when p has none left in this round. */
   #recompute(p: number): boolean {
     const current = this.#current
-    // A former best whose members are all still there is a start: something reaches what is left of its weight.
+    // If all members of the former best are available, its remaining weight is reached.
     const known = current.computedAt[p] >= 0 && this.#allAvailable(p)
     const atLeast = known ? this.#active.common(this.#members(p)).length : 0
     const weight = this.#search.search(p, this.#used, atLeast, current.weight[p])
     current.set(p, weight, this.#search.found, this.#round)
-    // Found with every friend available: holds beyond this round.
+    // Found with every friend available, so it holds beyond this round.
     if (!this.#search.skippedAny) this.#cached.set(p, weight, this.#search.found, this.#round)
     return weight > 0
   }

@@ -5,9 +5,9 @@ import type { MessageCounts } from './distributed/rank-view.js'
 /** Groups, and how they were found. */
 export interface Grouping extends FriendGroups {
   readonly engine: GroupingEngine
-  /** Common neighbors of all groups together: how many messages each member of a group is rid of, before exchanges. */
+  /** Common neighbors of all groups: the messages that each member of a group saves, before exchanges. */
   readonly weight: number
-  /** Messages between ranks, when they matched themselves. */
+  /** Messages between ranks, if the distributed engine found the groups. */
   readonly messages: MessageCounts | null
   /**
    * For every round, how many decisions waited for each other, one after the other: its depth, however many ranks

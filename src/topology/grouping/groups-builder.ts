@@ -4,7 +4,7 @@ import type { GroupingSettings } from '../friends/grouping-options.js'
 import type { NeighborSets } from '../neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 
-/** Puts friend groups together, step by step. */
+/** Collects friend groups, step by step. */
 export class GroupsBuilder {
   readonly #ranks: number
   readonly #settings: GroupingSettings

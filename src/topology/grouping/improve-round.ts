@@ -1,16 +1,16 @@
-import { turnRows } from '../compressed-rows.js'
+import { transposeRows } from '../compressed-rows.js'
 import type { FriendLists } from '../friends/friend-lists.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { largestPool, PoolGrouping } from './pool-grouping.js'
 
-/** Neighboring groups that a group is taken apart with, one after the other: those that share most friends with it. */
+/** Neighboring groups that a group is dissolved with, in turn: those that share most friends with it. */
 const partners = 6
 
 /**
- * Local search on a round's matching: takes neighboring groups apart, adds friends of theirs that have no group, and
- * matches this pool of ranks anew as well as can be. That covers swaps of members between groups and with free ranks,
- * splits and merges. Repeated until no pool gains; never worse. Groups of more than {@link largestPool} stay as they are.
+ * Local search on a round's grouping: dissolves neighboring groups, adds friends of theirs that have no group, and
+ * regroups this pool of ranks optimally. That covers swaps of members between groups and with free ranks, splits and
+ * merges. Repeated until no pool improves; never worse. Groups of more than {@link largestPool} stay as they are.
  */
 export function improveRound(
   found: readonly FormedGroup[],
@@ -27,12 +27,12 @@ class RoundImprover {
   readonly #groups: Int32Array[]
   /** Group of every rank, -1 without one. */
   readonly #groupOf: Int32Array
-  readonly #smaller: ReturnType<typeof turnRows>
+  readonly #smaller: ReturnType<typeof transposeRows>
   readonly #friends: FriendLists
   readonly #active: ActiveNeighbors
   readonly #k: number
-  readonly #matcher: PoolGrouping
-  /** When a rank's group changed last, and when pools around a group were tried last. */
+  readonly #pool: PoolGrouping
+  /** When a rank's group last changed, and when the pools around a group were last tried. */
   readonly #changedAt: Int32Array
   #now = 0
 
@@ -48,10 +48,10 @@ class RoundImprover {
     this.#groupOf = new Int32Array(ranks).fill(-1)
     for (const [g, members] of this.#groups.entries()) for (const p of members) this.#groupOf[p] = g
     this.#friends = friends
-    this.#smaller = turnRows(ranks, friends)
+    this.#smaller = transposeRows(ranks, friends)
     this.#active = active
     this.#k = k
-    this.#matcher = new PoolGrouping(active, k, theta)
+    this.#pool = new PoolGrouping(active, k, theta)
     this.#changedAt = new Int32Array(ranks)
   }
 
@@ -77,7 +77,7 @@ class RoundImprover {
       .map((members) => ({ members, common: this.#active.common(members) }))
   }
 
-  /** Pools around a group: alone, and with each of its nearest groups, filled up with free friends and further groups. */
+  /** Pools around a group: alone and with each of its nearest groups, filled with free friends and further groups. */
   *#pools(g: number): Generator<number[]> {
     if (this.#groups[g].length === 0) return
     const { near, free } = this.#around(this.#groups[g])
@@ -120,10 +120,10 @@ class RoundImprover {
     return { near: byWeight(groupWeight), free: byWeight(freeWeight) }
   }
 
-  /** Matches the ranks of some whole groups and free ones anew if that weighs more. */
+  /** Regroups the ranks of whole groups and free ranks if that weighs more. */
   #regroup(pool: readonly number[]): boolean {
     const old = [...new Set(pool.map((p) => this.#groupOf[p]))].filter((g) => g >= 0)
-    const better = this.#matcher.match(
+    const better = this.#pool.regroup(
       pool,
       old.map((g) => this.#groups[g]),
     )

@@ -1,16 +1,16 @@
 import type { OpenSets } from '../friends/open-sets.js'
 
-/** Ranks in a pool at most: all their subsets are looked at. */
+/** Most ranks in a pool: all their subsets are visited. */
 export const largestPool = 12
 
-/** The heaviest matching of few ranks: dynamic programming over the subsets that are still free. */
+/** The heaviest grouping of few ranks: dynamic programming over the subsets that are still free. */
 export class PoolGrouping {
   readonly #sets: OpenSets
   readonly #k: number
   readonly #theta: number
-  /** Out-neighbors that all of a subset have. */
+  /** Number of out-neighbors that all ranks of a subset have. */
   readonly #weight = new Int32Array(1 << largestPool)
-  /** Heaviest matching of a subset, -1 while unknown, and the group in it that holds its first rank, 0 for none. */
+  /** Weight of the heaviest grouping of a subset, -1 while unknown, and its group of the first rank, 0 for none. */
   readonly #best = new Int32Array(1 << largestPool)
   readonly #taken = new Int32Array(1 << largestPool)
   /** Pool members that send to a rank. */
@@ -25,8 +25,8 @@ export class PoolGrouping {
     this.#senders = new Int32Array(sets.end.length)
   }
 
-  /** The heaviest matching of the pool, if it is heavier than the present groups of its ranks; else null. */
-  match(pool: readonly number[], present: readonly Int32Array[]): Int32Array[] | null {
+  /** The heaviest grouping of the pool, if it is heavier than the current groups of its ranks; else null. */
+  regroup(pool: readonly number[], present: readonly Int32Array[]): Int32Array[] | null {
     if (pool.length < this.#k) return null
     this.#weigh(pool)
     let weight = 0
@@ -48,7 +48,7 @@ export class PoolGrouping {
     return found
   }
 
-  /** Counts, for every subset of the pool, the out-neighbors that all of it have: sums over supersets. */
+  /** Counts, for every subset of the pool, the out-neighbors that all its ranks have: sums over supersets. */
   #weigh(pool: readonly number[]): void {
     const { start, end, rank } = this.#sets
     const weight = this.#weight

@@ -4,7 +4,7 @@ export class RankHeap {
   readonly #items: Int32Array
   readonly #weight: Int32Array
 
-  /** `weight[p]` orders rank p; it is read when it is needed. After lowering the top's weight call `settleTop`. */
+  /** `weight[p]` orders rank p; it is read on demand. After lowering the top's weight call `settleTop`. */
   constructor(weight: Int32Array) {
     this.#weight = weight
     this.#items = new Int32Array(weight.length)

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../../text/byte-source.js'
-import { turnRows } from '../compressed-rows.js'
+import { transposeRows } from '../compressed-rows.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -30,7 +30,7 @@ export function topologyFromMatrixMarket(
   })
   const into = edges.toRows()
   checkTopologySize('topology of a matrix', ranks, into.rank.length)
-  return unweightedTopology(turnRows(ranks, into), into)
+  return unweightedTopology(transposeRows(ranks, into), into)
 }
 
 /** The block of `blockBounds` that an element is in. */

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { blockBounds } from '../block-bounds.js'
-import { turnRows } from '../compressed-rows.js'
+import { transposeRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
@@ -40,7 +40,7 @@ export function topologyFromMatrix(
     inStart[i + 1] = inRank.length
   }
   const into = { start: inStart, rank: inRank.toArray() }
-  return unweightedTopology(turnRows(ranks, into), into)
+  return unweightedTopology(transposeRows(ranks, into), into)
 }
 
 function ownerOf(bounds: Int32Array): Int32Array {

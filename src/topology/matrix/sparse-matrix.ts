@@ -1,4 +1,4 @@
-import { startsOf } from '../compressed-rows.js'
+import { rowStarts } from '../compressed-rows.js'
 
 /** Which entries of a matrix are stored, as compressed rows; columns ascend within a row, without repetition. */
 export interface SparsePattern {
@@ -33,7 +33,7 @@ export interface Triplets {
  * per entry (complex 20) in addition to its input.
  */
 export function compressTriplets({ rows, cols, count, row, col, values, imag }: Triplets): SparseMatrix {
-  const rowStart = startsOf(rows, row.subarray(0, count))
+  const rowStart = rowStarts(rows, row.subarray(0, count))
   const next = rowStart.slice(0, rows)
   const entries: RowEntries = {
     col: new Int32Array(count),

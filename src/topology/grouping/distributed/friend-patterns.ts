@@ -5,18 +5,18 @@ import type { RankPattern } from './rank-view.js'
 interface KnownGroup {
   readonly step: number
   readonly members: Int32Array
-  /** All of it, or of a group without a member here only the ranks that are. */
+  /** All of them; for a group without a member here only the ranks that are here. */
   common: number[]
-  /** Rank that serves each. */
+  /** The member that serves each. */
   holder: number[]
   whole: boolean
 }
 
 /**
- * Friend groups from what some ranks know of them: all groups of which one of these is a member or that serve one of
+ * Friend groups from what some ranks know: all groups of which one of these is a member or that serve one of
  * them, and all direct messages that one of them sends or receives. From all ranks: all groups.
  *
- * What the other ranks do is missing: of a group without a member among these, only these are its common neighbors.
+ * The other ranks are missing: the common neighbors of a group without a member here are only those that are here.
  *
  * @param patterns ascending by rank
  */

@@ -8,7 +8,7 @@ import { groupsOfPatterns } from './friend-patterns.js'
 import { type GroupingAgreement, GroupingRank } from './grouping-rank.js'
 import { type GroupingMessage, type MessageCounts, noMessages, type RankView } from './rank-view.js'
 
-/** Friend groups, and what it took the ranks to find them. */
+/** Friend groups, and the messages and waves that finding them took. */
 export interface MessageGrouping extends FriendGroups {
   readonly engine: 'distributed'
   /** Common neighbors of all groups together. */
@@ -18,7 +18,7 @@ export interface MessageGrouping extends FriendGroups {
   readonly waves: readonly number[]
 }
 
-/** The ranks of a topology, each with its own view, and messages between them in the order in which they are sent. */
+/** Runs all ranks of a topology in one process and delivers their messages in the order in which they are sent. */
 export function groupByMessages(topology: ProcessTopology, settings: GroupingSettings): MessageGrouping {
   const agreement = agreementFor(topology.ranks, settings)
   const messages = noMessages()
@@ -32,7 +32,7 @@ export function groupByMessages(topology: ProcessTopology, settings: GroupingSet
       }),
   )
   for (const rank of ranks) rank.start()
-  // In the order of sending: a queue that is cleared when half of it is behind.
+  // A queue that is trimmed when half of it has been delivered.
   for (let next = 0; next < queue.length; next++) {
     const { from, to, message } = queue[next]
     ranks[to].receive(from, message)
@@ -52,7 +52,7 @@ export function agreementFor(ranks: number, { k, theta, labelSeed }: GroupingSet
   return { k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
 }
 
-/** What every rank of a topology knows at the beginning. */
+/** What every rank of a topology knows at the start. */
 export function rankViews(topology: ProcessTopology, nodeOf: Int32Array | null): RankView[] {
   const out = distinctOut(topology)
   const into = distinctIn(topology)

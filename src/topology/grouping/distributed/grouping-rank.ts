@@ -10,7 +10,7 @@ import type {
   ServingGroup,
 } from './rank-view.js'
 
-/** What all ranks agree on before they match. */
+/** What all ranks agree on before grouping. */
 export interface GroupingAgreement {
   readonly k: number
   readonly theta: number
@@ -23,12 +23,12 @@ export type SendMessage = (to: number, message: GroupingMessage) => void
 const none = new Int32Array(0)
 
 /**
- * One rank of the distributed matching: a pure state machine that is told what arrives and says what to send.
+ * One rank of the distributed engine: a pure state machine that takes messages and sends messages.
  *
- * Ranks that share enough destinations are friends. In every round a rank asks the members of its best group; when all of
- * them ask for the same group, it is matched. Whoever is matched, or cannot be any more, tells its friends what it stops
- * sending itself, which is all they need to know to go on. The order of groups is strict and the same for all, so the
- * outcome is that of the sequential greedy matching, whatever arrives first.
+ * Ranks that share enough destinations are friends. In every round a rank proposes its best group to the members; when
+ * all of them propose the same group, it is formed. A rank that has a group, or can have none any more, sends its
+ * friends the destinations that it no longer serves itself, which is all that they need to continue. The order of groups
+ * is strict and the same for all ranks, so the result is that of the sequential greedy engine in any order of arrival.
  */
 export class GroupingRank {
   readonly #view: RankView
@@ -40,18 +40,18 @@ export class GroupingRank {
   #friends: KnownFriends | null = null
   #state: 'setup' | 'choosing' | 'waiting' | 'leaving' | 'left' = 'setup'
   #round = -1
-  /** Friends of the round that have not ended it. */
+  /** Friends that have not ended the round. */
   #open = 0
-  /** The group asked for: indices of friends, and members by rank. */
+  /** The group proposed: indices of friends, and the ranks of its members. */
   #candidate: Int32Array = none
   #members: Int32Array = none
   #wave = 0
-  /** The latest wave in which a friend ended the round. */
+  /** The last wave in which a friend ended the round. */
   #endedIn = 0
   readonly #requests = new Map<number, GroupingMessage>()
   readonly #removals = new Map<number, Int32Array>()
   readonly #leavers = new Set<number>()
-  /** Messages of rounds to come. */
+  /** Messages of later rounds. */
   #later: { from: number; message: GroupingMessage }[] = []
   readonly #groups: RankGroup[] = []
   /** Destinations that no group serves yet. */
@@ -59,7 +59,7 @@ export class GroupingRank {
   readonly #directSources: number[] = []
   readonly #servedBy: { step: number; member: number; holder: number }[] = []
 
-  /** @param search for groups of k-1; ranks of a process may share it */
+  /** @param search for groups of k-1; ranks of a process can share it */
   constructor(view: RankView, agreement: GroupingAgreement, search: GroupSearch, send: SendMessage) {
     this.#view = view
     this.#agreement = agreement
@@ -69,7 +69,7 @@ export class GroupingRank {
     for (const [place, q] of view.destinations.entries()) this.#placeOf.set(q, place)
   }
 
-  /** Whether the rank expects nothing any more. */
+  /** Whether the rank expects no more messages. */
   get isDone(): boolean {
     const { sources } = this.#view
     return this.#state === 'left' && this.#directSources.length + this.#servedBy.length === sources.length
@@ -83,7 +83,7 @@ export class GroupingRank {
   /** Waves until the rank decided, by round. */
   readonly waves: number[] = []
 
-  /** Messages that wait for a round to come; none when all went well. */
+  /** Messages that wait for a later round; none in the end. */
   get waitingMessages(): number {
     return this.#later.length
   }
@@ -126,13 +126,13 @@ export class GroupingRank {
     }
   }
 
-  /** The order in which equal groups are preferred. Strict, and the same for all ranks: else they wait for each other. */
+  /** Orders equally heavy groups. Strict and the same for all ranks: otherwise they wait for each other. */
   protected orderFriends(friends: number[]): number[] {
     const { labels } = this.#agreement
     return friends.sort(labels === null ? (a, b) => a - b : (a, b) => labels[a] - labels[b])
   }
 
-  /** A friend's group serves these destinations, so the friend does not share them any more. */
+  /** A friend's group serves these destinations, so the friend no longer shares them. */
   protected applyRemoval(friends: KnownFriends, friend: number, removed: Int32Array): void {
     friends.removeFrom(friend, this.#places(removed))
   }
@@ -209,7 +209,8 @@ export class GroupingRank {
   #handle(from: number, message: GroupingMessage): void {
     const friends = this.#friends!
     const friend = friends.indexOf(from)
-    if (friend < 0) throw new Error(`rank ${this.#view.rank}: ${message.kind} from ${from}, who is no friend`)
+    if (friend < 0)
+      throw new Error(`rank ${this.#view.rank}: ${message.kind} from ${from}, which is not a friend`)
     if (message.kind === 'request') {
       this.#requests.set(friend, message)
       this.#groupIfAgreed()
@@ -231,7 +232,7 @@ export class GroupingRank {
     this.waves[this.#round] = this.#wave
   }
 
-  /** Asks the members of the best group that is left. False when there is none. */
+  /** Proposes the best group that is left to its members. False when there is none. */
   #choose(): boolean {
     const friends = this.#friends!
     const best = friends.best(this.#search)
@@ -249,8 +250,8 @@ export class GroupingRank {
   #groupIfAgreed(): void {
     if (this.#state !== 'choosing') return
     for (const friend of this.#candidate) {
-      const asked = this.#requests.get(friend)
-      if (asked === undefined || !sameRanks(asked.ranks, this.#members)) return
+      const request = this.#requests.get(friend)
+      if (request === undefined || !sameRanks(request.ranks, this.#members)) return
     }
     for (const friend of this.#candidate) {
       this.#wave = Math.max(this.#wave, this.#requests.get(friend)!.wave)
@@ -259,7 +260,7 @@ export class GroupingRank {
     const friends = this.#friends!
     const common = friends.common(this.#candidate)
     this.#groups.push({ step: this.#round, members: this.#members, common })
-    // Mates know it without a message, and send none.
+    // Members know it without a message, and send none.
     this.#open -= this.#candidate.length
     this.#notifyFriends('end', common, this.#candidate)
   }
@@ -276,7 +277,7 @@ export class GroupingRank {
     }
   }
 
-  /** True when everybody has ended the round and another begins. */
+  /** True when every friend has ended the round and another begins. */
   #endRound(): boolean {
     if (this.#open > 0) return false
     if (this.#state === 'leaving') {
@@ -313,7 +314,7 @@ export class GroupingRank {
     return this.#view.destinations.filter((_, place) => this.#isDirect[place] !== 0)
   }
 
-  /** Members of one group name the same step and holder, and no other group's do. */
+  /** Members of one group name the same step and holder; those of different groups do not. */
   #servingGroups(): ServingGroup[] {
     const entries = this.#servedBy.sort(
       (a, b) => a.step - b.step || a.holder - b.holder || a.member - b.member,

@@ -2,8 +2,8 @@ import { ones } from '../../friends/bit-rows.js'
 import type { GroupSearch } from '../../friends/group-search.js'
 
 /**
- * The friends of one rank as it knows them itself: for each the destinations that it shares with the rank and that
- * neither's groups serve yet, as a row of bits over the rank's own destinations.
+ * The friends of one rank as the rank knows them: for each the destinations that both share and that the groups of
+ * neither serve yet, as a row of bits over the rank's own destinations.
  */
 export class KnownFriends {
   /** Ranks that are friends now, in the order of their labels. */
@@ -14,7 +14,7 @@ export class KnownFriends {
   readonly #words: number
   #bits: Int32Array
   #size: Int32Array
-  /** Who cannot be matched any more in this round. */
+  /** Friends that are no longer available in this round. */
   readonly unavailable: Uint8Array
   readonly #indexOf = new Map<number, number>()
 
@@ -41,12 +41,12 @@ export class KnownFriends {
     }
   }
 
-  /** Index of a friend, -1 if it is none any more. */
+  /** Index of a friend, -1 for a rank that is not a friend, or no longer. */
   indexOf(rank: number): number {
     return this.#indexOf.get(rank) ?? -1
   }
 
-  /** The heaviest group of the rank with friends that are available: their indices, ascending; null if there is none. */
+  /** The heaviest group of the rank with available friends: their indices, ascending; null if there is none. */
   best(search: GroupSearch): Int32Array | null {
     const words = this.#words
     const level = search.rows.open(this.count, words)
@@ -59,7 +59,7 @@ export class KnownFriends {
     return search.search(this.#theta, this.#destinations.length) === 0 ? null : search.found.slice()
   }
 
-  /** What the rank shares with all of these friends, ascending. */
+  /** The destinations that the rank shares with all of these friends, ascending. */
   common(friends: Int32Array): Int32Array {
     const words = this.#words
     const found: number[] = []
@@ -71,13 +71,13 @@ export class KnownFriends {
     return Int32Array.from(found)
   }
 
-  /** A friend does not send to these any more; places of the rank's own destinations. */
+  /** A friend no longer sends to these, given as places of the rank's own destinations. */
   removeFrom(friend: number, places: Iterable<number>): void {
     const row = friend * this.#words
     for (const place of places) this.#bits[row + (place >> 5)] &= ~(1 << (place & 31))
   }
 
-  /** Begins a round: forgets those who left and those who share too little now; everybody else is available. */
+  /** Begins a round: removes friends that left or share too little now; all others are available. */
   settle(hasLeft: (friend: number) => boolean): void {
     const words = this.#words
     let kept = 0

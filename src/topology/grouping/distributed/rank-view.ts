@@ -1,27 +1,27 @@
 /**
- * What ranks tell each other to match friends without anybody who knows the whole topology. Between two ranks messages
- * keep their order; otherwise they may arrive in any.
+ * What ranks send each other to group friends when no rank knows the whole topology. Between two ranks messages stay in
+ * order; otherwise they may arrive in any order.
  *
- * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; what is different here and why: docs/decisions/0007
+ * @see Ghazimirsaeed 2019 §7.3.2, Algorithms 7.1-7.3; differences and their reasons: docs/decisions/0007
  */
 export interface GroupingMessage {
   readonly kind: GroupingMessageKind
-  /** Round of `request`, `end`, `bye`, `served`; -1 else. */
+  /** Round of `request`, `end`, `bye`, `served`; else -1. */
   readonly round: number
-  /** Of `request`, `end`: the length of the chain of decisions that led to it. 0 else. */
+  /** Of `request`, `end`: the length of the chain of decisions that led to it; else 0. */
   readonly wave: number
-  /** Ranks, by kind; nobody writes to them. */
+  /** Ranks, by kind; read-only. */
   readonly ranks: Int32Array
 }
 
 export const groupingMessageKinds = [
   /** To every source, first: all sources of the sender, then in aware mode the node of each. */
   'sources',
-  /** "Let us match": the members of the sender's best group. */
+  /** Proposes a group: the members of the sender's best group. */
   'request',
-  /** The sender is through with the round: the out-neighbors its group serves, none without a group. */
+  /** The sender has finished the round: the out-neighbors that its group serves, none without a group. */
   'end',
-  /** The sender has no group left, now or ever. */
+  /** The sender has no group left, now or later. */
   'bye',
   /** To an out-neighbor, last: the sender sends to it directly. */
   'direct',
@@ -31,7 +31,7 @@ export const groupingMessageKinds = [
 
 export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
-/** What a rank knows at the beginning: its neighbors and where they live. */
+/** What a rank knows at the start: its neighbors and their nodes. */
 export interface RankView {
   readonly rank: number
   /** Distinct destinations without itself, ascending. */
@@ -42,7 +42,7 @@ export interface RankView {
   readonly nodes: { readonly own: number; readonly ofSources: Int32Array } | null
 }
 
-/** What a rank knows at the end: its part of the friend groups. */
+/** What a rank knows at the end: its share of the friend groups. */
 export interface RankPattern {
   readonly rank: number
   readonly groups: readonly RankGroup[]

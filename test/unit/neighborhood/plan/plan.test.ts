@@ -53,7 +53,7 @@ test('statistics of a combined plan name k, theta, groups and steps', () => {
 test.each([
   [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, a whole number >= 2, got 1/],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
-  [aware, 'ERR_STRATEGY', /give a machine/],
+  [aware, 'ERR_STRATEGY', /pass a machine/],
   [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got telepathy/],
 ])('refuses %j', (strategy, code, message) => {
   const error = thrown(() => plan(grid, strategy as Strategy))

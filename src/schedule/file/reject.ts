@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 
-/** Refuses a line: what was expected, what arrived, and where in the line. */
-export type Refuse = (where: string, expected: string, got: unknown) => never
+/** Rejects a line: what was expected, what was found, and where in the line. */
+export type Reject = (where: string, expected: string, got: unknown) => never
 
 /** An error with source and line, as `plan.jsonl:17: message`. @throws ERR_SCHEDULE_FORMAT */
 export function failAtLine(source: string, line: number, message: string, cause?: unknown): never {
@@ -11,7 +11,7 @@ export function failAtLine(source: string, line: number, message: string, cause?
   })
 }
 
-/** What `got` is, short enough for a message. */
+/** The value as JSON, truncated for a message. */
 export function shown(got: unknown): string {
   const text = typeof got === 'string' ? `"${got}"` : (JSON.stringify(got) ?? 'nothing')
   return text.length > 120 ? `${text.slice(0, 120)}...` : text
