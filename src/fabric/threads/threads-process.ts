@@ -69,7 +69,11 @@ export class ThreadsProcess implements Fabric {
         process,
         maxPayloadBytes,
         post: (peer, kind, header) => this.#post(peer, kind, header, undefined),
-        write: (peer, kind, header, payload, from, to) => this.#write(peer, kind, header, payload, from, to),
+        write: (peer, kind, header, payload, from, to) => {
+          if (peer !== process) return this.#outbox.write(peer, kind, header, payload, from, to)
+          this.#post(peer, kind, header, payload.subarray(from, to))
+          return true
+        },
         schedule: () => this.#wakeUp(),
         lost: (peer) => (this.#closed ? closedToSends() : this.#lost[peer]),
         settled: () => {
@@ -200,21 +204,6 @@ export class ThreadsProcess implements Fabric {
     }
     this.#inbox.pushFromSelf(kind, header, payload)
     this.#wakeUp()
-  }
-
-  #write(
-    peer: number,
-    kind: number,
-    header: Int32Array,
-    payload: Uint8Array,
-    from: number,
-    to: number,
-  ): boolean {
-    if (peer !== this.process) return this.#outbox.write(peer, kind, header, payload, from, to)
-    // Bulk to oneself.
-    this.#inbox.pushFromSelf(kind, header, payload.subarray(from, to))
-    this.#wakeUp()
-    return true
   }
 
   #flush(): void {
