@@ -8,7 +8,7 @@
  *   of different senders may interleave in any way.
  * - **Borrowing.** `send` has read header and payload when it returns; the sender may reuse both at once. A sink
  *   may read a delivered header and payload only until its `frame` returns. A ring in shared memory, an MPI
- *   receive buffer and a WebSocket message can all lend their bytes under this rule, so nobody needs to allocate.
+ *   receive buffer and a WebSocket message can all lend their bytes under this rule, so no side needs to allocate.
  * - **Never blocking.** `send` never waits and never refuses: flow control of payload is done above, by credits
  *   (decision 10), so what a fabric must queue is bounded by the credits, envelopes and control frames.
  * - **No re-entrance.** `frame` is never called from inside `send`; it is called from `poll`, or from a task of
@@ -41,19 +41,19 @@ export interface Fabric {
    */
   send(peer: number, header: Int32Array, payload?: Uint8Array): void
 
-  /** Delivers what has arrived without waiting; true if it delivered anything. Cheap when there is nothing. */
+  /** Delivers what has arrived without waiting; true if it delivered anything. An unsuccessful poll is cheap. */
   poll(): boolean
 
   /**
-   * Polls for some microseconds, for when nobody in this process can go on without a frame. Returns true as soon as
+   * Polls for some microseconds, for when no rank of this process can continue without a frame. Returns true as soon as
    * anything was delivered, because what follows from it may be a microtask; false when nothing came, or when the
-   * event loop must have its turn first. Only where the event loop would take much longer to bring a frame.
+   * event loop must have its turn first. Only where the event loop would take much longer to deliver a frame.
    */
   spin?(): boolean
 
   /**
-   * Looks for frames at most so often; true as soon as a frame was delivered, which is the only one from its peer. For a
-   * rank that is about to wait: what it does not wait for stays where it is. Only where a look costs next to nothing.
+   * Polls at most `maxPolls` times; true as soon as one frame was delivered. For a rank that is about to wait: what it does
+   * not wait for stays in the fabric. Only where a poll costs next to nothing.
    */
   tryPoll?(maxPolls: number): boolean
 
@@ -72,7 +72,7 @@ export interface FrameSink {
   /**
    * The same frame before any array was made for it: its header is in `words` from `headerAt`, its payload in `bytes`
    * from `payloadAt`, lent for the duration of the call. True when the sink has taken it; false, and nothing done, when
-   * it wants the frame as `frame` gives it. A fabric need not ask.
+   * it wants the frame as `frame` gives it. A fabric need not call it.
    */
   inPlace?(
     src: number,
@@ -83,8 +83,8 @@ export interface FrameSink {
     payloadBytes: number,
   ): boolean
   /**
-   * Process `peer` is gone: nothing more will come from it, nothing sent to it will arrive. When `peer` is the sink's
-   * own process, it has been cut off from all others.
+   * Process `peer` is lost: no frame will come from it, no frame sent to it will arrive. When `peer` is the sink's own
+   * process, it is disconnected from all others.
    */
   peerLost(peer: number, reason: string): void
 }
@@ -103,11 +103,11 @@ export interface BulkTransfer {
 
 /**
  * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where the
- * payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is agreed on
- * above, by frames.
+ * payload is instead of the payload, and the receiver makes the only copy. Who may read or write when is agreed on by
+ * frames, in `comm/`.
  */
 export interface MemorySharing {
-  /** Zeroed memory of this process. @throws RangeError when there is none */
+  /** Zeroed memory of this process. @throws RangeError when it cannot be allocated */
   alloc(sizeBytes: number): ArrayBufferLike
   /**
    * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that are sent to
@@ -143,21 +143,21 @@ export interface FabricSession {
   /** The processes hosted here, ascending by `process`. */
   readonly hosted: readonly Fabric[]
   /**
-   * True when no frame between processes is under way as far as this session can know. Deadlock detection asks it.
-   * A fabric that cannot see its peers answers for itself alone: whether frames are under way between sessions is
-   * found out above, where all processes compare how many they have sent and received.
+   * True when no frame between processes is in flight as far as this session can know. Deadlock detection depends on it.
+   * A fabric that cannot see its peers reports for itself alone: whether frames are in flight between sessions is
+   * determined in `comm/`, where all processes compare how many they have sent and received.
    */
   quiet(): boolean
   /**
-   * Ends the session: nothing is delivered here any more, no handle or process stays behind. What was sent before to
-   * processes of other sessions still arrives there. Closing again is harmless.
+   * Ends the session: no frame is delivered here any more, and every handle and process of it is released. What was sent
+   * before to processes of other sessions still arrives there. Closing again has no effect.
    */
   close(): Promise<void>
 }
 
 /**
  * How to start a session: what `run({ fabric })` accepts, and what `fabricConformance` is a function of.
- * `ranksPerProcess` rides along for `run`; a fabric does not interpret it.
+ * `ranksPerProcess` is for `run`; a fabric does not interpret it.
  */
 export interface FabricFactory {
   readonly kind: FabricKind

@@ -1,8 +1,8 @@
 import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers'
 
 /**
- * One timer that does nothing but keep the event loop alive while somebody holds it, so that a program that
- * waits for a message does not exit.
+ * One timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a message does
+ * not exit.
  */
 export class KeepAlive {
   #timer: NodeJS.Timeout | undefined
@@ -22,7 +22,7 @@ export class KeepAlive {
     this.#timer?.unref()
   }
 
-  /** Lets go for good; later calls do nothing. */
+  /** Releases the timer; later calls do nothing. */
   close(): void {
     if (this.#closed) return
     if (this.#holders > 0) held--
@@ -37,7 +37,7 @@ export class KeepAlive {
   }
 }
 
-/** A task of a fabric's own: runs in a later turn of the event loop, once however often it is asked for. */
+/** A task of a fabric's own: runs in a later turn of the event loop, once however often it is scheduled before. */
 export class Task {
   readonly #run: () => void
   #immediate: NodeJS.Immediate | undefined
@@ -69,7 +69,7 @@ export class Task {
 
 /**
  * How many of the timers and immediates that now keep the event loop of this thread alive are ours. Deadlock detection
- * leaves them out: they wake nobody up who would not be woken by a frame.
+ * excludes them: they wake no rank that a frame would not wake.
  */
 export function ownHandles(): { readonly timers: number; readonly immediates: number } {
   return { timers: held, immediates: scheduled }

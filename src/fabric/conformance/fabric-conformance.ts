@@ -7,16 +7,16 @@ import { trafficCases } from './traffic-cases.js'
 /** One rule of the contract in `fabric.ts`, checked on a session of its own. */
 export interface ConformanceCase {
   readonly name: string
-  /** Throws, saying what was expected and what was seen, when the fabric breaks the rule. */
+  /** Throws an error with expected and actual values when the fabric breaks the rule. */
   run(): Promise<void>
 }
 
 export interface FabricConformanceOptions {
-  /** What the fabric must turn out to be. Default: what the factory says of itself. */
+  /** What the fabric must be. Default: what the factory declares. */
   readonly expected?: Partial<ExpectedFabric>
-  /** Everything random follows from it. Default 1. */
+  /** Seed of everything random. Default 1. */
   readonly seed?: number
-  /** How often random cases are drawn anew. Default 1. */
+  /** Repetitions of random cases, each drawn anew. Default 1. */
   readonly rounds?: number
   /** Transfers of 256 MiB. Default false: the largest has 1 MiB. */
   readonly large?: boolean
@@ -72,7 +72,7 @@ interface SessionCase {
 
 const sessionCases: readonly SessionCase[] = [
   {
-    name: 'a session says truly what it is',
+    name: 'a session has the kind, processes and nodes of its factory',
     async check(session, factory, { expected: { kind, processes } }) {
       expect(factory.kind === kind, `a factory of kind ${kind}`, factory.kind)
       expect(session.kind === kind, `kind ${kind}`, session.kind)
@@ -94,7 +94,7 @@ const sessionCases: readonly SessionCase[] = [
     },
   },
   {
-    name: 'after close nothing is delivered and sends are refused; closing again is harmless',
+    name: 'after close no frame is delivered, sends are rejected, and closing again has no effect',
     async check(session) {
       let closed = false
       let late = 0
@@ -123,7 +123,7 @@ const sessionCases: readonly SessionCase[] = [
     },
   },
   {
-    name: 'ref and unref nest, and close lets go of every handle',
+    name: 'ref and unref nest, and close releases every handle',
     async check(_session, factory) {
       await turns(3)
       const before = handles()
@@ -139,7 +139,7 @@ const sessionCases: readonly SessionCase[] = [
       await turns(3)
       await session.close()
       await turns(3)
-      // Whoever runs this suite may have handles of its own that come and go.
+      // The test runner may have handles of its own that come and go.
       const deadlineMs = performance.now() + 2000
       let left = startedSince(before)
       while (left.length > 0 && performance.now() < deadlineMs) {
@@ -150,18 +150,18 @@ const sessionCases: readonly SessionCase[] = [
     },
   },
   {
-    name: 'a session is quiet when no frame is under way, and only then',
+    name: 'a session is quiet exactly when no frame is in flight',
     async check(session) {
       if (session.hosted.length < session.processes) return
       let delivered = 0
       for (const fabric of session.hosted)
         fabric.attach({ frame: () => void delivered++, peerLost: () => {} })
-      expect(session.quiet(), 'quiet at first', 'frames under way')
+      expect(session.quiet(), 'quiet at first', 'frames in flight')
       const first = session.hosted[0]!
       for (let peer = 0; peer < session.processes; peer++) first.send(peer, Int32Array.of(peer))
-      expect(!session.quiet(), 'not quiet while frames are under way', 'quiet')
+      expect(!session.quiet(), 'not quiet while frames are in flight', 'quiet')
       for (let turn = 0; turn < 1000 && !session.quiet(); turn++) await turns(1)
-      expect(session.quiet(), 'quiet in the end', 'frames under way')
+      expect(session.quiet(), 'quiet in the end', 'frames in flight')
       expect(delivered === session.processes, `${session.processes} frames`, delivered)
     },
   },

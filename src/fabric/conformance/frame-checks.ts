@@ -15,12 +15,12 @@ export function expectRefused(send: () => void, what: string): void {
   throw new Error(`expected ERR_FABRIC for ${what}, it was accepted`)
 }
 
-/** Lets the event loop turn. */
+/** Waits for turns of the event loop. */
 export async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Bytes that tell who sent them to whom, and where in which frame they stand. */
+/** Bytes that encode source, destination, frame and position, so that misrouting cannot pass. */
 export function patternBytes(src: number, dst: number, n: number, sizeBytes: number): Uint8Array {
   const bytes = new Uint8Array(sizeBytes)
   for (let i = 0; i < sizeBytes; i++) bytes[i] = src * 131 + dst * 31 + n * 7 + i + (i >>> 8)

@@ -3,7 +3,7 @@ import { expect, expectBytes, expectRefused, patternBytes, sameWords } from './f
 import { type ExpectedFabric, misplaced, placeHere } from './process-identity.js'
 import { TestPeer } from './test-peer.js'
 
-/** One process's part of a case: it knows what all processes send, and hence what it must receive. */
+/** One process's part of a case: it knows what every process sends, and hence what it must receive. */
 export interface ProcessCase {
   readonly name: string
   program(fabric: Fabric, session: FabricSession, context: FabricContext): Promise<void>
@@ -23,7 +23,7 @@ const framesPerPair = 100
 
 export const processCases: readonly ProcessCase[] = [
   {
-    name: 'the processes are those that were asked for, and run where they should',
+    name: 'the session has the expected processes, which run in the expected threads and OS processes',
     async program(fabric, session, { expected }) {
       const me = new TestPeer(fabric, session)
       expect(fabric.kind === expected.kind, `kind ${expected.kind}`, fabric.kind)
@@ -42,7 +42,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'frames of a pair arrive in order, each exactly once, to oneself too',
+    name: 'frames of a pair arrive in order, each exactly once, also from a process to itself',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       for (let n = 0; n < framesPerPair; n++) {
@@ -133,7 +133,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'what is too large or goes nowhere is refused, counted by nobody and never arrives',
+    name: 'send rejects oversized frames and unknown peers, counting and delivering nothing',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       const header = Int32Array.of(1)
@@ -151,7 +151,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'a sink is never entered from inside send, nor while it runs',
+    name: 'a sink is never called from inside send, and never re-entered',
     async program(fabric, session) {
       const hops = 50
       let inside = 0
@@ -178,7 +178,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'poll delivers what has arrived, and says so',
+    name: 'poll delivers what has arrived and returns whether it delivered anything',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       const next = (fabric.process + 1) % fabric.processes
@@ -187,7 +187,7 @@ export const processCases: readonly ProcessCase[] = [
         const before = me.delivered
         const given = fabric.poll()
         const delivered = me.delivered - before
-        expect(given === delivered > 0, `poll to say ${delivered > 0}`, given)
+        expect(given === delivered > 0, `poll to return ${delivered > 0}`, given)
         return me.received.length >= 10
       }, 'all frames')
       await me.part()
@@ -199,13 +199,13 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'a token passed on from inside the sink goes round the ring',
+    name: 'a frame forwarded from inside the sink travels around the ring',
     async program(fabric, session) {
       const rounds = 20
       const last = rounds * fabric.processes
       const next = (fabric.process + 1) % fabric.processes
       const me = new TestPeer(fabric, session, (_src, header, payload) => {
-        // Passing on the very memory that was lent.
+        // Forwards the memory that was lent.
         if (header[0]! < last) fabric.send(next, Int32Array.of(header[0]! + 1), payload)
       })
       if (fabric.process === 0) fabric.send(next, Int32Array.of(1), patternBytes(0, 0, 0, 100))
@@ -216,7 +216,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'counters tell frames and bytes, headers and frames to oneself included',
+    name: 'counters include headers and frames to the process itself',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       const before = { ...fabric.counters }

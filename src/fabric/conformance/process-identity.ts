@@ -6,7 +6,7 @@ import type { FabricKind } from '../fabric.js'
 /** Where the processes of a fabric run: all in one thread, each in a thread of its own, each in an OS process of its own. */
 export type Places = 'one thread' | 'threads' | 'OS processes' | 'anywhere'
 
-/** What a fabric must turn out to be; given by whoever asked for it, so that a fallback to another is found out. */
+/** What a fabric must be; stated by the caller, so that a silent fallback to another fabric fails. */
 export interface ExpectedFabric {
   readonly kind: FabricKind
   readonly processes: number
@@ -21,7 +21,7 @@ const usualPlaces: Readonly<Record<FabricKind, Places>> = {
   websocket: 'anywhere',
 }
 
-/** What is not said follows from the factory. */
+/** Fills in defaults from the factory. */
 export function expectedFabric(
   factory: Pick<ExpectedFabric, 'kind' | 'processes'>,
   given: Partial<ExpectedFabric> = {},
@@ -34,7 +34,7 @@ export function expectedFabric(
   }
 }
 
-/** Names the thread that runs this, in three words: host, OS process, thread. */
+/** The identity of the calling thread in three words: host, OS process, thread. */
 export function placeHere(): Int32Array {
   let host = 0
   for (const char of hostname()) host = (Math.imul(host, 31) + char.codePointAt(0)!) | 0
@@ -42,7 +42,7 @@ export function placeHere(): Int32Array {
 }
 
 /**
- * @param places of every process, as `placeHere` names them
+ * @param places of every process, as `placeHere` returns them
  * @returns what is wrong with them, or undefined
  */
 export function misplaced(places: readonly ArrayLike<number>[], expected: Places): string | undefined {

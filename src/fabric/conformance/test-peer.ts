@@ -8,12 +8,12 @@ export interface ReceivedFrame {
   readonly payload: Uint8Array
 }
 
-/** Event-loop turns without a frame under way after which what is missing counts as lost. */
+/** Event-loop turns without a frame in flight after which missing frames count as lost. */
 const quietTurns = 200
-/** The same for fabrics that cannot see their peers; only stops what would hang. */
+/** The same for fabrics that cannot see their peers; only ends what would hang. */
 const spinMs = 60_000
 
-/** What a process of a conformance case received, and a way to wait for more. */
+/** One process of a conformance case: records what it receives and waits for more. */
 export class TestPeer implements FrameSink {
   readonly fabric: Fabric
   readonly received: ReceivedFrame[] = []
@@ -46,7 +46,7 @@ export class TestPeer implements FrameSink {
     this.#lost = `process ${peer} was lost: ${reason}`
   }
 
-  /** @throws when the condition does not come true although nothing is under way */
+  /** @throws when the condition does not become true although no frame is in flight */
   async until(condition: () => boolean, what: string): Promise<void> {
     const deadlineMs = performance.now() + spinMs
     const allHere = this.#session.hosted.length === this.#session.processes
@@ -55,17 +55,17 @@ export class TestPeer implements FrameSink {
       quiet = allHere && this.#session.quiet() ? quiet + 1 : 0
       if (quiet > quietTurns || performance.now() > deadlineMs) {
         throw new Error(
-          `process ${this.fabric.process} waits in vain for ${what}; it has ${this.received.length} frames`,
+          `process ${this.fabric.process}: expected ${what}, received ${this.received.length} frames`,
         )
       }
       await turns(1)
     }
   }
 
-  /** Resolves when every process has got here, so that none closes while another still needs it. */
+  /** Resolves when every process has called it, so that none closes while another still needs it. */
   async part(): Promise<void> {
     for (let peer = 0; peer < this.fabric.processes; peer++) this.fabric.send(peer, farewell)
-    await this.until(() => this.#farewells >= this.fabric.processes, 'the others to part')
+    await this.until(() => this.#farewells >= this.fabric.processes, 'a farewell from every process')
   }
 
   /** Frames delivered so far, farewells included. */

@@ -4,10 +4,10 @@ import { expect, expectBytes, patternBytes, turns } from './frame-checks.js'
 import type { ProcessCase } from './process-cases.js'
 import { TestPeer } from './test-peer.js'
 
-/** Much at once: floods, random traffic, large transfers. */
+/** Load: floods, random traffic, large transfers. */
 export const trafficCases: readonly ProcessCase[] = [
   {
-    name: 'a flood is neither refused nor lost',
+    name: 'a flood of frames is neither rejected nor lost',
     async program(fabric, session) {
       const flood = 5000
       const me = new TestPeer(fabric, session)
@@ -23,7 +23,7 @@ export const trafficCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'bulk transfers fill the receiver, both ways at once and whichever side comes first',
+    name: 'bulk transfers fill the receive buffer, in both directions at once, whichever side comes first',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       const { bulk } = fabric
@@ -57,9 +57,9 @@ export const trafficCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'random traffic, in bursts, in answer and between polls, arrives in order and whole',
+    name: 'random traffic in bursts, from inside the sink and between polls arrives in order and whole',
     async program(fabric, session, { seed, rounds }) {
-      // Whoever knows the seed knows what each sends to each: drawn per ordered pair.
+      // Drawn per ordered pair, so every process knows what each sends to each.
       const planOf = (src: number, dst: number) => {
         const random = seededRandom((seed * 64 + src) * 64 + dst)
         const max = fabric.maxPayloadBytes
@@ -114,7 +114,7 @@ export const trafficCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'a large bulk transfer goes round the ring while frames overtake it',
+    name: 'frames overtake a large bulk transfer around the ring',
     async program(fabric, session, { largeBytes }) {
       const me = new TestPeer(fabric, session)
       const { bulk, process, processes } = fabric
@@ -133,7 +133,7 @@ export const trafficCases: readonly ProcessCase[] = [
           fabric.send(next, Int32Array.of(n))
           if (n % 10 === 0) await turns(1)
         }
-        await me.until(() => me.received.length >= frames, 'frames beside a transfer')
+        await me.until(() => me.received.length >= frames, 'frames during a transfer')
         await Promise.all(transfers)
         for (let i = 0; i < words; i++) {
           const element = (Math.imul(i + 1, 0x9e3779b1) ^ before) >>> 0

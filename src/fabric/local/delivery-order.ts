@@ -1,4 +1,4 @@
-/** Pending deliveries; which of them `take` returns is the order of delivery. */
+/** Pending deliveries, in the order in which `take` returns them. */
 export interface DeliveryOrder<T> {
   readonly size: number
   push(item: T): void

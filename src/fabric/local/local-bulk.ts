@@ -14,7 +14,7 @@ interface Transfer {
   receiver?: Side
 }
 
-/** Large payloads between the processes of a local session: one copy, once both sides are there. */
+/** Large payloads between the processes of a local session: one copy, once both sides have joined. */
 export class LocalBulk {
   readonly #transfers = new Map<string, Transfer>()
   #ready: Transfer[] = []
@@ -30,7 +30,7 @@ export class LocalBulk {
     this.#lost = lost
   }
 
-  /** Transfers whose two sides are there, not yet copied. */
+  /** Transfers that both sides have joined, not yet copied. */
   get ready(): number {
     return this.#ready.length
   }

@@ -1,20 +1,20 @@
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
-/** What goes wrong in a local world, for tests. Frames of a process to itself are never touched. */
+/** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */
 export interface LocalFaults {
-  /** Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` when told so. */
+  /** Loses frames: with a probability, or the `n`-th frame (0-based) from `src` to `dst` where the function returns true. */
   readonly lose?: number | ((src: number, dst: number, n: number) => boolean)
   /**
-   * Delivers frames later than others, by a number of turns of the fabric's task: up to so many at random, or as
-   * told. Frames of a pair keep their order, so one late frame holds back those behind it.
+   * Delays frames by a number of turns of the fabric's task: at random up to that many, or as the function returns. Frames
+   * of a pair stay in order, so one late frame delays those behind it.
    */
   readonly delay?: number | ((src: number, dst: number, n: number) => number)
   /** Processes that die once they have sent so many frames. */
   readonly kill?: readonly { readonly process: number; readonly afterFrames: number }[]
 }
 
-/** @throws ERR_ARGUMENT for faults that cannot happen in so many processes */
+/** @throws ERR_ARGUMENT for faults that are malformed or name a process that does not exist */
 export function checkFaults(faults: LocalFaults, processes: number): void {
   if (typeof faults !== 'object' || faults === null) throw refused('an object', faults)
   const { lose = 0, delay = 0, kill = [] } = faults
@@ -56,7 +56,7 @@ export class FaultPlan {
     this.#deathAfter = new Map(faults.kill?.map(({ process, afterFrames }) => [process, afterFrames]))
   }
 
-  /** What happens to the next frame of a pair: lost, or late by so many turns. */
+  /** The fate of the next frame of a pair: lost, or delayed by a number of turns. */
   next(src: number, dst: number): { readonly lost: boolean; readonly delayTurns: number } {
     if (src === dst) return { lost: false, delayTurns: 0 }
     const pair = src * this.#processes + dst

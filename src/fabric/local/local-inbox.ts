@@ -1,17 +1,17 @@
 import { Queue } from '../queue.js'
 import type { DeliveryOrder } from './delivery-order.js'
 
-/** A frame under way: the fabric's own copies of header and payload. */
+/** A frame in flight: the fabric's own copies of header and payload. */
 export interface QueuedFrame {
   readonly header: Int32Array
   readonly payload: Uint8Array
-  /** Pump turn before which it must not be delivered. */
+  /** Turn of the delivering task before which it must not be delivered. */
   readonly dueTurn: number
 }
 
 /**
- * The frames under way to one process. The order draws a source once per queued frame, and the source's oldest
- * frame is taken: so any order of draws keeps the frames of a source in order.
+ * The frames in flight to one process. The order draws a source once per queued frame, and the source's oldest frame is
+ * taken: so every order of draws delivers the frames of a source in order.
  */
 export class LocalInbox {
   readonly #frames: (Queue<QueuedFrame> | undefined)[] = []
@@ -24,7 +24,7 @@ export class LocalInbox {
     this.#order = order
   }
 
-  /** Frames under way, those held back included. */
+  /** Frames in flight, those held back included. */
   get size(): number {
     return this.#size
   }
@@ -36,13 +36,13 @@ export class LocalInbox {
     this.#size++
   }
 
-  /** The next frame that is due, or undefined when there is none in this turn. */
+  /** The next frame that is due, or undefined when no frame is due in this turn. */
   take(turn: number): { readonly src: number; readonly frame: QueuedFrame } | undefined {
     for (;;) {
       const src = this.#order.take()
       if (src === undefined) return undefined
       const queue = this.#frames[src]!
-      // A draw outlives its frame only when `drop` took the frame away.
+      // A draw outlives its frame only when `drop` removed the frame.
       const oldest = queue.peek()
       if (oldest === undefined) continue
       if (oldest.dueTurn > turn) {
@@ -55,7 +55,7 @@ export class LocalInbox {
     }
   }
 
-  /** Lets the frames held back take part in the next turn; returns how many there are. */
+  /** Returns the frames held back to the next turn's draws; returns how many there are. */
   release(): number {
     const held = this.#held
     if (held.length === 0) return 0
@@ -64,7 +64,7 @@ export class LocalInbox {
     return held.length
   }
 
-  /** Loses all frames from `src`, or from everyone; returns how many. */
+  /** Drops all frames from `src`, or from every process; returns how many. */
   drop(src?: number): number {
     const before = this.#size
     if (src === undefined) {

@@ -4,7 +4,7 @@ import { alreadyAttached, checkFrame } from '../frame-limits.js'
 /** What a logical process needs of the session it belongs to. */
 export interface Network {
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void
-  /** Delivers all that is due to one process; true if that was anything. */
+  /** Delivers every frame that is due to one process; true if there was one. */
   drain(process: number): boolean
   bulkOf(process: number): BulkTransfer
   ref(): void
@@ -56,7 +56,7 @@ export class LocalProcess implements Fabric {
     this.#network.enqueue(this.process, peer, header, payload)
   }
 
-  /** Frames that arrive while one is being delivered wait: a sink is never called by itself. */
+  /** Frames that arrive while one is being delivered wait: a sink is never re-entered. */
   poll(): boolean {
     return !this.#delivering && this.#network.drain(this.process)
   }

@@ -14,29 +14,30 @@ import { LocalProcess, type Network, type ProcessOptions } from './local-process
 export interface LocalOptions {
   /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
   readonly processes?: number
-  /** Node label of every process, or a number of nodes to which processes are dealt in blocks. Default: 1 node. */
+  /** Node label of every process, or a number of nodes over which processes are distributed in blocks. Default: 1 node. */
   readonly nodes?: number | readonly string[]
-  /** Rides along for `run`. Default: ranks are dealt evenly. */
+  /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
-  /** Draws the order of delivery; the same seed, the same order. Default: in the order of sending. */
+  /** Seeds a random order of delivery. Default: frames are delivered in the order of sending. */
   readonly seed?: number
   /** Default 1 MiB. */
   readonly maxPayloadBytes?: number
   /** Whether the fabric offers `bulk`. Default true. */
   readonly bulk?: boolean
   /**
-   * Overwrites header and payload when a sink returns, so that a sink that keeps what it was only lent is found out.
-   * Default false.
+   * Overwrites header and payload when a sink returns, so that tests detect a sink that retains what it was lent. Default
+   * false.
    */
   readonly scribble?: boolean
   readonly faults?: LocalFaults
 }
 
 /**
- * Logical processes in one event loop: what crosses between them passes the same interface as on any fabric, in a
- * seeded order and with faults if wanted, so that distributed algorithms are tested deterministically.
+ * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a seeded order and
+ * with injected faults if wanted, so that distributed algorithms are tested deterministically.
  *
- * @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for no options and faults that cannot be
+ * @throws ERR_WORLD for numbers that are out of range or do not agree
+ * @throws ERR_ARGUMENT for options that are not an object, and for malformed faults
  */
 export function local(options: LocalOptions = {}): LocalFactory {
   requireOptions('local', options)
@@ -79,7 +80,7 @@ interface ResolvedOptions extends ProcessOptions {
 }
 
 const maxProcesses = 4096
-/** Frames delivered in one task, so that timers and I/O get their turn in between. */
+/** Frames delivered in one task, so that timers and I/O run in between. */
 const batchFrames = 1024
 const noPayload = new Uint8Array(0)
 
@@ -91,7 +92,7 @@ export class LocalSession implements FabricSession, Network {
   readonly hosted: readonly Fabric[]
   readonly #members: readonly LocalProcess[]
   readonly #inboxes: readonly LocalInbox[]
-  /** One draw per frame under way: whose turn it is. A draw outlives its frame when `poll` was faster. */
+  /** One draw per frame in flight: the process to deliver to. A draw outlives its frame when `poll` has delivered it. */
   readonly #turns: DeliveryOrder<number>
   readonly #faults: FaultPlan | undefined
   readonly #bulk: LocalBulk
@@ -126,8 +127,8 @@ export class LocalSession implements FabricSession, Network {
   }
 
   /**
-   * Ends a process as a crash would: what it sent and nobody received is lost, what is sent to it goes nowhere. Every
-   * other process learns it from a task of the fabric's own; so does the process itself, because its code runs on.
+   * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to every other process
+   * by a task of the fabric's own; also to the process itself, because its code runs on.
    */
   kill(process: number, reason = 'killed'): void {
     if (this.#closed || this.#dead.has(process)) return
@@ -169,7 +170,7 @@ export class LocalSession implements FabricSession, Network {
     if (this.#faults?.kills(src, this.#members[src]!.counters.framesSent) === true) this.kill(src)
   }
 
-  /** @internal Delivers all that is due to one process. */
+  /** @internal */
   drain(process: number): boolean {
     const inbox = this.#inboxes[process]!
     let delivered = false
@@ -209,7 +210,7 @@ export class LocalSession implements FabricSession, Network {
     const unreported = this.#unreported
     this.#unreported = []
     for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
-    // Only what was under way before: frames sent in answer wait for the next turn, so I/O is never starved.
+    // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {
       for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {
         const process = this.#turns.take()!

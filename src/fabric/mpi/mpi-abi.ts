@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 
 /**
- * What a binary interface of MPI says: how wide a handle is, and which values stand for the predefined ones. Addresses
+ * What a binary interface of MPI defines: how wide a handle is, and the values of the predefined ones. Addresses
  * and handles are plain numbers here: an address of user space has 47 bits, and a number costs a foreign call nothing.
  */
 export interface MpiAbi {
@@ -28,7 +28,7 @@ export interface MpiAbi {
   readonly tagUb: number
 }
 
-/** The address of a symbol, or undefined where the library has none. */
+/** The address of a symbol, or undefined where the library does not export it. */
 export type SymbolAddress = (name: string) => number | undefined
 
 /** Open MPI 3 to 5: handles are pointers, predefined ones addresses of objects in the library. Values of its mpi.h. */
@@ -113,10 +113,10 @@ const standard: MpiAbi = {
 }
 
 /**
- * The binary interface of a loaded library. The standard one is told by its file's name: a library may export its
- * functions besides its own.
+ * The binary interface of a loaded library. The standard one is identified by the name of its file: a library may export
+ * its functions besides its own.
  *
- * @throws ERR_MPI_LIBRARY for a library that has none of them
+ * @throws ERR_MPI_LIBRARY for a library that is none of them
  */
 export function abiOf(path: string, version: string, addressOf: SymbolAddress): MpiAbi {
   if (/mpi_abi/.test(path)) return standard
@@ -124,7 +124,7 @@ export function abiOf(path: string, version: string, addressOf: SymbolAddress): 
   if (/MPICH|MVAPICH|Intel\(R\) MPI|CRAY MPICH/i.test(version)) return mpich
   throw new RankweaveError(
     'ERR_MPI_LIBRARY',
-    `'${path}' says it is '${version}': expected Open MPI, MPICH or one compatible with it, or a library of the ` +
+    `'${path}' reports '${version}': expected Open MPI, MPICH or one compatible with it, or a library of the ` +
       'standard binary interface (libmpi_abi)',
   )
 }

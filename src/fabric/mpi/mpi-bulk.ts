@@ -5,7 +5,7 @@ import { MpiMemory } from './mpi-memory.js'
 import { padded } from './mpi-message.js'
 
 interface Transfer {
-  /** Kept for as long as MPI reads or writes it. */
+  /** Retained for as long as MPI reads or writes it. */
   readonly buffer: Uint8Array
   /** Pieces that have not completed. */
   pieces: number
@@ -18,8 +18,8 @@ const maxPieceBytes = 2 ** 30
 const firstCapacity = 64
 
 /**
- * Large payloads, from the sender's buffer into the receiver's by MPI's own means: one MPI message each, whose tag is
- * the transfer's id. Both sides have agreed on it before, so MPI never has to keep one that nobody expects.
+ * Large payloads, from the sender's buffer into the receiver's by MPI: one MPI message each, whose tag is the transfer's
+ * id. Both sides have agreed on it before, so MPI never has to retain an unexpected one.
  */
 export class MpiBulk implements BulkTransfer {
   /** MPI messages begun to each process, and received from all. */
@@ -36,7 +36,7 @@ export class MpiBulk implements BulkTransfer {
   #closed: RankweaveError | undefined
   #cancelled = false
 
-  /** @param hurry asks for looks: something has begun */
+  /** @param expectArrival called when a transfer begins, which polling has to complete */
   constructor(
     library: MpiLibrary,
     comm: number,
@@ -52,7 +52,7 @@ export class MpiBulk implements BulkTransfer {
     this.#memory = this.#allocate()
   }
 
-  /** Transfers that have begun and not ended. */
+  /** A transfer is in progress. */
   get moving(): boolean {
     return this.#pieces.length > 0
   }
@@ -65,7 +65,7 @@ export class MpiBulk implements BulkTransfer {
     return this.#begin(false, peer, transferId, into)
   }
 
-  /** Ends what has completed; true if anything has. */
+  /** Completes what MPI has completed; true if anything has. */
   progress(): boolean {
     const count = this.#pieces.length
     const { address, words } = this.#memory
@@ -75,20 +75,20 @@ export class MpiBulk implements BulkTransfer {
     const done = words[outcountAt >> 2]!
     if (done <= 0) return false
     const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
-    // From the last place to the first: what moves into a gap has been dealt with.
+    // From the last place to the first: what moves into a gap has been handled.
     for (const place of [...places].sort((a, b) => b - a)) this.#completed(place)
     return true
   }
 
-  /** Nobody waits any more; what MPI still reads or writes is kept until `drained`. */
+  /** Rejects all transfers; what MPI still reads or writes is retained until `drained`. */
   close(error: RankweaveError): void {
     this.#closed = error
     for (const { transfer } of this.#pieces) transfer.reject(error)
   }
 
   /**
-   * Once closed: receives what others send here and nobody wants any more, until `expected` messages have come; then
-   * takes back receives for which nothing will. True when MPI has let go of everything.
+   * Once closed: receives and drops what others still send here, until `expected` messages have come; then cancels the
+   * receives that no message will match. True when MPI has released every request.
    */
   drained(expected: number): boolean {
     if (this.moving) this.progress()
@@ -104,7 +104,7 @@ export class MpiBulk implements BulkTransfer {
     return !this.moving
   }
 
-  /** Receives a message that no receive is posted for, if there is one. */
+  /** Receives an unexpected message, if there is one. */
   #discardOne(): boolean {
     const { calls, abi, addressOf } = this.#library
     const memory = new MpiMemory(128, addressOf)

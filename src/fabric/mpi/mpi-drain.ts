@@ -5,8 +5,8 @@ import { MpiMemory } from './mpi-memory.js'
 import type { MpiOutbox } from './mpi-outbox.js'
 
 /**
- * Receives and drops what is still under way to a process that has closed, and lets go of MPI's requests. Every process
- * of the session takes part; it takes as long as the last one takes to close.
+ * Receives and drops what is still in flight to a process that has closed, and frees MPI's requests. Every process of the
+ * session takes part; it takes as long as the last one takes to close.
  */
 export async function drainSession(
   job: MpiJob,
@@ -17,7 +17,7 @@ export async function drainSession(
 ): Promise<void> {
   const { abi, calls, addressOf } = job.library
   const { processes } = job
-  // Whoever closes may be called by a frame that is being handed on.
+  // `close` may have been called while a frame is being delivered.
   await turn()
   await until(() => {
     inbox.discard()
@@ -54,7 +54,7 @@ export async function drainSession(
   await until(() => bulk.drained(words[1]!))
 }
 
-/** Turns of the event loop before a timer looks instead. */
+/** Turns of the event loop before a timer polls instead. */
 const eagerTurns = 200
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))

@@ -3,11 +3,11 @@ import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, smallBytes } from './mpi-message.js'
 
-/** Where frames go, as those of a `FrameSink`. */
+/** Where frames are delivered, as by a `FrameSink`. */
 export type FrameTaker = Required<Pick<FrameSink, 'frame' | 'inPlace'>>
 
 const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
-/** Receives that MPI can match while we are busy with one. */
+/** Receives that MPI can match while one is being handled. */
 const receives = 4
 const maxUnposted = 1
 
@@ -15,13 +15,13 @@ const flagAt = 0
 const requestsAt = 8
 
 /**
- * Frames from other processes. Persistent receives from anybody are posted into buffers of our own, in turn; MPI matches
- * messages with them in that order, so we look at one at a time: one call when nothing has come, two per message.
+ * Frames from other processes. Persistent receives from any source are posted into buffers of our own, in rotation; MPI
+ * matches messages with them in that order, so one is tested at a time: one call per unsuccessful poll, two per message.
  */
 export class MpiInbox {
   /** Messages received, modulo 2^32. */
   received = 0
-  /** Header and payload of the frame that was handed on last. */
+  /** Bytes of header and payload of the frame that was delivered last. */
   frameBytes = 0
   readonly #library: MpiLibrary
   readonly #test: (...args: number[]) => number
@@ -34,9 +34,9 @@ export class MpiInbox {
   readonly #requests: readonly number[]
   readonly #offsets: readonly number[]
   #turn = 0
-  /** Receives before this turn that are not posted again yet: that can wait until there is nothing to do. */
+  /** Receives before this turn that are not posted again yet: that can wait until the process is idle. */
   #unposted = 0
-  /** Of the message that is being handed on: its sender, its next frame and its end. */
+  /** Of the message that is being delivered: its sender, its next frame and its end. */
   #src = 0
   #at = 0
   #end = 0
@@ -66,7 +66,7 @@ export class MpiInbox {
     }
   }
 
-  /** Hands on the next frame, if one has come; false if none has. A taker that throws has had it. */
+  /** Delivers the next frame, if one has arrived; false if none has. A taker that throws has received it. */
   next(taker: FrameTaker): boolean {
     if (this.#at === this.#end && !this.#receive()) return false
     const words = this.#words
@@ -86,12 +86,12 @@ export class MpiInbox {
     return true
   }
 
-  /** Receives without handing on, for when nobody listens any more. */
+  /** Receives and drops the next frame, if one has arrived. */
   discard(): boolean {
     return this.next(discardingTaker)
   }
 
-  /** Takes back the receives that are posted. Nothing may be under way to this process any more. */
+  /** Cancels the posted receives. No message may be in flight to this process any more. */
   close(): void {
     const { calls } = this.#library
     this.#repost()
@@ -102,7 +102,7 @@ export class MpiInbox {
     }
   }
 
-  /** The next message, if it has come. */
+  /** Tests for the next message. */
   #receive(): boolean {
     const turn = this.#turn
     this.#test(this.#requests[turn]!, this.#flag, this.#ignore)
@@ -137,7 +137,7 @@ export class MpiInbox {
     if (++this.#unposted > maxUnposted) this.#repost()
   }
 
-  /** Posts them in their order, in which MPI will match them. */
+  /** Posts them in rotation, the order in which MPI will match them. */
   #repost(): void {
     for (; this.#unposted > 0; this.#unposted--) {
       this.#start(this.#requests[(this.#turn - this.#unposted + receives) % receives]!)

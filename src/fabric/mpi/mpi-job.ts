@@ -6,13 +6,13 @@ import { loadMpi, type MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { placement } from './mpi-placement.js'
 
-/** What a launcher gets to pass on what was printed, before a job is aborted. */
+/** Time for the launcher to forward what was printed, before a job is aborted. */
 const launcherFlushMs = 200
-/** Turns of the event loop before an operation of the whole job is looked at by a timer instead. */
+/** Turns of the event loop before an operation of the whole job is tested by a timer instead. */
 const eagerTurns = 200
 
 /**
- * This process as a part of the job that the launcher started: MPI can be initialised once in a process's life, and
+ * This process as a part of the job that the launcher started: MPI can be initialized once in a process's life, and
  * ends with it. Sessions come and go in between.
  */
 export class MpiJob {
@@ -20,14 +20,14 @@ export class MpiJob {
   readonly library: MpiLibrary
   readonly process: number
   readonly processes: number
-  /** Labels of the nodes, by process: those share one that can share memory. */
+  /** Node label of every process: processes that can share memory have the same one. */
   readonly nodes: readonly string[]
   readonly threadLevel: 'single' | 'funneled' | 'serialized' | 'multiple'
   /** The largest tag of a message. */
   readonly maxTag: number
   /** Processes per core of this node. */
   readonly processesPerCore: number
-  /** Worlds that this process has not left. */
+  /** Sessions that this process has not freed. */
   openSessions = 0
   #ended = false
   #jointExit = false
@@ -56,7 +56,7 @@ export class MpiJob {
     this.processesPerCore = processesPerCore
   }
 
-  /** Ends the whole job at once, whatever its other processes are doing. Does not return. */
+  /** Aborts the whole job at once, whatever its other processes are doing. Does not return. */
   abort(exitCode: number): never {
     this.#ended = true
     this.#abort(exitCode)
@@ -64,8 +64,8 @@ export class MpiJob {
   }
 
   /**
-   * The other processes know that this one is about to exit, and will too: a failure to exit with is no reason to end
-   * them by force.
+   * The other processes know that this one is about to exit, and exit too: a nonzero exit code is then no reason to abort
+   * the job.
    */
   expectJointExit(): void {
     this.#jointExit = true
@@ -88,7 +88,7 @@ export class MpiJob {
     }
   }
 
-  /** Whoever leaves while the others still need it takes them along: they could not go on. */
+  /** A process that exits while the others still need it aborts the job: they could not continue. */
   readonly #onExit = (exitCode: number): void => {
     if (this.#ended) return
     this.#ended = true
@@ -96,7 +96,7 @@ export class MpiJob {
       this.library.calls.finalize()
       return
     }
-    // Node prints such an error after this, and there will be no after.
+    // Node would print such an error after this handler, which does not return.
     if (exitCode !== 0 && this.#uncaught !== undefined) writeSync(2, `${inspect(this.#uncaught.error)}\n`)
     this.#abort(exitCode)
   }
@@ -106,7 +106,7 @@ export class MpiJob {
   }
 
   #abort(exitCode: number): void {
-    // Launchers drop what they have not passed on yet, such as the reason.
+    // Launchers drop output that they have not forwarded yet, such as the reason.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, launcherFlushMs)
     this.library.calls.abort(this.library.abi.commWorld, exitCode === 0 ? 1 : exitCode)
   }
@@ -115,7 +115,7 @@ export class MpiJob {
     const { processes, name } = this.launcher
     if (this.processes === processes && this.process < processes) return
     const { path, version } = this.library
-    // Each of them finds the same.
+    // Every process of the job finds the same.
     this.#jointExit = true
     throw new RankweaveError(
       'ERR_MPI_LIBRARY',
@@ -130,7 +130,7 @@ export class MpiJob {
 let joined: { readonly names: string; readonly job: Promise<MpiJob> } | undefined
 
 /**
- * Loads and initialises MPI, once.
+ * Loads and initializes MPI, once.
  *
  * @param library file of the MPI library; default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_KOFFI, ERR_MPI_LIBRARY

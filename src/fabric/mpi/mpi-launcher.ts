@@ -1,13 +1,13 @@
 import { fstatSync } from 'node:fs'
 import { RankweaveError } from '../../errors.js'
 
-/** What a launcher told this process through its environment, before MPI is even loaded. */
+/** What a launcher set in the environment of this process, read before MPI is loaded. */
 export interface MpiLauncher {
   readonly name: string
   /** This process among those that were started together, 0-based. */
   readonly process: number
   readonly processes: number
-  /** Names by which to look for the library that belongs to it, the likeliest first. */
+  /** Names under which the library that belongs to it may be found, the likeliest first. */
   readonly libraries: readonly string[]
 }
 

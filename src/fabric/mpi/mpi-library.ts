@@ -34,18 +34,18 @@ export interface MpiCalls {
   readonly ireduceScatterBlock: Call
 }
 
-/** An MPI library in this process, not yet initialised. */
+/** An MPI library in this process, not yet initialized. */
 export interface MpiLibrary {
   /** As it was loaded. */
   readonly path: string
-  /** What it says of itself, first line. */
+  /** The first line of MPI_Get_library_version. */
   readonly version: string
   readonly abi: MpiAbi
   readonly calls: MpiCalls
   readonly addressOf: AddressOf
-  /** Lets another process have the core. */
+  /** Yields the core to another process. */
   readonly yieldTurn: () => void
-  /** Whether MPI does so itself when it looks in vain. Only once it is initialised. */
+  /** Whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
   yieldsTurn(): boolean
   /** The int at an address outside our memory. */
   intAt(address: number): number
@@ -58,9 +58,9 @@ export type MpiType = 'int' | 'address' | 'handle'
 export type Koffi = typeof import('koffi')
 
 /**
- * What MPI libraries do to a process that Node's threads do not survive, off unless the user has said otherwise: they
- * overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to remember which memory is registered
- * with a network), and they catch SIGSEGV only to hang.
+ * Disables, unless the user has set it, what MPI libraries do to a process that Node's threads do not survive: they
+ * overwrite the code of `brk`, `mmap` and `munmap` while other threads run it (to track which memory is registered
+ * with a network), and they catch SIGSEGV and then hang.
  */
 const safeDefaults: Readonly<Record<string, string>> = {
   UCX_MEM_EVENTS: 'n',
@@ -80,7 +80,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   for (const path of names) {
     let library: ReturnType<Koffi['load']>
     try {
-      // Global: Open MPI loads components of its own, which look for its symbols.
+      // Global: Open MPI loads components of its own, which resolve its symbols.
       library = koffi.load(path, { global: true })
     } catch (cause) {
       failures.push(`${path}: ${shown(cause)}`)
@@ -183,7 +183,7 @@ function callsOf(func: MpiLibrary['func']): MpiCalls {
   }
 }
 
-/** MPI's longest version text, with room to spare. */
+/** More than MPI's longest version text. */
 const versionBytes = 16_384
 
 function versionOf(getLibraryVersion: Call, addressOf: AddressOf): string {

@@ -1,8 +1,8 @@
-/** Gives the address of what a view shows. */
+/** The address of the memory of a view. */
 export type AddressOf = (view: ArrayBufferView) => number
 
 /**
- * Memory that stays where it is, for MPI to read and write. Its owner must keep it for as long as MPI may touch it:
+ * Memory that does not move, for MPI to read and write. Its owner must retain it for as long as MPI may access it:
  * MPI's requests are unknown to the garbage collector.
  */
 export class MpiMemory {
@@ -11,7 +11,7 @@ export class MpiMemory {
   readonly address: number
 
   constructor(sizeBytes: number, addressOf: AddressOf) {
-    // An array of its own buffer is never small enough to live on the heap, where it would be moved.
+    // An array over a buffer of its own is never on the garbage-collected heap, where it would be moved.
     this.bytes = new Uint8Array(new ArrayBuffer((sizeBytes + 63) & ~63))
     this.words = new Int32Array(this.bytes.buffer)
     this.address = addressOf(this.bytes)

@@ -1,6 +1,6 @@
 /**
  * One MPI message carries one or more frames of one sender. It begins with the sender and the message's size in bytes, a
- * word each; so nobody needs MPI's status. A frame is a word with the payload's size, a word with the header's, the
+ * word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with the header's, the
  * header, the payload, each part padded to 8 bytes.
  */
 export const messageHeadBytes = 8

@@ -4,7 +4,7 @@ import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, writeFrame } from './mpi-message.js'
 
-/** A frame that found no room: the fabric's own copy. */
+/** A frame for which there was no slot: the fabric's own copy. */
 interface Queued {
   readonly header: Int32Array
   readonly payload: Uint8Array
@@ -16,18 +16,17 @@ const smallSlots = 64
 const largeCapacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
 const largeSlots = 16
 const slots = smallSlots + largeSlots
-/** No multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
+/** Not a multiple of 4096, or the beginnings of all slots would compete for one set of the cache. */
 const smallStride = smallCapacity + 128
 
 const none = -1
 
 /**
- * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its message has left;
- * we ask for that when slots run out, for all at once, so that a message costs one call.
+ * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its send has completed, which
+ * is tested when slots run out, for all at once, so that a message costs one call.
  *
- * The first frame to a peer since the last look for arrivals leaves at once. Those that follow are collected per peer
- * and leave together: when the slot is full, at the next look, or when the code that sends them returns to the event
- * loop or awaits.
+ * The first frame to a peer since the last poll is sent at once. Those that follow are collected per peer and sent together:
+ * when the slot is full, at the next poll, or when the code that sends them returns to the event loop or awaits.
  */
 export class MpiOutbox {
   /** Messages sent to each peer, modulo 2^32. */
@@ -50,7 +49,7 @@ export class MpiOutbox {
   readonly #open: Int32Array
   /** Peers that may have an open slot. */
   readonly #opened: number[] = []
-  /** By peer: the last look before a frame left at once. */
+  /** By peer: the number of the last poll before a frame was sent at once. */
   readonly #sentAtPoll: Float64Array
   #polls = 0
   readonly #queues: readonly Queue<Queued>[]
@@ -85,7 +84,7 @@ export class MpiOutbox {
     this.#queues = Array.from({ length: processes }, () => new Queue<Queued>())
   }
 
-  /** Frames that wait here: for others to join them, or for room. */
+  /** Frames wait here: to be sent together, or for a slot. */
   get waiting(): boolean {
     return this.#queued > 0 || this.#opened.length > 0
   }
@@ -110,13 +109,13 @@ export class MpiOutbox {
     }
   }
 
-  /** Tells that the process is about to look for arrivals. */
+  /** The process is about to poll: what was collected is sent. */
   beforePoll(): void {
     this.#polls++
     if (this.#opened.length > 0 || this.#queued > 0) this.flush()
   }
 
-  /** Sends off what waits, as far as there is room. */
+  /** Sends what waits, as far as there are slots. */
   flush(): void {
     if (this.#queued > 0) this.#unqueue()
     for (const peer of this.#opened) {
@@ -126,7 +125,7 @@ export class MpiOutbox {
     this.#opened.length = 0
   }
 
-  /** True once MPI has let go of all slots. */
+  /** True once every slot is free. */
   drained(): boolean {
     this.flush()
     if (this.#queued > 0) return false
@@ -149,7 +148,7 @@ export class MpiOutbox {
     })
   }
 
-  /** Puts a frame into the peer's open slot, or a new one; false when there is none. */
+  /** Writes a frame into the peer's open slot, or a new one; false when no slot is free. */
   #place(peer: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
     const needed = frameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
     let slot = this.#open[peer]!
@@ -211,7 +210,7 @@ export class MpiOutbox {
     const { address } = this.#memory
     const { statusIgnore } = this.#library.abi
     this.#testsome(slots, address, address + this.#outcountAt, address + this.#indicesAt, statusIgnore)
-    // Negative when there was nothing to test.
+    // Negative when no request was active.
     const count = this.#words[this.#outcountAt >> 2]!
     for (let i = 0; i < count; i++) this.#release(this.#words[(this.#indicesAt >> 2) + i]!)
   }

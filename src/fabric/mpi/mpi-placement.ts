@@ -8,7 +8,7 @@ const maxTextBytes = 508
 
 /** Where the processes of a job run. */
 export interface Placement {
-  /** Labels of the nodes, by process: those share one that can share memory. */
+  /** Node label of every process: processes that can share memory have the same one. */
   readonly nodes: readonly string[]
   /** Processes per core of this node. */
   readonly processesPerCore: number
@@ -21,7 +21,7 @@ export interface JobProcess {
   readonly processes: number
 }
 
-/** Finds out where the processes of a job run. All of them call it. */
+/** Finds where the processes of a job run. All of them call it. */
 export function placement(job: JobProcess): Placement {
   const leaders = leadersOf(job)
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
@@ -32,8 +32,8 @@ export function placement(job: JobProcess): Placement {
 /**
  * Processes per core on a node.
  *
- * @param cores where each of its processes may run, as Linux says it: "0-3,8"; empty where nobody says
- * @param available cores that count when some are unknown
+ * @param cores where each of its processes may run, as Linux reports it: "0-3,8"; empty where it is unknown
+ * @param available cores of the node, used when some are unknown
  */
 export function countProcessesPerCore(cores: readonly string[], available: number): number {
   if (cores.includes('')) return cores.length / available
@@ -47,7 +47,7 @@ function numbersIn(list: string): number[] {
   })
 }
 
-/** Each process may have been bound to others. */
+/** The cores that this process is bound to; processes may be bound to different ones. */
 function allowedCores(): string {
   try {
     return /^Cpus_allowed_list:\s*(\S+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? ''
@@ -79,7 +79,7 @@ function processorName({ library }: JobProcess): string {
   return textAt(memory.bytes, 16)
 }
 
-/** A short text of every process; one that is too long is as good as none. */
+/** A short text of every process; one that is too long counts as empty. */
 function allTexts({ library, processes }: JobProcess, mine: string): string[] {
   const { abi, calls, addressOf } = library
   const recordBytes = maxTextBytes + 4
@@ -96,7 +96,7 @@ function textAt(bytes: Uint8Array, at: number): string {
   return Buffer.from(bytes.subarray(at, bytes.indexOf(0, at))).toString('latin1')
 }
 
-/** The name of the leader's processor. Containers on one host may have one name and no memory in common. */
+/** The name of the leader's processor, numbered where it is not unique: containers on one host may share a name but no memory. */
 function labelsOf(leaders: Int32Array, names: readonly string[]): string[] {
   const taken = new Map<string, number>()
   const labels = new Map<number, string>()

@@ -17,12 +17,12 @@ interface OwnFrame {
   readonly payload: Uint8Array
 }
 
-/** Frames taken in one go, so that timers and I/O get their turn. */
+/** Frames taken in one batch, so that timers and I/O run in between. */
 const batchFrames = 1024
 
 /**
- * One process of an MPI job as a fabric. MPI moves messages only while somebody calls it and wakes nobody, so this
- * process looks for arrivals as often as `MpiPace` says.
+ * One process of an MPI job as a fabric. MPI makes progress only while it is called and cannot wake the event loop, so this
+ * process polls for arrivals as often as `MpiPolling` decides.
  */
 export class MpiProcess implements Fabric {
   readonly kind = 'mpi'
@@ -57,7 +57,7 @@ export class MpiProcess implements Fabric {
       ...(library.yieldsTurn() ? {} : { yieldTurn: library.yieldTurn }),
       processesPerCore: job.processesPerCore,
     })
-    // Where processes share cores, looking keeps the one from it that is looked for.
+    // Where processes share cores, polling takes the core from the process whose frame is awaited.
     if (job.processesPerCore <= 1 && processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
   }
 
@@ -79,7 +79,7 @@ export class MpiProcess implements Fabric {
     } else {
       this.#outbox.send(peer, header, payload)
     }
-    // Whoever sends something will soon get something.
+    // An answer is likely.
     this.#polling.expectArrival()
   }
 
@@ -101,14 +101,14 @@ export class MpiProcess implements Fabric {
     this.#keepAlive.unref()
   }
 
-  /** @internal Nothing is under way here, as far as this process can see. */
+  /** @internal Nothing is in flight here, as far as this process can see. */
   quiet(): boolean {
     return this.#toSelf.size === 0 && !this.#outbox.waiting && !this.bulk.moving
   }
 
   /**
-   * Closes, and resolves when all processes have and what any of them sent has arrived: they add up how many messages
-   * each has sent to each other, so everyone learns how many are still to come. @internal
+   * Closes, and resolves when all processes have closed and all that any of them sent has arrived: they sum up how many
+   * messages each was sent, so every process knows how many are still to come. @internal
    */
   async drain(job: MpiJob, comm: number): Promise<void> {
     if (this.#closed) return
@@ -147,7 +147,7 @@ export class MpiProcess implements Fabric {
   /** One frame, at most. */
   #tryPoll(maxPolls: number): boolean {
     if (this.#delivering || this.#closed || this.#sink === undefined || !this.#polling.mayPoll()) return false
-    // What waits here needs more than a look.
+    // Frames to itself and transfers need more than this poll.
     if (this.#toSelf.size > 0 || this.bulk.moving) return false
     this.#outbox.beforePoll()
     this.#delivering = true

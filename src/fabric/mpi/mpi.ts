@@ -8,15 +8,15 @@ import { MpiProcess } from './mpi-process.js'
 export interface MpiOptions {
   /** File of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
   readonly library?: string
-  /** Rides along for `run`. Default: ranks are dealt evenly. The same on all processes. */
+  /** For `run`: ranks of every process. Default: ranks are distributed evenly. The same on all processes. */
   readonly ranksPerProcess?: readonly number[]
-  /** Node label of every process. Default: those that can share memory are on one node. */
+  /** Node label of every process. Default: processes that can share memory are on one node. */
   readonly nodes?: readonly string[]
 }
 
 /**
  * The processes that an MPI launcher started, connected by MPI. All of them open sessions in the same order; a process
- * that ends while it has one open ends the whole job, since MPI does not survive the loss of a process.
+ * that exits while it has one open aborts the whole job, since MPI does not survive the loss of a process.
  *
  * @throws ERR_MPI_LAUNCHER when no launcher started this process
  * @throws ERR_WORLD for options that do not fit the number of processes
@@ -49,7 +49,7 @@ async function openMpi(job: MpiJob, nodes: readonly string[] = job.nodes): Promi
   const memory = new MpiMemory(64, addressOf)
   const { address } = memory
   job.openSessions++
-  // Other sessions must go on meanwhile: their processes may be what the others wait for before they come here.
+  // Other sessions must make progress meanwhile: the other processes may wait for them before they come here.
   calls.commIdup(abi.commWorld, address, address + 16)
   await job.completed(address + 16, memory, 32)
   return new MpiSession(job, memory.number(0, abi.handleBytes), nodes)
@@ -87,14 +87,14 @@ export class MpiSession implements FabricSession {
     return this.#closing
   }
 
-  /** Lets `collect` follow `close`. @internal */
+  /** Retains the communicator after `close`, for `collect`. @internal */
   retain(): void {
     this.#retained = true
   }
 
   /**
-   * What every process has to say, in process order, on process 0; undefined elsewhere. All processes call it, once,
-   * after a session that was to be kept has closed. @internal
+   * The bytes of every process, in process order, on process 0; undefined elsewhere. All processes call it, once, after a
+   * retained session has closed. @internal
    */
   async collect(mine: Uint8Array): Promise<Uint8Array[] | undefined> {
     const { library } = this.job
@@ -141,7 +141,7 @@ export class MpiSession implements FabricSession {
     if (!this.#retained) this.free()
   }
 
-  /** Lets go of a session that was kept. @internal */
+  /** Frees the communicator of a session. @internal */
   free(): void {
     const { abi, calls, addressOf } = this.job.library
     const memory = new MpiMemory(64, addressOf)

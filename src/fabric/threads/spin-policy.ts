@@ -1,57 +1,60 @@
 import { performance } from 'node:perf_hooks'
 
 /**
- * How long a process that waits goes on looking before it sleeps: without pause at first, then for a while in every
- * turn of the event loop. To be woken costs up to 0.1 ms where the core has to be woken too; a process that slept
- * sooner would be asleep again whenever its peer has just been woken. Processes that must share cores are in each
- * other's way instead.
+ * How long a waiting process polls before it sleeps: without pause at first, then for a while in every turn of the event
+ * loop. A wake-up costs up to 0.1 ms where the core has to wake too; a process that slept sooner would be asleep again
+ * whenever its peer has just been woken. Processes that share cores must sleep sooner, or they delay each other.
  */
-const alone = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
-const inCrowd = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1 } as const
-/** A look takes nanoseconds; when this has passed between two, somebody else had the core. */
-const displacedMs = 0.5
-/** For how long the machine counts as crowded then. */
-const crowdedMs = 20
-/** Looks between two looks at the clock. */
+const dedicatedCore = { spinMs: 0.05, turnMs: 0.02, activePollingMs: 1 } as const
+const sharedCore = { spinMs: 0.005, turnMs: 0, activePollingMs: 0.1 } as const
+/** A poll takes nanoseconds; when this has passed between two, another process had the core. */
+const preemptedMs = 0.5
+/** For how long the machine counts as oversubscribed then. */
+const oversubscribedMs = 20
+/** Polls between two readings of the clock. */
 const pollsPerClock = 16
 
-/** The patience of one process. */
+/** When one process stops polling; it adapts to preemption. */
 export class SpinPolicy {
-  #now: typeof alone | typeof inCrowd
-  #crowdedUntil: number
+  #now: typeof dedicatedCore | typeof sharedCore
+  #oversubscribedUntil: number
 
-  /** @param crowded whether there are more processes than cores */
-  constructor(crowded: boolean) {
-    this.#crowdedUntil = crowded ? Number.POSITIVE_INFINITY : 0
-    this.#now = crowded ? inCrowd : alone
+  /** @param oversubscribed whether there are more processes than cores */
+  constructor(oversubscribed: boolean) {
+    this.#oversubscribedUntil = oversubscribed ? Number.POSITIVE_INFINITY : 0
+    this.#now = oversubscribed ? sharedCore : dedicatedCore
   }
 
-  /** For how long a process that has nothing to do goes on looking at every turn of the event loop. */
+  /** For how long an idle process polls in every turn of the event loop after a frame came. */
   activePollingMs(now: number): number {
-    if (now >= this.#crowdedUntil) this.#now = alone
+    if (now >= this.#oversubscribedUntil) this.#now = dedicatedCore
     return this.#now.activePollingMs
   }
 
-  /** Looks again and again; true as soon as `look` has found something, which is asked to look a number of times. */
-  spin(look: (times: number) => boolean): boolean {
-    return this.#lookFor(this.#now.spinMs, look)
+  /**
+   * Polls without pause; true as soon as a poll was successful.
+   *
+   * @param poll polls that many times, or until it is successful
+   */
+  spin(poll: (times: number) => boolean): boolean {
+    return this.#pollFor(this.#now.spinMs, poll)
   }
 
   /** The same in a turn of the event loop. */
-  spinInTurn(look: (times: number) => boolean): boolean {
-    return this.#lookFor(this.#now.turnMs, look)
+  spinInTurn(poll: (times: number) => boolean): boolean {
+    return this.#pollFor(this.#now.turnMs, poll)
   }
 
-  #lookFor(milliseconds: number, look: (times: number) => boolean): boolean {
-    // What comes at once should not have to wait for the clock to be read.
+  #pollFor(milliseconds: number, poll: (times: number) => boolean): boolean {
+    // A frame that comes at once does not wait for the clock to be read.
     for (let until = 0, before = 0; ; ) {
-      if (look(pollsPerClock)) return true
+      if (poll(pollsPerClock)) return true
       const now = performance.now()
       if (until === 0) until = now + milliseconds
       else {
-        if (now - before > displacedMs) {
-          this.#crowdedUntil = now + crowdedMs
-          this.#now = inCrowd
+        if (now - before > preemptedMs) {
+          this.#oversubscribedUntil = now + oversubscribedMs
+          this.#now = sharedCore
         }
         if (now >= until) return false
       }

@@ -9,9 +9,9 @@ export const recordKind = { frame: 0, bulkReady: 1, bulkData: 2, bulkRefused: 3,
 export interface BulkHost {
   readonly process: number
   readonly maxPayloadBytes: number
-  /** Sends a record without payload, now or as soon as there is room. */
+  /** Sends a record without payload, now or as soon as there is space. */
   post(peer: number, kind: number, header: Int32Array): void
-  /** Writes a piece straight into the ring; false when there is no room now. */
+  /** Writes a piece straight into the ring; false when there is no space now. */
   write(
     peer: number,
     kind: number,
@@ -20,10 +20,10 @@ export interface BulkHost {
     from: number,
     to: number,
   ): boolean
-  /** Copies a piece later, outside the call that asked for it. */
+  /** Schedules a turn that copies pieces, outside the current call. */
   schedule(): void
   lost(peer: number): RankweaveError | undefined
-  /** A transfer has settled: somebody may be waiting for its promise. */
+  /** A transfer has settled: a rank may be waiting for its promise. */
   settled(): void
 }
 
@@ -38,17 +38,17 @@ interface Transfer {
 }
 
 /**
- * Large payloads: the receiver says it is ready, and from then on the sender copies from the user's buffer into the
- * ring while the receiver copies from there into its own, piece by piece. Nothing is ever copied aside, however full
- * the ring: the user's buffer is the queue.
+ * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's buffer into the
+ * ring while the receiver copies from there into its own, piece by piece. No intermediate copy is made, however full the
+ * ring: the user's buffer is the queue.
  */
 export class ThreadsBulk implements BulkTransfer {
   readonly #host: BulkHost
   readonly #outgoing = new Map<number, Transfer>()
   readonly #incoming = new Map<number, Transfer>()
-  /** Receivers that were faster than their senders, with the bytes they expect. */
+  /** Receivers that were ready before their senders, with the bytes they expect. */
   readonly #ready = new Map<number, number>()
-  /** Transfers under way to each peer, served in order. */
+  /** Transfers in progress to each peer, served in order. */
   readonly #moving: Transfer[][]
   #movingCount = 0
 
@@ -112,7 +112,7 @@ export class ThreadsBulk implements BulkTransfer {
     transfer.resolve()
   }
 
-  /** Copies what there is room for towards one peer. */
+  /** Copies towards one peer as far as its ring has space. */
   pump(peer: number): void {
     const moving = this.#moving[peer]!
     const { maxPayloadBytes } = this.#host
@@ -134,7 +134,7 @@ export class ThreadsBulk implements BulkTransfer {
     this.#settle(moving, done)
   }
 
-  /** Fails what needs `peer`, or everything. */
+  /** Fails the transfers with `peer`, or all of them. */
   fail(error: RankweaveError, peer?: number): void {
     for (const transfers of [this.#outgoing, this.#incoming]) {
       for (const [key, transfer] of transfers) {

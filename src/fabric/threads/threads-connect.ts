@@ -6,23 +6,23 @@ import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ri
 export interface ThreadsOptions {
   /** Worker threads. Default: as many as `ranksPerProcess` has entries, else 2. */
   readonly processes?: number
-  /** Rides along for `run`. Default: ranks are dealt evenly. */
+  /** For `run`: ranks of every process. Default: ranks are distributed evenly. */
   readonly ranksPerProcess?: readonly number[]
   /** Node label of every process. Default: the host's name for all. */
   readonly nodes?: readonly string[]
-  /** Of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many processes. */
+  /** Size of the ring from one process to another; a power of two, 4096 or more. Default 1 MiB, less for many processes. */
   readonly ringBytes?: number
   /**
-   * What each worker may use, such as `{ maxOldGenerationSizeMb: 512 }`; past it the worker ends, and its process is lost,
-   * not the whole program. Default: Node's limits.
+   * Limits of each worker, such as `{ maxOldGenerationSizeMb: 512 }`; a worker that exceeds them ends and its process is
+   * lost, not the whole program. Default: Node's limits.
    */
   readonly resourceLimits?: ResourceLimits
 }
 
-/** What connects threads, once it is resolved. */
+/** The resolved options that connect threads. */
 export type ThreadsShape = Required<Pick<ThreadsOptions, 'processes' | 'nodes' | 'ringBytes'>>
 
-/** What one process needs to take part: goes to its worker as it is, `ports` in the transfer list too. */
+/** What one process needs to take part; sent to its worker unchanged, with `ports` in the transfer list. */
 export interface ThreadsConnection {
   readonly process: number
   readonly nodes: readonly string[]
@@ -32,7 +32,7 @@ export interface ThreadsConnection {
   readonly states: SharedArrayBuffer
   /** By receiver: the rings from every process to it. */
   readonly rings: readonly SharedArrayBuffer[]
-  /** To every other process; a message wakes it up. */
+  /** To every other process; a message wakes it. */
   readonly ports: readonly (MessagePort | null)[]
 }
 
@@ -42,10 +42,10 @@ export const processState = { awake: 0, asleep: 1, closed: 2 } as const
 export const stateStride = 16
 
 export const maxThreads = 64
-/** Cut off larger ones: a copy of this size still finds its source in the cache, and the other side has time to keep up. */
+/** Limits frames: a copy of this size still finds its source in the cache, and the receiver can overlap its own. */
 const maxFrameBytes = 65_536
 
-/** Connects `processes` threads with each other. The memory lives as long as any of them keeps it. */
+/** Connects `processes` threads with each other. The memory lives as long as any of them retains it. */
 export function connectThreads(options: ThreadsShape): ThreadsConnection[] {
   const { processes, nodes, ringBytes: size } = options
   const maxPayloadBytes = Math.min(maxFrameBytes, maxPayloadOf(size))
@@ -117,7 +117,7 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
 
 const limitNames = ['maxOldGenerationSizeMb', 'maxYoungGenerationSizeMb', 'codeRangeSizeMb', 'stackSizeMb']
 
-/** Node takes what it does not understand for no limit. */
+/** Node ignores limits it does not understand. */
 function checkLimits(limits: ResourceLimits | undefined): void {
   if (limits === undefined) return
   const entries = typeof limits === 'object' && limits !== null ? Object.entries(limits) : [['', limits]]
@@ -131,7 +131,7 @@ function checkLimits(limits: ResourceLimits | undefined): void {
   }
 }
 
-/** At most 64 MiB in all, of which only what is used becomes real. A ring holds a few of the largest frames. */
+/** At most 64 MiB in all, of which only the pages in use are backed by memory. A ring holds a few of the largest frames. */
 function defaultRingBytes(processes: number): number {
   let size = 2 ** 20
   while (size > 2 ** 15 && size * processes * processes > 2 ** 26) size /= 2

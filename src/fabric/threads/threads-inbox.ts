@@ -21,7 +21,7 @@ export interface InboxHost {
 export class ThreadsInbox {
   /** Frames delivered, and bulk transfers settled, which the owner counts: what a rank may have waited for. */
   events = 0
-  /** A record was taken since the owner last asked; the owner sets it back. */
+  /** A record was taken since the owner last reset this. */
   active = false
   /** The sink is being called. */
   delivering = false

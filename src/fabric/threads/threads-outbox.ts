@@ -14,9 +14,9 @@ export function queued(kind: number, header: Int32Array, payload: Uint8Array | u
   return { kind, header: header.slice(), payload: payload === undefined ? none : copyOf(payload) }
 }
 
-/** What leaves one process for the others: rings, what found them full, and wake messages to peers that are asleep. */
+/** What one process sends to the others: records in rings, those that found a ring full, and wake messages to sleeping peers. */
 export class ThreadsOutbox {
-  /** Something left since the owner last asked; the owner sets it back. */
+  /** A record was sent since the owner last reset this. */
   active = false
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
@@ -38,7 +38,7 @@ export class ThreadsOutbox {
     this.#gone = nodes.map(() => false)
   }
 
-  /** Records that wait for room. */
+  /** Records that wait for space. */
   get waiting(): number {
     return this.#overflowing
   }
@@ -47,7 +47,7 @@ export class ThreadsOutbox {
     return this.#overflow[peer]!.size > 0
   }
 
-  /** Sends a record, or keeps a copy of it until there is room: false then. */
+  /** Sends a record, or retains a copy of it until there is space: false then. */
   post(peer: number, kind: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
     if (this.write(peer, kind, header, payload, 0, payload === undefined ? 0 : payload.length)) return true
     if (this.#gone[peer]) return true
@@ -56,7 +56,7 @@ export class ThreadsOutbox {
     return false
   }
 
-  /** Sends a record whose payload is part of `payload`; false when there is no room now. */
+  /** Sends a record whose payload is part of `payload`; false when there is no space now. */
   write(
     peer: number,
     kind: number,
@@ -72,7 +72,7 @@ export class ThreadsOutbox {
     return true
   }
 
-  /** Wakes `peer` if it sleeps. */
+  /** Wakes `peer` if it is asleep. */
   wake(peer: number): void {
     const at = peer * stateStride
     if (Atomics.load(this.#states, at) !== processState.asleep) return
@@ -84,7 +84,7 @@ export class ThreadsOutbox {
     this.#connection.ports[peer]!.postMessage(0)
   }
 
-  /** Sends what has waited, as far as there is room. */
+  /** Sends what has waited, as far as there is space. */
   flush(peer: number): void {
     const queue = this.#overflow[peer]!
     const writer = this.#writers[peer]
@@ -106,20 +106,20 @@ export class ThreadsOutbox {
     this.#writers[peer]?.requestSpace()
   }
 
-  /** Nothing that waits for `peer` will be sent. */
+  /** Drops the records that wait for `peer`. */
   drop(peer: number): void {
     const queue = this.#overflow[peer]!
     this.#overflowing -= queue.size
     queue.clear()
   }
 
-  /** Nothing is sent to `peer` any more. */
+  /** Sends no record to `peer` any more. */
   lose(peer: number): void {
     this.#gone[peer] = true
     this.drop(peer)
   }
 
-  /** Sends what waits to those who still read; resolves when nothing waits. */
+  /** Sends what waits to the peers that still read; resolves when no record waits. */
   async drain(): Promise<void> {
     for (;;) {
       this.#overflow.forEach((_, peer) => {
@@ -138,7 +138,7 @@ export class ThreadsOutbox {
 
 const none = new Uint8Array(0)
 
-/** Not `slice`: of a shared array or a Buffer it may not give memory of our own. */
+/** Not `slice`: of a Buffer it returns a view, and of a shared array it may return shared memory. */
 function copyOf(payload: Uint8Array): Uint8Array {
   return payload.length === 0 ? none : new Uint8Array(payload)
 }

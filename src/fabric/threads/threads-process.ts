@@ -11,13 +11,13 @@ import { ThreadsInbox } from './threads-inbox.js'
 import { ThreadsOutbox } from './threads-outbox.js'
 import { type SegmentMessage, ThreadsSharing } from './threads-sharing.js'
 
-/** After so many spins that found something the event loop gets its turn. */
+/** After so many successful spins the event loop gets its turn. */
 const spinsPerTurn = 1024
 
 /**
  * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is scheduled; or asleep,
- * and then its state in shared memory is `asleep` and whoever sends it something wakes it by a message on their port, which
- * costs nothing until it comes.
+ * and then its state in shared memory is `asleep` and a peer that sends it a record wakes it by a message on their port,
+ * which costs nothing until it comes.
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
@@ -42,7 +42,7 @@ export class ThreadsProcess implements Fabric {
   #asleep = false
   /** A spin was unsuccessful, and nothing has come since: no rank here can continue without a frame, as far as we know. */
   #waiting = false
-  /** Spins that found something since the last turn of the event loop. */
+  /** Successful spins since the last turn of the event loop. */
   #spins = 0
 
   /** @internal */
@@ -114,7 +114,7 @@ export class ThreadsProcess implements Fabric {
     this.#post(peer, recordKind.frame, header, payload)
   }
 
-  /** Frames that arrive while one is being delivered wait: a sink is never called by itself. */
+  /** Frames that arrive while one is being delivered wait: a sink is never re-entered. */
   poll(): boolean {
     if (this.#inbox.delivering || this.#closed) return false
     return this.#progress()

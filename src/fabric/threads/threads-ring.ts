@@ -1,20 +1,20 @@
 import { copyBytes } from '../../base/copy-bytes.js'
 
 /**
- * A ring of records in shared memory with one writer and one reader, so that no lock is needed: each side writes only
- * its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below that, so differences and
- * positions stay exact however much has gone through.
+ * A ring of records in shared memory with a single producer and a single consumer, so no lock is needed: each side writes
+ * only its own index. Indices count bytes modulo 2^32; the ring's size is a power of two below that, so differences and
+ * positions stay exact however many bytes have passed.
  *
  * A record is a word with the payload's size, a word with kind and header size, the header's words, and the payload,
- * each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of -1 says that it
- * begins at the start. Hence the reader can lend it as it lies.
+ * each part padded to 8 bytes. A record never wraps: where it does not fit before the end, a word of -1 marks that it
+ * begins at the start. Hence the reader can lend it in place.
  *
- * The reader watches the writer's index and not the record: it would take the record's cache line away while the writer
- * is still filling it, which costs more than the second line.
+ * The reader polls the writer's index and not the record: it would take the record's cache line while the writer is still
+ * filling it, which costs more than the second line.
  */
 export interface RingMemory {
   readonly buffer: SharedArrayBuffer
-  /** Of the control words, a multiple of 64. The data follow at `offset + controlBytes`. */
+  /** Offset of the control words, a multiple of 64. The data follow at `offset + controlBytes`. */
   readonly offset: number
   /** A power of two. */
   readonly sizeBytes: number
@@ -26,10 +26,10 @@ export const controlBytes = 192
 
 export const ringBytes = (sizeBytes: number): number => controlBytes + sizeBytes
 
-/** The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no room. */
+/** The largest payload that always fits: a record takes at most half a ring, else a skipped end could leave no space. */
 export const maxPayloadOf = (sizeBytes: number): number => sizeBytes / 2 - 8 - 64
 
-/** Indices start shortly before the sign bit, so that every long enough run passes the places where sums overflow. */
+/** Indices start shortly before the sign bit, so that every long enough run exercises the overflow of sums. */
 export function initRing({ buffer, offset, sizeBytes }: RingMemory): void {
   const control = new Int32Array(buffer, offset, controlBytes / 4)
   control[word.tail] = 2 ** 31 - sizeBytes
@@ -41,7 +41,7 @@ const prefixBytes = 8
 const padded = (bytes: number): number => (bytes + 7) & ~7
 /** Up to this, copying byte by byte is faster than `set`. */
 const smallBytes = 32
-/** The reader gives room back when it has read this part of the ring, and at the end of a batch. */
+/** The reader releases space when it has read one in so many parts of the ring, and at the end of a batch. */
 const releaseParts = 8
 
 export class RingWriter {
@@ -50,7 +50,7 @@ export class RingWriter {
   readonly #bytes: Uint8Array
   readonly #sizeBytes: number
   #tail: number
-  /** Where the reader was when we last looked. */
+  /** The reader's index when it was last loaded. */
   #head: number
 
   constructor({ buffer, offset, sizeBytes }: RingMemory) {
@@ -62,7 +62,7 @@ export class RingWriter {
     this.#tail = this.#head
   }
 
-  /** Writes a record; false when there is no room for it now. Its payload is `payload` from `from` to `to`. */
+  /** Writes a record; false when there is no space for it now. Its payload is `payload` from `from` to `to`. */
   write(
     kind: number,
     header: Int32Array,
@@ -104,7 +104,7 @@ export class RingWriter {
     return true
   }
 
-  /** Asks the reader to ring when it has made room. Look once more after asking: it may have read everything by now. */
+  /** Requests a wake message once the reader has released space. Try again after the request: it may have read everything. */
   requestSpace(): void {
     Atomics.store(this.#control, word.spaceRequested, 1)
   }
@@ -112,7 +112,7 @@ export class RingWriter {
 
 /** The reading end. Between two calls of `next` it lends the record that the first one came to. */
 export class RingReader {
-  /** The whole ring, for records that are read where they lie. */
+  /** The whole ring, for records that are read in place. */
   readonly words: Int32Array
   readonly bytes: Uint8Array
   /** The record that `next` came to: its kind, and where its header is in `words` and its payload in `bytes`. */
@@ -124,9 +124,9 @@ export class RingReader {
   readonly #control: Int32Array
   readonly #sizeBytes: number
   #head: number
-  /** As far as the writer knows. */
+  /** The reader's index as the writer knows it. */
   #released: number
-  /** The writer's index when we last looked. */
+  /** The writer's index when it was last loaded. */
   #tail: number
   /** Arrays to lend, by length: making views costs more than copying a few words. */
   readonly #headers: (Int32Array | undefined)[] = []
@@ -148,14 +148,14 @@ export class RingReader {
     return this.#head === this.#tail
   }
 
-  /** Goes on to the next record, if there is one. Its room is free again after the next `release`. */
+  /** Moves to the next record, if there is one. Its space is free again after the next `release`. */
   next(): boolean {
     if (this.#head === this.#tail) {
       this.#tail = Atomics.load(this.#control, word.tail)
       if (this.#head === this.#tail) return false
     }
     const size = this.#sizeBytes
-    // Nobody reads the records before this one any more.
+    // The records before this one have been read.
     if (((this.#head - this.#released) >>> 0) * releaseParts > size) this.#release()
     const words = this.words
     let at = this.#head & (size - 1)
@@ -174,7 +174,7 @@ export class RingReader {
     this.headerWords = headerWords
     this.payloadAt = at + bytesBefore
     this.payloadBytes = payloadBytes
-    // Here already: whoever the record is handed to may throw.
+    // Before the record is delivered: the sink may throw.
     this.#head = (this.#head + total + bytesBefore + padded(payloadBytes)) | 0
     return true
   }
@@ -188,7 +188,7 @@ export class RingReader {
     return header
   }
 
-  /** The record's payload: a copy where it is short, else as it lies. */
+  /** The record's payload: a copy where it is short, else a view of the ring. */
   get payload(): Uint8Array {
     const { bytes, payloadAt, payloadBytes } = this
     if (payloadBytes > smallBytes) return bytes.subarray(payloadAt, payloadAt + payloadBytes)
@@ -198,15 +198,15 @@ export class RingReader {
     return payload
   }
 
-  /** Gives the room of all records read so far back to the writer. */
+  /** Releases the space of all records read so far to the writer. */
   #release(): void {
     this.#released = this.#head
     Atomics.store(this.#control, word.head, this.#head)
   }
 
   /**
-   * Gives the room of all records read so far back to the writer. True when the writer has asked to be told; it need not
-   * be told again.
+   * Releases the space of all records read so far to the writer. True when the writer has requested a wake message; the
+   * request is then taken.
    */
   release(): boolean {
     if (this.#released === this.#head) return false
@@ -214,7 +214,7 @@ export class RingReader {
     return this.takeRequest()
   }
 
-  /** Whether the writer has asked for room since the last time; asks no more. */
+  /** Takes the writer's request for a wake message, if there is one. */
   takeRequest(): boolean {
     if (Atomics.load(this.#control, word.spaceRequested) === 0) return false
     return Atomics.exchange(this.#control, word.spaceRequested, 0) === 1

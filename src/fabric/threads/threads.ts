@@ -60,7 +60,7 @@ export class ThreadsSession implements FabricSession {
     return this.#process.quiet()
   }
 
-  /** A process is gone: the sink hears of it from a task of the fabric's own. */
+  /** A process is lost: a task of the fabric's own reports it to the sink. */
   lose(peer: number, reason: string): void {
     this.#process.lose(peer, reason)
   }
