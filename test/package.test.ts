@@ -288,7 +288,9 @@ describe('the packed package', () => {
        console.log(JSON.stringify(names))`,
     )
     const names = JSON.parse(inFolder(process.execPath, ['conformance.mjs'])) as string[]
-    expect(names).toContain('frames of a pair arrive in order, each exactly once, to oneself too')
+    expect(names).toContain(
+      'frames of a pair arrive in order, each exactly once, also from a process to itself',
+    )
     expect(names.some((name) => /^\d\d cases on one world$/.test(name))).toBe(true)
     expect(names).toContain('abort ends the world, whatever its ranks are waiting for')
   })

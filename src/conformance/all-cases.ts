@@ -8,7 +8,7 @@ import { neighborChecks } from './neighbor-checks.js'
 import type { WorldCase } from './world-case.js'
 import { worldChecks } from './world-checks.js'
 
-/** What is asked of a world on any fabric. A case is known by its name. */
+/** What every world must fulfil, on any fabric. A case is identified by its name. */
 export const allCases: readonly WorldCase[] = [
   ...worldChecks,
   ...messageChecks,

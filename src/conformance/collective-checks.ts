@@ -65,8 +65,8 @@ export const collectives: readonly CollectiveCheck[] = [
       const typed = comm.bcast(given, root, into === undefined ? {} : { into })
       const value = comm.bcast(isRoot ? textOf(slot, root) : null, root)
       const got = await typed
-      if (isRoot) same(got === given, true, 'bcast: the root has its own data')
-      else if (into !== undefined) same(got === into, true, 'bcast: into is what comes back')
+      if (isRoot) same(got === given, true, 'bcast: the root gets its own data')
+      else if (into !== undefined) same(got === into, true, 'bcast: the result is into')
       same(got!.subarray(0, length), expected, 'bcast')
       same(await value, textOf(slot, root), 'bcast of a value')
     },
@@ -81,7 +81,7 @@ export const collectives: readonly CollectiveCheck[] = [
     },
   },
   {
-    name: 'allreduce, the same bits everywhere',
+    name: 'allreduce, with the same bits on every rank',
     async check(comm, slot, length) {
       const leaf = (rank: number) => floats(slot, rank, length)
       const narrowLeaf = (rank: number) => Float32Array.from(leaf(rank))
@@ -94,8 +94,8 @@ export const collectives: readonly CollectiveCheck[] = [
       ])
       const expected = tree(ranksOf(comm), leaf, addFloats)
       same(wide, expected, 'allreduce')
-      same(mine, leaf(comm.rank), 'allreduce leaves its input alone')
-      same(placed === inPlace, true, 'into is what comes back')
+      same(mine, leaf(comm.rank), 'allreduce does not change its input')
+      same(placed === inPlace, true, 'allreduce: the result is into')
       same(placed, expected, 'allreduce in place')
       same(narrow, tree(ranksOf(comm), narrowLeaf, addFloats), 'allreduce of float32')
     },
@@ -120,7 +120,7 @@ export const collectives: readonly CollectiveCheck[] = [
     },
   },
   {
-    name: 'operations that do not commute',
+    name: 'non-commutative operations',
     async check(comm, slot, length) {
       const matrix = (rank: number) => elements(Int32Array, slot, rank, 1, 4 * length) as Int32Array
       const product = (a: Int32Array, b: Int32Array) => {
@@ -141,7 +141,7 @@ export const collectives: readonly CollectiveCheck[] = [
       const through = ranksOf(comm).slice(0, comm.rank + 1)
       same(products, ranksOf(comm).map(matrix).reduce(product), 'product of matrices')
       same(scanned, through.map(matrix).reduce(product), 'scan of matrices')
-      same(mine, matrix(comm.rank), 'operations leave the input alone')
+      same(mine, matrix(comm.rank), 'operations do not change the input')
       const textsOf = (ranks: readonly number[]) => ranks.map((rank) => textOf(slot, rank))
       same(texts, textsOf(ranksOf(comm)).reduce(join), 'joined texts')
       same(scannedTexts, textsOf(through).reduce(join), 'scan of texts')
@@ -150,7 +150,7 @@ export const collectives: readonly CollectiveCheck[] = [
     },
   },
   {
-    name: 'scan and exscan, the same bits everywhere',
+    name: 'scan and exscan, with the same bits on every layout',
     async check(comm, slot, length) {
       const leaf = (rank: number) => floats(slot, rank, length)
       const mine = leaf(comm.rank)
@@ -295,16 +295,16 @@ export const collectives: readonly CollectiveCheck[] = [
     async check(comm, slot, length) {
       const counts = ranksOf(comm).map((rank) => lengthOf(rank, length))
       const total = counts.reduce((a, b) => a + b, 0)
-      const [uneven, even] = await Promise.all([
+      const [varying, uniform] = await Promise.all([
         comm.reduceScatter(floats(slot, comm.rank, total), 'sum', { counts }),
         comm.reduceScatter(floats(slot, comm.rank, length * comm.size), 'sum'),
       ])
       const whole = tree(ranksOf(comm), (rank) => floats(slot, rank, total), addFloats)
       const first = counts.slice(0, comm.rank).reduce((a, b) => a + b, 0)
-      same(uneven, whole.slice(first, first + counts[comm.rank]!), 'reduceScatter')
+      same(varying, whole.slice(first, first + counts[comm.rank]!), 'reduceScatter')
       const equal = tree(ranksOf(comm), (rank) => floats(slot, rank, length * comm.size), addFloats)
       const block = equal.slice(length * comm.rank, length * (comm.rank + 1))
-      same(even, block, 'reduceScatter of equal blocks')
+      same(uniform, block, 'reduceScatter of equal blocks')
     },
   },
 ]
@@ -312,13 +312,13 @@ export const collectives: readonly CollectiveCheck[] = [
 const lengths = [0, 1, 5]
 
 /**
- * The collectives as cases. Each runs on the world, on its ranks reversed, dealt like cards (no two neighbors on one
- * process) and on its odd and even halves, with blocks of 0, 1 and more elements.
+ * The collectives as cases. Each runs on the world, on its ranks reversed, distributed cyclically (no two neighbors on one
+ * process), and on its odd and even halves, with blocks of 0, 1 and more elements.
  */
 export const collectiveChecks: readonly WorldCase[] = [
   ...collectives.map(({ name, check }, slot) => ({ name, check: onLayouts(check, slot) })),
   {
-    name: 'all collectives at once, started without awaiting',
+    name: 'all collectives in flight at once',
     check: onLayouts(async (comm, slot, length) => {
       await Promise.all(collectives.map(({ check }, i) => check(comm, slot + i, length)))
     }, collectives.length),

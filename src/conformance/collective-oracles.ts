@@ -1,7 +1,7 @@
 import type { Communicator } from '../comm/communicator.js'
 import { type TypedArray, typedArrays } from '../comm/datatype/elements.js'
 
-// What the checks of collectives send, and what must come back: computed from the definitions, on one rank alone.
+// What the checks of collectives send and must receive: computed from the definitions, by one rank alone.
 
 export const types = typedArrays
 
@@ -14,14 +14,14 @@ export function ranksOf(comm: Communicator): number[] {
   return Array.from({ length: comm.size }, (_, rank) => rank)
 }
 
-/** The tree as it is defined, not as it is computed: halves at multiples of powers of two. */
+/** The reduction tree by its definition: halves at multiples of powers of two. */
 export function tree<V>(ranks: readonly number[], leaf: (rank: number) => V, op: (a: V, b: V) => V): V {
   if (ranks.length === 1) return leaf(ranks[0]!)
   const half = 2 ** Math.ceil(Math.log2(ranks.length) - 1)
   return op(tree(ranks.slice(0, half), leaf, op), tree(ranks.slice(half), leaf, op))
 }
 
-/** What comes before a rank: down the tree, each left half passed on the way. */
+/** The exclusive prefix of a rank: down the tree, each left half that is passed. */
 export function treePrefix(
   size: number,
   rank: number,
@@ -48,7 +48,7 @@ export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T 
   return a.map((value, i) => value + b[i]!) as T
 }
 
-/** Random magnitudes, so that every other order of adding gives other bits. */
+/** Random magnitudes, so that every other association of the sum gives other bits. */
 export function floats(slot: number, rank: number, length: number): Float64Array {
   const start = mix(slot, rank)
   return Float64Array.from({ length }, (_, i) => {
@@ -82,7 +82,7 @@ export function countsOf(blocks: readonly TypedArray[]): Int32Array {
   return Int32Array.from(blocks, (block) => block.length)
 }
 
-/** Uneven, some of them 0. */
+/** Varying lengths, some of them 0. */
 export function lengthOf(rank: number, length: number): number {
   return (rank % 3) * length
 }
@@ -102,7 +102,7 @@ function mix(...numbers: readonly number[]): number {
   return numbers.reduce(mixIn, 0x9e3779b9)
 }
 
-/** One number more. */
+/** Mixes one more number into the bits. */
 function mixIn(bits: number, number: number): number {
   let hash = Math.imul(bits ^ number, 0x85ebca6b)
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)

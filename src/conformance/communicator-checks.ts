@@ -6,28 +6,28 @@ import type { WorldCase } from './world-case.js'
 
 export const communicatorChecks: readonly WorldCase[] = [
   {
-    name: 'split groups by color and orders by key, whatever they are, also of what was split before',
+    name: 'split groups ranks by color and orders them by key, also on the result of a split',
     async check(world, { seed, rounds }) {
       for (let round = 0; round < rounds; round++) await splitTwice(world, drawn(seed, round))
     },
   },
   {
-    name: 'groups, create, dup, splitType and compare agree with each other',
+    name: 'group, create, dup, splitType and compare are consistent',
     async check(world, { seed }) {
       const { rank, size } = world
       const pick = drawn(seed, 5)
       const order = shuffled(ranksOf(world), pick)
       const members = order.slice(0, 1 + pick(size))
-      const everyone = await world.group()
-      const created = await world.create(everyone.incl(members))
+      const allRanks = await world.group()
+      const created = await world.create(allRanks.incl(members))
       same(created?.rank ?? null, members.includes(rank) ? members.indexOf(rank) : null, 'rank in a group')
-      const ranks = await everyone.translate(ranksOf(world), everyone)
+      const ranks = await allRanks.translate(ranksOf(world), allRanks)
       same(ranks, ranksOf(world), 'translate into the same group')
       if (created !== null) {
         same([...(await created.allgather(Int32Array.of(rank)))], members, 'members of a group')
-        const alike = size === members.length && order.every((r, n) => r === n)
-        const comparison = size !== members.length ? 'unequal' : alike ? 'congruent' : 'similar'
-        same(await world.compare(created), comparison, 'compare with a created one')
+        const sameOrder = size === members.length && order.every((r, n) => r === n)
+        const comparison = size !== members.length ? 'unequal' : sameOrder ? 'congruent' : 'similar'
+        same(await world.compare(created), comparison, 'compare with a created communicator')
         await created.free()
       }
       const twin = await world.dup()
@@ -39,33 +39,33 @@ export const communicatorChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'a storm of splits, duplicates and frees with messages in all of them leaves nothing behind',
+    name: 'random splits, duplicates and frees with messages in all of them leak no context',
     async check(world, { seed, rounds }) {
       const { contexts } = world.seat().state.runtime
       await world.barrier()
       const before = [...contexts].length
       for (let round = 0; round < 4 * rounds; round++) await storm(world, drawn(seed, round, 9))
       await world.barrier()
-      same([...contexts].length <= before, true, 'no context left behind')
+      same([...contexts].length <= before, true, 'no context leaked')
     },
   },
   {
-    name: 'a collective that one rank aborts fails everywhere, and only its communicator is lost',
+    name: 'a collective that one rank aborts fails on every rank and revokes only its communicator',
     async check(world) {
       const comm = await world.dup()
       const last = comm.rank === comm.size - 1
       const stop = new AbortController()
       if (comm.size > 1) {
-        // Rank 0 never calls it: the others wait until the last one gives up.
+        // Rank 0 never calls it: the others wait until the last one aborts.
         const waiting = comm.rank === 0 ? comm.recv(0, 1) : comm.barrier(last ? { signal: stop.signal } : {})
         setImmediate(() => stop.abort())
-        await refused(waiting, 'a collective that was aborted', last ? 'ERR_ABORTED' : 'ERR_REVOKED')
+        await refused(waiting, 'an aborted collective', last ? 'ERR_ABORTED' : 'ERR_REVOKED')
       } else {
         await refused(comm.barrier({ signal: AbortSignal.abort() }), 'an aborted barrier', 'ERR_ABORTED')
       }
       await refused(
         Promise.resolve().then(() => comm.barrier()),
-        'what is revoked',
+        'a collective on a revoked communicator',
         'ERR_REVOKED',
         'ERR_ABORTED',
       )
@@ -73,12 +73,12 @@ export const communicatorChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'collectives that do not match are found out, and only their communicator is lost',
+    name: 'mismatched collectives are detected and fail only their communicator',
     async check(world) {
       if (world.size === 1) return
       const comm = await world.dup()
       const call = comm.rank === 0 ? comm.barrier() : comm.allreduce(Int32Array.of(1), 'sum')
-      await refused(call, 'collectives that differ', 'ERR_COLLECTIVE_MISMATCH')
+      await refused(call, 'mismatched collectives', 'ERR_COLLECTIVE_MISMATCH')
       same(await world.allreduce(Int32Array.of(1), 'sum'), Int32Array.of(world.size), 'another communicator')
     },
   },
@@ -98,7 +98,7 @@ function drawRows(ranks: number, pick: Draw): readonly Row[] {
   }))
 }
 
-/** Ranks of the group that one belongs to, in their new order: straight from MPI's words. */
+/** The ranks with the color of one rank, in their new order, by MPI's definition. */
 function groupOf(rows: readonly Row[], rank: number): readonly number[] {
   return [...rows.keys()]
     .filter((other) => rows[other]!.color === rows[rank]!.color)
@@ -111,14 +111,14 @@ async function splitTwice(world: Communicator, pick: Draw): Promise<void> {
   const part = await world.split(color, key)
   // All ranks draw the same, members or not.
   const inner = drawRows(world.size, pick)
-  same(part === null, color === null, 'who is a member')
+  same(part === null, color === null, 'membership')
   if (part === null) return
   const members = groupOf(rows, world.rank)
   await sameMembers(part, members, world)
   const innerRows = inner.slice(0, part.size)
   const again = await part.split(innerRows[part.rank]!.color, innerRows[part.rank]!.key)
   await part.free()
-  same(again === null, innerRows[part.rank]!.color === null, 'who is a member of the second split')
+  same(again === null, innerRows[part.rank]!.color === null, 'membership in the second split')
   if (again === null) return
   const expected = groupOf(innerRows, part.rank).map((rank) => members[rank]!)
   await sameMembers(again, expected, world)
@@ -158,7 +158,7 @@ async function storm(world: Communicator, pick: Draw): Promise<void> {
     await waitall([sending])
   })
   await Promise.all(exchanges)
-  // One order for all, as for every collective.
+  // The same order on every rank, as for every collective.
   const frees = shuffled([...made.keys()], pick).map((n) => made[n]!)
   if (pick(2) === 0) await Promise.all(frees.map((comm) => comm.free()))
   else for (const comm of frees) await comm.free()

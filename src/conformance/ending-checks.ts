@@ -1,10 +1,10 @@
 import { RankweaveError } from '../errors.js'
 import type { WorldCase } from './world-case.js'
 
-/** How worlds end before their time: each of these ends the world it runs in. */
+/** Early ends of a world: each of these ends the world it runs in. */
 export const endingChecks: readonly WorldCase[] = [
   {
-    name: 'abort ends the world, whatever its ranks are waiting for',
+    name: 'abort ends the world while its ranks wait in any call',
     fails: 'ERR_WORLD_ABORTED',
     async check(world) {
       await world.barrier()
@@ -15,7 +15,7 @@ export const endingChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'an error that a rank throws ends the world, with its code',
+    name: 'an error thrown by a rank ends the world with its code',
     fails: 'ERR_TOPOLOGY',
     async check(world) {
       await world.barrier()
@@ -24,7 +24,7 @@ export const endingChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'ranks that wait for each other for ever are told so',
+    name: 'a cycle of waiting ranks is reported as a deadlock',
     fails: 'ERR_DEADLOCK',
     async check(world) {
       await world.barrier()

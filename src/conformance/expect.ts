@@ -16,10 +16,10 @@ export async function refused(
     if (isRankweaveError(error, ...codes)) return error.code
     throw new Error(`${what}: expected ${codes.join(' or ')}, got ${String(error)}`, { cause: error })
   }
-  throw new Error(`${what}: expected ${codes.join(' or ')}, it was accepted`)
+  throw new Error(`${what}: expected ${codes.join(' or ')}, but it was accepted`)
 }
 
-/** Whole numbers below a bound, the same on all ranks for the same words. */
+/** Draws a whole number below a bound; the same on all ranks for the same words. */
 export type Draw = (below: number) => number
 
 export function drawn(...words: readonly number[]): Draw {
@@ -29,7 +29,7 @@ export function drawn(...words: readonly number[]): Draw {
   return (below) => Math.floor(random() * below)
 }
 
-/** In place, by `draw`. */
+/** Shuffles in place. */
 export function shuffled<T>(items: T[], draw: Draw): T[] {
   for (let i = items.length - 1; i > 0; i--) {
     const j = draw(i + 1)

@@ -5,13 +5,13 @@ import { same } from './expect.js'
 import { flowSettings } from './message-checks.js'
 import type { WorldCase } from './world-case.js'
 
-/** Of each rank. */
+/** Messages that each rank sends. */
 const floodMessages = 200
 
-/** Much data, and many messages: more than a fabric's buffers and the credits hold. */
+/** More data and messages than a fabric's buffers and the credits hold. */
 export const flowChecks: readonly WorldCase[] = [
   {
-    name: 'a flood that nobody receives yet holds up neither its senders nor the collectives behind it',
+    name: 'a flood of unexpected messages delays neither its senders nor later collectives',
     settings: [...flowSettings, { creditBytes: 0 }],
     async check(world) {
       const { rank, size } = world
@@ -23,7 +23,7 @@ export const flowChecks: readonly WorldCase[] = [
       )
       await world.barrier()
       same(await world.allreduce(Int32Array.of(1), 'sum'), Int32Array.of(world.size), 'behind the flood')
-      // The latest first, so that all others stay where they are.
+      // The latest first, so that all others remain unexpected.
       for (const source of ranksOf(world)) {
         for (let n = floodPerPair - 1; n >= 0; n--) {
           same((await world.recv(source, n)).data, content(source, rank, n), `message ${n} of rank ${source}`)
@@ -33,11 +33,11 @@ export const flowChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'large messages arrive whole, to others and to oneself, both ways at once and in parts of a buffer',
+    name: 'large messages arrive complete, to other ranks and to the rank itself, in both directions at once and in parts of a buffer',
     settings: flowSettings,
     async check(world, { largeBytes }) {
       const { rank, size } = world
-      // No multiple of anything, and not at the start of its buffer.
+      // An odd size, and not at the start of its buffer.
       const bytes = Math.min(largeBytes / 8, 8 * 2 ** 20) + 13
       const [to, from] = [(rank + 1) % size, (rank + size - 1) % size]
       const source = filled(new Uint8Array(bytes + 3), rank).subarray(3)
@@ -48,7 +48,7 @@ export const flowChecks: readonly WorldCase[] = [
       sameFill(into, from, 3)
       await world.sendrecv(source, rank, rank, { into })
       sameFill(into, rank, 3)
-      // Memory that a fabric may reach directly, into such memory and into ordinary one, and back.
+      // Memory that a fabric may reach directly, into such memory and into ordinary memory, and back.
       const direct = filled(world.alloc(bytes + 3), rank).subarray(3)
       const intoDirect = world.alloc(bytes + 5).subarray(5)
       for (const [data, buffer] of [
@@ -64,12 +64,12 @@ export const flowChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'the largest message arrives whole, from the first rank to the last, sent and broadcast',
+    name: 'the largest message arrives complete, from the first rank to the last, sent and broadcast',
     async check(world, { largeBytes }) {
       const { rank, size } = world
       const words = Math.ceil(largeBytes / 4)
       const last = size - 1
-      // Two ranks only: a copy for each of many would be more than memory has.
+      // Two ranks only: a copy for each of many would not fit in memory.
       const pair = await world.split(rank === 0 || rank === last ? 0 : null, rank)
       if (pair === null) return
       const data = filled(new Uint32Array(words), rank)
@@ -87,7 +87,7 @@ export const flowChecks: readonly WorldCase[] = [
   },
 ]
 
-/** An element tells where in which array it stands. */
+/** Elements that encode their array and position. */
 function filled<A extends TypedArray & { [index: number]: number }>(array: A, salt: number): A {
   for (let i = 0; i < array.length; i++) array[i] = mixed(i, salt)
   return array

@@ -20,8 +20,8 @@ export const matchingChecks: readonly WorldCase[] = [
         const plan = draw(world.size, seed + round)
         await Promise.all([send(world, plan, seed + round), ...receive(world, plan, seed + round)])
         await world.barrier()
-        same(await world.iprobe(), null, `round ${round}: nothing is left`)
-        // Nobody sends for the next round before everybody has looked.
+        same(await world.iprobe(), null, `round ${round}: no message is left`)
+        // No rank sends for the next round before every rank has probed.
         await world.barrier()
       }
     },
@@ -36,7 +36,7 @@ interface Planned {
   readonly length: number
 }
 
-/** What everybody sends to everybody: all ranks draw the same. */
+/** What every rank sends to every rank: all draw the same. */
 function draw(ranks: number, seed: number): readonly Planned[] {
   const pick = drawn(seed, ranks)
   return Array.from({ length: messagesPerRank * ranks }, (_, slot) => ({
@@ -51,7 +51,7 @@ function draw(ranks: number, seed: number): readonly Planned[] {
 const contentOf = ({ from, to, slot, length }: Planned) =>
   elements(types[slot % types.length]!, slot, from, to, length)
 
-/** My messages in order, by any kind of send; some are waited for before the next, some are not. */
+/** Sends this rank's messages in order, in any mode; waits for some of them before the next. */
 async function send(world: Communicator, plan: readonly Planned[], seed: number): Promise<void> {
   const pick = drawn(seed, world.rank, 1)
   const pending = []
@@ -67,8 +67,8 @@ async function send(world: Communicator, plan: readonly Planned[], seed: number)
 }
 
 /**
- * Receives what was drawn, by patterns that cannot take each other's messages: either all by one pattern, or each tag
- * by one of its own. All go on at the same time.
+ * Receives what was drawn, by patterns that cannot match each other's messages: either all by one pattern, or each tag
+ * by one of its own. All receive concurrently.
  */
 function receive(world: Communicator, plan: readonly Planned[], seed: number): Promise<void>[] {
   const pick = drawn(seed, world.rank, 2)
@@ -107,12 +107,13 @@ async function receiveClass(
   { source, tag, messages }: PatternClass,
   pick: Draw,
 ): Promise<void> {
-  // What comes next from each sender, among the messages of this class.
+  // The next messages of each sender in this class.
   const next = new Map<number, Planned[]>()
   for (const message of messages) next.set(message.from, [...(next.get(message.from) ?? []), message])
   const check = (got: Message) => {
     const expected = next.get(got.source)?.shift()
-    if (expected === undefined) throw new Error(`got a message too many from rank ${got.source}`)
+    if (expected === undefined)
+      throw new Error(`expected no further message from rank ${got.source}, got one`)
     const what = `message ${expected.slot} from rank ${expected.from}, by (${source}, ${tag})`
     same([got.tag, got.count], [expected.tag, expected.length], what)
     same(got.data, contentOf(expected), what)
@@ -120,7 +121,7 @@ async function receiveClass(
   const posted = []
   for (let left = messages.length; left > 0; left--) {
     await pause(pick)
-    // A receive that waits would get what those before it are to get.
+    // A blocking receive would match what the posted ones are to match.
     const how = posted.length > 0 ? 0 : pick(5)
     if (how === 0) {
       posted.push(world.irecv(source, tag))
@@ -139,7 +140,7 @@ async function receiveClass(
   for (const request of posted) check(await request.wait())
 }
 
-/** Lets others run, now and then: frames, other ranks, or only microtasks. */
+/** Yields at random: to frames and other ranks, to microtasks only, or not at all. */
 async function pause(pick: Draw): Promise<void> {
   const kind = pick(10)
   if (kind === 0) await new Promise((resolve) => setImmediate(resolve))

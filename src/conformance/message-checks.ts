@@ -8,17 +8,17 @@ import { elements, ranksOf, textOf, types } from './collective-oracles.js'
 import { drawn, refused, same, shuffled } from './expect.js'
 import type { WorldCase, WorldSetting } from './world-case.js'
 
-/** Everything at once, everything by rendezvous, and hardly anything under way. */
+/** Eager messages, rendezvous only, and little credit. */
 export const flowSettings: readonly WorldSetting[] = [
   {},
   { eagerLimitBytes: 0 },
   { eagerLimitBytes: 1000, creditBytes: 100 },
 ]
 
-/** Every call for messages between two ranks, on every pair of ranks. */
+/** Every point-to-point call. */
 export const messageChecks: readonly WorldCase[] = [
   {
-    name: 'every kind of send meets every kind of receive, near and far',
+    name: 'every send call matches every receive call, within and between processes',
     settings: flowSettings,
     async check(world) {
       const { rank, size } = world
@@ -31,7 +31,7 @@ export const messageChecks: readonly WorldCase[] = [
             sending.push(send(world, elements(typeAt(slot), slot, rank, dest, lengthAt(slot)), dest, slot))
           })
         }
-        // In another order than they were sent.
+        // In another order than that of the sends.
         for (const distance of distances.reverse()) {
           const source = (rank + size - distance) % size
           for (let slot = sends.length - 1; slot >= 0; slot--) {
@@ -49,7 +49,7 @@ export const messageChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'values, strided arrays and arrays inside larger buffers travel',
+    name: 'values, strided arrays and views of larger buffers arrive complete',
     settings: flowSettings,
     async check(world) {
       const { rank, size } = world
@@ -86,7 +86,7 @@ export const messageChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'messages of no bytes arrive, each once and in order',
+    name: 'empty messages arrive, each once and in order',
     settings: flowSettings,
     async check(world) {
       const perPair = 20
@@ -100,12 +100,12 @@ export const messageChecks: readonly WorldCase[] = [
         same([tag, count, sizeBytes], [next[source]!++, 0, 0], `from rank ${source}`)
         same(data, new Float64Array(0), `from rank ${source}`)
       }
-      same(await world.iprobe(), null, 'nothing is left')
+      same(await world.iprobe(), null, 'no message is left')
       await waitall(sending)
     },
   },
   {
-    name: 'requests tell when they are done, by every call that asks',
+    name: 'requests report completion to every test and wait call',
     async check(world) {
       const { rank, size } = world
       const [to, from] = [(rank + 1) % size, (rank + size - 1) % size]
@@ -132,7 +132,7 @@ export const messageChecks: readonly WorldCase[] = [
       same(
         some.some(({ index }) => index === 1),
         true,
-        'waitsome tells of what is done',
+        'waitsome reports completed requests',
       )
       for (const tag of [5, 4, 2]) await world.send(content(rank, tag), to, tag)
       for (;;) {
@@ -146,18 +146,18 @@ export const messageChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'nobody: sends to PROC_NULL and receives from it complete at once',
+    name: 'sends to PROC_NULL and receives from it complete at once',
     async check(world) {
       await world.send(Int8Array.of(1), PROC_NULL)
       const { source, tag, count, sizeBytes } = await world.recv(PROC_NULL)
-      same([source, tag, count, sizeBytes], [PROC_NULL, ANY_TAG, 0, 0], 'a message of nobody')
-      same((await world.sendrecv(Int8Array.of(1), PROC_NULL, PROC_NULL)).count, 0, 'sendrecv with nobody')
-      same((await world.probe(PROC_NULL)).source, PROC_NULL, 'probe for nobody')
-      same((await (await world.mprobe(PROC_NULL)).recv()).count, 0, 'mprobe for nobody')
+      same([source, tag, count, sizeBytes], [PROC_NULL, ANY_TAG, 0, 0], 'recv from PROC_NULL')
+      same((await world.sendrecv(Int8Array.of(1), PROC_NULL, PROC_NULL)).count, 0, 'sendrecv with PROC_NULL')
+      same((await world.probe(PROC_NULL)).source, PROC_NULL, 'probe for PROC_NULL')
+      same((await (await world.mprobe(PROC_NULL)).recv()).count, 0, 'mprobe for PROC_NULL')
     },
   },
   {
-    name: 'what does not fit is refused, and what was sent after it arrives',
+    name: 'messages that do not fit are rejected and later messages arrive',
     settings: flowSettings,
     async check(world) {
       const { rank, size } = world
@@ -172,8 +172,8 @@ export const messageChecks: readonly WorldCase[] = [
         await refused(world.recv(from, tags[1], { into: other }), 'another type', 'ERR_TYPE_MISMATCH')
         const next = (await world.recv(from, tags[2])).data
         same(next, elements(Int32Array, tags[2], from, rank, length), 'the next message')
-        for (const tag of tags) same(await world.iprobe(from, tag), null, 'what was refused is gone')
-        // What a failed receive did to its message is the receiver's business.
+        for (const tag of tags) same(await world.iprobe(from, tag), null, 'a rejected message is gone')
+        // The sends succeed, also those whose receive failed.
         await waitall(sending)
       }
       await refused(world.send(1, size), 'a rank too large', 'ERR_RANK')
@@ -187,7 +187,7 @@ export const messageChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'what was started can be cancelled, as long as nobody has matched it',
+    name: 'operations can be cancelled until they are matched',
     settings: flowSettings,
     async check(world) {
       const { rank, size } = world
@@ -208,7 +208,7 @@ export const messageChecks: readonly WorldCase[] = [
       )
       stop.abort()
       await Promise.all([waiting, probing])
-      // No receive of the last lines may meet a send of the next ones, nor these a receive of what follows.
+      // No receive above may match a send below.
       await world.barrier()
       const aborted = { signal: AbortSignal.abort() }
       await refused(world.ssend(1, to, 1, aborted), 'a send by an aborted signal', 'ERR_ABORTED')
@@ -217,10 +217,10 @@ export const messageChecks: readonly WorldCase[] = [
       await refused(synchronous.wait(), 'a cancelled synchronous send', 'ERR_ABORTED')
       await world.barrier()
       const sent = world.issend(Int8Array.of(2), to, 1)
-      same((await world.recv(from, 1)).data, Int8Array.of(2), 'after what was cancelled')
+      same((await world.recv(from, 1)).data, Int8Array.of(2), 'after a cancelled send')
       await sent.wait()
       await world.barrier()
-      same(await world.iprobe(), null, 'nothing is left of what was cancelled')
+      same(await world.iprobe(), null, 'no cancelled message is left')
     },
   },
   {
@@ -231,7 +231,7 @@ export const messageChecks: readonly WorldCase[] = [
       const comms = [world, await world.dup(), await world.split(0, -rank), await world.split(rank % 2, 0)]
       const content = (c: number, src: number, dest: number) =>
         elements(Int16Array, 100 + c, src, dest, 30 * c)
-      // Each rank starts in an order of its own; tags and patterns are the same everywhere.
+      // Each rank starts in an order of its own; tags and patterns are the same on every rank.
       const order = (salt: number) =>
         shuffled(
           comms.map((_, c) => c),

@@ -9,7 +9,7 @@ import { elements, joined, ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
 import type { WorldCase } from './world-case.js'
 
-/** Every strategy there is; a new kind must have its entry here. */
+/** Every kind of strategy; a new kind must have an entry here. */
 const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy, { readonly kind: K }>[] } = {
   direct: [{ kind: 'direct' }],
   'common-neighbor': [
@@ -28,7 +28,7 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
     for (let round = 0; round < rounds; round++) {
       const pick = drawn(seed, n, round)
       const keys = shuffled(ranksOf(world), pick)
-      // Ranks in any order over the processes.
+      // Ranks are distributed over the processes at random.
       const comm = await world.split(0, keys[world.rank])
       for (const density of [0, 2, 60]) await onMultigraph(comm, strategy, density, pick)
       await onGrid(comm, strategy)
@@ -38,7 +38,7 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
   },
 }))
 
-/** Self loops, parallel edges and isolated ranks included; `density` edges of a hundred possible ones. */
+/** With self loops, parallel edges and isolated ranks; `density` edges of a hundred possible ones. */
 async function onMultigraph(
   comm: Communicator,
   strategy: Strategy,
@@ -59,7 +59,7 @@ async function onMultigraph(
   same([...graph.sources], sources, 'sources')
   same([...graph.destinations], destinations, 'destinations')
   const twin = await graph.dup()
-  // Two at once, each in its own context.
+  // Two in flight, each in its own context.
   await Promise.all([exchange(graph, 1), exchange(twin, 2)])
   await Promise.all([graph.free(), twin.free()])
 }
@@ -70,7 +70,7 @@ async function onGrid(comm: Communicator, strategy: Strategy): Promise<void> {
   if (grid === null) throw new Error('expected a place in a grid of all ranks, got null')
   const into = new Int32Array(grid.sources.length).fill(-1)
   const got = await grid.neighborAllgather(Int32Array.of(grid.rank), { into })
-  // Beyond a border there is nobody, and nothing is written.
+  // Beyond a border there is no neighbor, and its block is not written.
   same(
     [...got],
     [...grid.sources].map((src) => (src === PROC_NULL ? -1 : src)),
@@ -90,13 +90,13 @@ async function onMoore(comm: Communicator, strategy: Strategy): Promise<void> {
 async function exchange(graph: TopologyCommunicator, slot: number): Promise<void> {
   const { rank, sources } = graph
   for (const length of [0, 1, 40]) {
-    const even = (src: number) => elements(Float64Array, slot, src, length, length)
-    const got = await graph.neighborAllgather(even(rank))
-    same(got, joined(Float64Array, [...sources].map(even)), `neighborAllgather of ${length}`)
+    const uniform = (src: number) => elements(Float64Array, slot, src, length, length)
+    const got = await graph.neighborAllgather(uniform(rank))
+    same(got, joined(Float64Array, [...sources].map(uniform)), `neighborAllgather of ${length}`)
 
-    const uneven = (src: number) => elements(Int16Array, slot, src, length, (src % 3) * length)
-    const blocks = [...sources].map(uneven)
-    const varied = await graph.neighborAllgatherv(uneven(rank))
+    const varying = (src: number) => elements(Int16Array, slot, src, length, (src % 3) * length)
+    const blocks = [...sources].map(varying)
+    const varied = await graph.neighborAllgatherv(varying(rank))
     same(varied.data, joined(Int16Array, blocks), `neighborAllgatherv of ${length}`)
     same(
       [...varied.counts],

@@ -2,25 +2,25 @@ import type { Communicator } from '../comm/communicator.js'
 import type { ErrorCode } from '../errors.js'
 import type { ExpectedFabric } from '../fabric/conformance/process-identity.js'
 
-/** What a world must turn out to be. */
+/** What a world must be. */
 export interface ExpectedWorld extends ExpectedFabric {
   readonly ranks: number
-  /** Where the ranks live; undefined: anywhere. */
+  /** Ranks of every process; undefined: any distribution. */
   readonly ranksPerProcess?: readonly number[]
 }
 
-/** What all ranks of a case know. */
+/** What all ranks of a case share. */
 export interface CaseContext {
   readonly expected: ExpectedWorld
-  /** Everything random follows from it. */
+  /** Seed of everything random. */
   readonly seed: number
-  /** How often a random case is drawn anew. */
+  /** Repetitions of a random case, each drawn anew. */
   readonly rounds: number
   /** Payload of the largest message. */
   readonly largeBytes: number
 }
 
-/** One rank's part of a case: it computes for itself what it must get. */
+/** One rank's part of a case: it computes by itself what it must get. */
 export type Check = (world: Communicator, context: CaseContext) => Promise<unknown>
 
 /** What a world is started with. */
@@ -29,16 +29,15 @@ export interface WorldSetting {
   readonly creditBytes?: number
 }
 
-/** One rule of what a world promises, as data: any driver that has a world can run it. */
+/** One guarantee of a world, as data: any driver that has a world can run it. */
 export interface WorldCase {
   readonly name: string
   /**
-   * Collective. Throws what was expected and what was seen. It may use a world of which other cases were run before,
-   * and leaves it usable.
+   * Collective. Throws an error with expected and actual values. May run on a world after other cases, and leaves it usable.
    */
   readonly check: Check
-  /** Worlds to run it in, one after the other. Default: one with the defaults. */
+  /** Settings of the worlds to run it in, one after the other. Default: one world with the default settings. */
   readonly settings?: readonly WorldSetting[]
-  /** The check ends its world, and this is what the world must fail with. */
+  /** The check ends its world, which must fail with this code. */
   readonly fails?: ErrorCode
 }

@@ -4,10 +4,10 @@ import { ranksOf } from './collective-oracles.js'
 import { same } from './expect.js'
 import type { WorldCase } from './world-case.js'
 
-/** What a world is, and what it says of itself. */
+/** Identity and counters of a world, and progress of its event loops. */
 export const worldChecks: readonly WorldCase[] = [
   {
-    name: 'the world is the one that was asked for: its fabric, its processes and where they run',
+    name: 'the world has the expected fabric, processes, threads and OS processes',
     async check(world, { expected }) {
       const { fabric, layout } = world.seat().state.runtime
       same(fabric.kind, expected.kind, 'kind of the fabric')
@@ -36,11 +36,11 @@ export const worldChecks: readonly WorldCase[] = [
     },
   },
   {
-    name: 'counters tell messages, bytes, and what crossed between processes',
+    name: 'counters report messages and bytes, within and between processes',
     async check(world) {
       const { size } = world
       const before = { rank: { ...world.counters.rank }, process: { ...world.counters.process } }
-      // What others send may arrive before it is received, but not before everybody has looked.
+      // Messages may arrive before they are received, but not before every rank has read its counters.
       await world.barrier()
       const bytes = 24
       for (const dest of ranksOf(world)) await world.send(new Float64Array(bytes / 8), dest)
@@ -64,13 +64,17 @@ export const worldChecks: readonly WorldCase[] = [
       same(grown('frameBytesSent') >= (size - here) * bytes, true, 'frameBytesSent')
       same(grown('frameBytesReceived') >= (size - here) * bytes, true, 'frameBytesReceived')
       if (here === size) return
-      // What crosses must cross: no message between processes may have been carried by memory alone.
+      // No message between processes may have been counted as one inside a process.
       const inside = await world.allreduce(Int32Array.of(grown('messagesInProcess')), 'max')
-      same(inside[0]! <= maxInside(processes), true, 'messages inside a process are those between its ranks')
+      same(
+        inside[0]! <= maxInside(processes),
+        true,
+        'messagesInProcess counts messages between its ranks only',
+      )
     },
   },
   {
-    name: 'ranks that wait let timers and other work of their process go on',
+    name: 'timers of a process run while its ranks wait',
     async check(world) {
       const { rank, size } = world
       const [to, from] = [(rank + 1) % size, (rank + size - 1) % size]

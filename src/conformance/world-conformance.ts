@@ -11,11 +11,11 @@ import type { CaseContext, WorldCase, WorldSetting } from './world-case.js'
 export interface ConformanceOptions {
   /** Ranks of every world. */
   readonly ranks: number
-  /** What the fabric must turn out to be. Default: what the factory says of itself. */
+  /** What the fabric must be. Default: what the factory declares. */
   readonly expected?: Partial<ExpectedFabric>
-  /** Everything random follows from it. Default 1. */
+  /** Seed of everything random. Default 1. */
   readonly seed?: number
-  /** How often random cases are drawn anew. Default 1. */
+  /** Repetitions of random cases, each drawn anew. Default 1. */
   readonly rounds?: number
   /** Messages of 256 MiB; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
   readonly large?: boolean
@@ -23,7 +23,7 @@ export interface ConformanceOptions {
   readonly sharedWorlds?: boolean
 }
 
-/** What one world is started for: goes to its processes as it is. */
+/** The cases that one world is started for; sent to its processes unchanged. */
 export interface ConformanceArgs {
   readonly names: readonly string[]
   readonly context: CaseContext
@@ -33,12 +33,12 @@ const largestBytes = 256 * 2 ** 20
 const usualLargestBytes = 8 * 2 ** 20
 
 /**
- * What a world promises its ranks, as cases to run on any fabric, under any test runner or none: messages and their
- * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares what it gets
- * with an oracle that knows nothing of processes, so passing on two layouts means the same bits on both.
+ * The guarantees of a world, as cases to run on any fabric, under any test runner or none: messages and their
+ * matching, collectives, communicators, neighborhoods, counters, and how worlds end. Every rank compares its results
+ * with an oracle that does not depend on processes, so passing on two layouts means the same bits on both.
  *
- * A case starts worlds by `run`. Where every process calls `run` for itself (MPI), run the same cases with the same
- * options, in the same order, in every process.
+ * A case starts worlds by `run`. Where every process calls `run` itself (MPI), run the same cases with the same options,
+ * in the same order, in every process.
  */
 export function collectiveConformance(
   factory: FabricFactory,
@@ -71,11 +71,10 @@ export function collectiveConformance(
 
 /**
  * All cases that can share a world, on a world that runs already: for a program of `rankweave run`, or any other way
- * to start one. Collective. Messages flow as the world was started; the cases for other limits run as well, under
- * those.
+ * to start one. Collective. Cases for other eager limits or credits run under those of the world.
  *
  * @returns the names of the cases, all of which hold
- * @throws Error of the first case that does not hold, with its name
+ * @throws Error of the first case that fails, with its name
  */
 export async function checkWorld(
   world: Communicator,
@@ -92,7 +91,7 @@ export async function checkWorld(
 export async function checkCases(world: Communicator, { names, context }: ConformanceArgs): Promise<void> {
   for (const name of names) {
     const found = allCases.find((each) => each.name === name)
-    if (found === undefined) throw new Error(`there is no case '${name}'`)
+    if (found === undefined) throw new Error(`expected the name of a case, got '${name}'`)
     if (found.fails !== undefined) {
       await found.check(world, context)
       continue
@@ -130,7 +129,7 @@ async function runWorld(
   setting: WorldSetting,
   fails: ErrorCode | undefined,
 ): Promise<void> {
-  // Functions do not cross threads; elsewhere the one that is loaded will do.
+  // Functions cannot be sent to threads; elsewhere the loaded one is used.
   const main: Main<void, ConformanceArgs> | URL =
     factory.kind === 'threads' ? ownModule('conformance/program') : checkCases
   const world = run(main, { ranks: args.context.expected.ranks, fabric: factory, args, ...setting })

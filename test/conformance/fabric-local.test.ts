@@ -7,7 +7,7 @@ const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]
 const seeds = [undefined, 1, 77]
 
-/** Deals ranks unevenly, processes without ranks included. */
+/** Distributes ranks unevenly; some processes have none. */
 function uneven(ranks: number, processes: number): number[] {
   const dealt = new Array<number>(processes).fill(0)
   for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]!++
@@ -47,37 +47,39 @@ async function broken(factory: FabricFactory): Promise<string[]> {
   return names
 }
 
-describe('the suite finds fabrics that break the contract', () => {
-  it('loss of one frame in a hundred', async () => {
+describe('the suite fails for a fabric that breaks the contract', () => {
+  it('fails when one frame in a hundred is lost', async () => {
     const failed = await broken(local({ processes: 3, faults: { lose: (_src, _dst, n) => n % 100 === 42 } }))
-    expect(failed).toContain('frames of a pair arrive in order, each exactly once, to oneself too')
-    expect(failed).toContain('a flood is neither refused nor lost')
+    expect(failed).toContain(
+      'frames of a pair arrive in order, each exactly once, also from a process to itself',
+    )
+    expect(failed).toContain('a flood of frames is neither rejected nor lost')
   })
 
-  it('loss of a process', async () => {
+  it('fails when a process is lost', async () => {
     const kill = [{ process: 1, afterFrames: 5 }]
     expect(await broken(local({ processes: 2, faults: { kill } }))).toContain(
-      'a flood is neither refused nor lost',
+      'a flood of frames is neither rejected nor lost',
     )
   })
 
-  it('a send that keeps the lent header, delivers at once, doubles or accepts anything', async () => {
+  it('fails when send retains the lent header, delivers at once, sends twice or rejects nothing', async () => {
     const names = new Set<string>()
-    for (const flaw of ['keeps', 'at once', 'doubles', 'accepts'] as const) {
+    for (const flaw of ['retains', 'at once', 'doubles', 'accepts'] as const) {
       const failed = await broken(flawed(flaw))
       expect(failed, flaw).not.toEqual([])
       for (const name of failed) names.add(name)
     }
     expect([...names]).toContain('the sender may overwrite header and payload as soon as send returns')
-    expect([...names]).toContain('a sink is never entered from inside send, nor while it runs')
+    expect([...names]).toContain('a sink is never called from inside send, and never re-entered')
     expect([...names]).toContain(
-      'what is too large or goes nowhere is refused, counted by nobody and never arrives',
+      'send rejects oversized frames and unknown peers, counting and delivering nothing',
     )
   })
 })
 
 /** The local fabric with one rule broken. */
-function flawed(flaw: 'keeps' | 'at once' | 'doubles' | 'accepts'): FabricFactory {
+function flawed(flaw: 'retains' | 'at once' | 'doubles' | 'accepts'): FabricFactory {
   const factory = local({ processes: 2 })
   return {
     ...factory,
@@ -86,7 +88,7 @@ function flawed(flaw: 'keeps' | 'at once' | 'doubles' | 'accepts'): FabricFactor
       for (const fabric of session.hosted) {
         const send = fabric.send.bind(fabric)
         fabric.send = (peer, header, payload) => {
-          if (flaw === 'keeps') {
+          if (flaw === 'retains') {
             if (payload === undefined || payload.byteLength > 0)
               setImmediate(() => tried(peer, header, payload))
             else send(peer, header, payload)
@@ -104,7 +106,7 @@ function flawed(flaw: 'keeps' | 'at once' | 'doubles' | 'accepts'): FabricFactor
           try {
             send(peer, header, payload)
           } catch {
-            // The flaw: nobody hears of it.
+            // The flaw: the error is dropped.
           }
         }
       }

@@ -7,7 +7,7 @@ import { connectionsOfCase } from '../support/threads-sessions.js'
 
 const entry = new URL('../support/threads-case-worker.mjs', import.meta.url)
 
-/** The next thing that a worker says. */
+/** The next message of a worker. */
 function answerOf(worker: Worker): Promise<CaseAnswer> {
   return new Promise((resolve, reject) => {
     worker.once('error', reject)
@@ -18,7 +18,7 @@ function answerOf(worker: Worker): Promise<CaseAnswer> {
   })
 }
 
-/** Every process of every case in a worker of its own; the workers stay from case to case. */
+/** Every process of every case in a worker of its own; the cases share the workers. */
 for (const processes of [1, 2, 4]) {
   describe(`threads: ${processes} processes in as many workers`, () => {
     let workers: Worker[] = []

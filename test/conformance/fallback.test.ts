@@ -3,14 +3,15 @@ import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import type { FabricFactory } from 'rankweave/fabric'
 import { describe, expect, it } from 'vitest'
 
-// Suites that pass whatever they are given would look just like these: each must fail for what is not as asked.
+// A suite that passes for any fabric would be useless: each must fail for a fabric other than the expected one.
 
-const fabricCase = 'the processes are those that were asked for, and run where they should'
-const worldCase = 'the world is the one that was asked for: its fabric, its processes and where they run'
+const fabricCase =
+  'the session has the expected processes, which run in the expected threads and OS processes'
+const worldCase = 'the world has the expected fabric, processes, threads and OS processes'
 
-describe('a fabric that silently fell back to another is found out', () => {
-  const asked = { kind: 'threads', processes: 4, places: 'threads' } as const
-  /** Says that it is what was asked for. */
+describe('conformance suites detect a silent fallback to another fabric', () => {
+  const requested = { kind: 'threads', processes: 4, places: 'threads' } as const
+  /** Declares another kind than it opens. */
   const pretending = (factory: FabricFactory): FabricFactory => ({
     ...factory,
     kind: 'websocket',
@@ -19,35 +20,35 @@ describe('a fabric that silently fell back to another is found out', () => {
   })
 
   it.each([
-    { what: 'another kind', factory: local({ processes: 4 }), expected: asked, said: 'threads' },
-    { what: 'fewer processes', factory: local({ processes: 2 }), expected: { processes: 4 }, said: '4' },
+    { what: 'another kind', factory: local({ processes: 4 }), expected: requested, message: 'threads' },
+    { what: 'fewer processes', factory: local({ processes: 2 }), expected: { processes: 4 }, message: '4' },
     {
       what: 'processes that share a thread',
       factory: local({ processes: 4 }),
       expected: { places: 'threads' as const },
-      said: '4 processes in 1 threads of 1 OS processes',
+      message: '4 processes in 1 threads of 1 OS processes',
     },
     {
       what: 'processes that share an OS process',
       factory: local({ processes: 4 }),
       expected: { places: 'OS processes' as const },
-      said: '4 processes in 1 threads of 1 OS processes',
+      message: '4 processes in 1 threads of 1 OS processes',
     },
     {
-      what: 'a factory that says one thing and opens another',
+      what: 'a factory that opens another kind than it declares',
       factory: pretending(local({ processes: 4 })),
       expected: { kind: 'websocket' as const, places: 'anywhere' as const },
-      said: 'websocket',
+      message: 'websocket',
     },
-  ])('$what', async ({ factory, expected, said }) => {
+  ])('fail for $what', async ({ factory, expected, message }) => {
     const onFabric = fabricConformance(factory, { expected }).find(({ name }) => name === fabricCase)!
-    await expect(onFabric.run()).rejects.toThrow(said)
+    await expect(onFabric.run()).rejects.toThrow(message)
     const options = { ranks: 8, expected }
     const onWorld = collectiveConformance(factory, options).find(({ name }) => name === worldCase)!
-    await expect(onWorld.run()).rejects.toThrow(said)
+    await expect(onWorld.run()).rejects.toThrow(message)
   })
 
-  it('what is as asked passes', async () => {
+  it('pass for the expected fabric', async () => {
     const expected = { kind: 'local', processes: 4, places: 'one thread' } as const
     const factory = local({ processes: 4 })
     await fabricConformance(factory, { expected })
@@ -59,7 +60,7 @@ describe('a fabric that silently fell back to another is found out', () => {
   })
 })
 
-describe('worlds that break their promises are found out', () => {
+describe('collectiveConformance detects a fabric that corrupts data', () => {
   /** Names of the cases that fail on a fabric that changes payloads between processes. */
   async function broken(change: (payload: Uint8Array, n: number) => void): Promise<string[]> {
     const factory = local({ processes: 3 })
@@ -86,7 +87,7 @@ describe('worlds that break their promises are found out', () => {
     return names
   }
 
-  it('a bit of the data is wrong', async () => {
+  it('fails when a bit of a payload is flipped', async () => {
     const names = await broken((payload, n) => {
       if (n % 7 === 3 && payload.length > 0) payload[payload.length - 1]! ^= 1
     })

@@ -3,12 +3,12 @@ import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 import { expect, it } from 'vitest'
 import { describeMpi, program, runJob } from '../support/mpi.js'
 
-describeMpi('fabric mpi: the contract, and collectives against their oracles', (mpi) => {
+describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mpi) => {
   it.each([
     { processes: 1, ranks: [3] },
     { processes: 2, ranks: [7] },
     { processes: 4, ranks: [4] },
-  ])('$processes processes, $ranks ranks', async ({ processes, ranks }) => {
+  ])('on $processes processes with $ranks ranks', async ({ processes, ranks }) => {
     const job = program('mpi-conformance.ts', ...ranks.map(String))
     const { code, stdout, stderr } = await runJob(mpi, processes, job)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
@@ -22,8 +22,8 @@ describeMpi('fabric mpi: the contract, and collectives against their oracles', (
   })
 })
 
-describeMpi('what MPI itself does', (mpi) => {
-  it('510 random splits, grids and graphs: the same members, ranks and data', async () => {
+describeMpi('communicators compared with those of the MPI library', (mpi) => {
+  it('have the same members, ranks and data for 510 random splits, grids and graphs', async () => {
     const { code, stdout, stderr } = await runJob(mpi, 4, program('mpi-against.ts', '1', '510'))
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '510 cases agree\n', stderr: '' })
   })

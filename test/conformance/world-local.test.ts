@@ -18,7 +18,7 @@ describe.each(fabrics)('a world on $processes processes', (fabric) => {
   })
 })
 
-// Ranks that run ahead into the next round must not disturb what others still check.
+// Ranks that are ahead in the next round must not disturb the checks of the others.
 describe('several rounds on one world', () => {
   const fabric = local({ processes: 3, seed: 3, scribble: true, faults: { delay: 2 } })
   const expected = { kind: 'local', processes: 3, places: 'one thread' } as const

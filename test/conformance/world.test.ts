@@ -8,23 +8,23 @@ const processCounts = [1, 2, 5]
 const rankCounts = [1, 3, 7, 16]
 const seeds = [undefined, 1, 2]
 
-/** Deals ranks unevenly, processes without ranks included. */
+/** Distributes ranks unevenly; some processes have none. */
 function uneven(ranks: number, processes: number): number[] {
   const dealt = new Array<number>(processes).fill(0)
   for (let rank = 0; rank < ranks; rank++) dealt[(rank * rank) % processes]!++
   return dealt
 }
 
-/** Elements that tell sender, receiver, place in the order, and index. */
+/** Elements that encode source, destination, slot and index. */
 function payload(src: number, dst: number, slot: number, length: number): Float64Array {
   return Float64Array.from({ length }, (_, i) => src * 1e9 + dst * 1e6 + slot * 1e3 + i)
 }
 
-/** A little of everything; returns what must be the same on every layout, bit for bit. */
+/** Messages and collectives of several kinds; returns what must be the same bits on every layout. */
 async function program(world: Communicator): Promise<string> {
   const { rank, size } = world
   await world.barrier()
-  // Everybody to everybody: several messages per pair, of different lengths, received in another order of sources.
+  // Every rank to every rank: several messages per pair, of different lengths, received in another order of sources.
   const sends = []
   for (let dst = 0; dst < size; dst++) {
     for (let slot = 0; slot < 3; slot++) {
@@ -40,8 +40,8 @@ async function program(world: Communicator): Promise<string> {
   for (const send of sends) await send.wait()
 
   const root = size - 1
-  const told = await world.bcast(rank === root ? payload(root, 0, 0, 300) : null, root)
-  expect(told).toEqual(payload(root, 0, 0, 300))
+  const received = await world.bcast(rank === root ? payload(root, 0, 0, 300) : null, root)
+  expect(received).toEqual(payload(root, 0, 0, 300))
   const sum = await world.allreduce(Float64Array.of(0.1 * (rank + 1), 1 / (rank + 3)), 'sum')
   const all: Gathered<Float64Array> = await world.allgatherv(payload(rank, 0, 1, rank % 4))
   const prefix = await world.scan(Float64Array.of(1 / (rank + 1)), 'sum')
@@ -76,10 +76,10 @@ describe('a world gives the same bits on every layout and in every order of deli
   }
 })
 
-/** Every message has a tag of its own, so that none can pass for one that was lost. */
+/** Every message has a tag of its own, so that none can match in place of a lost one. */
 async function ring(world: Communicator): Promise<string> {
   const { rank, size } = world
-  const said: string[] = []
+  const sums: string[] = []
   for (let round = 0; round < 6; round++) {
     const to = (rank + 1) % size
     const from = (rank + size - 1) % size
@@ -87,12 +87,12 @@ async function ring(world: Communicator): Promise<string> {
     const { data } = await world.sendrecv<Float64Array>(payload(rank, to, round, 20), to, from, tags)
     expect(data).toEqual(payload(from, rank, round, 20))
     await world.barrier()
-    said.push(String(await world.allreduce(Float64Array.of(rank / 7, round), 'sum')))
+    sums.push(String(await world.allreduce(Float64Array.of(rank / 7, round), 'sum')))
   }
-  return said.join()
+  return sums.join()
 }
 
-describe('a world in which a process dies or a frame is lost ends with a code, at any moment', () => {
+describe('a world that loses a process or a frame at any moment ends with a code', () => {
   const endOf = async (main: typeof program, options: LocalOptions) => {
     const reference = await run(main, { ranks: 7 })
     return run(main, { ranks: 7, fabric: local(options) }).then(
@@ -102,7 +102,7 @@ describe('a world in which a process dies or a frame is lost ends with a code, a
   }
 
   for (const processes of [2, 5]) {
-    it(`a process dies, ${processes} processes`, async () => {
+    it(`ends with ERR_PEER_LOST or completes when one of ${processes} processes is lost`, async () => {
       const codes = new Set<string>()
       for (let afterFrames = 1; afterFrames < 120; afterFrames += 7) {
         const kill = [{ process: afterFrames % processes, afterFrames }]
@@ -113,7 +113,7 @@ describe('a world in which a process dies or a frame is lost ends with a code, a
       expect(codes).toContain('ERR_PEER_LOST')
     })
 
-    it(`a frame is lost, ${processes} processes`, async () => {
+    it(`ends with ERR_DEADLOCK or completes when a frame between ${processes} processes is lost`, async () => {
       const codes = new Set<string>()
       for (const lost of [0, 1, 2, 5, 11, 500]) {
         const lose = (src: number, dst: number, n: number) => src === 1 && dst === 0 && n === lost

@@ -97,7 +97,7 @@ export const processCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'headers of every length and payloads from nothing to the largest arrive whole',
+    name: 'headers of every length and payloads from nothing to the largest arrive complete',
     async program(fabric, session) {
       const me = new TestPeer(fabric, session)
       const max = fabric.maxPayloadBytes

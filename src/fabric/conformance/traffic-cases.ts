@@ -57,7 +57,7 @@ export const trafficCases: readonly ProcessCase[] = [
     },
   },
   {
-    name: 'random traffic in bursts, from inside the sink and between polls arrives in order and whole',
+    name: 'random traffic in bursts, from inside the sink and between polls arrives in order and complete',
     async program(fabric, session, { seed, rounds }) {
       // Drawn per ordered pair, so every process knows what each sends to each.
       const planOf = (src: number, dst: number) => {

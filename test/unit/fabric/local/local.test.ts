@@ -43,7 +43,7 @@ describe('local', () => {
     expect(await deliveryOrder(7)).not.toBe(JSON.stringify(sent))
   })
 
-  it('deals processes to nodes in blocks, uneven ones too, or by label', async () => {
+  it('distributes processes over nodes in blocks, also uneven ones, or by label', async () => {
     const nodes = async (options: Parameters<typeof local>[0]) => {
       const session = await local(options).open()
       await session.close()
@@ -55,7 +55,7 @@ describe('local', () => {
     expect(await nodes({})).toEqual(['node0'])
   })
 
-  it('refuses numbers that are out of range or do not agree', () => {
+  it('rejects numbers that are out of range or do not agree', () => {
     for (const options of [
       { processes: 0 },
       { processes: 1.5 },
@@ -72,7 +72,7 @@ describe('local', () => {
     }
   })
 
-  it('refuses faults that cannot be', () => {
+  it('rejects malformed faults', () => {
     for (const options of [null, 5] as never[]) {
       expect(() => local(options)).toThrowError(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
     }
@@ -94,7 +94,7 @@ describe('local', () => {
     }
   })
 
-  it('lets poll take frames before the task, without delivering them twice', async () => {
+  it('delivers frames by poll before the task, each once', async () => {
     const session = await local({ processes: 2, seed: 5 }).open()
     const { log } = record(session)
     session.hosted[0]!.send(1, Int32Array.of(1))
@@ -108,7 +108,7 @@ describe('local', () => {
     await session.close()
   })
 
-  it('overwrites what it lent when asked to', async () => {
+  it('overwrites lent memory with scribble', async () => {
     const session = await local({ scribble: true }).open()
     const kept: Uint8Array[] = []
     session.hosted[0]!.attach({
@@ -123,7 +123,7 @@ describe('local', () => {
 })
 
 describe('faults', () => {
-  it('lose the frames they name, never those to oneself', async () => {
+  it('lose the frames they name, never those of a process to itself', async () => {
     const session = await local({ processes: 2, faults: { lose: (_src, _dst, n) => n === 1 } }).open()
     const { log } = record(session)
     for (let n = 0; n < 3; n++) {
@@ -171,7 +171,7 @@ describe('faults', () => {
     await session.close()
   })
 
-  it('kill a process: its frames are lost, everyone learns it once, later sends go nowhere', async () => {
+  it('kill a process: its frames are lost, the loss is reported once to every process, later sends are dropped', async () => {
     const session = await local({
       processes: 3,
       faults: { kill: [{ process: 1, afterFrames: 2 }] },
@@ -211,7 +211,7 @@ describe('faults', () => {
 })
 
 describe('bulk', () => {
-  it('refuses lengths that differ, and a second sender of one transfer', async () => {
+  it('rejects lengths that differ, and a second sender of one transfer', async () => {
     const session = await local({ processes: 2 }).open()
     record(session)
     const [a, b] = session.hosted
@@ -224,7 +224,7 @@ describe('bulk', () => {
     await session.close()
   })
 
-  it('is not there when switched off', async () => {
+  it('is absent when disabled', async () => {
     const session = await local({ bulk: false }).open()
     expect(session.hosted[0]!.bulk).toBeUndefined()
     await session.close()

@@ -21,7 +21,7 @@ async function inPair(use: (a: ThreadsSession, b: ThreadsSession) => Promise<voi
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('shared memory of threads', () => {
-  it('is reached before the event loop has delivered anything', () =>
+  it('is readable by a peer before the event loop has delivered a message', () =>
     inPair(async (a, b) => {
       const [mine] = a.hosted
       const memory = new Uint8Array(mine!.sharing.alloc(1000)).fill(7, 100, 200)
@@ -32,7 +32,7 @@ describe('shared memory of threads', () => {
       expect(reached[50]).toBe(8)
     }))
 
-  it('has one segment per buffer, told once to each process', () =>
+  it('has one segment per buffer, announced once to each process', () =>
     inPair(async (a, b) => {
       const { sharing } = a.hosted[0]!
       const buffer = sharing.alloc(64)
@@ -42,14 +42,14 @@ describe('shared memory of threads', () => {
       expect(b.hosted[0]!.sharing.heldSegments).toBe(1)
     }))
 
-  it('is neither ordinary memory nor that of the process itself', () =>
+  it('excludes ordinary memory and that of the process itself', () =>
     inPair(async (a) => {
       const { sharing } = a.hosted[0]!
       expect(sharing.locate(1, new Uint8Array(8))).toBeUndefined()
       expect(sharing.locate(0, new Uint8Array(sharing.alloc(8)))).toBeUndefined()
     }))
 
-  it('is let go of by its peers when nothing refers to it any more', () =>
+  it('is released by its peers when its owner holds it no longer', () =>
     inPair(async (a, b) => {
       const { sharing } = a.hosted[0]!
       const reach = () => {
@@ -64,7 +64,7 @@ describe('shared memory of threads', () => {
       }
     }))
 
-  it('is refused where it was never told of', () =>
+  it('is rejected when it was never announced', () =>
     inPair(async (_, b) => {
       expect(() => b.hosted[0]!.sharing.reach(0, { segment: 9, byteOffset: 0 }, 1)).toThrow(
         expect.objectContaining({ code: 'ERR_FABRIC' }),
@@ -73,7 +73,7 @@ describe('shared memory of threads', () => {
 })
 
 describe('spin', () => {
-  it('returns once anything was delivered, and false when nothing comes', () =>
+  it('returns true once a frame was delivered, and false when none comes', () =>
     inPair(async (a, b) => {
       const [sender] = a.hosted
       const [receiver] = b.hosted
@@ -97,7 +97,7 @@ describe('spin', () => {
       await Promise.all(transfers)
     }))
 
-  it('leaves the event loop its turn however much comes', () =>
+  it('yields to the event loop however many frames come', () =>
     inPair(async (a, b) => {
       const [sender] = a.hosted
       const [receiver] = b.hosted
