@@ -1,0 +1,208 @@
+// The floor plan of src/: its rooms from the bottom up, and what each may import. `npm run rooms` writes the rules for the
+// linter, biome.rooms.json; test/rooms.test.ts shows that they reject what they should.
+import { writeFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { argv } from 'node:process'
+import { fileURLToPath } from 'node:url'
+
+/** A folder of `src/`, or a file directly in it. */
+export interface Room {
+  readonly path: string
+  /** Rooms above this one in the table whose files it may import; a room does not stand for the rooms in its folder. */
+  readonly imports: readonly string[]
+  /** Packages it may import. */
+  readonly packages?: readonly string[]
+  /** Why it holds more than 15 files. */
+  readonly many?: string
+}
+
+const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
+const schedules = ['schedule', 'schedule/file', 'schedule/verify', 'schedule/lower']
+const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
+const ownProcess = ['comm/datatype', 'comm/process', 'comm/table']
+const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
+const calls = ['comm/calls', 'comm/calls/collectives']
+
+/** All rooms: each may import only rooms that stand before it here. */
+export const rooms: readonly Room[] = [
+  { path: 'errors.ts', imports: [] },
+  { path: 'package-paths.ts', imports: [] },
+  room('base', []),
+  room('text', []),
+
+  room('topology', []),
+  room('topology/generate', ['topology']),
+  room('topology/matrix', ['text', 'topology']),
+  room('topology/friends', ['topology']),
+  room('topology/files', ['text', 'topology', 'topology/friends'], {
+    packages: ['graphology', 'graphology-types', 'zod'],
+  }),
+  room('topology/grouping/distributed', ['topology', 'topology/friends']),
+  room('topology/grouping', ['topology', 'topology/friends', 'topology/grouping/distributed'], {
+    packages: ['highs'],
+  }),
+  room('topology/spec', ['text', 'topology', 'topology/generate', 'topology/matrix', 'topology/files'], {
+    packages: ['zod'],
+  }),
+  room('machine', ['topology']),
+
+  room('schedule', ['topology']),
+  room('schedule/file', ['text', 'topology', 'schedule']),
+  room('schedule/verify', ['topology', 'schedule']),
+  room('schedule/lower', ['topology', 'schedule']),
+  room('neighborhood/plan', [
+    ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
+    ...['schedule', 'schedule/verify', 'schedule/lower'],
+  ]),
+
+  room('fabric', []),
+  room('fabric/local', ['fabric']),
+  room('fabric/threads', ['fabric']),
+  room('fabric/mpi', ['fabric'], { packages: ['koffi'] }),
+  room('fabric/conformance', ['fabric']),
+
+  room('matching', []),
+  room('comm/datatype', []),
+  room('comm/process', ['fabric'], { many: 'a process is one thing made of small parts, one file each' }),
+  room('comm/table', ['matching', 'comm/datatype', 'comm/process']),
+  // comm/p2p and comm/calls never import each other.
+  room('comm/p2p/message', ['matching', ...ownProcess]),
+  room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
+  room('comm/calls', ownProcess),
+  room('comm/calls/collectives', [...ownProcess, 'comm/calls'], { many: 'one file per collective' }),
+  room('comm/context/split/rows', []),
+  room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
+  room('comm/context/split/exchange', [
+    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/context/split/rows', 'comm/context/split/plan'],
+  ]),
+  room('comm/context/split/outcome', [
+    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/context/split/rows', 'comm/context/split/plan', 'comm/context/split/exchange'],
+  ]),
+  room('comm/context/split', [
+    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/context/split/rows', 'comm/context/split/plan', 'comm/context/split/exchange'],
+    'comm/context/split/outcome',
+  ]),
+  room('comm/context', [
+    ...[...messages, ...ownProcess, ...calls],
+    ...['comm/context/split/plan', 'comm/context/split'],
+  ]),
+  room('comm', [...messages, ...ownProcess, ...calls, 'comm/context/split/plan', 'comm/context']),
+  room('comm/world', ['fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm']),
+
+  room('neighborhood/distributed', [
+    ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
+    ...['neighborhood/plan', 'comm/calls', 'comm/context'],
+  ]),
+  room('neighborhood/execute', [
+    ...['topology', 'machine', 'schedule', 'schedule/lower', 'neighborhood/plan'],
+    ...['comm/datatype', 'comm/process', ...calls, 'comm/context'],
+  ]),
+  room('neighborhood', [
+    ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'machine', 'schedule/file'],
+    ...[...ownProcess, ...calls, 'comm/context', 'comm'],
+    ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
+  ]),
+  room('neighborhood/spmm', [
+    ...['topology', 'topology/matrix', 'machine', 'comm'],
+    ...['neighborhood/plan', 'neighborhood/execute', 'neighborhood'],
+  ]),
+
+  room('launch', [...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], { packages: ['tsx'] }),
+  { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
+  { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
+
+  room('conformance', [
+    ...['topology/generate', 'fabric', 'fabric/conformance', ...messages, 'comm/datatype', 'comm'],
+    ...['neighborhood/plan', 'neighborhood', 'launch', 'package-paths.ts'],
+  ]),
+
+  room(
+    'cli/input',
+    ['topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    { packages: ['commander', 'zod'] },
+  ),
+  room('cli/program', [
+    ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
+    ...['comm/context', 'comm', 'neighborhood/plan', 'neighborhood/spmm', 'launch', 'package-paths.ts'],
+    'cli/input',
+  ]),
+  room('cli/output', [
+    ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec', 'schedule/verify'],
+    ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
+  ]),
+  room(
+    'cli/commands',
+    [
+      ...[...topologies, 'topology/grouping', 'topology/spec', 'text', 'machine'],
+      ...['schedule/file', 'schedule/verify', 'fabric/mpi', 'comm/context/split/plan'],
+      ...['neighborhood/plan', 'neighborhood', 'neighborhood/spmm', 'cli/input', 'cli/program', 'cli/output'],
+    ],
+    { packages: ['commander', 'zod'] },
+  ),
+  room('cli', ['cli/program', 'cli/output', 'cli/commands', 'package-paths.ts'], { packages: ['commander'] }),
+
+  // What users import: whatever is public, wherever it is.
+  room('entry', [
+    ...[
+      ...topologies,
+      'topology/grouping/distributed',
+      'topology/grouping',
+      'topology/spec',
+      'text',
+      'machine',
+    ],
+    ...[...schedules, ...fabrics, 'fabric/conformance', ...messages, ...ownProcess, ...calls],
+    ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
+    ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute', 'neighborhood'],
+    'neighborhood/spmm',
+  ]),
+]
+
+/** A room above `errors` and `base`, which every room may import. */
+function room(path: string, imports: readonly string[], more: Omit<Room, 'path' | 'imports'> = {}): Room {
+  return { path, imports: ['errors.ts', ...(path === 'base' ? [] : ['base']), ...imports], ...more }
+}
+
+/** Where the files of a room are. */
+const folderOf = (path: string) => (posix.extname(path) === '' ? `src/${path}` : 'src')
+
+/** What the files of one room may import, as patterns of their import text. */
+function allowedPatterns({ path, imports, packages = [] }: Room): string[] {
+  const own = posix.extname(path) === '' ? ['./*.js'] : []
+  const others = imports.map((other) => {
+    const target = posix.relative(folderOf(path), `src/${other}`)
+    const text = target.startsWith('.') ? target : `./${target}`
+    return posix.extname(other) === '' ? `${text}/*.js` : text.replace(/\.ts$/, '.{js,ts}')
+  })
+  return ['node:*', 'node:*/*', ...packages.flatMap((name) => [name, `${name}/**`]), ...own, ...others]
+}
+
+/** The rules of one room. */
+function override(room: Room): object {
+  const names = room.imports.map((other) => other.replace(/\.ts$/, ''))
+  const options = {
+    patterns: [
+      {
+        group: ['**', ...allowedPatterns(room).map((pattern) => `!${pattern}`)],
+        message: `src/${room.path} may import only ${['itself', ...names].join(', ')} (scripts/rooms.ts).`,
+      },
+    ],
+  }
+  const isFile = posix.extname(room.path) !== ''
+  return {
+    includes: [isFile ? `src/${room.path}` : `src/${room.path}/*`],
+    linter: { rules: { style: { noRestrictedImports: { level: 'error', options } } } },
+  }
+}
+
+/** What `biome.rooms.json` has to be, which `biome.json` extends. */
+export function lintRules(): string {
+  return `${JSON.stringify({ overrides: rooms.map(override) }, null, 2)}\n`
+}
+
+if (argv[1] === fileURLToPath(import.meta.url)) {
+  writeFileSync(new URL('../biome.rooms.json', import.meta.url), lintRules())
+}
