@@ -6,7 +6,7 @@ import { asPrinted, printedRules, sends } from './printed.js'
 describe.each([
   ['ash292', 292, '6.6', { 2: '5.8' }],
   ['dwt_193', 193, '17.1', { 2: '11.7', 3: '13.8', 4: '15.7' }],
-])('%s among %i ranks, 32 per node: sends per rank', (name, ranks, degree, aware) => {
+])('%s over %i ranks, 32 per node: sends per rank', (name, ranks, degree, aware) => {
   test(`direct ${degree}, aware ${JSON.stringify(aware)}`, () => {
     const topology = topologyFromMatrix(readMatrix(name), { ranks })
     expect(asPrinted(sends(topology, 32, { kind: 'direct' }), degree)).toBe(degree)

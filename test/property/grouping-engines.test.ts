@@ -56,7 +56,7 @@ test('permuted labels: greedy equals the exhaustive greedy in that order', () =>
   expect(different).toBeGreaterThan(20)
 })
 
-test('ranks that match themselves find the groups of the planner', () => {
+test('the distributed engine finds the groups of the greedy one', () => {
   let withGroups = 0
   fc.assert(
     fc.property(configurations, (configuration) => {
@@ -106,7 +106,7 @@ test.each(['improved', 'exact'] as const)(
   },
 )
 
-test('first round: greedy <= improved <= exact = the heaviest there is', () => {
+test('first round: greedy <= improved <= exact = the heaviest grouping', () => {
   let improvedSome = 0
   fc.assert(
     fc.property(configurations, (configuration) => {
@@ -123,7 +123,7 @@ test('first round: greedy <= improved <= exact = the heaviest there is', () => {
   expect(improvedSome).toBeGreaterThan(0)
 })
 
-test('thresholds without a value are those of the paper', () => {
+test('default thresholds are those of the paper', () => {
   expect([2, 3, 4].map((k) => [defaultTheta(k, 'aware'), defaultTheta(k, 'agnostic')])).toEqual([
     [2, 2],
     [3, 6],

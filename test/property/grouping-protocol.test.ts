@@ -68,7 +68,7 @@ function groupsOf(configuration: Configuration, Rank?: typeof GroupingRank) {
   return groupsOfPatterns(topology.ranks, patterns, { k, theta, mode })
 }
 
-test('in any order of delivery ranks find the groups of the exhaustive greedy, and nobody is left waiting', () => {
+test('in any order of delivery ranks find the groups of the exhaustive greedy, and no rank is left waiting', () => {
   let withGroups = 0
   fc.assert(
     fc.property(configurations, (configuration) => {
@@ -84,7 +84,7 @@ test('in any order of delivery ranks find the groups of the exhaustive greedy, a
   expect(withGroups).toBeGreaterThan(300)
 })
 
-test('every rank knows who serves it', () => {
+test('every rank knows which groups serve it', () => {
   fc.assert(
     fc.property(configurations, (configuration) => {
       const { topology, k, theta, mode } = configuration
@@ -135,7 +135,7 @@ class OwnTieBreak extends GroupingRank {
 test.each([
   ['stale friend rows', StaleRows],
   ['no shared tie-break', OwnTieBreak],
-])('the comparison with the planner notices %s', (_, Faulty) => {
+])('the comparison with the greedy engine detects %s', (_, Faulty) => {
   let noticed = 0
   const runs = 300
   fc.assert(

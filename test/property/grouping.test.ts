@@ -36,7 +36,7 @@ const shown = ({
 }: typeof configurations extends fc.Arbitrary<infer C> ? C : never) =>
   `${what} k=${k} ${mode} theta=${theta} nodes=${[...nodeOf]}`
 
-test('matching equals the exhaustive greedy on random configurations', () => {
+test('groupFriends equals the exhaustive greedy on random configurations', () => {
   let withGroups = 0
   let withSeveralSteps = 0
   fc.assert(

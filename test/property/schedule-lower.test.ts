@@ -60,7 +60,7 @@ const placed = plans.chain((schedule) =>
 )
 
 describe('a lowered plan', () => {
-  test('delivers on every placement, and every process finds its program alone', () => {
+  test('delivers on every placement, and every process computes its program alone', () => {
     fc.assert(
       fc.property(placed, ({ schedule, where: { placement, processes } }) => {
         expect(verify(schedule).violations).toEqual([])

@@ -91,7 +91,7 @@ describe('a verifier written from the documentation agrees', () => {
     )
   })
 
-  test('on who waits for whom', () => {
+  test('on which ranks wait for which', () => {
     const messages = fc.array(
       fc.record({
         source: fc.nat(4),

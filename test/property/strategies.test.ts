@@ -30,7 +30,7 @@ const plans = smallTopologies(16).chain(({ what, topology }) =>
   }),
 )
 
-test('every plan is proven, and delivers every block into its slot', () => {
+test('every plan verifies and delivers every block to its slot', () => {
   fc.assert(
     fc.property(plans, ({ what, topology, strategy, nodeOf }) => {
       const { schedule } = plan(topology, strategy, { nodeOf })
@@ -52,7 +52,7 @@ test('every plan is proven, and delivers every block into its slot', () => {
   )
 })
 
-test('messages and volume are what the groups cost', () => {
+test('messages and volume equal the cost of the groups', () => {
   fc.assert(
     fc.property(plans, ({ topology, strategy, nodeOf }) => {
       fc.pre(strategy.kind === 'common-neighbor')
@@ -79,7 +79,7 @@ test('messages and volume are what the groups cost', () => {
   )
 })
 
-test('in aware mode combining leaves the blocks between nodes as they are', () => {
+test('in aware mode combining does not change the blocks between nodes', () => {
   fc.assert(
     fc.property(plans, ({ topology, strategy, nodeOf }) => {
       fc.pre(strategy.kind === 'common-neighbor')

@@ -37,7 +37,7 @@ const sending = (topology: ProcessTopology) => ({
   weights: topology.outWeight === null ? null : [...topology.outWeight],
 })
 
-describe('what is written reads back', () => {
+describe('a written topology reads back', () => {
   test('graphology: the same lists and weights on both sides', () => {
     const finite = multigraphs.filter(({ edges }) => edges.every(([, , weight]) => Number.isFinite(weight)))
     fc.assert(

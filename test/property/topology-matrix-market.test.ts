@@ -114,7 +114,7 @@ test('every symmetry expands as defined, repeated entries summed', () => {
   )
 })
 
-test('any matrix gives a sound topology over any number of ranks, the same one from its file', () => {
+test('any matrix yields a sound topology over any number of ranks, the same one from its file', () => {
   fc.assert(
     fc.property(matrices, fc.integer({ min: 1, max: 16 }), (matrix, ranks) => {
       const topology = topologyFromMatrix(matrix, { ranks })
@@ -126,7 +126,7 @@ test('any matrix gives a sound topology over any number of ranks, the same one f
   )
 })
 
-test('2,000 mutated files: read, or refused with ERR_MATRIX_MARKET, file and line', () => {
+test('2,000 mutated files: read, or rejected with ERR_MATRIX_MARKET, file and line', () => {
   const files = [
     '%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 0\n1 4 7\n',
     '%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 3\n4 2\n',

@@ -127,7 +127,7 @@ describe('text forms round-trip', () => {
   })
 })
 
-describe('broken text is refused with a code, or understood', () => {
+describe('malformed text is rejected with a code, or parsed', () => {
   const mutated = (texts: readonly string[]) =>
     fc
       .tuple(fc.constantFrom(...texts), fc.nat(40), fc.nat(4), fc.string({ maxLength: 4 }))

@@ -51,7 +51,7 @@ const grids = fc
   .map((axes) => ({ dims: axes.map(([extent]) => extent), periods: axes.map(([, period]) => period) }))
 
 describe('random multigraphs', () => {
-  test('from edges: sound, both sides in edge order', () => {
+  test('from edges are sound, both sides in edge order', () => {
     fc.assert(
       fc.property(multigraphs, fc.boolean(), (graph, weighted) => {
         const topology = topologyOf(graph, weighted)
@@ -71,7 +71,7 @@ describe('random multigraphs', () => {
     )
   })
 
-  test('lists, and graphology there and back, keep everything', () => {
+  test('survive lists and graphology unchanged', () => {
     fc.assert(
       fc.property(shuffled, (topology) => {
         checkTopology(topology)
@@ -86,7 +86,7 @@ describe('random multigraphs', () => {
     )
   })
 
-  test('an edge arrives where it is listed, the c-th as the c-th', () => {
+  test('pairEdges pairs the c-th edge from p to q with the c-th at q', () => {
     fc.assert(
       fc.property(shuffled, (topology) => {
         const arrival = pairEdges(topology)
@@ -108,7 +108,7 @@ describe('random multigraphs', () => {
     )
   })
 
-  test('distinct neighbors are the sets of the lists', () => {
+  test('have the sets of their lists as distinct neighbors', () => {
     fc.assert(
       fc.property(multigraphs, (graph) => {
         const topology = topologyOf(graph)
@@ -127,7 +127,7 @@ describe('random multigraphs', () => {
     )
   })
 
-  test('any single change of one side is found', () => {
+  test('with a single change of one side are rejected', () => {
     fc.assert(
       fc.property(multigraphs, fc.nat(), fc.nat(), fc.boolean(), (graph, at, value, outSide) => {
         const topology = topologyOf(graph)

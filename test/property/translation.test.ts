@@ -16,7 +16,7 @@ const stencils = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLen
   }),
 )
 
-test('every stencil is found out, and what is found makes the same graph', () => {
+test('findTranslations finds every stencil, and its specification builds the same graph', () => {
   fc.assert(
     fc.property(stencils, (stencil) => {
       const topology = stencilTopology(stencil)

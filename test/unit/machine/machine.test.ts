@@ -20,7 +20,7 @@ describe('cluster', () => {
     expect(nodes.filter((node) => node === 102)).toHaveLength(16)
   })
 
-  test('nodes may be uneven', () => {
+  test('nodes may differ in cores', () => {
     expect([...nodeOf(clusterOf([1, 3, 2]), 6)]).toEqual([0, 1, 1, 1, 2, 2])
   })
 
@@ -34,14 +34,14 @@ describe('cluster', () => {
     [() => clusterOf([4, 2.5]), 'node 1: expected at least 1 core, got 2.5'],
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 1.5), 'expected a whole number of ranks, got 1.5'],
     [() => nodeOf(cluster({ nodes: 2, cores: 3 }), 7), 'expected at least 7 cores for 7 ranks, got 6'],
-  ])('refuses %s', (call, message) => {
+  ])('rejects %s', (call, message) => {
     const error = thrown(call)
     expect(error.code).toBe('ERR_MACHINE')
     expect(error.message).toContain(message)
   })
 })
 
-describe('text', () => {
+describe('parseMachine reads, formatMachine writes', () => {
   test.each([
     ['cluster:nodes=103,cores=40', 'cluster:nodes=103,cores=40'],
     ['cluster:cores=40+40+16', 'cluster:cores=2x40+16'],
@@ -66,7 +66,7 @@ describe('text', () => {
     ['cluster:cores=99999999x1', 'character 15: expected at most 16777216 nodes'],
     ['cluster:cores=4+0', 'node 1: expected at least 1 core, got 0'],
     ['cluster:cores=0x4', 'expected at least one node, got none'],
-  ])("refuses '%s'", (text, message) => {
+  ])("rejects '%s'", (text, message) => {
     const error = thrown(() => parseMachine(text))
     expect(error.code).toBe('ERR_MACHINE')
     expect(error.message).toContain(message)

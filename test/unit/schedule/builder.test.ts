@@ -35,7 +35,7 @@ describe('ScheduleBuilder', () => {
     expect(countMessages(schedule)).toEqual({ messages: 2, blocks: 2 })
   })
 
-  test('gives the same schedule whatever the order of ranks', () => {
+  test('builds the same schedule in any order of ranks', () => {
     const topology = topologyOf(3, [
       [0, 1],
       [1, 2],
@@ -70,7 +70,7 @@ describe('ScheduleBuilder', () => {
     expect(schedule.entryBlock[5 * 4096]).toBe(5)
   })
 
-  test('a schedule without phases and one without ranks are schedules', () => {
+  test('builds a schedule without phases, and one without ranks', () => {
     expect(verify(builderFor(topologyOf(3, []), 0).build()).ok).toBe(true)
     expect(verify(builderFor(topologyOf(0, []), 2).build()).ok).toBe(true)
   })
@@ -81,7 +81,7 @@ describe('ScheduleBuilder', () => {
     ['peer', () => builderFor(topologyOf(2, []), 1).send(0, 0, -1, 0)],
     ['source', () => builderFor(topologyOf(2, []), 1).receive(0, 0, 2, 0)],
     ['number of phases', () => builderFor(topologyOf(2, []), -1)],
-  ])('refuses a wrong %s', (_, build) => {
+  ])('rejects a wrong %s', (_, build) => {
     let thrown: unknown
     try {
       build()
@@ -91,7 +91,7 @@ describe('ScheduleBuilder', () => {
     expect(isRankweaveError(thrown, 'ERR_SCHEDULE')).toBe(true)
   })
 
-  test('the hand-made schedules verify', () => {
+  test('builds the schedules of these tests, which verify', () => {
     expect(verify(friendsSchedule()).violations).toEqual([])
     const multigraph = topologyOf(4, [
       [0, 1],

@@ -9,7 +9,7 @@ import { thrown } from '../topology/thrown.js'
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('a file is read piece by piece, and followed', () => {
+test('withSource reads a file piece by piece and reports progress', () => {
   const path = join(folder, 'text')
   writeFileSync(path, 'abcdefg')
   const seen: (number | null)[][] = []
@@ -25,7 +25,7 @@ test('a file is read piece by piece, and followed', () => {
   expect(seen).toEqual([3, 6, 7, 7].map((done) => [done, 7]))
 })
 
-test('is closed also when reading fails', () => {
+test('withSource closes the source when reading fails', () => {
   let closed = 0
   const open = () => ({ ...sourceOf('x'), close: () => void closed++ })
   expect(() =>
@@ -40,14 +40,14 @@ test('is closed also when reading fails', () => {
   expect(closed).toBe(1)
 })
 
-test('what cannot be opened or read is ERR_FILE', () => {
+test('withSource throws ERR_FILE for what cannot be opened or read', () => {
   expect(thrown(() => openSourceFile(join(folder, 'absent'))).code).toBe('ERR_FILE')
   const source = openSourceFile(folder)
   expect(thrown(() => source.read(new Uint8Array(1))).code).toBe('ERR_FILE')
   source.close()
 })
 
-test('text is UTF-8, also where a character is cut between pieces', () => {
+test('readText decodes UTF-8, also across pieces', () => {
   expect(readText(pipeOf('grün €', 1), 'f')).toBe('grün €')
   const error = thrown(() => readText(sourceOf(Uint8Array.of(0x30, 0xff, 0x31)), 'f'))
   expect(error.code).toBe('ERR_FILE')

@@ -17,14 +17,14 @@ function wordsOf(reader: TextReader): string[][] {
   return lines
 }
 
-test.each([1, 2, 3, 1000])('pieces of %i bytes are one text', (pieceBytes) => {
+test.each([1, 2, 3, 1000])('TextReader reads pieces of %i bytes as one text', (pieceBytes) => {
   const lines = Array.from({ length: 40 }, (_, i) => `${'x'.repeat(i * 25)} ${i} \t ${'y'.repeat(i)}`)
   const text = lines.join('\n')
   const words = lines.map((line) => line.split(/\s+/).filter((word) => word !== ''))
   expect(wordsOf(new TextReader(pipeOf(text, pieceBytes), options))).toEqual(words)
 })
 
-test('a line, blanks and comments may be longer than what is read at once', () => {
+test('TextReader reads lines, blanks and comments longer than one read of the source', () => {
   const long = 1 << 20
   const reader = readerOf(`%${'c'.repeat(long)}\n${' '.repeat(long)}7${' 8'.repeat(long)} 9\nend`)
   expect(reader.nextContentLine()).toBe(true)
@@ -40,7 +40,7 @@ test('a line, blanks and comments may be longer than what is read at once', () =
   expect(reader.nextLine()).toBe(false)
 })
 
-test('bytes left are known of what has a size', () => {
+test('TextReader reports the bytes left of a source with a size', () => {
   const reader = readerOf('ab cd\nef')
   expect(reader.bytesLeft).toBe(8)
   reader.nextLine()
@@ -49,7 +49,7 @@ test('bytes left are known of what has a size', () => {
   expect(new TextReader(pipeOf('ab', 1), options).bytesLeft).toBeNull()
 })
 
-test('a byte order mark is no text', () => {
+test('TextReader skips a byte order mark', () => {
   const reader = readerOf('\ufeffword')
   reader.nextLine()
   expect(thrown(() => reader.whole('a number', 0, 1)).message).toBe(
@@ -58,7 +58,7 @@ test('a byte order mark is no text', () => {
   expect(wordsOf(new TextReader(pipeOf('\ufeffa\nb', 1), options))).toEqual([['a'], ['b']])
 })
 
-test('no word is longer than a kilobyte, however it begins', () => {
+test('TextReader rejects words longer than a kilobyte, however they begin', () => {
   for (const word of ['x'.repeat(2000), '0'.repeat(2000), `0.${'0'.repeat(2000)}`, '1'.repeat(600_000)]) {
     const at = () => {
       const reader = readerOf(word)
@@ -72,7 +72,7 @@ test('no word is longer than a kilobyte, however it begins', () => {
   }
 })
 
-describe('numbers are read as JavaScript reads them', () => {
+describe('TextReader reads numbers as JavaScript does', () => {
   const read = (word: string, infinite = false) => {
     const reader = readerOf(word)
     reader.nextLine()
@@ -97,7 +97,7 @@ describe('numbers are read as JavaScript reads them', () => {
     },
   )
 
-  test('infinity where it may be', () => {
+  test('infinity where it is allowed', () => {
     expect(read('-Infinity', true)).toBe(-Infinity)
     expect(thrown(() => read('infinity', true)).code).toBe('ERR_TOPOLOGY')
     expect(thrown(() => read('1e999', true)).code).toBe('ERR_TOPOLOGY')

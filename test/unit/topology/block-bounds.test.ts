@@ -8,7 +8,7 @@ test.each([
   [12, 4, [0, 3, 6, 9, 12]],
   [2, 4, [0, 1, 2, 2, 2]],
   [0, 2, [0, 0, 0]],
-])('%i elements in %i parts', (count, parts, bounds) => {
+])('blockBounds distributes %i elements over %i parts', (count, parts, bounds) => {
   expect([...blockBounds(count, parts)]).toEqual(bounds)
 })
 
@@ -18,6 +18,6 @@ test.each([
   [2 ** 31, 2],
   [3, 0],
   [3, 1.5],
-])('refuses %s elements in %s parts', (count, parts) => {
+])('blockBounds rejects %s elements in %s parts', (count, parts) => {
   expect(thrown(() => blockBounds(count, parts)).code).toBe('ERR_ARGUMENT')
 })

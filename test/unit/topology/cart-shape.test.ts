@@ -13,7 +13,7 @@ import { thrown } from './thrown.js'
 const shape = { dims: [3, 4, 2], periods: [true, false, true] }
 
 describe('coordinates', () => {
-  test('ranks are row-major, the last dimension fastest', () => {
+  test('number ranks row-major, the last dimension fastest', () => {
     const seen: number[][] = []
     for (let i = 0; i < 3; i++) for (let j = 0; j < 4; j++) for (let k = 0; k < 2; k++) seen.push([i, j, k])
     expect(seen.map((_, rank) => coordsOf(shape, rank))).toEqual(seen)
@@ -21,12 +21,12 @@ describe('coordinates', () => {
     expect(sizeOf(shape)).toBe(24)
   })
 
-  test('periodic dimensions wrap, however far', () => {
+  test('wrap in periodic dimensions, however far', () => {
     expect(rankOf(shape, [-1, 0, -1])).toBe(rankOf(shape, [2, 0, 1]))
     expect(rankOf(shape, [7, 3, 100])).toBe(rankOf(shape, [1, 3, 0]))
   })
 
-  test('a grid without dimensions has one rank', () => {
+  test('of a grid without dimensions are those of one rank', () => {
     const point = { dims: [], periods: [] }
     expect(sizeOf(point)).toBe(1)
     expect(coordsOf(point, 0)).toEqual([])
@@ -40,13 +40,13 @@ describe('coordinates', () => {
     [[0, 0.5, 0], 'coordinate 1'],
     [[Number.NaN, 0, 0], 'coordinate 0'],
     [[0, 0], 'expected 3 coordinates, got 2'],
-  ])('refuses coordinates %j', (coords, message) => {
+  ])('are rejected: %j', (coords, message) => {
     const error = thrown(() => rankOf(shape, coords))
     expect(error.code).toBe('ERR_DIMS')
     expect(error.message).toContain(message)
   })
 
-  test.each([-1, 24, 1.5, Number.NaN])('refuses rank %s', (rank) => {
+  test.each([-1, 24, 1.5, Number.NaN])('of rank %s are rejected', (rank) => {
     expect(thrown(() => coordsOf(shape, rank)).code).toBe('ERR_RANK')
   })
 })
@@ -71,7 +71,7 @@ describe('cartShift', () => {
     },
   )
 
-  test('refuses bad arguments', () => {
+  test('rejects bad arguments', () => {
     expect(thrown(() => cartShift(shape, 0, 3, 1)).code).toBe('ERR_DIMS')
     expect(thrown(() => cartShift(shape, 0, -1, 1)).code).toBe('ERR_DIMS')
     expect(thrown(() => cartShift(shape, 0, 0, 0.5)).code).toBe('ERR_DIMS')
@@ -79,7 +79,7 @@ describe('cartShift', () => {
   })
 })
 
-test('neighbor slots: behind, then ahead, per dimension; missing ones keep their slot', () => {
+test('cartNeighborSlots lists the neighbor behind, then ahead, per dimension; missing neighbors have a slot', () => {
   expect([...cartNeighborSlots({ dims: [2, 3], periods: [false, true] }, 0)]).toEqual([procNull, 3, 2, 1])
   expect([...cartNeighborSlots({ dims: [2, 3], periods: [false, true] }, 5)]).toEqual([2, procNull, 4, 3])
 })
@@ -89,7 +89,7 @@ test.each([
   [{ dims: [2, 0], periods: [true, true] }, 'dimension 1: expected an extent of at least 1, got 0'],
   [{ dims: [1.5], periods: [true] }, 'dimension 0'],
   [{ dims: [100_000, 100_000], periods: [true, true] }, 'got 10000000000'],
-])('refuses the shape %j', (bad, message) => {
+])('checkCartShape rejects the shape %j', (bad, message) => {
   const error = thrown(() => checkCartShape(bad))
   expect(error.code).toBe('ERR_DIMS')
   expect(error.message).toContain(message)

@@ -5,7 +5,7 @@ import { thrown } from './thrown.js'
 
 const grid = cartTopology({ dims: [3, 2], periods: [true, false] })
 
-test('a grid is what its shape says', () => {
+test('checkTopology accepts a grid whose lists are those of its shape', () => {
   expect(() => checkTopology(grid)).not.toThrow()
 })
 
@@ -27,13 +27,13 @@ test.each([
     { inRank: grid.inRank.map((_, i, all) => all[i < 2 ? 1 - i : i]) },
     'sources of rank 0 of the grid: expected [4, 2, 1], got [2, 4, 1]',
   ],
-])('refuses %s', (_, change, message) => {
+])('checkTopology rejects %s', (_, change, message) => {
   const error = thrown(() => checkTopology({ ...grid, ...change }))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(message)
 })
 
-test('refuses a malformed shape', () => {
+test('checkTopology rejects a malformed shape', () => {
   expect(thrown(() => checkTopology({ ...grid, cart: { dims: [3, 2], periods: [true] } })).code).toBe(
     'ERR_DIMS',
   )

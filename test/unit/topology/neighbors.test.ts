@@ -35,7 +35,7 @@ test('distinct neighbors ascend, without repetition and without the rank itself'
   })
 })
 
-test('transposing swaps the sides', () => {
+test('transposeTopology swaps the sides', () => {
   const turned = transposeTopology(multigraph)
   checkTopology(turned)
   expect([...outNeighbors(turned, 3)]).toEqual([2, 0, 2])

@@ -4,7 +4,7 @@ import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyHash } from '../../../src/topology/topology-hash.js'
 
-test('is SHA-256 over the documented words', () => {
+test('topologyHash is SHA-256 over the documented words', () => {
   const topology = topologyFromEdges(3, { sources: [2, 0, 2], destinations: [0, 0, 1], weights: [1, 2, 3] })
   //              ranks | rank 0: to 0; from 2, 0 | rank 1: to none; from 2 | rank 2: to 0, 1; from none
   const words = [3, /**/ 1, 0, 2, 2, 0, /**/ 0, 1, 2, /**/ 2, 0, 1, 0]
@@ -13,13 +13,13 @@ test('is SHA-256 over the documented words', () => {
   expect(topologyHash(topology)).toBe(createHash('sha256').update(new Uint8Array(bytes.buffer)).digest('hex'))
 })
 
-test('stays the same from release to release', () => {
+test('topologyHash stays the same from release to release', () => {
   expect(topologyHash(buildTopology('moore:8x8:r=1'))).toMatchInlineSnapshot(
     `"e611a48940d7c79646c0d599fa24e3c37c91e85a1f49e3c8ea9367d505100f89"`,
   )
 })
 
-test('tells apart graphs that differ in one list only', () => {
+test('topologyHash differs for graphs that differ in one list', () => {
   const hashes = [
     [
       [0, 0],

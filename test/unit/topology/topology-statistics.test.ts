@@ -31,7 +31,7 @@ test('a complete graph has density 1, a single rank 0', () => {
   })
 })
 
-test('reciprocity is the share of edges that go both ways', () => {
+test('topologyStatistics, reciprocity: the share of edges that go both ways', () => {
   const topology = topologyFromEdges(4, { sources: [0, 1, 1, 3, 2], destinations: [1, 0, 2, 1, 2] })
   expect(topologyStatistics(topology).reciprocity).toBe(2 / 4)
   expect(topologyStatistics(buildTopology('rgg:100:r=0.2')).reciprocity).toBe(1)

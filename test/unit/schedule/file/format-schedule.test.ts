@@ -42,7 +42,7 @@ function refused(lines: readonly string[]): RankweaveError {
 }
 
 describe('a schedule as JSON Lines', () => {
-  test.each(Object.entries(schedules))('comes back as it was: %s', async (_, schedule) => {
+  test.each(Object.entries(schedules))('reads back unchanged: %s', async (_, schedule) => {
     const lines = [...formatSchedule(schedule)]
     expect(lines).toHaveLength(1 + schedule.topology.ranks)
     expect(parseSchedule(lines)).toEqual(schedule)
@@ -99,14 +99,14 @@ describe('the JSON Schema', () => {
     [1, { phases: [{ send: [{ to: 1, tag: 0, blocks: [0] }] }] }],
     [1, { phases: [{ copy: [{ blocks: [0], read: [0], write: [1], tag: 0 }] }] }],
     [1, { more: 1 }],
-  ])('refuses line %i with %o, as the reader does', (index, change) => {
+  ])('rejects line %i with %o, as the reader does', (index, change) => {
     const line = { ...(JSON.parse(lines[index]) as object), ...change }
     expect(schema.safeParse(line).success).toBe(false)
     expect(refused(lines.with(index, JSON.stringify(line))).code).toBe('ERR_SCHEDULE_FORMAT')
   })
 })
 
-describe('parseSchedule refuses', () => {
+describe('parseSchedule rejects', () => {
   const lines = [...formatSchedule(schedules.friends)]
   const changed = (index: number, change: (line: string) => string): string[] =>
     lines.with(index, change(lines[index]))
@@ -198,7 +198,7 @@ describe('parseSchedule refuses', () => {
     expect(refused([header, ...ranks]).message).toContain('expected a topology: ')
   })
 
-  test('pairing and shape that do not belong together', () => {
+  test('a pairing that does not fit the shape', () => {
     const lines = changed(0, (line) => line.replace('"occurrence"', '"cartesian"'))
     expect(refused(lines).message).toContain('expected a topology: ')
   })

@@ -36,7 +36,7 @@ describe('schedule files', () => {
     }
   })
 
-  test('appear whole or not at all', async () => {
+  test('appear complete or not at all', async () => {
     const path = join(folder, 'plan.jsonl')
     await writeFile(path, 'what was there')
     const failing = { ...friendsSchedule() } as Schedule
@@ -63,7 +63,7 @@ describe('schedule files', () => {
     expect(await readScheduleFile(file)).toEqual(friendsSchedule())
   })
 
-  test('never replace what is no file', async () => {
+  test('never replace anything but a file', async () => {
     const server = createServer().listen(join(folder, 'socket'))
     await once(server, 'listening')
     for (const path of ['socket', '.']) {
@@ -77,7 +77,7 @@ describe('schedule files', () => {
     server.close()
   })
 
-  test('that cannot be written or read say which and why', async () => {
+  test('that cannot be written or read are named with the reason', async () => {
     const missing = join(folder, 'no', 'plan.jsonl')
     const refusal = {
       code: 'ERR_FILE',
@@ -91,7 +91,7 @@ describe('schedule files', () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  test('that are malformed name file and line', async () => {
+  test('that are malformed are rejected with file and line', async () => {
     const path = join(folder, 'plan.jsonl')
     await writeFile(path, 'x\n')
     await expect(readScheduleFile(path)).rejects.toMatchObject({

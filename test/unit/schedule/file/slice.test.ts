@@ -21,7 +21,7 @@ function codeOf(act: () => unknown): string {
 }
 
 describe('sliceSchedule', () => {
-  test('keeps the lines of the ranks as they are and marks the header', async () => {
+  test('copies the lines of the ranks unchanged and marks the header', async () => {
     const slice = [...sliceSchedule(lines, [4, 0])]
     expect(slice.slice(1)).toEqual([lines[1], lines[5]])
     expect(JSON.parse(slice[0])).toEqual({ ...JSON.parse(lines[0]), slice: [0, 4] })
@@ -42,7 +42,7 @@ describe('sliceSchedule', () => {
     expect(parseScheduleSlice(twice)).toEqual(parseScheduleSlice(sliceSchedule(lines, [3])))
   })
 
-  test('refuses ranks that the schedule does not have', () => {
+  test('rejects ranks that the schedule does not have', () => {
     expect(codeOf(() => [...sliceSchedule(lines, [7])])).toBe('ERR_RANK')
     expect(codeOf(() => [...sliceSchedule(lines, [-1])])).toBe('ERR_RANK')
     expect(codeOf(() => [...sliceSchedule(sliceSchedule(lines, [1, 2]), [3])])).toBe('ERR_RANK')
@@ -54,7 +54,7 @@ describe('sliceSchedule', () => {
 })
 
 describe('a slice', () => {
-  test('has the operations of its ranks and is no whole schedule', () => {
+  test('has the operations of its ranks and is not a whole schedule', () => {
     const { ranks, schedule, topologyHash } = parseScheduleSlice(sliceSchedule(lines, [0, 4]))
     expect(ranks).toEqual(Int32Array.of(0, 4))
     expect(topologyHash).toBe(JSON.parse(lines[0]).topologyHash)
@@ -91,7 +91,7 @@ describe('a slice', () => {
     })
   })
 
-  test('shows what is wrong inside it', () => {
+  test('reports violations inside it', () => {
     const topology = topologyOf(4, [
       [0, 1],
       [2, 1],
@@ -108,7 +108,7 @@ describe('a slice', () => {
     ])
   })
 
-  test('with a place out of range is not looked at further', () => {
+  test('with a place out of range is not checked further', () => {
     const broken = lines.map((line) =>
       line.replace('"write":[2,', '"write":[9,').replace('"read":[0]', '"read":[9]'),
     )

@@ -47,7 +47,7 @@ describe('lower', () => {
     }
   })
 
-  test('all ranks in one process: no frame, everything is filled from contributions', () => {
+  test('all ranks in one process: no frame, every slot is filled from contributions', () => {
     const schedule = friendsSchedule()
     const { framesSent, lowered } = expectDelivered(schedule, new Int32Array(7))
     expect(framesSent).toBe(0)
@@ -94,7 +94,7 @@ describe('lower', () => {
     expect(lowered.programs[1].send.messages).toEqual(Int32Array.of(1))
   })
 
-  test('phases that differ at both ends become rounds that cannot deadlock', () => {
+  test('phases that differ between both ends become rounds that cannot deadlock', () => {
     // a = 0, 1 on process 0 and b = 2, 3 on process 1: each process would wait for the other's second phase.
     const topology = topologyOf(4, [
       [2, 0],
@@ -135,7 +135,7 @@ describe('lower', () => {
     expectDelivered(schedule, Int32Array.of(0, 1, 1, 0))
   })
 
-  test('programs of single processes are those of lower; processes without ranks have empty ones', () => {
+  test('lowerProcess equals lower; processes without ranks have empty programs', () => {
     const schedule = friendsSchedule()
     const placement = Int32Array.of(3, 3, 0, 0, 1, 3, 1)
     const { programs } = lower(schedule, placement, 6)

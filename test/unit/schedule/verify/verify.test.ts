@@ -40,7 +40,7 @@ function codesOf(schedule: Schedule, topology = schedule.topology): ViolationCod
 }
 
 describe('verify accepts', () => {
-  test('messages over several tags and in order of each', () => {
+  test('messages with several tags, in order for each tag', () => {
     const topology = topologyOf(2, [
       [0, 1],
       [0, 1],
@@ -83,7 +83,7 @@ describe('verify accepts', () => {
   })
 })
 
-test('temporary places cost nothing while no operation touches them', () => {
+test('verify takes no memory for temporary places that no operation touches', () => {
   const most = 2 ** 31 - 1
   const schedule = directSchedule(topologyOf(2, [[0, 1]]))
   expect(verify({ ...schedule, staging: Int32Array.of(most, most) }, schedule.topology)).toMatchObject({
@@ -100,7 +100,7 @@ test('temporary places cost nothing while no operation touches them', () => {
 })
 
 describe('verify rejects', () => {
-  test('arrays that do not fit together, and looks no further', () => {
+  test('arrays that do not fit together, without further checks', () => {
     expect(codesOf(broken((s) => (s.staging = Int32Array.of(1))))).toEqual(['structure'])
     expect(codesOf(broken((s) => (s.opStart[3] = 1)))).toEqual(['structure'])
     expect(codesOf(broken((s) => (s.entryTo = s.entryTo.subarray(1))))).toEqual(['structure'])
@@ -141,7 +141,7 @@ describe('verify rejects', () => {
     expect(codesOf(schedule)).toEqual(['send-unmatched', 'receive-unmatched'])
   })
 
-  test('other blocks than expected, and the same in another order', () => {
+  test('other blocks than expected, and the same blocks in another order', () => {
     const sends = (blocks: readonly number[]) => {
       const schedule = structuredClone(friends) as Writable
       const op = schedule.opTag.indexOf(scheduleTag.combined)
@@ -157,7 +157,7 @@ describe('verify rejects', () => {
     expect(codesOf(sends([0, 0]))).toContain('blocks-differ')
   })
 
-  test('a read before the block is there', () => {
+  test('a read before the block has arrived', () => {
     const early = small(2, (b) => {
       const staged = b.stage(0)
       b.copy(0, 0).add(0, 0, staged)
@@ -188,7 +188,7 @@ describe('verify rejects', () => {
     expect(codesOf(own)).toEqual(['place-rewritten'])
   })
 
-  test('a delivery that nobody uses', () => {
+  test('a delivery that is never used', () => {
     const schedule = small(1, (b) => {
       deliver(b)
       const staged = b.stage(1)
@@ -222,12 +222,12 @@ describe('verify rejects', () => {
     expect(codesOf(builder.build())).toEqual(['deadlock'])
   })
 
-  test('every code was seen', () => {
+  test('every violation code occurs', () => {
     expect([...seen].sort()).toEqual([...violationCodes].sort())
   })
 })
 
-test('counts all violations and describes the first', () => {
+test('verify counts all violations and describes the first ones', () => {
   const builder = builderFor(
     topologyOf(
       300,
@@ -242,7 +242,7 @@ test('counts all violations and describes the first', () => {
   expect(verify(nothing, nothing.topology, { limit: 3 }).violations).toHaveLength(3)
 })
 
-test('a large schedule: 4,096 ranks with 80 neighbors each', () => {
+test('verify accepts a large schedule: 4,096 ranks with 80 neighbors each', () => {
   const side = 64
   const edges: [number, number][] = []
   for (let rank = 0; rank < side * side; rank++) {

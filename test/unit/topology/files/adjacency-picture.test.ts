@@ -14,12 +14,12 @@ function cellsOf(svg: string): Map<string, string> {
   return cells
 }
 
-test('a mark for every edge', () => {
+test('adjacencySvg marks every edge', () => {
   const topology = topologyFromEdges(5, { sources: [0, 0, 3, 3], destinations: [1, 2, 3, 0] })
   expect([...cellsOf(adjacencySvg(topology)).keys()].sort()).toEqual(['0,3', '1,0', '2,0', '3,3'])
 })
 
-test('the edges that a group serves have its color, others are gray', () => {
+test('adjacencySvg draws the edges that a group serves in its color, others in gray', () => {
   const topology = buildTopology('moore:6x6:r=2:open')
   const groups = groupFriends(topology, { k: 2, mode: 'agnostic' })
   const cells = cellsOf(adjacencySvg(topology, { groups }))
@@ -39,7 +39,7 @@ test('the edges that a group serves have its color, others are gray', () => {
   expect(cells.size).toBe(topology.outRank.length)
 })
 
-test('many ranks share cells, and the text stays short', () => {
+test('adjacencySvg of many ranks shares cells, so the text stays short', () => {
   const topology = buildTopology('moore:100x100:r=2')
   const svg = adjacencySvg(topology, { cells: 100 })
   expect(svg).toContain('a cell is 100 x 100 ranks')
@@ -50,7 +50,7 @@ test('many ranks share cells, and the text stays short', () => {
   expect(adjacencySvg(buildTopology('rmat:65536:d=8')).length).toBeLessThan(2 ** 20)
 })
 
-test('titles are text, not markup', () => {
+test('adjacencySvg escapes titles', () => {
   const svg = adjacencySvg(buildTopology('cart:1'), { title: 'a<b>&"\u0007' })
   expect(svg).toContain('<title>a&lt;b&gt;&amp;&quot; </title>')
 })
@@ -61,6 +61,6 @@ test.each([
   { cells: 9.5 },
   { size: 1 },
   { groups: groupFriends(buildTopology('cart:4'), { k: 2, mode: 'agnostic' }) },
-])('refuses %j', (options) => {
+])('adjacencySvg rejects %j', (options) => {
   expect(thrown(() => adjacencySvg(buildTopology('cart:5'), options)).code).toBe('ERR_ARGUMENT')
 })

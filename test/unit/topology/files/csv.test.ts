@@ -19,11 +19,11 @@ test.each([
   ],
   ['quotes', '"source","dest","weight"\n"2","0","1.5"\n0,"1",-2\n "2" , 0 ,"0"\n', weighted],
   ['comments, blank lines, a byte order mark', '\ufeff# c\n\n2, 0\n  # d\n0 ,1\n2\t,\t0\n', plain],
-])('%s', (_, text, topology) => {
+])('parseCsv reads %s', (_, text, topology) => {
   expect(parseCsv(text)).toEqual(topology)
 })
 
-test('a rank without destination has no edge, ranks may be given', () => {
+test('parseCsv takes a row without destination as a rank without edges, and a number of ranks', () => {
   expect(parseCsv('0,1\n5,\n')).toEqual(topologyFromEdges(6, { sources: [0], destinations: [1] }))
   expect(parseCsv('4,\n').ranks).toBe(5)
   expect(parseCsv('from,to,weight\n0,1,2\n3,,\n')).toEqual(
@@ -33,7 +33,7 @@ test('a rank without destination has no edge, ranks may be given', () => {
   expect(parseCsv('', { ranks: 2 }).outRank).toHaveLength(0)
 })
 
-test('other delimiters', () => {
+test('parseCsv accepts other delimiters', () => {
   expect(parseCsv('2;0\n0;1\n2;0', { delimiter: ';' })).toEqual(plain)
   expect(parseCsv('2\t0\n0\t 1\n2\t0', { delimiter: '\t' })).toEqual(plain)
 })
@@ -67,13 +67,13 @@ test.each([
   ['0,"1', 1, 5, 'a closing quote for the one at 1:3, got the end of the text'],
   ['0,"1"2', 1, 6, "a delimiter or the end of the line after a quote, got '2'"],
   ['to,from\n"a\nb",1', 3, 1, "a destination rank from 0 to 16777215, got 'a\nb'"],
-])('refuses %j', (text, line, column, message) => {
+])('parseCsv rejects %j', (text, line, column, message) => {
   const error = thrown(() => parseCsv(text, { file: 'g.csv' }))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(`g.csv:${line}:${column}: expected ${message}`)
   expect(error.details).toEqual({ file: 'g.csv', line, column })
 })
 
-test('refuses ranks beyond those given', () => {
+test('parseCsv rejects ranks beyond the given number', () => {
   expect(thrown(() => parseCsv('0,2', { ranks: 2 })).message).toContain("rank from 0 to 1, got '2'")
 })

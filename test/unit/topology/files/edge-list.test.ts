@@ -3,16 +3,16 @@ import { formatEdgeList, parseEdgeList } from '../../../../src/topology/files/ed
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
-test('edges in line order; comments and blank lines do not count', () => {
+test('parseEdgeList reads edges in line order and skips comments and blank lines', () => {
   const topology = parseEdgeList('# header\r\n2 0\r\n\n0\t1  # aside\n 2 0 \n')
   expect(topology).toEqual(topologyFromEdges(3, { sources: [2, 0, 2], destinations: [0, 1, 0] }))
 })
 
-test('weights', () => {
+test('parseEdgeList reads weights', () => {
   expect(parseEdgeList('0 1 0.5\n1 0 -2e3').outWeight).toEqual(Float64Array.of(0.5, -2000))
 })
 
-test('the number of ranks may be given, then there may be no edges', () => {
+test('parseEdgeList accepts a number of ranks without edges', () => {
   expect(parseEdgeList('ranks 5\n0 1').ranks).toBe(5)
   expect(parseEdgeList('# none\nranks 2').outRank).toHaveLength(0)
 })
@@ -46,7 +46,7 @@ test.each([
   ['0 1 NaN', 1, 5, "a number as weight, got 'NaN'"],
   ['0 1 0x1', 1, 5, "a number as weight, got '0x1'"],
   ['0 1 1e999', 1, 5, "a number as weight that a double can hold, got '1e999'"],
-])('refuses %j', (text, line, column, message) => {
+])('parseEdgeList rejects %j', (text, line, column, message) => {
   const error = thrown(() => parseEdgeList(text, 'g.txt'))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(
@@ -56,6 +56,6 @@ test.each([
   expect(error.details).toEqual({ file: 'g.txt', line, column })
 })
 
-test('infinite weights are numbers', () => {
+test('parseEdgeList accepts infinite weights', () => {
   expect(parseEdgeList('0 1 -Infinity\n0 1 Infinity').outWeight).toEqual(Float64Array.of(-Infinity, Infinity))
 })

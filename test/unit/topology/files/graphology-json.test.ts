@@ -6,7 +6,7 @@ import { graphologyJsonText, parseGraphologyJson } from '../../../../src/topolog
 import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
-test('reads what graphology exports, of every type', () => {
+test('parseGraphologyJson reads what graphology exports, of every type', () => {
   const mixed = new MultiGraph({ type: 'mixed' })
   const undirected = new UndirectedGraph()
   for (const graph of [mixed, undirected]) {
@@ -19,7 +19,7 @@ test('reads what graphology exports, of every type', () => {
     expect(parseGraphologyJson(JSON.stringify(graph.export()))).toEqual(topologyFromGraph(graph))
 })
 
-test('writes what graphology imports, and reads it back with both lists and both weights', () => {
+test('graphologyJsonText writes what graphology imports, and reads back with both lists and weights', () => {
   const crossed = topologyFromLists({
     ranks: 3,
     outStart: [0, 2, 4, 5],
@@ -38,7 +38,7 @@ test('writes what graphology imports, and reads it back with both lists and both
   )
 })
 
-test('edges need no attributes, weights may have another name or be ignored', () => {
+test('parseGraphologyJson accepts edges without attributes, and weights of another name or none', () => {
   const text = '{"nodes":[{"key":"x"},{"key":7}],"edges":[{"source":7,"target":"x","attributes":{"w":2}}]}'
   const edges = { sources: [1], destinations: [0] }
   expect(parseGraphologyJson(text)).toEqual(topologyFromEdges(2, edges))
@@ -80,14 +80,14 @@ test.each([
     1,
     "the attribute 'weight' on every edge or on none, got it on some",
   ],
-])('refuses %j', (text, line, column, message) => {
+])('parseGraphologyJson rejects %j', (text, line, column, message) => {
   const error = thrown(() => parseGraphologyJson(text, { file: 'g.json' }))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toBe(`g.json:${line}:${column}: expected ${message}`)
   expect(error.details).toEqual({ file: 'g.json', line, column })
 })
 
-test('the walk knows where every value of a text begins', () => {
+test('walkJson reports where every value of a text begins', () => {
   const text = '{"a\\n":[1, -2.5e3,\n{"":true}, []], "b":{}}'
   const seen: [string, string][] = []
   expect(walkJson(text, (path, at) => seen.push([path.join('/'), text.slice(at, at + 4)]) < 0)).toBeNull()
@@ -104,7 +104,7 @@ test('the walk knows where every value of a text begins', () => {
   expect(lineAndColumn('ab\n\nc', 4)).toEqual({ line: 3, column: 1 })
 })
 
-test('an infinite weight cannot be written', () => {
+test('graphologyJsonText rejects an infinite weight', () => {
   const topology = topologyFromEdges(2, { sources: [0], destinations: [1], weights: [Infinity] })
   const error = thrown(() => [...graphologyJsonText(topology)])
   expect(error.code).toBe('ERR_TOPOLOGY')

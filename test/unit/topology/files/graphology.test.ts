@@ -6,7 +6,7 @@ import { topologyFromEdges, topologyFromLists } from '../../../../src/topology/t
 import { thrown } from '../thrown.js'
 
 describe('topologyFromGraph', () => {
-  test('nodes become ranks in the order of the graph, lists are in edge order', () => {
+  test('makes ranks of nodes in the order of the graph, and lists in edge order', () => {
     const graph = new DirectedGraph()
     for (const node of ['c', 'a', 'b']) graph.addNode(node)
     graph.addEdge('a', 'c')
@@ -18,7 +18,7 @@ describe('topologyFromGraph', () => {
     )
   })
 
-  test('an undirected edge goes both ways, an undirected self loop once', () => {
+  test('makes two edges of an undirected edge, one of an undirected self loop', () => {
     const graph = new UndirectedGraph()
     graph.addNode(0)
     graph.addNode(1)
@@ -29,7 +29,7 @@ describe('topologyFromGraph', () => {
     )
   })
 
-  test('mixed and multi', () => {
+  test('reads mixed multigraphs', () => {
     const graph = new MultiGraph({ type: 'mixed' })
     graph.addNode('x')
     graph.addNode('y')
@@ -41,7 +41,7 @@ describe('topologyFromGraph', () => {
     )
   })
 
-  test('the weight attribute may have another name, or be ignored', () => {
+  test('reads weights of another name, or none', () => {
     const graph = new DirectedGraph()
     graph.addNode(0)
     graph.addDirectedEdge(0, 0, { bytes: 8, weight: 'heavy' })
@@ -50,7 +50,7 @@ describe('topologyFromGraph', () => {
     expect(thrown(() => topologyFromGraph(graph)).message).toContain('expected a number, got heavy')
   })
 
-  test('refuses a graph without nodes, and weights on some edges only', () => {
+  test('rejects a graph without nodes, and weights on some edges only', () => {
     expect(thrown(() => topologyFromGraph(new DirectedGraph())).code).toBe('ERR_TOPOLOGY')
     const graph = new DirectedGraph()
     graph.addNode(0)
@@ -76,7 +76,7 @@ describe('topologyToGraph', () => {
     inWeight: [3, 2, 5, 40, 1],
   })
 
-  test('rank names, one directed edge each, slots and weights as attributes', () => {
+  test('writes ranks as names, every edge as a directed edge, slots and weights as attributes', () => {
     const graph = topologyToGraph(crossed)
     expect(graph.nodes()).toEqual(['0', '1', '2'])
     expect(graph.mapEdges((_, attributes, source, target) => [source, target, attributes])).toEqual([
@@ -88,11 +88,11 @@ describe('topologyToGraph', () => {
     ])
   })
 
-  test('and back, even where no order of edges gives both sides', () => {
+  test('restores both sides even if no order of edges yields them', () => {
     expect(topologyFromGraph(topologyToGraph(crossed))).toEqual(crossed)
   })
 
-  test('edges may be removed in between', () => {
+  test('allows edges to be removed before reading back', () => {
     const graph = topologyToGraph(crossed)
     graph.dropEdge(graph.edges('0', '1')[0])
     expect(topologyFromGraph(graph)).toMatchObject({
@@ -101,7 +101,7 @@ describe('topologyToGraph', () => {
     })
   })
 
-  test('a grid comes back as a plain graph with the same lists', () => {
+  test('writes a grid as a plain graph with the same lists', () => {
     const grid = cartTopology({ dims: [1, 2, 3], periods: [true, true, false] })
     expect(topologyFromGraph(topologyToGraph(grid))).toEqual({ ...grid, pairing: 'occurrence', cart: null })
   })

@@ -12,7 +12,7 @@ const triangle = topologyFromLists({
   inRank: [2, 1, 0, 2, 1, 0],
 })
 
-test('without weights: comments anywhere, an empty line is a vertex', () => {
+test('parseMetis reads a graph without weights: comments anywhere, an empty line is a vertex', () => {
   const graph = parseMetis('% c\n4 3\n3 2\n%\n1 3\n 2 1 \n\n')
   expect(graph).toEqual({ topology: triangle, vertexWeights: null, constraints: 0, vertexSizes: null })
 })
@@ -73,7 +73,7 @@ test.each([
   ['2 1 1\n2 99999999999999999\n1 1\n', 2, 3, 'an edge weight from 1 to 9007199254740991'],
   ['2 1 10\n-1 2\n1 1\n', 2, 1, "a vertex weight from 0 to 9007199254740991, got '-1'"],
   ['2 1 100\nNaN 2\n1 1\n', 2, 1, "the size of a vertex from 0 to 9007199254740991, got 'NaN'"],
-])('refuses %j', (text, line, column, message) => {
+])('parseMetis rejects %j', (text, line, column, message) => {
   const error = thrown(() => parseMetis(text, 'g'))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(`g:${line}:${column}: expected ${message}`)
@@ -84,7 +84,7 @@ test.each([
   ['3 1\n2\n3\n\n', 2, 0, 1, 'expected the same edge back, got none'],
   ['3 2\n2\n1 3\n1\n', 4, 2, 0, 'expected the same edge back, got none'],
   ['2 1 1\n2 4\n1 5\n', 2, 0, 1, 'expected the weight of the edge back, 5, got 4'],
-])('names an edge that only one end knows: %j', (text, line, source, destination, message) => {
+])('parseMetis names an edge that only one end lists: %j', (text, line, source, destination, message) => {
   const error = thrown(() => parseMetis(text, 'g'))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toBe(`g:${line}:1: edge from ${source} to ${destination}: ${message}`)

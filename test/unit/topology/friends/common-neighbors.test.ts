@@ -29,7 +29,7 @@ test.each([
   'powerlaw:80:d=6',
   'cart:2x5:periodic',
   'er:5:d=0',
-])('%s: as if every pair was compared', (spec) => {
+])('commonNeighbors of %s equals the comparison of every pair', (spec) => {
   const topology = buildTopology(spec)
   const byThrees = Int32Array.from({ length: topology.ranks }, (_, p) => Math.floor(p / 3) % 7)
   for (const nodeOf of [null, byThrees]) {
@@ -45,7 +45,7 @@ test.each([
   }
 })
 
-test('a single rank has no pairs', () => {
+test('commonNeighbors of a single rank counts no pairs', () => {
   expect(commonNeighbors(buildTopology('cart:1'))).toEqual({
     kind: 'counted',
     pairs: 0,
@@ -55,7 +55,7 @@ test('a single rank has no pairs', () => {
   })
 })
 
-test('gives up beforehand, and follows', () => {
+test('commonNeighbors stops before counting beyond the limit, and reports each rank', () => {
   const topology = buildTopology('moore:9x9:r=2')
   expect(commonNeighbors(topology, { workLimit: 100 })).toEqual({
     kind: 'beyond-limit',
@@ -66,7 +66,7 @@ test('gives up beforehand, and follows', () => {
   expect(seen.at(-1)).toBe(81)
 })
 
-test('refuses nodes for another number of ranks', () => {
+test('commonNeighbors rejects nodes for another number of ranks', () => {
   expect(thrown(() => commonNeighbors(buildTopology('cart:4'), { nodeOf: new Int32Array(3) })).code).toBe(
     'ERR_ARGUMENT',
   )

@@ -59,18 +59,18 @@ test.each([0.05, 0.2, 0.6, 1])(
   },
 )
 
-test('self loops and parallel edges do not count', () => {
+test('friendLists ignores self loops and parallel edges', () => {
   // 0 and 1 share 2, twice over, and have self loops.
   const topology = topologyFromEdges(3, { sources: [0, 0, 0, 1, 1, 1], destinations: [0, 2, 2, 2, 1, 2] })
   expect(pairs(topology, 0, null)).toEqual([[[1, 1]], [], []])
   expect(pairs(topology, 1, null)).toEqual([[], [], []])
 })
 
-test('without edges nobody has friends', () => {
+test('friendLists are empty without edges', () => {
   expect(pairs(topologyFromEdges(3, { sources: [], destinations: [] }), 0, null)).toEqual([[], [], []])
 })
 
-test('more pairs than fit in memory are refused', () => {
+test('friendLists rejects more pairs than fit in memory', () => {
   const out = distinctOut(randomTopology(20, 1, 3))
   expect(friendLists(out, 0, null, 190).rank.length).toBe(190)
   const error = thrown(() => friendLists(out, 0, null, 189))

@@ -10,7 +10,7 @@ const full = (sources: number, destinations: number) =>
     destinations: Array.from({ length: sources * destinations }, (_, e) => sources + (e % destinations)),
   })
 
-test('all k-sets of senders to the same ranks are hyperedges, and count at every member', () => {
+test('countHyperedges counts every set of k senders to the same ranks, at every member', () => {
   const topology = full(6, 3)
   for (const [k, total] of [
     [2, 15],
@@ -27,11 +27,11 @@ test('all k-sets of senders to the same ranks are hyperedges, and count at every
   }
 })
 
-test('a weight of exactly theta is none', () => {
+test('countHyperedges ignores sets with exactly theta common neighbors', () => {
   expect(countHyperedges(full(4, 3), { k: 2, theta: 3 })).toMatchObject({ kind: 'counted', total: 0 })
 })
 
-test('beyond the work limit there is a reason and no number', () => {
+test('countHyperedges reports a reason and no number beyond the work limit', () => {
   const topology = mooreTopology({ dims: [16, 16], radius: 3 })
   const whole = countHyperedges(topology, { k: 4, theta: 12 })
   expect(whole).toMatchObject({ kind: 'counted', total: (5492 * 256) / 4 })
@@ -41,7 +41,7 @@ test('beyond the work limit there is a reason and no number', () => {
   }
 })
 
-test('the limit counts work, not time: it stops at the same place every time', () => {
+test('countHyperedges stops at the same step every time', () => {
   const topology = mooreTopology({ dims: [16, 16], radius: 3 })
   const options = { k: 4, theta: 12, workLimit: 1_000_000 }
   expect(countHyperedges(topology, options)).toEqual(countHyperedges(topology, options))
@@ -53,7 +53,7 @@ test.each([
   [{ k: 2, theta: -1 }, /theta, a whole number >= 0, got -1/],
   [{ k: 2, theta: 0.5 }, /got 0.5/],
   [{ k: 2, theta: 0, nodeOf: new Int32Array(2) }, /each of 3 ranks, got 2/],
-])('refuses %j', (options, message) => {
+])('countHyperedges rejects %j', (options, message) => {
   const error = thrown(() => countHyperedges(full(2, 1), options))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(message)

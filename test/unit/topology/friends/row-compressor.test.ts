@@ -5,7 +5,7 @@ import { RowCompressor } from '../../../../src/topology/friends/row-compressor.j
 const bitsOf = (words: Int32Array, count: number): number[] =>
   Array.from({ length: count }, (_, c) => (words[c >> 5] >>> (c & 31)) & 1)
 
-test.each([1, 2, 3, 7])('keeps the columns of a row and moves them together, %i words', (words) => {
+test.each([1, 2, 3, 7])('RowCompressor selects the columns of a row and packs them, %i words', (words) => {
   const draw = mulberry32(words)
   const compressor = new RowCompressor()
   for (let run = 0; run < 400; run++) {

@@ -6,11 +6,11 @@ import { outNeighbors } from '../../../../src/topology/neighbors.js'
 import { thrown } from '../thrown.js'
 
 describe('cartTopology', () => {
-  test('a periodic extent of 1 is two self loops', () => {
+  test('makes two self loops of a periodic extent of 1', () => {
     expect([...cartTopology({ dims: [1], periods: [true] }).outRank]).toEqual([0, 0])
   })
 
-  test('a periodic extent of 2 is a double edge', () => {
+  test('makes a double edge of a periodic extent of 2', () => {
     expect([...cartTopology({ dims: [2], periods: [true] }).outRank]).toEqual([1, 1, 0, 0])
   })
 
@@ -42,7 +42,7 @@ describe('cartTopology', () => {
     expect(grid.cart).toEqual({ dims, periods })
   })
 
-  test('refuses a malformed shape', () => {
+  test('rejects a malformed shape', () => {
     expect(thrown(() => cartTopology({ dims: [2, 2], periods: [] })).code).toBe('ERR_DIMS')
   })
 })
@@ -56,7 +56,7 @@ describe('cartSub', () => {
     [[true, false, true]],
     [[false, false, true]],
     [[false, false, false]],
-  ])('keeping %j, every color is a whole grid in key order', (remain) => {
+  ])('keeping %j, makes a whole grid of every color, in key order', (remain) => {
     const members = new Map<number, { key: number; kept: number[]; dropped: string }[]>()
     for (let rank = 0; rank < 24; rank++) {
       const { color, key } = cartSub(shape, remain, rank)
@@ -74,7 +74,7 @@ describe('cartSub', () => {
     }
   })
 
-  test('the slice has the kept extents and periods', () => {
+  test('returns the remaining extents and periods', () => {
     expect(cartSub(shape, [true, false, true], 0).shape).toEqual({ dims: [2, 4], periods: [true, true] })
   })
 

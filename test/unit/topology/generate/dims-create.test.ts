@@ -19,7 +19,7 @@ test.each([
   [24, 3, [4, 0, 0], [4, 3, 2]],
   [24, 2, [4, 6], [4, 6]],
   [2 ** 24, 24, undefined, new Array(24).fill(2)],
-])('%i ranks in %i dimensions, fixed %j: %j', (nodes, ndims, fixed, expected) => {
+])('dimsCreate of %i ranks in %i dimensions, fixed %j: %j', (nodes, ndims, fixed, expected) => {
   expect(dimsCreate(nodes, ndims, fixed)).toEqual(expected)
 })
 
@@ -54,7 +54,7 @@ test.each([
   [7, 2, [0], 'expected 2 extents, 0 for free ones, got 1'],
   [7, 2, [0, -7], 'dimension 1: expected 0 or a fixed extent of at least 1, got -7'],
   [7, -1, [], 'expected a number of dimensions of at least 0, got -1'],
-])('refuses %s ranks in %i dimensions, fixed %j', (nodes, ndims, fixed, message) => {
+])('dimsCreate rejects %s ranks in %i dimensions, fixed %j', (nodes, ndims, fixed, message) => {
   const error = thrown(() => dimsCreate(nodes, ndims, fixed))
   expect(error.code).toBe('ERR_DIMS')
   expect(error.message).toContain(message)

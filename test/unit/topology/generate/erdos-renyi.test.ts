@@ -11,13 +11,13 @@ test.each([
   [0.4, 419_199],
   [0.6, 629_381],
   [0.8, 838_479],
-])('1024 ranks, density %f, seed 1: %i edges', (density, edges) => {
+])('erdosRenyiTopology of 1024 ranks, density %f, seed 1: %i edges', (density, edges) => {
   const topology = erdosRenyiTopology({ ranks: 1024, density })
   checkTopology(topology)
   expect(topology.outRank.length).toBe(edges)
 })
 
-test('an edge per draw below the threshold; destinations and sources ascend', () => {
+test('erdosRenyiTopology has an edge per draw below the threshold; destinations and sources ascend', () => {
   const topology = erdosRenyiTopology({ ranks: 16, density: 0.3, seed: 7 })
   const next = mulberry32(7)
   const out: number[][] = Array.from({ length: 16 }, () => [])
@@ -32,10 +32,13 @@ test('an edge per draw below the threshold; destinations and sources ascend', ()
   expect(into.map((_, r) => [...inNeighbors(topology, r)])).toEqual(into)
 })
 
-test.each([1, 2, 3, 4, 7, 8, 16])('%i ranks: density 0 has no edges, density 1 all', (ranks) => {
-  expect(erdosRenyiTopology({ ranks, density: 0 }).outRank).toHaveLength(0)
-  expect(erdosRenyiTopology({ ranks, density: 1 }).outRank).toHaveLength(ranks * (ranks - 1))
-})
+test.each([1, 2, 3, 4, 7, 8, 16])(
+  'erdosRenyiTopology of %i ranks: density 0 has no edges, density 1 all',
+  (ranks) => {
+    expect(erdosRenyiTopology({ ranks, density: 0 }).outRank).toHaveLength(0)
+    expect(erdosRenyiTopology({ ranks, density: 1 }).outRank).toHaveLength(ranks * (ranks - 1))
+  },
+)
 
 test.each([
   [{ ranks: 4, density: 1.5 }, 'expected a density from 0 to 1, got 1.5'],
@@ -45,7 +48,7 @@ test.each([
   [{ ranks: 0, density: 0.5 }, 'expected 1 to'],
   [{ ranks: 65_536, density: 0.5 }, 'expected at most 134217728 edges'],
   [{ ranks: 100_000, density: 0 }, 'expected at most 65536 ranks'],
-])('refuses %j', (bad, message) => {
+])('erdosRenyiTopology rejects %j', (bad, message) => {
   const error = thrown(() => erdosRenyiTopology(bad))
   expect(error.code).toBe('ERR_TOPOLOGY')
   expect(error.message).toContain(message)

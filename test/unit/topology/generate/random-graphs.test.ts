@@ -30,7 +30,7 @@ function checkSymmetric(topology: ProcessTopology): void {
     expect([...inNeighbors(topology, p)]).toEqual([...outNeighbors(topology, p)])
 }
 
-describe('random geometric', () => {
+describe('randomGeometricTopology', () => {
   const brute = ({ ranks, radius, dimensions = 2, periodic = false, seed = 1 }: RandomGeometric) => {
     const next = mulberry32(seed)
     const places = Array.from({ length: ranks }, () =>
@@ -53,7 +53,7 @@ describe('random geometric', () => {
     { ranks: 150, radius: 0.3, dimensions: 3, seed: 4 },
     { ranks: 100, radius: 0.05, dimensions: 1, seed: 5 },
     { ranks: 60, radius: 1, seed: 6 },
-  ])('%j: the degrees of all pairs compared', (options) => {
+  ])('%j: neighbors equal those of the comparison of all pairs', (options) => {
     const topology = randomGeometricTopology(options)
     checkSimple(topology)
     checkSymmetric(topology)
@@ -61,7 +61,7 @@ describe('random geometric', () => {
     expect(degrees(topology).sort(ascending)).toEqual(brute(options).sort(ascending))
   })
 
-  test('near ranks have near numbers', () => {
+  test('nearby ranks have nearby numbers', () => {
     const topology = randomGeometricTopology({ ranks: 1024, radius: 0.03 })
     let near = 0
     for (let p = 0; p < 1024; p++)
@@ -70,8 +70,8 @@ describe('random geometric', () => {
   })
 })
 
-describe('small world', () => {
-  test('without rewiring a ring', () => {
+describe('smallWorldTopology', () => {
+  test('without rewiring is a ring', () => {
     const topology = smallWorldTopology({ ranks: 7, degree: 4, rewiring: 0 })
     expect([...outNeighbors(topology, 0)]).toEqual([1, 2, 5, 6])
     expect(degrees(topology)).toEqual(new Array(7).fill(4))
@@ -101,7 +101,7 @@ describe('small world', () => {
   })
 })
 
-describe('power law', () => {
+describe('powerLawTopology', () => {
   test.each<PowerLaw>([
     { ranks: 2, degree: 1 },
     { ranks: 500, degree: 6, gamma: 2.1, seed: 2 },
@@ -112,7 +112,7 @@ describe('power law', () => {
     checkSymmetric(topology)
   })
 
-  test('degrees fall as the exponent says', () => {
+  test('degrees decrease with the exponent', () => {
     const ranks = 1 << 16
     const topology = powerLawTopology({ ranks, degree: 10, gamma: 2.5 })
     const degree = degrees(topology)
@@ -126,7 +126,7 @@ describe('power law', () => {
   })
 })
 
-describe('R-MAT', () => {
+describe('rmatTopology', () => {
   test.each<Rmat>([
     { ranks: 1, degree: 3 },
     { ranks: 256, degree: 16 },
@@ -135,7 +135,7 @@ describe('R-MAT', () => {
     checkSimple(rmatTopology(options))
   })
 
-  test('the quarters get their shares', () => {
+  test('every quarter has its share of the edges', () => {
     const topology = rmatTopology({ ranks: 2 ** 12, degree: 4, quarters: [0.4, 0.3, 0.2, 0.1] })
     const shares = [0, 0, 0, 0]
     for (let p = 0; p < 2 ** 12; p++)
@@ -145,14 +145,14 @@ describe('R-MAT', () => {
       expect(Math.abs(shares[i] - share)).toBeLessThan(0.02)
   })
 
-  test('a quarter may have everything', () => {
+  test('a quarter may have all edges', () => {
     expect(rmatTopology({ ranks: 8, degree: 4, quarters: [1, 0, 0, 0] }).outRank).toHaveLength(0)
     expect([...rmatTopology({ ranks: 8, degree: 4, quarters: [0, 1, 0, 0] }).outRank]).toEqual([7])
   })
 })
 
 // Any change of these changes every plan that somebody made of such a topology.
-test('the same seed gives the same graph on every machine', () => {
+test('random topologies of the same seed are the same on every machine', () => {
   const first = (topology: ProcessTopology) => topologyHash(topology).slice(0, 16)
   expect({
     rgg: first(randomGeometricTopology({ ranks: 1000, radius: 0.05, seed: 7 })),
@@ -196,6 +196,6 @@ test.each([
   () => rmatTopology({ ranks: 8, degree: 2, quarters: [0.5, 0.5, 0.5, 0.5] }),
   () => rmatTopology({ ranks: 8, degree: 2, quarters: [1.5, -0.5, 0, 0] }),
   () => rmatTopology({ ranks: 2 ** 24, degree: 2 ** 10 }),
-])('refuses %s', (make) => {
+])('random topologies reject %s', (make) => {
   expect(thrown(make).code).toBe('ERR_TOPOLOGY')
 })

@@ -19,24 +19,30 @@ test.each<[StencilShape, number, number, number]>([
   ['diamond', 2, 2, 12],
   ['diamond', 3, 1, 6],
   ['diamond', 1, 5, 10],
-])('%s in %i dimensions, radius %i: %i offsets, in order', (shape, dimensions, radius, count) => {
-  const offsets = stencilOffsets(shape, dimensions, radius)
-  expect(offsets).toHaveLength(count)
-  const flat = offsets.map((offset) => offset.reduce((place, step) => place * 100 + step, 0))
-  expect(flat).toEqual([...new Set(flat)].sort((a, b) => a - b))
-})
+])(
+  'stencilOffsets of %s in %i dimensions, radius %i: %i offsets, in order',
+  (shape, dimensions, radius, count) => {
+    const offsets = stencilOffsets(shape, dimensions, radius)
+    expect(offsets).toHaveLength(count)
+    const flat = offsets.map((offset) => offset.reduce((place, step) => place * 100 + step, 0))
+    expect(flat).toEqual([...new Set(flat)].sort((a, b) => a - b))
+  },
+)
 
-test.each([false, true])('a box is a Moore neighborhood, a star a grid (periodic: %s)', (periodic) => {
-  const dims = [5, 6, 7]
-  const periods = dims.map(() => periodic)
-  const box = stencilTopology({ dims, periods, offsets: stencilOffsets('box', 3, 2) })
-  const moore = mooreTopology({ dims, radius: 2, periodic })
-  expect([box.outStart, box.outRank]).toEqual([moore.outStart, moore.outRank])
-  const star = stencilTopology({ dims, periods, offsets: stencilOffsets('star', 3, 1) })
-  expect(distinctOut(star)).toEqual(distinctOut(cartTopology({ dims, periods })))
-})
+test.each([false, true])(
+  'stencilTopology of a box is a Moore neighborhood, of a star a grid (periodic: %s)',
+  (periodic) => {
+    const dims = [5, 6, 7]
+    const periods = dims.map(() => periodic)
+    const box = stencilTopology({ dims, periods, offsets: stencilOffsets('box', 3, 2) })
+    const moore = mooreTopology({ dims, radius: 2, periodic })
+    expect([box.outStart, box.outRank]).toEqual([moore.outStart, moore.outRank])
+    const star = stencilTopology({ dims, periods, offsets: stencilOffsets('star', 3, 1) })
+    expect(distinctOut(star)).toEqual(distinctOut(cartTopology({ dims, periods })))
+  },
+)
 
-test('a source is the rank that the offset leads from, offset by offset', () => {
+test('stencilTopology orders sources by the offsets that lead from them', () => {
   const topology = stencilTopology({
     dims: [3, 4],
     periods: [false, true],
@@ -52,13 +58,13 @@ test('a source is the rank that the offset leads from, offset by offset', () => 
   expect([...outNeighbors(topology, 0)]).toEqual([6, 3])
 })
 
-test('every offset stays an edge where a short dimension wraps', () => {
+test('stencilTopology makes an edge of every offset, even if a short dimension wraps', () => {
   const topology = stencilTopology({ dims: [2], periods: [true], offsets: [[1], [-1], [2]] })
   checkTopology(topology)
   expect([...outNeighbors(topology, 0)]).toEqual([1, 1, 0])
 })
 
-describe('refuses', () => {
+describe('stencilTopology and stencilOffsets reject', () => {
   test.each([
     () => stencilOffsets('blob' as StencilShape, 2, 1),
     () => stencilOffsets('star', 0, 1),
@@ -75,7 +81,7 @@ describe('refuses', () => {
     expect(thrown(make).code).toBe('ERR_DIMS')
   })
 
-  test('more edges than we build', () => {
+  test('more edges than a topology may have', () => {
     const offsets = stencilOffsets('box', 2, 10)
     expect(thrown(() => stencilTopology({ dims: [4096, 4096], offsets })).code).toBe('ERR_TOPOLOGY')
   })

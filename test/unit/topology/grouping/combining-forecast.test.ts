@@ -28,7 +28,7 @@ test.each([
   expect(bestK).toBe(fewest < direct ? Math.min(...best) : null)
 })
 
-test('no k is best where nobody combines', () => {
+test('forecastCombining reports no best k if combining saves nothing', () => {
   expect(forecastCombining(buildTopology('cart:8x8'), { ks: [2, 3] })).toMatchObject({
     direct: 224,
     bestK: null,

@@ -19,7 +19,7 @@ function lists(...destinations: readonly (readonly number[])[]): ProcessTopology
 const agnostic = (topology: ProcessTopology, k: number, theta: number) =>
   matchedOf(groupFriends(topology, { k, mode: 'agnostic', theta }))
 
-describe('threshold', () => {
+describe('groupFriends, threshold', () => {
   const sharing = (common: number) =>
     lists(
       ...[0, 1].map(() => Array.from({ length: common }, (_, i) => 2 + i)),
@@ -43,7 +43,7 @@ describe('threshold', () => {
     expect(agnostic(sharing(4), 2, 3).groups).toEqual([{ step: 0, members: [0, 1], common: [2, 3, 4, 5] }])
   })
 
-  test('holds for what is left after a step as well', () => {
+  test('applies to the neighbors left after each step', () => {
     // {0,1} match on 3..6; of what 1 and 2 share, 7 8 9 is left: three.
     const common = [3, 4, 5, 6, 7, 8, 9]
     const topology = (theta: number) =>
@@ -57,8 +57,8 @@ describe('threshold', () => {
   })
 })
 
-describe('order', () => {
-  test('the heaviest first', () => {
+describe('groupFriends, order', () => {
+  test('the heaviest group is first', () => {
     // 0-1 share two, 1-2 share three.
     const { groups } = agnostic(lists([3, 4], [3, 4, 5], [3, 4, 5], [], [], []), 2, 0)
     expect(groups).toEqual([{ step: 0, members: [1, 2], common: [3, 4, 5] }])
@@ -74,7 +74,7 @@ describe('order', () => {
     expect(direct[4]).toEqual(common)
   })
 
-  test('a triangle of equal weights has one answer', () => {
+  test('a triangle of equal weights has one grouping', () => {
     const { groups } = agnostic(lists([3, 4], [3, 5], [4, 5], [], [], []), 2, 0)
     expect(groups).toEqual([
       { step: 0, members: [0, 1], common: [3] },
@@ -83,7 +83,7 @@ describe('order', () => {
     ])
   })
 
-  test('a rank that lost its mate to another takes the next best', () => {
+  test('a rank whose friend joined another group takes the next best', () => {
     // {0,2} is heaviest; 1 would prefer 2 and has to take 3.
     const { groups } = agnostic(
       lists([4, 5, 6, 7], [4, 5, 6, 8], [4, 5, 6, 7, 8], [5, 8], [], [], [], [], []),
@@ -95,7 +95,7 @@ describe('order', () => {
   })
 })
 
-describe('edge cases', () => {
+describe('groupFriends, edge cases', () => {
   test('no edges, one rank, and k above the number of ranks make no groups', () => {
     expect(agnostic(lists([], [], []), 2, 0)).toEqual({ groups: [], direct: [[], [], []] })
     expect(agnostic(lists([0]), 2, 0)).toEqual({ groups: [], direct: [[]] })
@@ -162,7 +162,7 @@ test('local search leaves groups of more than 12 as greedy found them', () => {
   }
 })
 
-test('groups of more than 256 are refused where there could be any', () => {
+test('groups of more than 256 are rejected if there could be any', () => {
   const many = lists(...Array.from({ length: 300 }, () => [300]), [])
   expect(agnostic(many, 256, 0).groups).toHaveLength(1)
   expect(agnostic(many, 256, 1).groups).toEqual([])
@@ -182,7 +182,7 @@ test.each([
   [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: new Int32Array(3) }, /each of 2 ranks, got 3/],
   [{ k: 2, mode: 'sideways' as 'aware' }, /aware or agnostic, got sideways/],
-] as [GroupingOptions, RegExp][])('refuses %j', (options, message) => {
+] as [GroupingOptions, RegExp][])('groupFriends rejects %j', (options, message) => {
   const error = thrown(() => groupFriends(lists([1], [0]), options))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(message)
@@ -226,7 +226,7 @@ test.each([
       [2, 2],
     ],
   ],
-])('%i common neighbors in %i parts: the first get one more', (m, k, parts) => {
+])('partBounds of %i common neighbors in %i parts: the first parts get one more', (m, k, parts) => {
   expect(Array.from({ length: k }, (_, i) => partBounds(m, k, i))).toEqual(parts)
 })
 

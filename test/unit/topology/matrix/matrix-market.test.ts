@@ -21,8 +21,8 @@ function matrix(header: string, ...lines: string[]): string {
   return [`%%MatrixMarket matrix ${header}`, ...lines, ''].join('\n')
 }
 
-describe('coordinate', () => {
-  test('real general: any order in, ascending out, zeros stay', () => {
+describe('parseMatrixMarket, coordinate', () => {
+  test('real general: entries in any order become ascending rows, zeros are stored', () => {
     const parsed = parseMatrixMarket(
       matrix(
         'coordinate real general',
@@ -104,7 +104,7 @@ describe('coordinate', () => {
     ])
   })
 
-  test('may be empty', () => {
+  test('an empty matrix', () => {
     expect(parseMatrixMarket(matrix('coordinate real general', '0 0 0')).rowStart).toEqual(Int32Array.of(0))
     expect(parseMatrixMarket(matrix('coordinate real general', '2 0 0')).rowStart).toEqual(
       Int32Array.of(0, 0, 0),
@@ -112,7 +112,7 @@ describe('coordinate', () => {
   })
 })
 
-describe('array', () => {
+describe('parseMatrixMarket, array', () => {
   test('real general: column by column, zeros are not stored', () => {
     expect(
       entriesOf(parseMatrixMarket(matrix('array real general', '2 3', '1', '2', '0', '4', '5', '-0'))),
@@ -155,7 +155,7 @@ describe('array', () => {
   })
 })
 
-describe('refuses, with file, line and column', () => {
+describe('parseMatrixMarket rejects, with file, line and column', () => {
   const real = 'coordinate real general'
   test.each([
     [
@@ -313,7 +313,7 @@ test('formatMatrixMarket writes what parseMatrixMarket reads', () => {
   ])
 })
 
-test('readMatrixMarket reads a file, and says which one it cannot read', () => {
+test('readMatrixMarket reads a file, and names one that it cannot read', () => {
   const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))
   const path = join(folder, 'm.mtx')
   writeFileSync(path, matrix('coordinate real general', '1 1 1', '1 1 0.25'))
@@ -325,7 +325,7 @@ test('readMatrixMarket reads a file, and says which one it cannot read', () => {
   expect(error.message).toContain(`cannot read '${path}'`)
 })
 
-test('what a size line promises is allocated only as far as entries come', () => {
+test('parseMatrixMarket allocates only for entries that exist, whatever the size line promises', () => {
   const text = matrix('coordinate real general', '3 3 134217728', '1 1 1', '2 2 2')
   const before = process.memoryUsage().arrayBuffers
   const error = thrown(() => parseMatrixMarket(pipeOf(text, 7), 'm.mtx'))
@@ -333,7 +333,7 @@ test('what a size line promises is allocated only as far as entries come', () =>
   expect(error.message).toBe('m.mtx:4:6: expected 134217728 entries, got the end of the file after 2')
 })
 
-test('a pipe of unknown length gives the same matrix', () => {
+test('parseMatrixMarket of a pipe of unknown length yields the same matrix', () => {
   const entries = Array.from({ length: 70_000 }, (_, e) => `${1 + (e % 300)} ${1 + ((e * 7) % 5000)} ${e}`)
   const text = matrix('coordinate integer general', `300 5000 ${entries.length}`, ...entries)
   expect(parseMatrixMarket(pipeOf(text, 4099))).toEqual(parseMatrixMarket(text))

@@ -51,7 +51,7 @@ function expectTopology(matrix: SparseMatrix, ranks: number): void {
   }
 }
 
-test('column j of A is the out-list of rank j, one row each', () => {
+test('topologyFromMatrix with one row per rank: column j of A is the out-list of rank j', () => {
   const topology = topologyFromMatrix(
     matrixOf(4, 4, [
       [0, 0],
@@ -67,7 +67,7 @@ test('column j of A is the out-list of rank j, one row each', () => {
   expect([...outNeighbors(topology, 3)]).toEqual([0])
 })
 
-test('an explicit zero is an edge too', () => {
+test('topologyFromMatrix makes an edge of an explicit zero', () => {
   const text = '%%MatrixMarket matrix coordinate real general\n2 2 1\n2 1 0\n'
   expect(topologyFromMatrix(parseMatrixMarket(text), { ranks: 2 }).outRank).toEqual(Int32Array.of(1))
 })
@@ -95,7 +95,7 @@ test.each(rankCounts)(
   },
 )
 
-test('more ranks than rows and columns leaves the last ranks isolated', () => {
+test('topologyFromMatrix leaves ranks beyond the rows and columns isolated', () => {
   const topology = topologyFromMatrix(
     matrixOf(2, 3, [
       [0, 2],
@@ -107,15 +107,15 @@ test('more ranks than rows and columns leaves the last ranks isolated', () => {
   expect([0, 1, 2, 3, 4].map((r) => [...inNeighbors(topology, r)])).toEqual([[2], [0], [], [], []])
 })
 
-test('a matrix without rows has no edges', () => {
+test('topologyFromMatrix of a matrix without rows has no edges', () => {
   expect(topologyFromMatrix(matrixOf(0, 0, []), { ranks: 3 }).inRank).toHaveLength(0)
 })
 
-test.each([0, 1.5, 2 ** 25])('refuses %s ranks', (ranks) => {
+test.each([0, 1.5, 2 ** 25])('topologyFromMatrix rejects %s ranks', (ranks) => {
   expect(thrown(() => topologyFromMatrix(matrixOf(1, 1, []), { ranks })).code).toBe('ERR_TOPOLOGY')
 })
 
-describe('real matrices', () => {
+describe('topologyFromMatrix of real matrices', () => {
   // Rows, columns, entries of both triangles.
   const matrices = [
     ['494_bus', 494, 494, 1666],

@@ -9,7 +9,7 @@ import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../thrown.js'
 
-describe('text', () => {
+describe('parseTopologySpec reads, formatTopologySpec writes', () => {
   test.each([
     ['moore:64x64:r=4', { kind: 'moore', dims: [64, 64], radius: 4, periodic: true }, 'moore:64x64:r=4'],
     ['moore:8:r=1:periodic', { kind: 'moore', dims: [8], radius: 1, periodic: true }, 'moore:8:r=1'],
@@ -125,7 +125,7 @@ describe('text', () => {
     ['metis:', 7, 'expected a file name, got the end'],
     ['edges:', 7, 'expected a file name, got the end'],
     ['moore:99999999999999999999:r=1', 7, 'expected a whole number of at least 1'],
-  ])("refuses '%s'", (text, character, message) => {
+  ])("parseTopologySpec rejects '%s'", (text, character, message) => {
     const error = thrown(() => parseTopologySpec(text))
     expect(error.code).toBe('ERR_SPEC')
     expect(error.message).toContain(`topology '${text}', character ${character}: `)
@@ -142,7 +142,7 @@ describe('buildTopology', () => {
     },
   })
 
-  test('calls the generators', () => {
+  test('builds what the generators build', () => {
     expect(buildTopology('moore:4x4:r=1:open')).toEqual(
       mooreTopology({ dims: [4, 4], radius: 1, periodic: false }),
     )
@@ -205,7 +205,7 @@ describe('buildTopology', () => {
     expect(error.message).toContain(message)
   })
 
-  test('reads the disk by default', () => {
+  test('reads files from disk by default', () => {
     expect(thrown(() => buildTopology('edges:/nowhere/at/all')).code).toBe('ERR_FILE')
   })
 })

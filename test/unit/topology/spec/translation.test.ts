@@ -9,7 +9,7 @@ const shown = (spec: string) => {
   return found.kind === 'invariant' ? formatTopologySpec(translationSpec(found)) : found.kind
 }
 
-describe('grids in disguise', () => {
+describe('findTranslations finds the grid of', () => {
   test.each([
     ['cart:8x8:periodic', 'stencil:8x8:star:r=1:periodic'],
     ['cart:6x10', 'stencil:6x10:star:r=1'],
@@ -33,12 +33,12 @@ describe('grids in disguise', () => {
     expect(shown(spec)).toBe(found)
   })
 
-  test('self loops and parallel edges do not count', () => {
+  test('a topology with self loops and parallel edges', () => {
     expect(shown('cart:2x9:periodic')).toBe('stencil:2x9:star:r=1:periodic')
     expect(shown('cart:1x9:periodic')).toBe('stencil:9:star:r=1:periodic')
   })
 
-  test('small ones', () => {
+  test('small topologies', () => {
     expect(findTranslations(buildTopology('cart:1'))).toEqual({
       kind: 'invariant',
       dims: [1],
@@ -50,12 +50,12 @@ describe('grids in disguise', () => {
   })
 })
 
-describe('no grids', () => {
+describe('findTranslations finds no grid in', () => {
   test.each(['er:64:d=0.2', 'rgg:100:r=0.2', 'ws:100:k=4:p=0.1', 'powerlaw:128:d=8'])('%s', (spec) => {
     expect(shown(spec)).toBe('none')
   })
 
-  test('one edge less, more, or elsewhere is enough', () => {
+  test('a grid with one edge removed, added or moved', () => {
     const { ranks, outStart, outRank } = buildTopology('moore:8x8:r=1')
     const edges: (readonly [number, number])[] = []
     for (let p = 0; p < ranks; p++)
@@ -70,12 +70,12 @@ describe('no grids', () => {
     expect(kind([...edges, [12, 40]])).toBe('none')
   })
 
-  test('says so when it would take too long', () => {
+  test('findTranslations reports that it is undecided beyond the work limit', () => {
     const found = findTranslations(buildTopology('moore:64x64:r=2'), { workLimit: 1000 })
     expect(found).toEqual({ kind: 'undecided', reason: 'more than 1000 steps' })
   })
 
-  test('more dimensions than were tried', () => {
+  test('a grid of more dimensions than allowed', () => {
     const topology = buildTopology('cart:3x3x3:periodic')
     expect(findTranslations(topology, { mostDims: 2 })).toEqual({ kind: 'none', mostDims: 2 })
     expect(findTranslations(topology).kind).toBe('invariant')

@@ -22,14 +22,14 @@ describe('topologyFromEdges', () => {
     })
   })
 
-  test('copies what it is given', () => {
+  test('copies its arguments', () => {
     const sources = Int32Array.of(0)
     const topology = topologyFromEdges(2, { sources, destinations: [1] })
     sources[0] = 1
     expect(topology.inRank).toEqual(Int32Array.of(0))
   })
 
-  test.each([1, 2, 3, 4, 7, 8, 16])('an empty graph of %i ranks has none but empty lists', (ranks) => {
+  test.each([1, 2, 3, 4, 7, 8, 16])('of %i ranks without edges has empty lists', (ranks) => {
     const topology = topologyFromEdges(ranks, { sources: [], destinations: [] })
     expect(topology.outStart).toEqual(new Int32Array(ranks + 1))
     expect(topology.inRank).toHaveLength(0)
@@ -46,7 +46,7 @@ describe('topologyFromEdges', () => {
     [2, [-1], [1], null, 'edge 0 from -1 to 1'],
     [2, [0.5], [1], null, 'edge 0 from 0.5 to 1'],
     [2, [0], [1], [Number.NaN], 'weight of edge 0: expected a number, got NaN'],
-  ])('refuses %s ranks with edges %j to %j, weights %j', (ranks, sources, destinations, weights, message) => {
+  ])('rejects %s ranks with edges %j to %j, weights %j', (ranks, sources, destinations, weights, message) => {
     const error = thrown(() => topologyFromEdges(ranks, { sources, destinations, weights }))
     expect(error.code).toBe('ERR_TOPOLOGY')
     expect(error.message).toContain(message)
@@ -114,7 +114,7 @@ describe('topologyFromLists', () => {
       'weight of in-edge 1: expected a number, got NaN',
     ],
     ['no ranks', { ranks: 0 }, 'expected 1 to'],
-  ])('refuses %s', (_, change, message) => {
+  ])('rejects %s', (_, change, message) => {
     const error = thrown(() => topologyFromLists({ ...lists, ...change }))
     expect(error.code).toBe('ERR_TOPOLOGY')
     expect(error.message).toContain(message)
