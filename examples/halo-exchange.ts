@@ -5,7 +5,7 @@
  *   rankweave run examples/halo-exchange.ts -n 6
  *
  * The result is compared with the same steps on one rank. It must be equal to the last bit: every cell is computed
- * from the same numbers in the same order, wherever it lives.
+ * from the same numbers in the same order, whichever rank owns it.
  */
 import { type CartCommunicator, type Communicator, type Gathered, strided } from 'rankweave'
 import { dimsCreate } from 'rankweave/topology'
@@ -17,7 +17,7 @@ export const rankCounts = [1, 4, 6, 7]
 const plate = { rows: 30, columns: 44 }
 const steps = 60
 
-/** A hot spot off the middle; the rim stays at 0. */
+/** A hot spot away from the middle; the boundary stays at 0. */
 const initial = (row: number, column: number) => 100 * Math.exp(-((row - 8) ** 2 + (column - 30) ** 2) / 40)
 
 export default async function main(world: Communicator) {
@@ -47,7 +47,7 @@ export default async function main(world: Communicator) {
 
 /**
  * Along each dimension: my last cells to the rank ahead while the one behind sends me its last, and the other way
- * round. At the edge of the plate `shift` says PROC_NULL: nothing is sent, the halo keeps its zeros.
+ * round. At the edge of the plate `shift` returns PROC_NULL: nothing is sent, the halo keeps its zeros.
  */
 async function exchangeHalo(grid: CartCommunicator, tile: Tile): Promise<void> {
   const { rows, columns } = tile
@@ -73,7 +73,7 @@ class Tile {
     this.#cells = new Float64Array((rows + 2) * this.#width)
   }
 
-  /** A row lies in one piece. */
+  /** A row is contiguous. */
   row(r: number) {
     return this.#cells.subarray(r * this.#width + 1, r * this.#width + 1 + this.columns)
   }

@@ -1,9 +1,9 @@
 /**
- * Rows and columns of a grid: y = A x with A cut into blocks, one per rank.
+ * Rows and columns of a grid: y = A x with A divided into blocks, one per rank.
  *
  *   rankweave run examples/split-grid.ts -n 12
  *
- * The ranks stand in a grid. Rank (i, j) holds block (i, j) of A. Two splits of the world give every rank two more
+ * The ranks form a grid. Rank (i, j) holds block (i, j) of A. Two splits of the world give every rank two more
  * communicators: its row of the grid and its column. Then the product is one broadcast down the columns, one local
  * product, and one reduction along the rows.
  */
@@ -27,7 +27,7 @@ export default async function main(world: Communicator) {
   const row = await world.split(i, j)
   const column = await world.split(j, i)
 
-  // The top row of the grid knows x; part j goes down column j.
+  // The top row of the grid has x; part j is broadcast down column j.
   const mine = i === 0 ? Float64Array.from({ length: block }, (_, c) => entryOfX(j * block + c)) : null
   const x = await column.bcast(mine, 0)
 
@@ -52,7 +52,7 @@ function mostSquare(n: number): number {
   return d
 }
 
-/** Against the product by its definition. */
+/** Compared with the product by its definition. */
 function largestError(y: Float64Array, columns: number): number {
   let largest = 0
   for (let row = 0; row < y.length; row++) {

@@ -1,11 +1,11 @@
 /**
- * Sparse matrix times dense matrix, rows cut among the ranks: the messages are planned from the matrix.
+ * Sparse matrix times dense matrix, rows distributed over the ranks: the messages are planned from the matrix.
  *
  *   rankweave run examples/spmm.ts -n 16
  *   rankweave run examples/spmm.ts -n 16 -- A.mtx
  *
- * C = A x B. A rank needs the rows of B that its part of A has columns for, so A's pattern says who sends to whom: that
- * is the process topology. Ranks with many destinations in common combine what they send.
+ * C = A x B. A rank needs the rows of B that its part of A has columns for, so the pattern of A determines who sends to
+ * whom: that is the process topology. Ranks with many destinations in common combine what they send.
  */
 import type { Communicator } from 'rankweave'
 import {
@@ -31,16 +31,16 @@ export default async function main(world: Communicator, args: readonly string[] 
     strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
   })
 
-  // My rows of A and C, my rows of B: both cut as evenly as possible.
+  // My rows of A and C, my rows of B: both distributed as evenly as possible.
   const rowsOfA = blockBounds(a.rows, world.size)
   const rowsOfB = blockBounds(a.cols, world.size)
   const [firstRow, endRow] = [rowsOfA[world.rank], rowsOfA[world.rank + 1]]
   const mine = rowsOf(rowsOfB, world.rank, (row, column) => entryOfB(row, column))
 
-  // One collective: everyone's rows of B go where they are needed. Block s of the result is from graph.sources[s].
+  // One collective: the rows of B go where they are needed. Block s of the result is from graph.sources[s].
   const { data, displs } = await graph.neighborAllgatherv(mine)
 
-  // Where each row of B that I have lies: in my own block, or in the one from its owner.
+  // Where each row of B is stored that I have: in my own block, or in the one from its owner.
   const rowOfB = new Map<number, Float64Array>()
   const remember = (owner: number, block: Float64Array) => {
     for (let row = rowsOfB[owner], at = 0; row < rowsOfB[owner + 1]; row++, at += width) {
@@ -54,7 +54,7 @@ export default async function main(world: Communicator, args: readonly string[] 
   for (let row = firstRow; row < endRow; row++) {
     for (let entry = a.rowStart[row]; entry < a.rowStart[row + 1]; entry++) {
       const factors = rowOfB.get(a.colIndex[entry])
-      if (factors === undefined) throw new Error(`nobody sent row ${a.colIndex[entry]} of B`)
+      if (factors === undefined) throw new Error(`no rank sent row ${a.colIndex[entry]} of B`)
       for (let c = 0; c < width; c++) product[(row - firstRow) * width + c] += a.values[entry] * factors[c]
     }
   }
@@ -87,7 +87,7 @@ function serialProduct(a: SparseMatrix): Float64Array {
   return product
 }
 
-/** A banded matrix, written as what it would be read from. */
+/** A banded matrix, in the text form that a file would have. */
 function band(size: number, halfWidth: number): SparseMatrix {
   const lines: string[] = []
   for (let row = 1; row <= size; row++) {
