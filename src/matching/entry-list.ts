@@ -1,25 +1,25 @@
 import { ANY_SOURCE, ANY_TAG } from './wildcards.js'
 
-/** What matching queues: a posted receive (source and tag may be wildcards) or a message (both are exact). */
+/** What a matching queue holds: a posted receive (source and tag may be wildcards) or a message (both are exact). */
 export interface Entry {
   readonly source: number
   readonly tag: number
-  /** Place in the order of its list. The list keeps these four. */
+  /** Place in the order of its list. These four belong to the list. */
   order: number
   listed: boolean
   previous: Entry | undefined
   next: Entry | undefined
 }
 
-/** Up to this many entries are searched one by one; with more, an index is built. */
+/** Up to this many entries are searched linearly; beyond that an index is built. */
 const indexBeyond = 24
 
 /**
- * Entries in the order they came. `find` gives the earliest that matches, in constant time however many are
- * queued: short lists are searched one by one, long ones keep an index by source and tag.
+ * Entries in the order they were added. `find` returns the earliest that matches, in constant time however many are
+ * queued: short lists are searched linearly, long ones have an index by source and tag.
  *
- * The index is lazy: entries that left stay in it until a search passes them, and it is rebuilt when as many have
- * left as are still here, so the cost of an entry stays constant.
+ * The index is lazy: removed entries stay in it until a search passes them, and it is rebuilt when as many entries were
+ * removed as are left, so the cost per entry stays constant.
  */
 export class EntryList<E extends Entry> {
   readonly #holds: 'patterns' | 'messages'
@@ -30,7 +30,7 @@ export class EntryList<E extends Entry> {
   #index: Index | undefined
   #gone = 0
 
-  /** @param holds `patterns`: posted receives, searched by messages; `messages`: the other way round */
+  /** @param holds `patterns`: posted receives, searched by messages; `messages`: the reverse */
   constructor(holds: 'patterns' | 'messages') {
     this.#holds = holds
   }
@@ -65,7 +65,7 @@ export class EntryList<E extends Entry> {
     return undefined
   }
 
-  /** Takes out an entry that is in the list. */
+  /** Removes an entry that is in the list. */
   remove(entry: E): void {
     if (entry.previous === undefined) this.#first = entry.next
     else entry.previous.next = entry.next
@@ -79,7 +79,7 @@ export class EntryList<E extends Entry> {
     else if (++this.#gone > this.#size + indexBeyond) this.#reindex()
   }
 
-  /** In order. The list may lose the entry it is at. */
+  /** In order. The current entry may be removed during the iteration. */
   *[Symbol.iterator](): Generator<E> {
     for (let entry = this.#first; entry !== undefined; ) {
       const next = entry.next
@@ -100,7 +100,7 @@ interface Index {
   find(source: number, tag: number): Entry | undefined
 }
 
-/** First in, first out; entries that left the list are skipped. */
+/** First in, first out; entries that were removed from the list are skipped. */
 class Line {
   readonly #entries: Entry[] = []
   #head = 0
@@ -135,7 +135,7 @@ class Lines {
 /** Exact: sources are below 2^22 and tags below 2^31. */
 const keyOf = (source: number, tag: number) => source * 2 ** 31 + tag
 
-/** Every entry under the one pattern it is; a message looks under the four patterns it fits. */
+/** Every receive under its own pattern; a message is searched under the four patterns that accept it. */
 class PatternIndex implements Index {
   readonly #exact = new Lines()
   readonly #ofSource = new Lines()
@@ -158,7 +158,7 @@ class PatternIndex implements Index {
   }
 }
 
-/** Every entry under the four patterns that fit it; a pattern looks under itself. */
+/** Every message under the four patterns that accept it; a receive is searched under its own pattern. */
 class MessageIndex implements Index {
   readonly #exact = new Lines()
   readonly #ofSource = new Lines()

@@ -1,10 +1,10 @@
-/** Receive from whoever sent first. MPI-4.1 §3.2.4. */
+/** Receive from any rank. MPI-4.1 §3.2.4. */
 export const ANY_SOURCE = -1
 
-/** Receive whatever the tag. MPI-4.1 §3.2.4. */
+/** Receive a message with any tag. MPI-4.1 §3.2.4. */
 export const ANY_TAG = -1
 
-/** A neighbor that is not there: sends to it and receives from it complete at once, with no data. MPI-4.1 §3.10. */
+/** No process: sends to it and receives from it complete at once, without data. MPI-4.1 §3.10. */
 export const PROC_NULL = -2
 
 /** Largest tag a user may send with (MPI_TAG_UB). */

@@ -22,10 +22,10 @@ import type { PlannedSplit } from './planned-split.js'
 import type { RangeContexts } from './range-contexts.js'
 import type { SplitOrigin } from './split/plan/split-call.js'
 
-/** Frames of kinds below this one belong to point-to-point matching. */
+/** Frames of kinds below this one belong to point-to-point messages. */
 const firstCollectiveKind = 16
 
-/** One process of a world with its communicators: it makes them known here, and forgets them. */
+/** One process of a world with its communicators, which it opens and drops. */
 export class CommRuntime extends Runtime<CommState> {
   /** The distributed tables of all its communicators. */
   readonly slices = new SliceService(this)
@@ -34,15 +34,15 @@ export class CommRuntime extends Runtime<CommState> {
     return this.router.open(id, () => new CommState(this, id, table, processes))
   }
 
-  /** Forgets a communicator. The caller has made sure that no frame of it is in flight to this process. */
+  /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   dropContext(id: ContextId): void {
     this.router.close(id)?.releaseTable()
   }
 }
 
 /**
- * What a process keeps for one communicator, shared by all its ranks here: table, matching, collectives. A
- * rank's `Communicator` is a small handle on it.
+ * One communicator in one process, shared by all its ranks here: table, matching, collectives. A rank's `Communicator`
+ * is a small handle on it.
  */
 export class CommState implements CommContext, FrameContext {
   readonly runtime: CommRuntime
@@ -76,7 +76,7 @@ export class CommState implements CommContext, FrameContext {
 
   /**
    * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
-   *   tell, and for one that was distributed, so that all processes number themselves alike
+   *   have them, and for one that was distributed, so that every process uses the same numbers
    */
   constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: Int32Array) {
     this.runtime = runtime
@@ -131,8 +131,8 @@ export class CommState implements CommContext, FrameContext {
   }
 
   /**
-   * The whole table here, fetched from its hosts if need be: O(size) memory, a message per slice, once. From then on
-   * the communicator has it instead of its part of the distributed one.
+   * The whole table, fetched from its hosts unless it is here: O(size) memory, a message per slice, once. From then on
+   * it replaces the communicator's part of the distributed one.
    */
   place(): Promise<LocalRankTable> {
     const table = this.#table
@@ -160,7 +160,7 @@ export class CommState implements CommContext, FrameContext {
     return this.#group
   }
 
-  /** Gives back the share in a distributed table, once. */
+  /** Releases its share in a distributed table, once. */
   releaseTable(): void {
     if (this.#table.kind !== 'distributed' || this.#isReleased) return
     this.#isReleased = true
@@ -184,7 +184,7 @@ export class CommState implements CommContext, FrameContext {
     return this.worldRank(localIndex) - this.runtime.firstRank
   }
 
-  /** Messages between ranks. Made when the first one is sent, comes or is waited for: many communicators never see one. */
+  /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()
     return this.#matching
@@ -196,7 +196,7 @@ export class CommState implements CommContext, FrameContext {
     return matching
   }
 
-  /** The same, where it has been made. */
+  /** The same, if it has been made. */
   get openedMatching(): Matching | undefined {
     return this.#matching
   }
@@ -217,12 +217,12 @@ export class CommState implements CommContext, FrameContext {
     return this.#tables
   }
 
-  /** Whether frames about tables may be under way: asked when the communicator is freed. */
+  /** Whether frames about tables may be in flight: checked when the communicator is freed. */
   get sharesTables(): boolean {
     return this.#tables !== undefined
   }
 
-  /** A rank table that is spelled out, and where its ranks are, need not be in every process of a machine. */
+  /** A replicated rank table and the processes of its ranks need not be in every process of a node. */
   #shareRanks(): void {
     const table = this.#table
     if (table.kind !== 'replicated') return

@@ -3,7 +3,7 @@ import type { Send } from './message/send.js'
 
 /**
  * Sends to ranks whose addresses are being looked up. A send to a rank waits behind those that were started before, so
- * that a look-up lets none overtake another.
+ * that none overtakes another during a look-up.
  */
 export class AddressQueue {
   /** By rank in the communicator. */
@@ -14,7 +14,7 @@ export class AddressQueue {
     return this.#waiting.size === 0
   }
 
-  /** True when the send has been put behind others to its rank. */
+  /** True when the send has been queued behind others to its rank. */
   holds(send: Send): boolean {
     if (this.#waiting.size === 0) return false
     const queue = this.#waiting.get(send.dest)
@@ -41,7 +41,7 @@ export class AddressQueue {
     return [...this.#waiting.values()].flat()
   }
 
-  /** Resolves when all sends so far have gone, or have failed. For the one who frees the communicator. */
+  /** Resolves when all sends so far have been dispatched or have failed: awaited before the communicator is freed. */
   whenNone(): Promise<void> {
     if (this.none) return Promise.resolve()
     return new Promise((resolve, reject) => {

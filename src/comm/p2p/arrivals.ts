@@ -12,9 +12,9 @@ import type { Receive } from './message/receive.js'
 import type { RendezvousTransfers } from './rendezvous.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
-/** Messages of one communicator as they come: to the receive that is there, or into the mailbox until one is. */
+/** Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until there is one. */
 export class Arrivals {
-  /** Messages taken out of matching by a matched probe and not yet received. */
+  /** Messages removed from matching by a matched probe and not yet received. */
   readonly extracted = new Set<Arrived>()
   readonly #state: CommContext
   readonly #credit: Credit
@@ -66,7 +66,7 @@ export class Arrivals {
     this.enter(mailbox, message, receive)
   }
 
-  /** A message whose data stay with their sender until it is matched. */
+  /** A message whose data stay with the sender until it is matched. */
   offer(src: number, header: Int32Array): void {
     const bytes = header[headerWord.kind] === frameKind.shared ? this.#reach(src, header) : undefined
     const transferId = header[envelopeWord.transferId]!
@@ -89,7 +89,7 @@ export class Arrivals {
     return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
   }
 
-  /** The sender wants its message back; it gets no answer if it was matched, because it has that one already. */
+  /** The sender requests its message back. No effect once it is matched: the reply to the match settles the send. */
   takeBack(src: number, transferId: number): void {
     const message = this.#unexpected.find(src, transferId)
     if (message === undefined || !message.listed) return
@@ -97,7 +97,7 @@ export class Arrivals {
     this.#unexpected.discard(message, cancelReason.asked)
   }
 
-  /** A message is here. @param receive the first posted receive that matches, if any */
+  /** Hands a message over, or queues it. @param receive the first posted receive that matches, if any */
   enter(mailbox: Mailbox, message: Arrived, receive: Receive<unknown> | undefined): void {
     if (receive !== undefined) {
       mailbox.posted.remove(receive)
@@ -114,7 +114,7 @@ export class Arrivals {
     }
   }
 
-  /** Takes a message out of matching. */
+  /** Removes a message from matching. */
   extract(message: Arrived): Arrived {
     this.extracted.add(message)
     return message

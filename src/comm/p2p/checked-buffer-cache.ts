@@ -1,11 +1,11 @@
 import { type TypedArray, typeCode } from '../datatype/elements.js'
 
-/** An array of at most this size is worth keeping alive so that it need not be checked again. */
+/** Longer arrays are not retained just to save the next check. */
 const longestBytes = 65_536
 
 /**
  * The last array that was checked, unless it is long, and its bytes. Whether memory is of fixed length never changes; it
- * can only be detached, and then there are no bytes any more.
+ * can only be detached, and then its bytes are empty.
  */
 export class CheckedBufferCache {
   type: number = typeCode.value

@@ -30,9 +30,9 @@ interface Route {
 }
 
 /**
- * The way of most messages: an array that fits one frame, between ranks of two processes, whose receive is there when it
- * comes. Envelope and data are read where the fabric has them, and no object is made but the message. All that is out
- * of the ordinary is refused here, before anything has changed, and goes the way that can do everything (`Matching`).
+ * The path of most messages: an array that fits in one frame, between ranks of two processes, whose receive is there when
+ * it arrives. Envelope and data are read in the fabric's memory, and no object is made but the message. Everything else
+ * is refused here, before anything has changed, and takes the general path (`Matching`).
  */
 export class EagerFastPath implements EagerSink {
   readonly #state: CommContext
@@ -41,7 +41,7 @@ export class EagerFastPath implements EagerSink {
   readonly #addressQueue: AddressQueue
   readonly #envelopes: EnvelopeCount
   readonly #header = new Int32Array(envelopeWords)
-  /** Of the last message: most often the next one goes the same way. Its words are in the header. */
+  /** Of the last message: most often the next one takes the same route. Its words are in the header. */
   #route: Route | undefined
   readonly #sent = new CheckedBufferCache()
   readonly #filled = new CheckedBufferCache()
@@ -64,12 +64,12 @@ export class EagerFastPath implements EagerSink {
     this.#header[headerWord.counter] = state.id.counter
   }
 
-  /** Takes nothing any more: the communicator has failed, or has lost a process. */
+  /** Refuses everything from now on: the communicator has failed, or has lost a process. */
   stop(): void {
     this.#stopped = true
   }
 
-  /** Sends a short array to a rank elsewhere. False, and nothing done, for all else. */
+  /** Sends a short array to a rank in another process. False, and nothing done, for everything else. */
   send(owner: Mailbox, data: unknown, dest: number, tag: number): boolean {
     if (this.#stopped || !this.#addressQueue.none) return false
     const { runtime } = this.#state
@@ -100,7 +100,7 @@ export class EagerFastPath implements EagerSink {
     return true
   }
 
-  /** The way to a rank in another process; undefined for one here, or where it may have to be looked up elsewhere. */
+  /** The route to a rank in another process; undefined for a rank here, or one whose address may have to be fetched. */
   #routeTo(dest: number): Route | undefined {
     const { runtime, table } = this.#state
     if (table.kind === 'distributed') return undefined
@@ -113,14 +113,14 @@ export class EagerFastPath implements EagerSink {
     return this.#route
   }
 
-  /** Whether a receive buffer was checked just now, and need not be again. */
+  /** Whether a receive buffer is the one checked last, and need not be checked again. */
   knows(into: ReceiveBuffer): boolean {
     return this.#filled.is(into)
   }
 
   /**
-   * Looks for the message of a receive that its rank is about to wait for. Returns the message; or the receive, where it
-   * had to be posted; undefined when nothing was done.
+   * Polls for the message of a receive that its rank is about to wait for. Returns the message; or the receive, if it had
+   * to be posted; undefined when nothing was done.
    *
    * @param into has been checked
    */
@@ -153,12 +153,12 @@ export class EagerFastPath implements EagerSink {
     }
   }
 
-  /** Posts the receive that is sought, if there is one: something has come that must see it. */
+  /** Posts the unposted receive, if there is one: something has arrived that must see it. */
   post(): void {
     this.#unposted.post()
   }
 
-  /** An eager message as it lies in the fabric's memory. True when it went to its receive; false, and nothing done, else. */
+  /** An eager message in the fabric's memory. True when it went to its receive; false, and nothing done, otherwise. */
   arrive(
     src: number,
     words: Int32Array,
@@ -183,7 +183,7 @@ export class EagerFastPath implements EagerSink {
     if (mailbox === undefined) return false
     const source = words[at + envelopeWord.source]!
     const tag = words[at + envelopeWord.tag]!
-    // What was posted comes before what is sought.
+    // Posted receives precede the unposted one.
     const receive = mailbox.posted.find(source, tag)
     const count = payloadBytes / elementSizeBytes(type)
     let data: ReceiveBuffer | undefined
@@ -223,5 +223,5 @@ export class EagerFastPath implements EagerSink {
 }
 
 const none = new Uint8Array(0)
-/** Up to this, a loop is faster than any call. */
+/** Up to this size, a loop is faster than any call. */
 const smallBytes = 32

@@ -2,8 +2,8 @@ import type { RankweaveError } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 
 /**
- * Envelopes of one communicator that left this process and that came to it, so that a collective free knows when
- * nothing is under way. A request to take a message back counts as one.
+ * Envelopes of one communicator that left this process and that arrived at it, so that a collective free knows when
+ * nothing is in flight. A request to take a message back counts as one.
  */
 export class EnvelopeCount {
   /** Sent so far to each process index. */
@@ -25,7 +25,7 @@ export class EnvelopeCount {
     this.sent[this.#state.indexOfProcess(process)]!++
   }
 
-  /** Whether somebody waits for envelopes to arrive. */
+  /** Whether a free waits for envelopes to arrive. */
   get awaited(): boolean {
     return this.#waiting.length > 0
   }
@@ -38,7 +38,7 @@ export class EnvelopeCount {
     for (const { resolve } of done) resolve()
   }
 
-  /** Resolves when `count` have arrived in all. */
+  /** Resolves when `count` have arrived in total. */
   whenArrived(count: number): Promise<void> {
     if (this.#arrived >= count) return Promise.resolve()
     return new Promise((resolve, reject) => {

@@ -11,7 +11,7 @@ import type { Matching } from './message-matching.js'
 import { Request } from './request.js'
 
 /**
- * A message that a matched probe has taken out of matching: nobody else can receive it.
+ * A message that a matched probe has removed from matching: no other receive can get it.
  *
  * @see MPI-4.1 §3.8.2
  */
@@ -39,7 +39,7 @@ export class MatchedMessage implements Status {
   /**
    * Receives the message.
    *
-   * @param options a `signal` that aborts before the call refuses it; the message itself can no longer be let go of
+   * @param options a `signal` that aborts before the call makes it fail; once started, the receive cannot be cancelled
    * @throws ERR_REQUEST the second time; ERR_TRUNCATE, ERR_TYPE_MISMATCH as `recv`
    * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
    */
@@ -76,7 +76,7 @@ export class MatchedMessage implements Status {
   }
 }
 
-/** What a receive from PROC_NULL gets. */
+/** The message of a receive from PROC_NULL. */
 export function nothingFrom(into: ReceiveBuffer | undefined): Message {
   return { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0, data: into ?? null }
 }

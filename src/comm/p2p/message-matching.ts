@@ -20,7 +20,7 @@ import { UnexpectedMessages } from './unexpected-messages.js'
 
 /**
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which receive, and
- * what becomes of both when the communicator is freed or fails.
+ * what happens to both when the communicator is freed or fails.
  */
 export class Matching implements SendWithdrawal {
   readonly #state: CommContext
@@ -58,12 +58,12 @@ export class Matching implements SendWithdrawal {
     if (this.#anyLost) this.short.stop()
   }
 
-  /** Envelopes (and requests to take one back) sent so far to each process index; what a collective free adds up. */
+  /** Envelopes (and requests to take one back) sent so far to each process index; a collective free adds them up. */
   get envelopesSent(): Int32Array {
     return this.#envelopes.sent
   }
 
-  /** Resolves when no send waits for the address of its destination; only then `envelopesSent` has them all. */
+  /** Resolves when no send waits for the address of its destination; only then is `envelopesSent` complete. */
   whenAddressed(): Promise<void> {
     return this.#addressQueue.whenNone()
   }
@@ -101,7 +101,7 @@ export class Matching implements SendWithdrawal {
     return mailbox.arrived.find(source, tag)?.status
   }
 
-  /** Takes that message out of matching. */
+  /** Removes that message from matching. */
   extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
@@ -109,7 +109,7 @@ export class Matching implements SendWithdrawal {
     return this.#arrivals.extract(message)
   }
 
-  /** Receives a message that was taken out of matching. */
+  /** Receives a message that was removed from matching. */
   receiveExtracted(message: Arrived, receive: Receive<unknown>): void {
     this.#arrivals.extracted.delete(message)
     this.#unexpected.give(message, receive)
@@ -148,18 +148,18 @@ export class Matching implements SendWithdrawal {
   }
 
   /**
-   * Resolves when `count` envelopes have arrived here from other processes in all.
+   * Resolves when `count` envelopes have arrived here from other processes in total.
    *
-   * @throws whatever the communicator failed with, when it fails first
+   * @throws the error of the communicator, if it fails first
    */
   whenArrived(count: number): Promise<void> {
     return this.#failed === undefined ? this.#envelopes.whenArrived(count) : Promise.reject(this.#failed)
   }
 
   /**
-   * Ends point-to-point communication after all processes have stopped starting any and all envelopes have arrived:
+   * Ends point-to-point communication after every process has stopped starting operations and all envelopes have arrived:
    * receives that no message can match any more and sends that no receive has matched fail with ERR_COMM_FREED.
-   * Resolves when what was matched has completed, so that no frame of this communicator is under way from here.
+   * Resolves when matched transfers have completed, so that no frame of this communicator is in flight from here.
    */
   async close(): Promise<void> {
     this.#sends.close()
@@ -198,8 +198,8 @@ export class Matching implements SendWithdrawal {
   }
 
   /**
-   * Receives that only process `peer` can satisfy, or that it might have (any source), fail with ERR_PEER_LOST; so
-   * do sends to it. A receive from any source that is started later waits for the processes that are left.
+   * Receives that only process `peer` can satisfy, or that it could have (any source), fail with ERR_PEER_LOST; so do
+   * sends to it. A receive from any source that is started later waits for the remaining processes.
    */
   peerLost(peer: number, _reason: string): void {
     const error = this.#state.runtime.lostPeer(peer)
@@ -218,7 +218,7 @@ export class Matching implements SendWithdrawal {
     this.#transfers.fail(error, peer)
   }
 
-  /** Operations that somebody awaits. */
+  /** Operations that a rank waits for. */
   awaited(): (Send | Receive<unknown>)[] {
     return this.#pending().filter((operation) => operation.awaited)
   }
@@ -239,7 +239,7 @@ export class Matching implements SendWithdrawal {
     if (source === ANY_SOURCE || this.#mailboxes.has(source)) return undefined
     const { runtime, table } = this.#state
     const worldRank = table.lookup(source)
-    // A look-up under way is bound to fail by itself if it needs the lost process.
+    // A look-up in progress fails by itself if it needs the lost process.
     return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
   }
 

@@ -137,7 +137,7 @@ export function improbe(comm: Endpoint, source: number, tag: number): Promise<Ma
   })
 }
 
-/** Tries, lets frames in and tries again, lets timers and I/O run and tries a last time. */
+/** Tries, delivers frames and tries again, lets timers and I/O run and tries a last time. */
 function poll<T>(
   comm: Endpoint,
   source: number,
@@ -156,7 +156,7 @@ function poll<T>(
   })
 }
 
-/** Sends what is gone when the call returns; false, and nothing done, for all else. */
+/** Sends what leaves before the call returns; false, and nothing done, for everything else. */
 function sendShort(comm: Endpoint, data: unknown, dest: number, tag: number): boolean {
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
@@ -250,18 +250,18 @@ function badRank(name: 'source' | 'dest', rank: unknown, size: number): Rankweav
   const wildcard = name === 'source' ? 'ANY_SOURCE, ' : ''
   return new RankweaveError(
     'ERR_RANK',
-    `${name} must be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
+    `expected ${name} as ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
   )
 }
 
 function badTag(tag: unknown, expected: string): RankweaveError {
-  return new RankweaveError('ERR_TAG', `tag must be ${expected}, got ${shown(tag)}`)
+  return new RankweaveError('ERR_TAG', `expected tag as ${expected}, got ${shown(tag)}`)
 }
 
 function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {
   if (options === undefined) return undefined
   if (options === null || typeof options !== 'object') {
-    throw new RankweaveError('ERR_ARGUMENT', `options must be an object, got ${shown(options)}`)
+    throw new RankweaveError('ERR_ARGUMENT', `expected options as an object, got ${shown(options)}`)
   }
   const misfit = misfitSignal(options.signal)
   if (misfit !== undefined) throw misfit

@@ -18,7 +18,7 @@ import type { Receive } from './message/receive.js'
 import type { Send } from './message/send.js'
 import { TransferFrames } from './transfer-frames.js'
 
-/** A send whose receiver, in another process, still owes an answer. */
+/** A send whose receiver, in another process, has not replied finally. */
 interface Outgoing {
   readonly send: Send
   /** Set once the receiver is ready. */
@@ -34,12 +34,13 @@ interface Incoming extends Grantee {
   readonly landing: Landing
 }
 
-/** Names a transfer among those of all processes: ids are its sender's. */
+/** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export const keyOf = (process: number, transferId: number) => process * 2 ** 31 + transferId
 
 /**
- * Messages of one communicator from and to other processes: writes the frames of sends, and moves what has been
- * matched. What matches what is decided in `Matching`.
+ * Messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous: the
+ * envelope alone is sent, and the data follow in frames or in bulk once the receiver is ready (`clearToSend`), or the
+ * receiver reads them in the sender's memory. Which message goes to which receive is decided in `Matching`.
  */
 export class RendezvousTransfers {
   readonly #state: CommContext
@@ -90,7 +91,7 @@ export class RendezvousTransfers {
     this.#await(send)
   }
 
-  /** Asks the receiver of an unmatched send to let go of it. */
+  /** Requests an unmatched send back from its receiver. */
   askBack(send: Send): void {
     this.#frames.control(send.process, frameKind.cancel, send.transferId, cancelStage.unmatched)
   }
@@ -99,7 +100,7 @@ export class RendezvousTransfers {
     this.#frames.control(process, frameKind.acknowledge, transferId)
   }
 
-  /** Tells a sender that its message will not be taken. */
+  /** Notifies a sender that its message will not be received. */
   refuse(process: number, transferId: number, reason: number): void {
     this.#frames.control(process, frameKind.cancelled, transferId, reason)
   }
@@ -144,7 +145,7 @@ export class RendezvousTransfers {
     )
   }
 
-  /** Everything but envelopes and `cancel` of unmatched messages, which are matching's. */
+  /** All frames but envelopes and `cancel` of unmatched messages, which `Matching` handles. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const transferId = header[transferWord.transferId]!
     switch (header[headerWord.kind]) {
@@ -177,7 +178,7 @@ export class RendezvousTransfers {
     }
   }
 
-  /** Resolves when no transfer is under way in either direction. */
+  /** Resolves when no transfer is in flight in either direction. */
   idle(): Promise<void> {
     if (this.#outgoing.size + this.#incoming.size === 0) return Promise.resolve()
     return new Promise((resolve) => {

@@ -4,12 +4,12 @@ import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.j
 import type { WaitOptions } from '../process/wait-options.js'
 import type { Pending, Waiter } from './message/pending.js'
 
-/** What `test` found. */
+/** Result of `test`. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
 
 /**
  * An operation that was started and completes by itself; wait for it or test it, as often as you like. Not a
- * promise, so that it can be returned from async functions, and so that an error nobody asks for disturbs nobody.
+ * promise, so that it can be returned from async functions, and so that an error that is not asked for is not unhandled.
  *
  * @see MPI-4.1 §3.7
  */
@@ -17,13 +17,13 @@ export class Request<T> {
   /** @internal */
   readonly pending: Pending<T>
 
-  /** Not for users: requests come from `isend`, `issend`, `irecv`. */
+  /** Not for users: `isend`, `issend` and `irecv` return requests. */
   constructor(pending: Pending<T>) {
     this.pending = pending
   }
 
   /**
-   * Resolves when the operation has completed, to what it came to.
+   * Resolves to the operation's value when it has completed.
    *
    * @param options `signal` ends this wait only; the operation goes on, and can be waited for again or cancelled
    * @throws ERR_ABORTED through `signal`, or when the operation was cancelled; else the operation's own error
@@ -46,8 +46,8 @@ export class Request<T> {
   }
 
   /**
-   * Asks to take the operation back. Whether that came in time is what `wait` tells: ERR_ABORTED if it did; else the
-   * operation completes as if nothing had been asked. Data that was buffered for its receiver is not taken back.
+   * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise the operation
+   * completes as if nothing had been requested. Data that was buffered for its receiver is not taken back.
    *
    * @see MPI-4.1 §3.8.4 (MPI_Cancel)
    */
@@ -60,14 +60,14 @@ type Values<R extends readonly Request<unknown>[]> = {
   -readonly [K in keyof R]: R[K] extends Request<infer T> ? T : never
 }
 
-/** One of several requests, by its index among them, and what it came to. */
+/** One of several requests, by its index among them, and its value. */
 export interface Completed<R extends readonly Request<unknown>[]> {
   readonly index: number
   readonly value: Values<R>[number]
 }
 
 /**
- * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others go on.
+ * Resolves when all have completed, to their values in order. Rejects as soon as one has failed; the others continue.
  *
  * @see MPI-4.1 §3.7.5 (MPI_Waitall)
  */
@@ -144,7 +144,7 @@ export async function testany<const R extends readonly Request<unknown>[]>(
   return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }
 }
 
-/** Lets frames in; if what is polled is still not there, lets timers and I/O run before the caller looks again. */
+/** Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again. */
 function progress(requests: readonly Request<unknown>[], enough: 'all' | 'any' = 'all'): Promise<void> {
   const done = () =>
     enough === 'all'
@@ -174,7 +174,7 @@ function promiseTry<T>(value: () => T): Promise<T> {
 /**
  * Waits on all of `requests` at once.
  *
- * @param decide called as each one settles; gives what the wait comes to, once that is known
+ * @param decide called as each one settles; returns the outcome of the wait, once that is known
  */
 function watch<R extends Request<unknown>, T>(
   requests: readonly R[],
@@ -219,10 +219,10 @@ function watch<R extends Request<unknown>, T>(
 
 function emptyList(name: string, requests: readonly unknown[]): RankweaveError | undefined {
   if (requests.length > 0) return undefined
-  return new RankweaveError('ERR_REQUEST', `${name} needs at least one request, got none`)
+  return new RankweaveError('ERR_REQUEST', `${name}: expected at least one request, got none`)
 }
 
-/** What is wrong with the arguments of a wait for several requests, if anything. */
+/** Why the arguments of a wait for several requests are not valid, if they are not. */
 function misfitWait(
   name: string,
   requests: unknown,
@@ -238,7 +238,10 @@ function requireRequests(name: string, requests: unknown): void {
 
 function misfitRequests(name: string, requests: unknown): RankweaveError | undefined {
   if (!Array.isArray(requests)) {
-    return new RankweaveError('ERR_ARGUMENT', `${name} needs an array of requests, got ${shown(requests)}`)
+    return new RankweaveError(
+      'ERR_ARGUMENT',
+      `${name}: expected an array of requests, got ${shown(requests)}`,
+    )
   }
   const bad = requests.findIndex((request) => !(request instanceof Request))
   if (bad < 0) return undefined

@@ -14,11 +14,11 @@ import type { Send } from './message/send.js'
 import type { RendezvousTransfers } from './rendezvous.js'
 
 /**
- * Sends of one communicator that the eager fast path does not take: finds where the receiver is, and decides whether
- * the data travels with its envelope (eager) or waits for its receive (rendezvous).
+ * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides whether the data
+ * travel with the envelope (eager) or wait for the receive (rendezvous).
  *
- * Messages between ranks of this process touch no fabric: a posted receive gets the sender's data in one copy; an
- * eager message without a receive is copied aside; a rendezvous one stays with its sender until it is matched.
+ * Messages between ranks of this process bypass the fabric: a posted receive gets the sender's data in one copy; an eager
+ * message without a receive is copied into a buffer; a rendezvous one stays with its sender until it is matched.
  */
 export class SendPath {
   readonly #state: CommContext
@@ -119,7 +119,7 @@ export class SendPath {
     if (!send.synchronous && this.#isEager(send, runtime.process)) {
       content = {
         kind: 'held',
-        data: this.#setAside(send),
+        data: this.#buffered(send),
         process: runtime.process,
         transferId: 0,
         acknowledge: false,
@@ -140,8 +140,8 @@ export class SendPath {
     return sizeBytes <= options.eagerLimitBytes && credit.take(process, sizeBytes)
   }
 
-  /** The data of a send in memory of ours; a value already is. */
-  #setAside({ payload }: Send): TypedArray {
+  /** The data of a send in memory of its own; an encoded value is already. */
+  #buffered({ payload }: Send): TypedArray {
     if (payload.type === typeCode.value) return payload.data as TypedArray
     this.#state.runtime.processCounters.bytesCopied += payload.sizeBytes
     return pack(payload.data)

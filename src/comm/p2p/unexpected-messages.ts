@@ -11,14 +11,14 @@ import type { Send } from './message/send.js'
 import { keyOf, type RendezvousTransfers } from './rendezvous.js'
 
 /**
- * Messages of one communicator that came before their receive: gets their data to the receive wherever it is, or
- * lets go of it. Which receive gets which message is decided in `Matching`.
+ * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever they are, or
+ * drops them. Which receive gets which message is decided in `Matching`.
  */
 export class UnexpectedMessages {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #transfers: RendezvousTransfers
-  /** Messages of other processes that can still be taken back, or are not all here yet. */
+  /** Messages of other processes that can still be taken back, or have not arrived completely. */
   readonly #open = new Map<number, Arrived>()
   #filling = 0
   #whenFilled: (() => void)[] = []
@@ -39,7 +39,7 @@ export class UnexpectedMessages {
     return receives
   }
 
-  /** A message of process `src` about which more will be said under this id. */
+  /** A message of process `src` to which later frames refer by this id. */
   open(src: number, transferId: number, message: Arrived): void {
     this.#open.set(keyOf(src, transferId), message)
     if (message.content.kind === 'filling') this.#filling++
@@ -65,7 +65,7 @@ export class UnexpectedMessages {
     else if (this.#closing) this.discard(message)
   }
 
-  /** Completes a receive with a message that is in no list any more, or starts to fetch its data. */
+  /** Completes a receive with a message that is no longer queued, or starts to fetch its data. */
   give(message: Arrived, receive: Receive<unknown>): void {
     const { content } = message
     switch (content.kind) {
@@ -108,7 +108,7 @@ export class UnexpectedMessages {
     }
   }
 
-  /** Lets go of a message that nobody will receive, and tells its sender. */
+  /** Drops a message that no receive will get, and notifies its sender. */
   discard(message: Arrived, reason: number = cancelReason.freed): void {
     const { content } = message
     switch (content.kind) {
@@ -117,7 +117,7 @@ export class UnexpectedMessages {
         if (content.acknowledge) this.#refuse(content.process, content.transferId, reason)
         break
       case 'filling':
-        // Discarded when its last frame is here.
+        // Discarded when its last frame has arrived.
         return
       case 'local':
         content.send.reject(freedError(content.send))
@@ -133,7 +133,7 @@ export class UnexpectedMessages {
     this.#transfers.refuse(process, transferId, reason)
   }
 
-  /** The data of a message can no longer be had, or no longer matters; its sender learns that by itself. */
+  /** The data of a message cannot arrive, or no longer matter; its sender finds that out by itself. */
   lose(message: Arrived, error: RankweaveError): void {
     const { content } = message
     if (content.kind === 'gone') return
@@ -148,7 +148,7 @@ export class UnexpectedMessages {
     this.#credit.consumed(process, message.sizeBytes)
   }
 
-  /** Resolves when no message is arriving in pieces; those that do are discarded unless a receive has them. */
+  /** Resolves when no message is partly here; such messages are discarded unless a receive has matched them. */
   close(): Promise<void> {
     this.#closing = true
     if (this.#filling === 0) return Promise.resolve()
@@ -157,7 +157,7 @@ export class UnexpectedMessages {
     })
   }
 
-  /** Loses what is not all here, of process `peer` or, when it is undefined, of all. */
+  /** Loses the messages that are not all here, of process `peer` or, when it is undefined, of all. */
   fail(error: RankweaveError, peer?: number): void {
     for (const [key, message] of [...this.#open]) {
       const { content } = message
@@ -178,6 +178,6 @@ export class UnexpectedMessages {
 function freedMessage({ source, tag }: Arrived): RankweaveError {
   return new RankweaveError(
     'ERR_COMM_FREED',
-    `the message of rank ${source} with tag ${tag} went with its communicator`,
+    `the communicator of the message of rank ${source} with tag ${tag} was freed before it was received`,
   )
 }

@@ -5,19 +5,19 @@ import { Receive } from './message/receive.js'
 import type { Message } from './message/received-message.js'
 
 const none = new Uint8Array(0)
-/** Of a buffer that no message is simply copied into. */
+/** Of a buffer that messages cannot be copied into directly. */
 const noType = -1
 
-/** A receive whose rank looks for its message before it waits: it is posted only when somebody else must see it. */
+/** A receive whose rank polls for its message before it waits: it is posted only when another message must see it. */
 export class UnpostedReceive {
-  /** None while nothing is sought. */
+  /** Undefined while there is no such receive. */
   owner: Mailbox | undefined
   into: ReceiveBuffer | undefined
   /** Element type of `into`, and its bytes. */
   type: number = noType
   bytes: Uint8Array = none
   posted: Receive<Message> | undefined
-  /** What was found, in words; `message` makes the object. */
+  /** The message that was found, in fields; `message` makes the object. */
   data: ReceiveBuffer | undefined
   source = 0
   tag = 0
@@ -55,7 +55,7 @@ export class UnpostedReceive {
     this.owner = undefined
   }
 
-  /** Made where it is handed on: an object that is young costs more to keep in one that is old than to make. */
+  /** Made when it is handed on: to store a young object in an old one costs more than to make it. */
   get message(): Message {
     const { source, tag, count, sizeBytes, data } = this
     return { source, tag, count, sizeBytes, data }
@@ -69,7 +69,7 @@ export class UnpostedReceive {
     owner.posted.add(this.posted)
   }
 
-  /** Lets go of everything. */
+  /** Releases everything. */
   end(): void {
     this.owner = undefined
     this.into = undefined

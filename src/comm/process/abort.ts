@@ -3,8 +3,8 @@ import { RankweaveError, shown } from '../../errors.js'
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
 /**
- * Calls back when the signal aborts; the result ends that. One listener per signal however many waits share it,
- * since Node warns about a leak beyond ten.
+ * Calls back when the signal aborts; the returned function cancels that. One listener per signal however many waits
+ * share it, since Node warns of a leak beyond ten.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   let callbacks = subscribers.get(signal)
@@ -25,10 +25,10 @@ export function onAbort(signal: AbortSignal, callback: () => void): () => void {
   return () => set.delete(callback)
 }
 
-/** What is wrong with `signal` as a signal, if anything. */
+/** Why `signal` is not a valid signal, if it is not. */
 export function misfitSignal(signal: unknown): RankweaveError | undefined {
   if (signal === undefined || signal instanceof AbortSignal) return undefined
-  return new RankweaveError('ERR_ARGUMENT', `signal must be an AbortSignal, got ${shown(signal)}`)
+  return new RankweaveError('ERR_ARGUMENT', `expected an AbortSignal as signal, got ${shown(signal)}`)
 }
 
 /** The error of a wait or an operation that `signal` ended, or, without one, `cancel`. */

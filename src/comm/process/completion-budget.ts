@@ -1,16 +1,15 @@
 import { setImmediate as later } from 'node:timers'
 
 /**
- * Ranks that share an event loop and only ever complete each other's operations would run in microtasks for ever,
- * and no timer and no socket would be served. So after this many completions the next ones wait for a turn of the
- * event loop.
+ * Ranks that share an event loop and only complete each other's operations would run in microtasks without end, and no
+ * timer or socket would be served. So after this many completions the next ones wait for a turn of the event loop.
  */
 const completionsPerTurn = 1024
 
 let completions = 0
 const held: (() => void)[] = []
 
-/** Runs `complete` now, or in the next turn of the event loop when too much has completed in this one. */
+/** Runs `complete` now, or in the next turn of the event loop when this one has spent its budget. */
 export function inTurn(complete: () => void): void {
   if (held.length === 0 && ++completions < completionsPerTurn) {
     complete()
@@ -24,13 +23,13 @@ export function completionsHeld(): boolean {
   return held.length > 0
 }
 
-/** A resolved promise, subject to the same rule. */
+/** A resolved promise, within the same budget. */
 export function resolvedInTurn<T>(value: T): Promise<T> {
   if (held.length === 0 && ++completions < completionsPerTurn) return Promise.resolve(value)
   return new Promise((resolve) => inTurn(() => resolve(value)))
 }
 
-/** A completion without a value, subject to the same rule. */
+/** A completion without a value, within the same budget. */
 export function doneInTurn(): Promise<void> {
   return held.length === 0 && ++completions < completionsPerTurn
     ? done

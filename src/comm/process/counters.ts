@@ -7,7 +7,7 @@ export interface RankCounters {
   collectives: number
 }
 
-/** What one process did: frames are what its fabric really carried, copies what this layer moved in memory. */
+/** What one process did: frames are those that its fabric carried, copies those that this layer made in memory. */
 export interface ProcessCounters {
   framesSent: number
   framesReceived: number

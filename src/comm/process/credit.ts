@@ -7,25 +7,24 @@ export interface Grantee {
   readonly sizeBytes: number
   grantedBytes: number
   receivedBytes: number
-  /** Tells the sender how far it may go: `grantedBytes`. */
+  /** Sends the sender its new limit, `grantedBytes`. */
   announce(): void
 }
 
 /**
- * Flow control of payload between this process and each other, over all communicators (decision 10). Envelopes and
- * control frames are never held back.
+ * Flow control of payload between this process and every other, over all communicators (decision 10). Envelopes and
+ * control frames are never delayed.
  *
- * - **Eager payload** under way to a process, sent and not yet consumed by a receive, stays within `creditBytes`;
- *   past it sends become rendezvous. The receiver returns credit in batches. This process itself counts like any
- *   other.
- * - **Rendezvous payload** is granted by the receiver: what a process may send us and has not yet sent stays within
- *   `creditBytes` too. Transfers are served in order, so each one ends.
+ * - **Eager payload** in flight to a process, sent and not yet consumed by a receive, stays within `creditBytes`; beyond
+ *   that, sends become rendezvous. The receiver returns credit in batches. This process itself counts like any other.
+ * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent yet stays
+ *   within `creditBytes` too. Transfers are served in order, so every one completes.
  */
 export class Credit {
   readonly #runtime: FramePort
   readonly #limitBytes: number
   /** Eager bytes sent to each process and not yet returned. */
-  readonly #underWay: Float64Array
+  readonly #inFlight: Float64Array
   /** Eager bytes of each process consumed here and not yet returned. */
   readonly #owed: Float64Array
   /** Rendezvous bytes granted to each process and not yet arrived. */
@@ -38,15 +37,15 @@ export class Credit {
     const { processes } = runtime.layout
     this.#runtime = runtime
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
-    this.#underWay = new Float64Array(processes)
+    this.#inFlight = new Float64Array(processes)
     this.#owed = new Float64Array(processes)
     this.#granted = new Float64Array(processes)
     runtime.onService(frameKind.credit, (src, header) => {
-      this.#underWay[src]! -= header[creditWord.bytes]! >>> 0
+      this.#inFlight[src]! -= header[creditWord.bytes]! >>> 0
     })
   }
 
-  /** A number this process gives to no other transfer that could still be under way. */
+  /** An id that no other transfer of this process in flight has. */
   drawTransferId(): number {
     this.#lastTransferId = this.#lastTransferId === 0x7fffffff ? 1 : this.#lastTransferId + 1
     return this.#lastTransferId
@@ -55,21 +54,21 @@ export class Credit {
   /** Takes credit for an eager message; false when there is not enough. Empty messages need none. */
   take(process: number, sizeBytes: number): boolean {
     if (sizeBytes === 0) return true
-    if (this.#underWay[process]! + sizeBytes > this.#limitBytes) return false
-    this.#underWay[process]! += sizeBytes
+    if (this.#inFlight[process]! + sizeBytes > this.#limitBytes) return false
+    this.#inFlight[process]! += sizeBytes
     return true
   }
 
-  /** Eager bytes of `process` that no longer occupy memory here. */
+  /** Eager bytes of `process` no longer occupy memory here. */
   consumed(process: number, sizeBytes: number): void {
     if (sizeBytes === 0) return
     if (process === this.#runtime.process) {
-      this.#underWay[process]! -= sizeBytes
+      this.#inFlight[process]! -= sizeBytes
       return
     }
     const owed = this.#owed[process]! + sizeBytes
     this.#owed[process] = owed
-    // A quarter at a time: the sender keeps at least three quarters to work with, and frames stay rare.
+    // A quarter at a time: the sender always has at least three quarters to use, and credit frames stay rare.
     if (owed * 4 < this.#limitBytes) return
     this.#owed[process] = 0
     this.#header[headerWord.kind] = frameKind.credit
@@ -77,7 +76,7 @@ export class Credit {
     this.#runtime.send(process, this.#header)
   }
 
-  /** Queues a transfer that has been matched; it will be announced at least once. */
+  /** Queues a transfer that has been matched; it is announced at least once. */
   request(transfer: Grantee): void {
     const { process } = transfer
     this.#waiting[process] ??= []
@@ -92,7 +91,7 @@ export class Credit {
     this.#grant(transfer.process)
   }
 
-  /** Nobody waits for the rest of the transfer. */
+  /** The rest of the transfer is no longer wanted. */
   abandon(transfer: Grantee): void {
     const { process } = transfer
     const waiting = this.#waiting[process]

@@ -2,7 +2,7 @@ import { type CauseRecord, fromCauseRecord, RankweaveError, shown, toCauseRecord
 
 /**
  * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause that does
- * not fit is left out, a long message is cut. What was thrown and is no error becomes one that says it.
+ * not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the message of one.
  */
 export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const whole = toBytes(

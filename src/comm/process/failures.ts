@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import type { Trouble } from './frame-port.js'
 
-/** What can no longer be reached from one process: other processes that are lost, and the world once it has ended. */
+/** Why operations of one process cannot complete: processes that are lost, and the end of the world. */
 export class Failures {
   readonly #lost = new Map<number, string>()
   readonly #listeners: Trouble[] = []
@@ -12,12 +12,12 @@ export class Failures {
     return this.#ended
   }
 
-  /** Listeners are notified in the order in which they came. */
+  /** Listeners are notified in the order in which they were added. */
   listen(listener: Trouble): void {
     this.#listeners.push(listener)
   }
 
-  /** True the first time. */
+  /** Records a lost process and notifies the listeners. False if it was lost already. */
   lose(peer: number, reason: string): boolean {
     if (this.#lost.has(peer)) return false
     this.#lost.set(peer, reason)

@@ -30,14 +30,14 @@ export interface EagerSink {
   ): boolean
 }
 
-/** Frames that came to one process, handed to the communicator or the service that they belong to. */
+/** Routes the frames that one process receives to the communicator or service they belong to. */
 export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #counters: ProcessCounters
   readonly #progress: Progress
   readonly #failures: Failures
   readonly #onPeerLost: (peer: number, reason: string) => void
   readonly #contexts = new Map<number, C>()
-  /** Frames of communicators that other processes know already and this one does not yet, in arrival order. */
+  /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
   readonly #services = new Map<number, ServiceHandler>()
   /** The context of the last frame: most often the next one is for the same. */
@@ -68,7 +68,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return this.#contexts.values()
   }
 
-  /** Makes a communicator known here and lets in the frames that arrived for it earlier. */
+  /** Opens a communicator here and delivers the frames that arrived for it earlier. */
   open(id: ContextId, make: () => C): C {
     const key = contextKey(id)
     if (this.#contexts.has(key)) {
@@ -82,7 +82,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return context
   }
 
-  /** Forgets a communicator. The caller has made sure that no frame of it is in flight to this process. */
+  /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   close(id: ContextId): C | undefined {
     const key = contextKey(id)
     const context = this.#contexts.get(key)
@@ -106,7 +106,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       counters.frameBytesReceived += header.length * 4 + payload.length
     }
     progress.frameArrived()
-    // Once the world has ended, only the agreement to close it goes on.
+    // Once the world has ended, only the agreement to close it continues.
     if (this.#failures.ended !== undefined && kind !== frameKind.worldEnd && kind !== frameKind.quiesce)
       return
     if (kind > lastCommunicatorKind) {
@@ -127,13 +127,13 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       context.frame(src, header, payload)
       return
     }
-    // Lent memory: what has to wait is copied.
+    // The memory is borrowed: what has to wait is copied.
     const early = this.#early.get(key) ?? []
     early.push({ src, header: header.slice(), payload: payload.slice() })
     this.#early.set(key, early)
   }
 
-  /** An eager message of the communicator whose frame came last need not be copied to be matched. */
+  /** An eager message of the communicator that got the last frame need not be copied to be matched. */
   inPlace(
     src: number,
     words: Int32Array,

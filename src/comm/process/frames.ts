@@ -1,9 +1,9 @@
 /**
- * Frames between the runtimes of two processes. A header is an Int32Array; its words 0..2 say what the frame is
- * and which communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
+ * Frames between the runtimes of two processes. A header is an Int32Array; its words 0..2 are the kind of the frame and
+ * the communicator it belongs to, the rest depends on the kind. Sizes are unsigned.
  */
 export const frameKind = {
-  // point-to-point (comm/matching)
+  // point-to-point (comm/p2p)
   eager: 1,
   rendezvous: 2,
   clearToSend: 3,
@@ -12,18 +12,18 @@ export const frameKind = {
   cancel: 6,
   cancelled: 7,
   shared: 8,
-  // collectives (comm/exchange)
+  // collectives (comm/calls)
   collective: 16,
   revoke: 17,
-  // large tables (comm/shared-tables)
+  // large tables (comm/table/shared-tables)
   askTable: 18,
   table: 19,
-  // service frames: of the process, outside any communicator
+  // service frames: for the process, outside any communicator
   credit: 32,
   worldEnd: 33,
   quiesce: 34,
   stuck: 35,
-  // look-ups in distributed rank tables (comm/tables/slice-service)
+  // look-ups in distributed rank tables (comm/table/slice-service)
   tableGet: 36,
   tableRows: 37,
   tableRelease: 38,
@@ -34,12 +34,12 @@ export type FrameKind = (typeof frameKind)[keyof typeof frameKind]
 
 export const headerWord = { kind: 0, leader: 1, counter: 2 } as const
 
-/** Frames of kinds up to this one belong to a communicator and wait until this process knows it. */
+/** Frames of kinds up to this one belong to a communicator and wait until this process has opened it. */
 export const lastCommunicatorKind = 31
 
 /**
- * Envelopes, `eager` and `rendezvous`. An eager payload longer than one frame goes on in `data` frames; `transferId`
- * is 0 where nothing more will be said about the message.
+ * Envelopes, `eager` and `rendezvous`. An eager payload longer than one frame continues in `data` frames; `transferId`
+ * is 0 where no further frame refers to the message.
  */
 export const envelopeWord = {
   destWorldRank: 3,
@@ -60,8 +60,8 @@ export const sharedWords = 14
 
 /**
  * What follows an envelope. `clearToSend`: how (`transferMode`) and, for frames, up to which byte. `cancel`: the
- * sender asks for its unmatched message back, or cannot send what was matched (`cancelStage`). `cancelled`: the
- * receiver will not take the message, and why (`cancelReason`).
+ * sender requests its unmatched message back, or cannot send what was matched (`cancelStage`). `cancelled`: the
+ * receiver will not take the message, and the reason (`cancelReason`).
  */
 export const transferWord = { transferId: 3, argument: 4, bytes: 5 } as const
 export const transferWords = 6

@@ -7,22 +7,22 @@ import type { WaitTracker } from './wait-tracker.js'
 /** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8
 const mostPolls = 256
-/** Frames for others that come in between. */
+/** Polls may deliver frames for other operations first. */
 const triesPerPoll = 16
 
 /**
  * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank waits, and
- * while all its ranks wait, because what they wait for may come within microseconds.
+ * while every rank waits, because what they wait for may arrive within microseconds.
  */
 export class Progress {
-  /** Frames that were more than a short message for a receive. */
+  /** Frames other than short messages that went straight to their receive. */
   framesHandedOn = 0
   readonly #fabric: Fabric
   readonly #waits: WaitTracker
   readonly #counters: ProcessCounters
   readonly #failures: Failures
   #spinning = false
-  /** How often `pollFor` polls: as often as it paid lately. */
+  /** How often `pollFor` polls: adapted to how often that paid off lately. */
   #polls = mostPolls
   /** Transfers of the fabric's own that may settle while it spins. */
   #transfers = 0
@@ -36,14 +36,14 @@ export class Progress {
     this.#failures = failures
   }
 
-  /** A frame has come: if every rank waits even so, the process spins for the next one. */
+  /** A frame has arrived: while every rank waits, the process spins for the next one. */
   frameArrived(): void {
     if (this.#waits.awake === 0) this.spinLater()
   }
 
   /**
-   * Spins for frames when all that follows from the last ones has happened and still no rank here can go on. Promises
-   * may stand between a frame and what it leads to, so the spin comes after all microtasks.
+   * Spins for frames once everything that follows from the last ones has happened and still no rank here can continue.
+   * Promises may lie between a frame and its consequences, so the spin runs after all microtasks.
    */
   spinLater(): void {
     if (this.#spinning || this.#fabric.spin === undefined) return
@@ -51,15 +51,15 @@ export class Progress {
     queueMicrotask(this.#afterMicrotasks)
   }
 
-  /** Whether a rank that is about to wait may poll first: all others here wait already. */
+  /** Whether a rank that is about to wait may poll first: every other rank here waits already. */
   get mayPoll(): boolean {
     return this.#waits.awake === 1 && this.#fabric.tryPoll !== undefined
   }
 
   /**
-   * Polls for what completes `operation`, which the only awake rank here is about to wait for: if it comes now, there
-   * is nothing to suspend. The rank may have been about to do something else first, so it polls a few times only, and
-   * more often the more often that has paid.
+   * Polls for what completes `operation`, which the only awake rank here is about to wait for: if it arrives now,
+   * nothing is suspended. The rank may have been about to do something else first, so it polls only
+   * a few times, and more often the more often that has paid off.
    */
   pollFor(operation: { readonly settled: boolean }): void {
     const fabric = this.#fabric
@@ -91,7 +91,7 @@ export class Progress {
     this.spinLater()
   }
 
-  /** True when microtasks may follow from what came, and then all may wait again. */
+  /** True when microtasks may follow from what arrived, after which every rank may wait again. */
   #spinForAWhile(): boolean {
     const waits = this.#waits
     for (;;) {

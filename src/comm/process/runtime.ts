@@ -13,8 +13,8 @@ import type { WorldLayout } from './world-layout.js'
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
 /**
- * What one process holds: its end of the fabric, the communicators its ranks belong to, its counters, and who is
- * waiting. Everything the ranks of a process can share hangs off here, once (decision 1).
+ * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and which ranks
+ * wait. Everything the ranks of a process can share belongs to it, once (decision 1).
  */
 export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly fabric: Fabric
@@ -83,8 +83,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   }
 
   /**
-   * A number this process never gave to a context before. With the leader's world rank it names a communicator
-   * uniquely, so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
+   * A number that this process has not drawn before. With the leader's world rank it names a communicator uniquely,
+   so no agreement is needed (docs/split-algorithms.md#names-of-communicators).
    */
   drawCounter(): number {
     return ++this.#lastCounter
@@ -109,13 +109,13 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     return this.#failures.lostPeer(peer)
   }
 
-  /** Called when every hosted rank is blocked or has ended; the host of this runtime sets it. */
+  /** Called when every hosted rank is blocked or has ended; set by the world that hosts this process. */
   onAllAsleep: () => void = () => {}
 
-  /** Called when a process is lost, this one included; the host of this runtime sets it. */
+  /** Called when a process is lost, this one included; set by the world that hosts this process. */
   onPeerLost: (peer: number, reason: string) => void = () => {}
 
-  /** What `world.abort` does; the host of this runtime sets it. */
+  /** What `world.abort` does; set by the world that hosts this process. */
   onAbort: (error: RankweaveError) => void = (error) => this.end(error)
 
   abort(worldRank: number, reason: unknown): void {

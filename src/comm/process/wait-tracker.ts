@@ -1,10 +1,10 @@
 /**
- * Who is blocked: one counter per hosted rank, so that "every rank is blocked or has ended" costs O(1) to ask and
- * a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await recv`,
- * `request.wait`, a collective), not requests that nobody waits for.
+ * Which ranks are blocked: one counter per hosted rank, so that "every rank is blocked or has finished" costs O(1) to
+ * test and a wait of a hundred thousand ranks costs a hundred thousand small integers. Only waits count (`await recv`,
+ * `request.wait`, a collective), not requests that no rank waits for.
  */
 export class WaitTracker {
-  /** Hears of the few changes that matter to others; at most one listener, because this is a hot path. */
+  /** Notified of the few changes that matter to others; at most one listener, because this is a hot path. */
   listener: WaitListener | undefined
   readonly #depth: Uint32Array
   readonly #ended: Uint8Array
@@ -19,12 +19,12 @@ export class WaitTracker {
     this.#awake = ranks
   }
 
-  /** Hosted ranks that are neither ended nor in a wait. */
+  /** Hosted ranks that have neither finished nor wait. */
   get awake(): number {
     return this.#awake
   }
 
-  /** Pending waits that carry an AbortSignal: the world may yet be woken from outside. */
+  /** Pending waits that carry an AbortSignal: the world may be woken from outside. */
   get withSignal(): number {
     return this.#withSignal
   }
@@ -47,14 +47,14 @@ export class WaitTracker {
     if (--this.#depth[index]! === 0 && this.#ended[index] === 0) this.#awake++
   }
 
-  /** The rank's `main` has returned; what it left pending no longer matters. */
+  /** The rank's `main` has returned; operations it left pending no longer matter. */
   end(index: number): void {
     if (this.#ended[index] === 1) return
     this.#ended[index] = 1
     if (this.#depth[index] === 0) this.#fallAsleep()
   }
 
-  /** In a wait, whether it has ended or not. */
+  /** In a wait, whether its `main` has returned or not. */
   isBlocked(index: number): boolean {
     return this.#depth[index]! > 0
   }
@@ -73,6 +73,6 @@ export interface WaitListener {
   waiting(): void
   /** No wait is left. */
   idle(): void
-  /** Every rank is blocked or has ended. */
+  /** Every rank is blocked or has finished. */
   allAsleep(): void
 }

@@ -2,8 +2,8 @@ import { rangeAt } from '../../base/search.js'
 import { RankweaveError } from '../../errors.js'
 
 /**
- * Which process hosts which world ranks, and which node each process is on. World ranks are dealt to processes
- * in consecutive blocks, `firstRank[p]` to `firstRank[p + 1] - 1`; blocks may be uneven and empty.
+ * Which process hosts which world ranks, and which node each process is on. World ranks are distributed over
+ * processes in consecutive blocks, `firstRank[p]` to `firstRank[p + 1] - 1`; blocks may be uneven and empty.
  */
 export interface WorldLayout {
   readonly ranks: number
@@ -15,8 +15,8 @@ export interface WorldLayout {
 }
 
 /**
- * Deals `ranks` to processes, evenly (the first `ranks mod processes` get one more) unless `ranksPerProcess`
- * says otherwise.
+ * Distributes `ranks` over processes, evenly (the first `ranks mod processes` get one more) unless `ranksPerProcess` is
+ * given.
  *
  * @throws ERR_WORLD for counts that are not positive integers or do not add up
  */
@@ -39,7 +39,7 @@ export function worldLayout(
     if (ranksPerProcess.length !== processes) {
       throw new RankweaveError(
         'ERR_WORLD',
-        `ranksPerProcess names ${ranksPerProcess.length} processes, the world has ${processes}`,
+        `expected ranksPerProcess for ${processes} processes, got ${ranksPerProcess.length} entries`,
       )
     }
     for (let p = 0; p < processes; p++) {
@@ -47,7 +47,7 @@ export function worldLayout(
       if (!Number.isSafeInteger(count) || count < 0) {
         throw new RankweaveError(
           'ERR_WORLD',
-          `ranksPerProcess[${p}] must be a whole number >= 0, got ${count}`,
+          `expected ranksPerProcess[${p}] as an integer from 0, got ${count}`,
         )
       }
       firstRank[p + 1] = firstRank[p]! + count
@@ -55,7 +55,7 @@ export function worldLayout(
     if (firstRank[processes] !== ranks) {
       throw new RankweaveError(
         'ERR_WORLD',
-        `ranksPerProcess adds up to ${firstRank[processes]} ranks, the world has ${ranks}`,
+        `expected ranksPerProcess to add up to ${ranks} ranks, got ${firstRank[processes]}`,
       )
     }
   }

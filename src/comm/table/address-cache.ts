@@ -1,4 +1,4 @@
-/** World ranks looked up last, by position: at most `limit` of them; the one not used for longest goes first. */
+/** World ranks looked up last, by position: at most `limit` of them; the least recently used is evicted first. */
 export class AddressCache {
   hits = 0
   misses = 0

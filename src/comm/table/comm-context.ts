@@ -4,7 +4,7 @@ import type { ProcessPort } from '../process/process-port.js'
 import type { CommTable } from './comm-table.js'
 import type { LocalRankTable, ProcessTable } from './rank-table.js'
 
-/** One communicator in one process, as messages, collective calls and tables know it. */
+/** One communicator in one process, as messages, collective calls and tables see it. */
 export interface CommContext {
   readonly id: ContextId
   readonly runtime: ProcessPort
@@ -17,7 +17,7 @@ export interface CommContext {
   readonly processIndex: number
   /** Ranks of the communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
-  /** Whether it is known here where every rank lives: what collectives need that put ranks in order. */
+  /** Whether the location of every rank is known here: a precondition of collectives that follow rank order. */
   readonly isPlaced: boolean
   /** The whole table, of a communicator that is placed. */
   readonly wholeTable: LocalRankTable
@@ -30,7 +30,7 @@ export interface CommContext {
   worldRank(localIndex: number): number
   /** Hosted index (for the wait tracker) of the rank with this local index. */
   hostedIndex(localIndex: number): number
-  /** Fetches the whole table here if need be: O(size) memory, a message per slice, once. */
+  /** Fetches the whole table to this process unless it is here: O(size) memory, a message per slice, once. */
   place(): Promise<LocalRankTable>
   /** Fails every pending and later operation on the communicator, in this process only. */
   fail(error: RankweaveError): void

@@ -4,15 +4,15 @@ import type { RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
 import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 
-/** Where the slices of a split's table are, as one of its processes knows it. */
+/** Where the slices of a split's table are, as one of its processes sees it. */
 export interface SlicePlaces {
   readonly id: TableId
   readonly bounds: SliceBounds
-  /** World process to ask for every slice. */
+  /** World process that serves every slice. */
   readonly servers: Int32Array
-  /** World process that counts who still uses the table. */
+  /** World process that counts the processes that still use the table. */
   readonly home: number
-  /** The slice this process answers for, if any. */
+  /** The slice that this process serves, if any. */
   readonly hosted: HostedSlice | undefined
 }
 
@@ -20,9 +20,9 @@ export interface SlicePlaces {
 export interface LookupStatistics {
   readonly hits: number
   readonly misses: number
-  /** Answers from the slice hosted here, which need no cache. */
+  /** Look-ups answered by the slice hosted here, which need no cache. */
   readonly own: number
-  /** Rows asked of other processes, and in how many messages. */
+  /** Rows requested from other processes, and in how many messages. */
   readonly asked: number
   readonly messages: number
   /** Rows in the cache. */
@@ -30,14 +30,14 @@ export interface LookupStatistics {
 }
 
 /**
- * The table of one split in one process: all communicators that came from it here share its slice, its cache, and what
- * is being looked up. Counted by use: the last communicator that is freed here releases it.
+ * The table of one split in one process: the communicators that it made here share its slice, its cache, and the look-ups
+ * in progress. Reference-counted: the last communicator that is freed here releases it.
  */
 export class SharedSlices {
   readonly places: SlicePlaces
   readonly #service: SliceService
   readonly #cache: AddressCache
-  /** What is being asked for, by position; filled between the first question of a turn and its sending. */
+  /** Look-ups in progress, by position. */
   readonly #open = new Map<number, Promise<number>>()
   readonly #batches = new Map<number, { positions: number[]; rows: Promise<Int32Array> }>()
   #users = 0
@@ -53,7 +53,7 @@ export class SharedSlices {
     this.#cache = new AddressCache(cacheRows)
   }
 
-  /** Bytes kept here for all communicators of the split: slice, addresses, bounds. */
+  /** Bytes retained here for all communicators of the split: slice, addresses, bounds. */
   get sizeBytes(): number {
     const { hosted, servers, bounds } = this.places
     return (hosted?.worldRanks.byteLength ?? 0) + servers.byteLength + bounds.sizeBytes
@@ -81,7 +81,7 @@ export class SharedSlices {
     return this.#cache.find(position) ?? this.#open.get(position) ?? this.#ask(position)
   }
 
-  /** World ranks at positions `from` to `from + count - 1`: one question per slice, none kept in the cache. */
+  /** World ranks at positions `from` to `from + count - 1`: one request per slice, no entry in the cache. */
   async range(from: number, count: number): Promise<Int32Array> {
     const { id, bounds, servers } = this.places
     const worldRanks = new Int32Array(count)
@@ -110,7 +110,7 @@ export class SharedSlices {
     return worldRanks
   }
 
-  /** For the split that made it, once its communicators have it: with none of them here it is released. */
+  /** Called by the split once its communicators retain the table: if none of them is here, it is released. */
   settle(): void {
     this.#releaseWhenUnused()
   }
@@ -124,7 +124,7 @@ export class SharedSlices {
     this.#releaseWhenUnused()
   }
 
-  /** Answers of other processes may still be under way: only after the last one the table is really unused. */
+  /** Replies of other processes may still be in flight: only after the last one is the table unused. */
   #releaseWhenUnused(): void {
     if (this.#users > 0 || this.#asking > 0 || this.#isReleased) return
     this.#isReleased = true
@@ -144,7 +144,7 @@ export class SharedSlices {
     return hosted.worldRanks.subarray(from - hosted.start, to - hosted.start)
   }
 
-  /** Questions of one turn go out together, one message per server. */
+  /** Requests of one turn are sent together, one message per server. */
   #ask(position: number): Promise<number> {
     const { bounds, servers } = this.places
     const server = servers[bounds.sliceOf(position)]!
@@ -183,7 +183,7 @@ export class DistributedTable implements RankTable {
   readonly slices: SharedSlices
   readonly start: number
   readonly size: number
-  /** Ranks hosted here, ascending, and their world ranks: look-ups of them need nobody. */
+  /** Ranks hosted here, ascending, and their world ranks: look-ups of them need no message. */
   readonly localRanks: Int32Array
   readonly localWorldRanks: Int32Array
 
@@ -202,8 +202,8 @@ export class DistributedTable implements RankTable {
   }
 
   /**
-   * Of this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. Which ranks
-   * are hosted here every communicator knows, whatever its table.
+   * For this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. The ranks
+   * hosted here are not counted: every communicator retains them, whatever its table.
    */
   get sizeBytes(): number {
     return this.localWorldRanks.byteLength

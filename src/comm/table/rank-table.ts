@@ -2,18 +2,18 @@ import { processOf, type WorldLayout } from '../process/world-layout.js'
 import { WorldRankIndex } from './world-rank-index.js'
 
 /**
- * Rank in a communicator -> world rank, shared by all ranks of a process. `lookup` may answer later: a
- * distributed table keeps most rows on other processes (decision 9), so callers must take both.
+ * Rank in a communicator -> world rank, shared by all ranks of a process. `lookup` may return a
+ * promise: a distributed table has most rows on other processes (decision 9), so callers must handle both.
  */
 export interface RankTable {
   readonly kind: 'strided' | 'replicated' | 'distributed'
   readonly size: number
   lookup(rank: number): number | Promise<number>
-  /** Bytes this process keeps for the table. */
+  /** Bytes this process retains for the table. */
   readonly sizeBytes: number
 }
 
-/** A table that is wholly here. `find`: the rank of a world rank, -1 for those that are not in it. */
+/** A table whose rows are all here. `find` returns the rank of a world rank, -1 if it has none. */
 export type LocalRankTable = StridedTable | ReplicatedTable
 
 /** Rank r is world rank `start + r * stride`: the world itself, its halves, rows and columns of grids. O(1) memory. */
@@ -42,7 +42,7 @@ export class StridedTable implements RankTable {
   }
 }
 
-/** Every world rank spelled out. */
+/** Every world rank listed. */
 export class ReplicatedTable implements RankTable {
   readonly kind = 'replicated'
   #worldRanks: Int32Array
@@ -56,7 +56,7 @@ export class ReplicatedTable implements RankTable {
     return this.#worldRanks
   }
 
-  /** Puts an equal array in the place of this one. */
+  /** Replaces the array with an equal one. */
   adopt(worldRanks: Int32Array): void {
     this.#worldRanks = worldRanks
   }
@@ -81,7 +81,7 @@ export class ReplicatedTable implements RankTable {
 
 /**
  * Builds the smallest table for the given distinct world ranks: `strided` when they form an arithmetic progression,
- * else `replicated` (which keeps `worldRanks` itself).
+ * else `replicated` (which retains `worldRanks` itself).
  */
 export function rankTable(worldRanks: Int32Array): LocalRankTable {
   const size = worldRanks.length
@@ -93,12 +93,12 @@ export function rankTable(worldRanks: Int32Array): LocalRankTable {
   return new StridedTable(size, start, stride)
 }
 
-/** World ranks `start`, `start + stride`, ... without spelling them out. */
+/** World ranks `start`, `start + stride`, ... without listing them. */
 export function stridedTable(size: number, start = 0, stride = 1): LocalRankTable {
   return new StridedTable(size, start, stride)
 }
 
-/** The world rank of every rank. A replicated table lends its own array: do not write to it. */
+/** The world rank of every rank. A replicated table returns its own array: do not write to it. */
 export function worldRanksOf(table: LocalRankTable): Int32Array {
   if (table.kind === 'replicated') return table.worldRanks
   const { size, start, stride } = table
@@ -109,8 +109,8 @@ export function worldRanksOf(table: LocalRankTable): Int32Array {
 
 /**
  * The processes of a communicator and the maximal runs of consecutive ranks on one process. Processes are numbered by
- * the smallest rank each hosts; with a distributed table only number 0 is bound to be that of rank 0. O(runs) memory,
- * not O(ranks).
+ * the smallest rank each hosts; with a distributed table only number 0 is certain to be that of rank 0. O(runs)
+ * memory, not O(ranks).
  */
 export interface ProcessTable {
   /** Number of processes that host at least one rank. */
@@ -124,7 +124,7 @@ export interface ProcessTable {
 }
 
 /**
- * Where the ranks of a table live. O(runs lg processes) for strided tables, else O(size).
+ * The processes of a table's ranks. O(runs lg processes) for strided tables, else O(size).
  *
  * @param numbered world processes by the index they have already, all of them that host ranks of the table
  */
@@ -162,12 +162,12 @@ export function processTable(
 }
 
 /**
- * The processes of a communicator of which nobody here knows where each rank lives. Index 0 hosts rank 0. Whoever needs
- * the runs must have the communicator placed first (`CommState.place`).
+ * The processes of a communicator whose ranks' locations are not known here. Index 0 hosts rank 0. A caller that needs the
+ * runs must place the communicator first (`CommContext.place`).
  */
 export function unplacedProcesses(processes: Int32Array): ProcessTable {
   const unknown = (): never => {
-    throw new Error('where the ranks of this communicator live is not known here; it must be placed first')
+    throw new Error('the locations of the ranks of this communicator are not known here; place it first')
   }
   return {
     count: processes.length,
@@ -181,7 +181,7 @@ export function unplacedProcesses(processes: Int32Array): ProcessTable {
   }
 }
 
-/** First rank at or after `rank` whose world rank is not in [from, to). A progression leaves that range once. */
+/** First rank at or after `rank` whose world rank is not in [from, to). A progression leaves that range at most once. */
 function endInProgression(table: LocalRankTable, _rank: number, from: number, to: number): number {
   const { size, start, stride } = table as StridedTable
   const last = stride > 0 ? Math.floor((to - 1 - start) / stride) : Math.floor((start - from) / -stride)

@@ -1,17 +1,17 @@
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from './comm-context.js'
 
-/** Smaller tables are not worth a message. */
+/** Smaller tables do not justify a message. */
 const worthBytes = 65_536
 
 /** Which of a communicator's tables; a word of both frames. */
 const names = ['ranks', 'topology', 'plan'] as const
 export type TableName = (typeof names)[number]
 
-/** `table` also says where its arrays lie; its payload is the record with its arrays as {@link Place}s. */
+/** `table` also carries the location of its arrays; its payload is the record with its arrays as {@link Place}s. */
 const word = { name: 3, segment: 4, offset: 5, bytes: 6 } as const
 
-/** An array of a record, in the memory that the keeper located. */
+/** An array of a record, in the memory that the owner located. */
 interface Place {
   readonly array: 'Int32Array' | 'Uint8Array' | 'Float64Array'
   readonly at: number
@@ -24,25 +24,25 @@ interface Table {
 }
 
 /**
- * Large immutable tables of one communicator that its processes on one node keep once (decision 1, across threads).
- * Every process builds its table, so nobody ever waits for another. Then all but the first process of the node ask that
- * one for its table, which it moves into shared memory when the first asks; each lets its own go when the answer comes.
- * A table of a communicator that is gone by then is dropped, so nothing outlives the communicator.
+ * Large immutable tables of one communicator, of which its processes on one node retain one copy (decision 1, across
+ * threads). Every process builds its table, so no process waits for another. Then all but the first process of the node
+ * request that one's table, which it moves into shared memory at the first request; each drops its own when the reply
+ * arrives. A table of a communicator that was freed meanwhile is dropped, so nothing outlives the communicator.
  */
 export class SharedTables {
   readonly #state: CommContext
-  /** World process that keeps the tables of this node. */
-  readonly #keeper: number
+  /** World process that owns the tables of this node. */
+  readonly #owner: number
   readonly #tables = new Map<TableName, Table>()
   readonly #moved = new Map<TableName, MovedTable>()
-  /** World processes that asked before the table was there. */
+  /** World processes whose requests came before the table was built. */
   readonly #askers = new Map<TableName, number[]>()
 
   constructor(state: CommContext) {
     this.#state = state
     const { layout, process } = state.runtime
     const node = layout.nodeOfProcess[process]
-    this.#keeper = state.processes.processes.find((peer) => layout.nodeOfProcess[peer] === node) ?? process
+    this.#owner = state.processes.processes.find((peer) => layout.nodeOfProcess[peer] === node) ?? process
   }
 
   /**
@@ -50,16 +50,16 @@ export class SharedTables {
    *
    * @param name which of the communicator's tables
    * @param record arrays, also in plain objects; all else in it must be structured-cloneable
-   * @param adopt takes the place of `record`: equal, over shared memory. Perhaps never called
+   * @param adopt replaces `record`: equal, over shared memory. May never be called
    */
   share<T extends object>(name: TableName, record: T, adopt: (shared: T) => void): void {
     const { runtime, processes } = this.#state
     if (runtime.fabric.sharing === undefined || processes.count === 1 || recordBytes(record) < worthBytes)
       return
     this.#tables.set(name, { record, adopt: adopt as Table['adopt'] })
-    if (this.#keeper !== runtime.process) {
+    if (this.#owner !== runtime.process) {
       const { leader, counter } = this.#state.id
-      runtime.send(this.#keeper, Int32Array.of(frameKind.askTable, leader, counter, names.indexOf(name)))
+      runtime.send(this.#owner, Int32Array.of(frameKind.askTable, leader, counter, names.indexOf(name)))
       return
     }
     const askers = this.#askers.get(name) ?? []
@@ -67,7 +67,7 @@ export class SharedTables {
     for (const asker of askers) this.#give(asker, name)
   }
 
-  /** Frames of the communicator, so none comes after it is gone. */
+  /** Frames of the communicator, so none arrives after it was dropped. */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const name = names[header[word.name]!]!
     if (header[headerWord.kind] === frameKind.table) this.#take(src, name, header, payload)
@@ -97,7 +97,7 @@ export class SharedTables {
     }
     const location = fabric.sharing!.locate(asker, moved.memory)
     const text = new TextEncoder().encode(JSON.stringify(moved.places))
-    // Then the asker keeps what it has.
+    // Then the asker retains its own copy.
     if (location === undefined || text.length > fabric.maxPayloadBytes) return
     const { segment, byteOffset } = location
     const header = Int32Array.of(frameKind.table, id.leader, id.counter, names.indexOf(name), segment)
@@ -105,7 +105,7 @@ export class SharedTables {
   }
 }
 
-/** A record whose arrays lie one after the other in one piece of memory. */
+/** A record whose arrays are contiguous in one piece of memory. */
 interface MovedTable {
   readonly memory: Uint8Array
   readonly places: object
@@ -120,7 +120,7 @@ const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
 
-/** Bytes of the arrays of a record, or of those that are not shared yet. */
+/** Bytes of the arrays of a record that are not shared yet, or of all. */
 function recordBytes(record: object, alsoShared = false): number {
   let bytes = 0
   for (const value of Object.values(record)) {

@@ -6,9 +6,9 @@ export interface SliceBounds {
   start(slice: number): number
   /** The slice that holds a position below `rows`. */
   sliceOf(position: number): number
-  /** Every slice in `parts` that differ by one row at most; even bounds stay even. */
+  /** Every slice divided into `parts` that differ by at most one row; even bounds stay even. */
   subdivided(parts: number): SliceBounds
-  /** Bytes kept for the bounds. */
+  /** Bytes retained for the bounds. */
   readonly sizeBytes: number
 }
 

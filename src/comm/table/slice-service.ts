@@ -9,16 +9,16 @@ export interface TableId {
   readonly seq: number
 }
 
-/** The part of a distributed table that this process answers for. */
+/** The part of a distributed table that this process serves. */
 export interface HostedSlice {
   /** World ranks by position, from position `start`. */
   readonly worldRanks: Int32Array
   readonly start: number
 }
 
-/** Who waits for whom before the slices of a table are forgotten. Known to its home only. */
+/** What the home of a table needs to know before the slices of the table can be dropped. */
 export interface TableHome {
-  /** Processes that use the table: each says once that it no longer does. */
+  /** Processes that use the table: each reports once that it no longer does. */
   readonly users: number
   /** World processes that host slices. */
   readonly hosts: Int32Array
@@ -33,7 +33,7 @@ interface Pending {
   reject(error: RankweaveError): void
 }
 
-interface Question {
+interface RowRequest {
   readonly src: number
   readonly request: number
   readonly positions: Int32Array
@@ -43,14 +43,15 @@ interface Entry {
   slice: HostedSlice | undefined
   home: TableHome | undefined
   released: number
-  /** Questions that came before the slice. */
-  early: Question[]
+  /** Requests that came before the slice. */
+  early: RowRequest[]
 }
 
 /**
  * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its ranks are
- * doing, so no host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is kept until all processes
- * that use its table have said that they no longer do: they tell the table's home, which tells the hosts.
+ * doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is retained until
+ * every process that uses its table has reported that it no longer does: they notify the table's home, which notifies
+ * the hosts.
  */
 export class SliceService {
   readonly #runtime: FramePort
@@ -70,23 +71,23 @@ export class SliceService {
     })
   }
 
-  /** Tables of which this process still keeps something. */
+  /** Tables of which this process retains a slice or the count of users. */
   get tables(): number {
     return this.#entries.size
   }
 
-  /** Rows of all slices that this process answers for. */
+  /** Rows of all slices that this process serves. */
   get hostedRows(): number {
     let rows = 0
     for (const { slice } of this.#entries.values()) rows += slice?.worldRanks.length ?? 0
     return rows
   }
 
-  /** Begins to answer for a slice. */
+  /** Begins to serve a slice. */
   host(id: TableId, slice: HostedSlice): void {
     const entry = this.#entry(id)
     entry.slice = slice
-    for (const question of entry.early.splice(0)) this.#answer(id, slice, question)
+    for (const request of entry.early.splice(0)) this.#reply(id, slice, request)
   }
 
   /** Makes this process the home of a table. */
@@ -95,7 +96,7 @@ export class SliceService {
     this.#dropWhenReleased(id)
   }
 
-  /** Says that this process no longer uses a table; none of its questions may be open. */
+  /** Reports that this process no longer uses a table; none of its requests may be pending. */
   release(id: TableId, home: number): void {
     if (home === this.#runtime.process) this.#released(id)
     else this.#runtime.send(home, headerOf(frameKind.tableRelease, id))
@@ -154,7 +155,7 @@ export class SliceService {
     const answer = new Promise<Int32Array>((resolve, reject) => {
       this.#pending.set(request, { process, resolve, reject })
     })
-    // A question keeps the program alive until it is answered.
+    // A request keeps the program alive until it is answered.
     runtime.fabric.ref()
     const { buffer, byteOffset, byteLength } = positions
     runtime.send(process, header, new Uint8Array(buffer, byteOffset, byteLength))
@@ -168,12 +169,12 @@ export class SliceService {
       payload.byteLength > 0
         ? new Int32Array(payload.slice().buffer)
         : Int32Array.from({ length: header[word.count]! }, (_, i) => header[word.from]! + i)
-    const question = { src, request: header[word.request]!, positions }
-    if (entry.slice === undefined) entry.early.push(question)
-    else this.#answer(id, entry.slice, question)
+    const request = { src, request: header[word.request]!, positions }
+    if (entry.slice === undefined) entry.early.push(request)
+    else this.#reply(id, entry.slice, request)
   }
 
-  #answer(id: TableId, { worldRanks, start }: HostedSlice, { src, request, positions }: Question): void {
+  #reply(id: TableId, { worldRanks, start }: HostedSlice, { src, request, positions }: RowRequest): void {
     const found = positions.map((position) => worldRanks[position - start]!)
     const header = headerOf(frameKind.tableRows, id)
     header[word.request] = request

@@ -6,9 +6,9 @@ import type { Receive } from './receive.js'
 import type { Status } from './received-message.js'
 import type { QueuedMessage, Send } from './send.js'
 
-/** Where the data of a message that waits for its receive is. */
+/** Where the data of a message that waits for its receive are. */
 export type Content =
-  /** Here, in memory that is ours; eager payload of `process`, to be credited when consumed. */
+  /** Here, in memory of their own; eager payload of `process`, to be credited when consumed. */
   | {
       readonly kind: 'held'
       readonly data: TypedArray
@@ -16,7 +16,7 @@ export type Content =
       readonly transferId: number
       readonly acknowledge: boolean
     }
-  /** On its way here, in more than one frame; becomes `held`. `receive` has matched it already. */
+  /** Arriving in more than one frame; becomes `held`. `receive` has matched it already. */
   | {
       readonly kind: 'filling'
       readonly data: TypedArray
@@ -36,10 +36,10 @@ export type Content =
       /** The sender's own memory, where it can be read from here. */
       readonly bytes?: Uint8Array
     }
-  /** Nowhere: it was taken by `recv`, or can no longer come. */
+  /** Nowhere: the message was discarded, or can no longer arrive. */
   | { readonly kind: 'gone'; readonly error: RankweaveError }
 
-/** A message that came before its receive. */
+/** A message that arrived before its receive. */
 export class Arrived implements Entry, QueuedMessage {
   /** Where it waits for its receive, while it is listed. */
   readonly queue: EntryList<Arrived>

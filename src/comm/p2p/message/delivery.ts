@@ -8,7 +8,7 @@ import { decodeValue } from '../../datatype/value-encoding.js'
 import type { Envelope } from './envelope.js'
 import type { Receive } from './receive.js'
 
-/** Completes a receive from its sender's own memory: copied once, straight to where it is wanted. */
+/** Completes a receive from its sender's own memory, in one copy. */
 export function deliverCopy(
   receive: Receive<unknown>,
   envelope: Envelope,
@@ -28,7 +28,7 @@ export function deliverCopy(
   }
 }
 
-/** Completes a receive from memory that nobody else holds: handed over where no `into` is given. */
+/** Completes a receive from memory that has no other owner: handed over where no `into` is given. */
 export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data: TypedArray): void {
   if (receive.into === undefined && envelope.type !== typeCode.value) {
     admit(receive, envelope)
@@ -36,7 +36,7 @@ export function deliverHeld(receive: Receive<unknown>, envelope: Envelope, data:
   } else deliverCopy(receive, envelope, data)
 }
 
-/** Completes a receive from the bytes of a frame, which are only lent. */
+/** Completes a receive from the bytes of a frame, which are borrowed. */
 export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, bytes: Uint8Array): void {
   if (!admit(receive, envelope)) return
   if (envelope.type === typeCode.value) {
@@ -55,7 +55,7 @@ export function deliverBytes(receive: Receive<unknown>, envelope: Envelope, byte
   fulfil(receive, envelope, target)
 }
 
-/** Counts a message against its receiver. */
+/** Counts a message for its receiver. */
 export function countReceived(receive: Receive<unknown>, envelope: Envelope): void {
   const { counters } = receive.owner
   counters.messagesReceived++
@@ -78,7 +78,7 @@ function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => u
     data = decode()
   } catch (cause) {
     receive.reject(
-      new RankweaveError('ERR_CLONE', `a received value cannot be rebuilt: ${shown(cause)}`, { cause }),
+      new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${shown(cause)}`, { cause }),
     )
     return
   }

@@ -1,7 +1,7 @@
 import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import { envelopeWord } from '../../process/frames.js'
 
-/** What a receive learns of its message besides the data. */
+/** A message without its data. */
 export interface Envelope {
   readonly source: number
   readonly tag: number

@@ -6,13 +6,13 @@ import type { Arrived } from './arrived.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 
-/** Takes sends back: what a mailbox needs of the message matching of its communicator. */
+/** Takes sends back: all that a mailbox needs of the message matching of its communicator. */
 export interface SendWithdrawal {
   withdrawSend(send: Send, error: RankweaveError): void
 }
 
 /**
- * One local rank of one communicator as matching sees it: the receives it has posted, the messages that came before
+ * One local rank of one communicator in message matching: the receives it has posted, the messages that arrived before
  * their receive, and the probes that wait for one. Made when the rank first takes part in a message.
  */
 export class Mailbox implements Sender, Receiver {

@@ -19,15 +19,15 @@ export interface Owner {
   poll(): void
 }
 
-/** A wait on one operation. While it is attached, the operation's rank counts as blocked. */
+/** A wait for one operation. While it is attached, the operation's rank counts as blocked. */
 export interface Waiter {
   readonly hasSignal: boolean
   settled(): void
 }
 
 /**
- * A started operation of one rank. It settles once, whether or not anybody waits, and an error nobody waits for
- * stays here: there is no promise that could reject unhandled.
+ * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that no wait
+ * collects stays here: there is no promise whose rejection could be unhandled.
  */
 export abstract class Pending<T> {
   readonly owner: Owner
@@ -42,10 +42,10 @@ export abstract class Pending<T> {
     this.owner = owner
   }
 
-  /** The call as a reader of a report wants to see it. */
+  /** The call as reports show it. */
   abstract get call(): string
 
-  /** Takes the operation back if that is still possible; it then rejects with `error`. */
+  /** Takes the operation back, if that is still possible; it then rejects with `error`. */
   protected abstract withdraw(error: RankweaveError): void
 
   get settled(): boolean {
@@ -85,12 +85,12 @@ export abstract class Pending<T> {
     this.#signal = signal
     this.#ignoreSignal = onAbort(signal, () => {
       this.cancel(signal)
-      this.#signalIsSpent()
+      this.#dropSignal()
     })
   }
 
-  /** An operation that could not be taken back completes by itself or never: nobody outside can wake its waits. */
-  #signalIsSpent(): void {
+  /** An operation that could not be taken back completes by itself or never: its signal cannot wake its waits. */
+  #dropSignal(): void {
     const waiters = this.#waiters ?? []
     for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
     this.#signal = undefined
@@ -135,7 +135,7 @@ export abstract class Pending<T> {
     })
   }
 
-  /** What a settled operation came to; throws its error. */
+  /** The value of a settled operation; throws its error. */
   get result(): T {
     if (this.#error !== undefined) throw this.#error
     return this.#value as T
@@ -162,7 +162,7 @@ export abstract class Pending<T> {
     const waiters = this.#waiters
     if (waiters === undefined) return
     this.#waiters = undefined
-    // The rank is awake from here on, even if its continuation has to wait for the next turn.
+    // The rank is awake from now on, even if its continuation has to wait for the next turn.
     for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
     for (const waiter of waiters) waiter.settled()
   }

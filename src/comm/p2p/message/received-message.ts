@@ -4,7 +4,7 @@ import type { WaitOptions } from '../../process/wait-options.js'
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {
   /**
    * Filled from its start instead of a fresh array. Must have the sender's element type (ERR_TYPE_MISMATCH) and
-   * room for the whole message (ERR_TRUNCATE); what the message does not reach keeps its value.
+   * room for the whole message (ERR_TRUNCATE); elements beyond the message keep their values.
    */
   readonly into?: B
 }
@@ -21,6 +21,6 @@ export interface Status {
 }
 
 export interface Message<T = unknown> extends Status {
-  /** The `into` buffer if one was given, else a fresh array or value that nobody else holds. */
+  /** The `into` buffer if one was given, else a fresh array or value without any other owner. */
   readonly data: T
 }

@@ -3,7 +3,7 @@ import type { Payload } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import { type Owner, Pending } from './pending.js'
 
-/** How far a send has come. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
+/** Progress of a send. `queued`: its look-up is pending; `offered`: unmatched; `moving`: matched. */
 export type SendStage = 'queued' | 'offered' | 'moving'
 
 /** The rank that sends. */
@@ -31,7 +31,7 @@ export class Send extends Pending<void> {
   /** Process of the receiver and name of the transfer, for one elsewhere. */
   process = -1
   transferId = 0
-  /** The error of a `cancel` that the receiver has not answered yet. */
+  /** The error of a `cancel` that the receiver has not replied to yet. */
   cancelledBy: RankweaveError | undefined
 
   constructor(owner: Sender, payload: Payload, dest: number, tag: number, synchronous: boolean) {
