@@ -51,6 +51,7 @@ export { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../matching/wildcards.js
 
 // data and operations
 
+export type { FreshArray, SameElements } from '../comm/datatype/array-types.js'
 export type { TypedArray } from '../comm/datatype/elements.js'
 export { createOperation, type Operation } from '../comm/datatype/operation.js'
 export type {
@@ -61,7 +62,7 @@ export type {
   OperationName,
   PairOperation,
 } from '../comm/datatype/operation-names.js'
-export type { Sendable } from '../comm/datatype/payload.js'
+export type { Sendable, SendableValue } from '../comm/datatype/sendable.js'
 export { type ReceiveBuffer, type StridedShape, StridedView, strided } from '../comm/datatype/strided-view.js'
 
 // worlds and the fabrics that carry them

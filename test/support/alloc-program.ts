@@ -39,7 +39,8 @@ export default async function main(world: Communicator): Promise<AllocReport> {
     fill(next, slot)
     const sending = world.isend(memory, next, slot)
     const into = slot === 1 ? world.alloc(Float64Array, long) : undefined
-    const { data } = await world.recv<Float64Array>(previous, slot, into === undefined ? {} : { into })
+    const options = into === undefined ? {} : { into }
+    const data = (await world.recv(previous, slot, options)).data as Float64Array
     if (into !== undefined && data !== into) throw new Error('into was not filled')
     expectFrom(data, previous, rank, slot)
     if (into === undefined && data.buffer instanceof SharedArrayBuffer)

@@ -257,14 +257,14 @@ export class CollectiveEngine implements ExchangeOwner {
     return true
   }
 
-  /** @internal */
+  /** An exchange of this process has its results. */
   finished(exchange: SlotExchange, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
     const lane = this.#lanes.lane(exchange.lane)
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 
-  /** @internal */
+  /** An exchange of this process cannot go on. */
   failed(exchange: SlotExchange, error: unknown): void {
     if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
   }

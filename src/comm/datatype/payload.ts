@@ -13,12 +13,6 @@ import {
 import { contiguous, type ReceiveBuffer, StridedView, unpack } from './strided-view.js'
 import { decodeValue, encodeValue } from './value-encoding.js'
 
-/**
- * What a message can carry: a typed array (its elements travel, not its buffer), a strided view of one
- * (MPI_Type_vector), or any other value that the structured clone algorithm takes.
- */
-export type Sendable = TypedArray | StridedView | unknown
-
 /** Largest payload of one message: sizes travel as unsigned 32-bit. */
 export const maxPayloadSizeBytes = 0xffffffff
 

@@ -9,7 +9,7 @@ import { type DeliveryOrder, RandomOrder } from './delivery-order.js'
 import { LocalBulk } from './local-bulk.js'
 import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
 import { LocalInbox } from './local-inbox.js'
-import { LocalProcess, type Network, type ProcessOptions } from './local-process.js'
+import { LocalProcess, type ProcessOptions } from './local-process.js'
 
 export interface LocalOptions {
   /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
@@ -85,7 +85,7 @@ const batchFrames = 1024
 const noPayload = new Uint8Array(0)
 
 /** A running local world: all its processes, and the task that delivers their frames. */
-export class LocalSession implements FabricSession, Network {
+export class LocalSession implements FabricSession {
   readonly kind = 'local'
   readonly processes: number
   readonly nodes: readonly string[]
@@ -104,7 +104,7 @@ export class LocalSession implements FabricSession, Network {
   readonly #pump = new Task(() => this.#deliverBatch())
   #closed = false
 
-  /** @internal Sessions come from `local(...).open()`. */
+  /** Not for users: sessions come from `local(...).open()`. */
   constructor(options: ResolvedOptions) {
     const { processes, nodes, seed, faults } = options
     this.processes = processes

@@ -55,6 +55,7 @@ export interface MpiLibrary {
 
 export type MpiType = 'int' | 'address' | 'handle'
 
+/** @internal The optional package, whose types are not ours to publish. */
 export type Koffi = typeof import('koffi')
 
 /**
@@ -94,7 +95,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
   )
 }
 
-/** koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
+/** @internal koffi, with an environment in which loading an MPI library is safe. @throws ERR_MPI_KOFFI */
 export async function loadKoffi(): Promise<Koffi> {
   for (const [name, value] of Object.entries(safeDefaults)) process.env[name] ??= value
   try {
@@ -110,7 +111,7 @@ export async function loadKoffi(): Promise<Koffi> {
 }
 
 /**
- * Version and binary interface of a loaded library, which need not be initialised.
+ * @internal Version and binary interface of a loaded library, which need not be initialised.
  *
  * @throws ERR_MPI_LIBRARY for a library that is not an MPI library, or has an unknown binary interface
  */

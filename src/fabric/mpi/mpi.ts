@@ -67,7 +67,7 @@ export class MpiSession implements FabricSession {
   #closing: Promise<void> | undefined
   #retained = false
 
-  /** @internal Sessions come from `mpi().open()`. */
+  /** Not for users: sessions come from `mpi().open()`. */
   constructor(job: MpiJob, comm: number, nodes: readonly string[]) {
     this.job = job
     this.processes = job.processes

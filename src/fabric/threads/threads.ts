@@ -48,7 +48,7 @@ export class ThreadsSession implements FabricSession {
   readonly hosted: readonly ThreadsProcess[]
   readonly #process: ThreadsProcess
 
-  /** @internal Sessions come from `openThreads`. */
+  /** Not for users: sessions come from `openThreads`. */
   constructor(connection: ThreadsConnection) {
     this.#process = new ThreadsProcess(connection)
     this.processes = connection.nodes.length

@@ -34,7 +34,7 @@ export class NeighborRequest {
   #startedSeparately = false
   #freed = false
 
-  /** @internal */
+  /** Not for users: these requests come from `neighborAllgatherInit` and `neighborAllgathervInit`. */
   constructor(handle: CommHandle, setup: Promise<BoundAllgather>) {
     this.#handle = handle
     this.#setup = setup

@@ -1,7 +1,6 @@
 import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
 import { requireFixed, typeCode } from '../../datatype/elements.js'
-import type { Sendable } from '../../datatype/payload.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
@@ -29,7 +28,7 @@ export function barrier(comm: Handle, options?: WaitOptions): Promise<void> {
   )
 }
 
-export function bcast(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
+export function bcast(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const into = intoOf(options)
@@ -41,7 +40,7 @@ export function bcast(comm: Handle, data: Sendable, root: number, options?: Into
 
 export function reduce(
   comm: Handle,
-  data: Sendable,
+  data: unknown,
   op: unknown,
   root: number,
   options?: IntoOptions,
@@ -53,12 +52,7 @@ export function reduce(
   })
 }
 
-export function allreduce(
-  comm: Handle,
-  data: Sendable,
-  op: unknown,
-  options?: IntoOptions,
-): Promise<unknown> {
+export function allreduce(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const reusable = state.collectives.reusableCall()
     if (reusable instanceof AllreduceCall) {
@@ -74,34 +68,34 @@ export function allreduce(
   })
 }
 
-export function gather(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
+export function gather(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
   return gathering(comm, 'gather', data, root, options)
 }
 
 export function gatherv(
   comm: Handle,
-  data: Sendable,
+  data: unknown,
   root: number,
   options?: BlocksOptions,
 ): Promise<unknown> {
   return gathering(comm, 'gatherv', data, root, options)
 }
 
-export function allgather(comm: Handle, data: Sendable, options?: IntoOptions): Promise<unknown> {
+export function allgather(comm: Handle, data: unknown, options?: IntoOptions): Promise<unknown> {
   return gathering(comm, 'allgather', data, null, options)
 }
 
-export function allgatherv(comm: Handle, data: Sendable, options?: BlocksOptions): Promise<unknown> {
+export function allgatherv(comm: Handle, data: unknown, options?: BlocksOptions): Promise<unknown> {
   return gathering(comm, 'allgatherv', data, null, options)
 }
 
-export function scatter(comm: Handle, data: Sendable, root: number, options?: IntoOptions): Promise<unknown> {
+export function scatter(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
   return scattering(comm, 'scatter', root, options, (size) => equalBlocks('scatter', data, size))
 }
 
 export function scatterv(
   comm: Handle,
-  data: Sendable,
+  data: unknown,
   counts: ArrayLike<number> | null,
   root: number,
   options?: IntoOptions & { readonly displs?: ArrayLike<number> },
@@ -111,7 +105,7 @@ export function scatterv(
   )
 }
 
-export function alltoall(comm: Handle, data: Sendable, options?: IntoOptions): Promise<unknown> {
+export function alltoall(comm: Handle, data: unknown, options?: IntoOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const layout = layoutOf(options, state.size)
     const contribution: AlltoallContribution = {
@@ -129,7 +123,7 @@ export function alltoall(comm: Handle, data: Sendable, options?: IntoOptions): P
 
 export function alltoallv(
   comm: Handle,
-  data: Sendable,
+  data: unknown,
   sendCounts: ArrayLike<number>,
   options?: BlocksOptions & { readonly sendDispls?: ArrayLike<number> },
 ): Promise<Gathered> {
@@ -148,7 +142,7 @@ export function alltoallv(
 
 export function reduceScatter(
   comm: Handle,
-  data: Sendable,
+  data: unknown,
   op: unknown,
   options?: IntoOptions & { readonly counts?: ArrayLike<number> },
 ): Promise<unknown> {
@@ -165,18 +159,18 @@ export function reduceScatter(
   })
 }
 
-export function scan(comm: Handle, data: Sendable, op: unknown, options?: IntoOptions): Promise<unknown> {
+export function scan(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
   return scanning(comm, 'scan', data, op, options)
 }
 
-export function exscan(comm: Handle, data: Sendable, op: unknown, options?: IntoOptions): Promise<unknown> {
+export function exscan(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
   return scanning(comm, 'exscan', data, op, options)
 }
 
 function scanning(
   comm: Handle,
   name: 'scan' | 'exscan',
-  data: Sendable,
+  data: unknown,
   op: unknown,
   options: IntoOptions | undefined,
 ): Promise<unknown> {
@@ -189,7 +183,7 @@ function scanning(
 function gathering(
   comm: Handle,
   name: 'gather' | 'gatherv' | 'allgather' | 'allgatherv',
-  data: Sendable,
+  data: unknown,
   root: number | null,
   options: BlocksOptions | undefined,
 ): Promise<unknown> {

@@ -2,12 +2,12 @@ import type { TypedArray } from '../../datatype/elements.js'
 import { requireReceiveBuffer } from '../../datatype/payload.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 
-export interface IntoOptions extends WaitOptions {
+export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOptions {
   /** Filled with the result instead of a fresh array, and returned. */
-  readonly into?: TypedArray
+  readonly into?: I
 }
 
-export interface BlocksOptions extends IntoOptions {
+export interface BlocksOptions<I extends TypedArray = TypedArray> extends IntoOptions<I> {
   /** Elements of each rank's block, where they are known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>
   /** Start of each rank's block in the result. Default: packed in rank order. */

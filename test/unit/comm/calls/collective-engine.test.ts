@@ -62,7 +62,7 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
     ['operations', (w: Communicator) => w.scan(new Int8Array(1), w.rank === 2 ? 'max' : 'min'), 'max', 'min'],
     [
       'kinds of data',
-      (w: Communicator) => w.allgather(w.rank === 2 ? { a: 1 } : new Int16Array(4)),
+      (w: Communicator) => w.allgather((w.rank === 2 ? { a: 1 } : new Int16Array(4)) as Int16Array),
       'value',
       'Int16Array',
     ],
@@ -185,7 +185,11 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
     const seen = await outcomes(4, { processes }, async (world) => {
       const into = [new Int32Array(3), new Int32Array(2), new Float32Array(3), undefined][world.rank]
       const failed = await outcome(
-        world.bcast(world.rank === 3 ? Int32Array.of(7, 8, 9) : null, 3, into && { into }),
+        world.bcast(
+          world.rank === 3 ? Int32Array.of(7, 8, 9) : null,
+          3,
+          into && { into: into as Int32Array },
+        ),
       )
       await world.barrier()
       if (failed.code !== 'ok') throw new RankweaveError(failed.code as 'ERR_TRUNCATE', failed.message)
@@ -215,7 +219,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
         await bad(() => world.gather(new Int8Array(1), -1))
         await bad(() => world.reduce(new Int8Array(1), 'sum', 1.5))
         await bad(() => world.allreduce(new Int8Array(1), 'average' as 'sum'))
-        await bad(() => world.allreduce(new Float32Array(1), 'band'))
+        await bad(() => world.allreduce(new Float32Array(1), 'band' as never))
         await bad(() => world.allreduce(new Int32Array(3), 'minloc'))
         await bad(() => world.allreduce({ a: 1 } as never, 'sum'))
         await bad(() => world.allreduce('text' as never, 'max'))
@@ -226,7 +230,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
         await bad(() => world.allreduce(1, 'average' as never))
         await bad(() => world.allreduce(1, 'sum', { into: new Float64Array(1) } as never))
         await bad(() => world.reduceScatter(1 as never, 'sum'))
-        await bad(() => world.allgather(() => 1))
+        await bad(() => world.allgather((() => 1) as never))
         await bad(() => world.alltoall(new Int8Array(5)))
         await bad(() => world.alltoall([1, 2, 3]))
         await bad(() => world.alltoall('text' as never))

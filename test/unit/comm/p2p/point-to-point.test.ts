@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { Sendable } from '../../../../src/comm/datatype/sendable.js'
 import { strided } from '../../../../src/comm/datatype/strided-view.js'
 import { MatchedMessage } from '../../../../src/comm/p2p/matched-message.js'
 import type { Message } from '../../../../src/comm/p2p/message/received-message.js'
@@ -368,10 +369,11 @@ describe('arguments', () => {
     ].map((row) => row as [string, unknown, unknown, unknown, unknown])
     for (const [code, data, dest, tag, options] of sends) {
       const rest = [bad<number>(dest), bad<number>(tag), bad<undefined>(options)] as const
-      expect(await codeOf(comm.send(data, ...rest))).toBe(code)
-      expect(await codeOf(comm.ssend(data, ...rest))).toBe(code)
-      expect(thrownCode(() => comm.isend(data, ...rest))).toBe(code)
-      expect(thrownCode(() => comm.issend(data, ...rest))).toBe(code)
+      const wrong = bad<Sendable>(data)
+      expect(await codeOf(comm.send(wrong, ...rest))).toBe(code)
+      expect(await codeOf(comm.ssend(wrong, ...rest))).toBe(code)
+      expect(thrownCode(() => comm.isend(wrong, ...rest))).toBe(code)
+      expect(thrownCode(() => comm.issend(wrong, ...rest))).toBe(code)
     }
     const receives: [string, unknown, unknown, unknown][] = [
       ...[2, -3, 0.5, Number.NaN, '0', null].map((source) => ['ERR_RANK', source, 0, undefined] as const),

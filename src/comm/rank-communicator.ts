@@ -1,0 +1,104 @@
+import { RankweaveError } from '../errors.js'
+import { alloc } from './context/alloc.js'
+import type { CommState } from './context/comm-state.js'
+import { type CommDescription, describeComm } from './context/describe.js'
+import type { CommSeat } from './context/handle.js'
+import type { TypedArray, TypedArrayConstructor } from './datatype/elements.js'
+import type { Mailbox } from './p2p/message/mailbox.js'
+import type { Matching } from './p2p/message-matching.js'
+import type { ProcessCounters, RankCounters } from './process/counters.js'
+
+/** A rank's place in a communicator, its memory and its counters. */
+export abstract class RankCommunicator {
+  readonly rank: number
+  readonly size: number
+  readonly #state: CommState
+  readonly #localIndex: number
+  #mailbox: Mailbox | undefined
+  #freed = false
+
+  /** Not for users: communicators come from `run`, `split`, `dup` and `create`. */
+  constructor(state: CommState, localIndex: number) {
+    this.#state = state
+    this.#localIndex = localIndex
+    this.rank = state.localRanks[localIndex]!
+    this.size = state.size
+  }
+
+  /** @internal The shared state and this rank's place in it; throws once the communicator cannot be used. */
+  seat(): CommSeat {
+    this.#requireUsable()
+    return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
+  }
+
+  /** @internal This rank's mailbox; throws once the communicator cannot be used. */
+  mailbox(): Mailbox {
+    this.#requireUsable()
+    this.#mailbox ??= this.#state.matching.mailbox(this.rank)
+    return this.#mailbox
+  }
+
+  /** @internal The point-to-point messages of this communicator in this process. */
+  get matching(): Matching {
+    return this.#state.matching
+  }
+
+  #requireUsable(): void {
+    if (this.#freed) throw new RankweaveError('ERR_COMM_FREED', 'this communicator has been freed')
+    const failed = this.#state.failed
+    if (failed !== undefined) throw failed
+  }
+
+  /** @internal Marks this handle as freed; pending operations still complete. */
+  markFreed(): void {
+    this.#freed = true
+  }
+
+  /**
+   * Allocates memory for messages, zeroed. On `threads`, a message from it above the eager limit is copied once, by the
+   * receiver; on other fabrics it is ordinary memory. The rules of sending are the same: any view of the memory can be
+   * sent or received into, and a send's data may change once the send has resolved.
+   *
+   * Shapes: `alloc(sizeBytes)` returns a Uint8Array, `alloc(Float64Array, countElems)` an array of that type.
+   *
+   * Ownership: this rank's alone, although the buffer may be a SharedArrayBuffer; other ranks get copies. It is freed
+   * like any array when nothing refers to it, at the latest when the world has ended.
+   *
+   * @throws ERR_COUNT unless the length is an integer from 0 for which there is memory; ERR_TYPE for another constructor
+   * @see MPI-4.1 §9.2 (MPI_Alloc_mem)
+   */
+  alloc(sizeBytes: number): Uint8Array
+  alloc<C extends TypedArrayConstructor>(type: C, countElems: number): InstanceType<C>
+  alloc(typeOrBytes: TypedArrayConstructor | number, countElems?: number): TypedArray {
+    return alloc(this, typeOrBytes, countElems)
+  }
+
+  /**
+   * Ends the world: every rank's pending and later calls fail, and `run` rejects with ERR_WORLD_ABORTED.
+   *
+   * @see MPI-4.1 §9.3 (MPI_Abort)
+   */
+  abort(reason: unknown): void {
+    this.#state.runtime.abort(this.#state.worldRank(this.#localIndex), reason)
+  }
+
+  /** Live counters of this rank and of the process that hosts it. */
+  get counters(): { readonly rank: Readonly<RankCounters>; readonly process: Readonly<ProcessCounters> } {
+    const { runtime } = this.#state
+    return {
+      rank: runtime.rankCounters(this.#state.worldRank(this.#localIndex)),
+      process: runtime.processCounters,
+    }
+  }
+
+  /** Time and memory of this communicator in this process: its split, its rank table, its look-ups. Local. */
+  describe(): CommDescription {
+    return describeComm(this.#state)
+  }
+
+  /** The process that hosts this rank, and the number of its node (equal numbers: same node). */
+  get location(): { readonly process: number; readonly node: number } {
+    const { runtime } = this.#state
+    return { process: runtime.process, node: runtime.layout.nodeOfProcess[runtime.process]! }
+  }
+}
