@@ -12,7 +12,8 @@ export interface SplitOptions extends WaitOptions {
   /**
    * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every stage.
    * `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled ones.
-   * `minimal`: every process keeps its own share only. Default: see {@link planSplit}.
+   * `minimal`: every process keeps its own share only. Default: `conventional`; `parallel-sort` if a distributed table,
+   * sorters or a table group is requested.
    */
   readonly algorithm?: SplitAlgorithmName
   /** Whether every process keeps the world ranks of its communicators, or a slice of the whole table. */
