@@ -80,12 +80,4 @@ export { type Main, type RunOptions, run } from '../launch/run.js'
 
 // errors
 
-export {
-  type CauseRecord,
-  type ErrorCode,
-  type ErrorDetails,
-  type ErrorRecord,
-  errorCodes,
-  isRankweaveError,
-  RankweaveError,
-} from '../errors.js'
+export * from './errors.js'

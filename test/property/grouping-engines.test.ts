@@ -7,11 +7,11 @@ import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,
-  heaviestMatching,
-  type Matched,
-  matchExhaustively,
-  matchedOf,
+  groupExhaustively,
+  heaviestGrouping,
   outSets,
+  type PlainGroups,
+  plainGroupsOf,
   sameNode,
 } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
@@ -35,7 +35,7 @@ type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : n
 const found = ({ topology, labelSeed, ...rest }: Configuration, engine: GroupingEngine) =>
   groupFriends(topology, { ...rest, engine, ...(labelSeed === undefined ? {} : { labelSeed }) })
 
-const weightOf = ({ groups }: Matched, step: number): number =>
+const weightOf = ({ groups }: PlainGroups, step: number): number =>
   groups.filter((group) => group.step === step).reduce((sum, { common }) => sum + common.length, 0)
 
 test('permuted labels: greedy equals the exhaustive greedy in that order', () => {
@@ -45,10 +45,10 @@ test('permuted labels: greedy equals the exhaustive greedy in that order', () =>
       const { topology, k, mode, nodeOf, theta, labelSeed = 7 } = configuration
       const nodes = mode === 'aware' ? nodeOf : null
       const labels = seededLabels(topology.ranks, labelSeed)
-      const expected = matchExhaustively(topology, k, theta, nodes, labels)
-      const matched = matchedOf(found({ ...configuration, labelSeed }, 'greedy'))
-      expect(matched).toEqual(expected)
-      if (JSON.stringify(expected) !== JSON.stringify(matchExhaustively(topology, k, theta, nodes)))
+      const expected = groupExhaustively(topology, k, theta, nodes, labels)
+      const grouping = plainGroupsOf(found({ ...configuration, labelSeed }, 'greedy'))
+      expect(grouping).toEqual(expected)
+      if (JSON.stringify(expected) !== JSON.stringify(groupExhaustively(topology, k, theta, nodes)))
         different++
     }),
     { numRuns: cases(500) },
@@ -82,10 +82,10 @@ test.each(['improved', 'exact'] as const)(
     fc.assert(
       fc.property(configurations, (configuration) => {
         const { topology, k, mode, nodeOf, theta } = configuration
-        const matched = found(configuration, engine)
-        const { groups, direct } = matchedOf(matched)
+        const grouping = found(configuration, engine)
+        const { groups, direct } = plainGroupsOf(grouping)
         const out = outSets(topology)
-        for (let step = 0; step < matched.steps; step++) {
+        for (let step = 0; step < grouping.steps; step++) {
           const ofStep = groups.filter((group) => group.step === step)
           const members = ofStep.flatMap((group) => group.members)
           expect(new Set(members).size).toBe(members.length)
@@ -99,7 +99,7 @@ test.each(['improved', 'exact'] as const)(
             for (const p of group.members) for (const q of group.common) out[p].delete(q)
         }
         expect(direct).toEqual(out.map((row) => [...row].sort((a, b) => a - b)))
-        expect(matched.weight).toBe(groups.reduce((sum, { common }) => sum + common.length, 0))
+        expect(grouping.weight).toBe(groups.reduce((sum, { common }) => sum + common.length, 0))
       }),
       { numRuns: cases(engine === 'exact' ? 60 : 500) },
     )
@@ -111,11 +111,11 @@ test('first round: greedy <= improved <= exact = the heaviest grouping', () => {
   fc.assert(
     fc.property(configurations, (configuration) => {
       const { topology, k, mode, nodeOf, theta } = configuration
-      const weight = (engine: GroupingEngine) => weightOf(matchedOf(found(configuration, engine)), 0)
+      const weight = (engine: GroupingEngine) => weightOf(plainGroupsOf(found(configuration, engine)), 0)
       const [greedy, improved, exact] = [weight('greedy'), weight('improved'), weight('exact')]
       expect(improved).toBeGreaterThanOrEqual(greedy)
       expect(exact).toBeGreaterThanOrEqual(improved)
-      expect(exact).toBe(heaviestMatching(topology, k, theta, mode === 'aware' ? nodeOf : null))
+      expect(exact).toBe(heaviestGrouping(topology, k, theta, mode === 'aware' ? nodeOf : null))
       if (improved > greedy) improvedSome++
     }),
     { numRuns: cases(200) },

@@ -1,7 +1,7 @@
 import type { FriendGroups } from '../../src/topology/friends/friend-groups.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
 
-export interface Matched {
+export interface PlainGroups {
   readonly groups: readonly {
     readonly step: number
     readonly members: readonly number[]
@@ -40,14 +40,14 @@ export function commonOf(out: readonly ReadonlySet<number>[], members: readonly 
 export const sameNode = (nodeOf: Int32Array | null, members: readonly number[]): boolean =>
   nodeOf === null || members.every((p) => nodeOf[p] === nodeOf[members[0]])
 
-/** Greedy matching by writing down every hyperedge in every round (Ghazimirsaeed 2019 §7.3 with our order). */
-export function matchExhaustively(
+/** Greedy grouping by enumerating every hyperedge in every round (Ghazimirsaeed 2019 §7.3 with our order). */
+export function groupExhaustively(
   topology: ProcessTopology,
   k: number,
   theta: number,
   nodeOf: Int32Array | null,
   labels: Int32Array = Int32Array.from({ length: topology.ranks }, (_, rank) => rank),
-): Matched {
+): PlainGroups {
   const out = outSets(topology)
   const groups: { step: number; members: number[]; common: number[] }[] = []
   const all = [...subsets(sendersIn(out), k)].filter((members) => sameNode(nodeOf, members))
@@ -73,8 +73,8 @@ export function matchExhaustively(
   return { groups, direct: out.map((row) => [...row].sort((a, b) => a - b)) }
 }
 
-/** Friend groups as plain lists, to compare and to read. */
-export function matchedOf(found: FriendGroups): Matched {
+/** Friend groups as plain lists, for comparison. */
+export function plainGroupsOf(found: FriendGroups): PlainGroups {
   const { count, k, step, members, commonStart, common, directStart, direct, ranks } = found
   return {
     groups: Array.from({ length: count }, (_, g) => ({
@@ -92,7 +92,7 @@ function firstDifference(a: readonly number[], b: readonly number[]): number {
 }
 
 /** The weight of the heaviest set of disjoint hyperedges, by trying all. */
-export function heaviestMatching(
+export function heaviestGrouping(
   topology: ProcessTopology,
   k: number,
   theta: number,

@@ -10,7 +10,7 @@ import type { KnownFriends } from '../../src/topology/grouping/distributed/known
 import type { GroupingMessage } from '../../src/topology/grouping/distributed/rank-view.js'
 import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
-import { matchExhaustively, matchedOf } from './grouping-oracle.js'
+import { groupExhaustively, plainGroupsOf } from './grouping-oracle.js'
 import { nodesFor, smallTopologies } from './random-topology.js'
 
 const configurations = smallTopologies(10).chain(({ what, topology }) =>
@@ -76,7 +76,7 @@ test('in any order of delivery ranks find the groups of the exhaustive greedy, a
       const labels = labelSeed === undefined ? undefined : seededLabels(topology.ranks, labelSeed)
       const found = groupsOf(configuration)
       const nodes = mode === 'aware' ? nodeOf : null
-      expect(matchedOf(found)).toEqual(matchExhaustively(topology, k, theta, nodes, labels))
+      expect(plainGroupsOf(found)).toEqual(groupExhaustively(topology, k, theta, nodes, labels))
       if (found.count > 0) withGroups++
     }),
     { numRuns: cases(2_000) },
@@ -91,7 +91,7 @@ test('every rank knows which groups serve it', () => {
       const ranks = matchInRandomOrder(configuration)
       const patterns = ranks.map((rank) => rank.pattern())
       const whole = groupsOfPatterns(topology.ranks, patterns, { k, theta, mode })
-      // From those who are served alone: the same groups, with the members that serve them.
+      // From the served ranks alone: the same groups, with the members that serve them.
       const served = patterns.map((pattern) => ({ ...pattern, groups: [], direct: new Int32Array(0) }))
       const { steps, count, step, members, common, holder } = groupsOfPatterns(topology.ranks, served, {
         k,
@@ -144,7 +144,7 @@ test.each([
       const options = { k, mode, nodeOf, theta, ...(labelSeed === undefined ? {} : { labelSeed }) }
       const planned = groupFriends(topology, options)
       try {
-        expect(matchedOf(groupsOf(configuration, Faulty))).toEqual(matchedOf(planned))
+        expect(plainGroupsOf(groupsOf(configuration, Faulty))).toEqual(plainGroupsOf(planned))
       } catch {
         noticed++
       }

@@ -6,9 +6,9 @@ import { groupFriends } from '../../src/topology/grouping/group-friends.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,
-  matchExhaustively,
-  matchedOf,
+  groupExhaustively,
   outSets,
+  plainGroupsOf,
   sameNode,
   sendersIn,
   subsets,
@@ -44,8 +44,8 @@ test('groupFriends equals the exhaustive greedy on random configurations', () =>
       const { topology, k, mode, nodeOf, theta } = configuration
       const found = groupFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) })
       const nodes = mode === 'aware' ? nodeOf : null
-      const expected = matchExhaustively(topology, k, theta ?? defaultTheta(k, mode), nodes)
-      expect(matchedOf(found), shown(configuration)).toEqual(expected)
+      const expected = groupExhaustively(topology, k, theta ?? defaultTheta(k, mode), nodes)
+      expect(plainGroupsOf(found), shown(configuration)).toEqual(expected)
       const lastStep = expected.groups.at(-1)?.step ?? -1
       expect(found.steps).toBe(lastStep + 1)
       if (lastStep >= 0) withGroups++
@@ -61,7 +61,7 @@ test('groupFriends equals the exhaustive greedy on random configurations', () =>
 test('every edge is served once, by a group of its rank or directly', () => {
   fc.assert(
     fc.property(configurations, ({ topology, k, mode, nodeOf, theta }) => {
-      const { groups, direct } = matchedOf(
+      const { groups, direct } = plainGroupsOf(
         groupFriends(topology, { k, mode, nodeOf, ...(theta === undefined ? {} : { theta }) }),
       )
       const served = direct.map((row) => [...row])

@@ -38,7 +38,7 @@ test('every plan verifies and delivers every block to its slot', () => {
       expect(verification.violations, `${what} ${JSON.stringify(strategy)}`).toEqual([])
       expect(verification.ok).toBe(true)
 
-      // One rank per process: what is sent is what the schedule says.
+      // One rank per process: the frames sent are the messages of the schedule.
       const placement = Int32Array.from({ length: topology.ranks }, (_, rank) => rank)
       const run = interpret(lower(schedule, placement), (rank) => `block of ${rank}`)
       for (let rank = 0; rank < topology.ranks; rank++) {

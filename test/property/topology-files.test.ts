@@ -108,7 +108,7 @@ describe('a written topology reads back', () => {
   })
 })
 
-/** The issue asks for 2,000 in every test run and 100,000 in every soak run, of each reader. */
+/** Of each reader: 2,000 in every test run, 100,000 in every soak run. */
 const fuzzCases = soakFactor > 1 ? 100_000 : 2_000
 
 describe(`${fuzzCases} mutated files: read, or refused with a place`, () => {

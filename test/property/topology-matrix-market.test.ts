@@ -56,7 +56,7 @@ test('matrices round-trip through text, bit for bit', () => {
   )
 })
 
-/** Dense reference: what the format says the entries mean. */
+/** Dense reference: the meaning of the entries as the format defines it. */
 function dense(size: number, symmetry: string, entries: readonly Entry[]): number[][] {
   const re = Array.from({ length: size * size }, () => 0)
   const im = Array.from({ length: size * size }, () => 0)

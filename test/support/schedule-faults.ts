@@ -2,7 +2,7 @@ import { mulberry32 } from '../../src/base/random.js'
 import type { ViolationCode } from '../../src/schedule/verify/violations.js'
 import type { PhaseObject, ScheduleLines } from './schedule-lines.js'
 
-/** Gives a number from 0 to `below - 1`. */
+/** Draws a number from 0 to `below - 1`. */
 export type Choose = (below: number) => number
 
 export function chooseBy(seed: number): Choose {
@@ -63,7 +63,7 @@ const stagingPlace = (lines: ScheduleLines, rank: number): number => {
   return 1 + line.in.length + line.staging++
 }
 
-/** Inserts a phase after the given one, empty for everybody. */
+/** Inserts a phase after the given one, empty for every rank. */
 export function insertPhase(lines: ScheduleLines, after: number): void {
   lines.header.phases++
   for (const { phases } of lines.ranks) phases.splice(after + 1, 0, { send: [], receive: [], copy: [] })
@@ -184,7 +184,7 @@ export const mutations: readonly Mutation[] = [
     },
   },
   {
-    name: 'one message delivered again beside its place',
+    name: 'one message delivered again to another place',
     codes: ['unused-delivery'],
     apply: (lines, choose) => {
       const sent = one(lines, 'send', choose)

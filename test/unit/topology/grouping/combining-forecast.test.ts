@@ -35,7 +35,7 @@ test('forecastCombining reports no best k if combining saves nothing', () => {
   })
 })
 
-test('no forecast, and the reason, where matching would take long', () => {
+test('forecastCombining reports a reason and no forecast if grouping would take long', () => {
   const topology = buildTopology('moore:16x16:r=3')
   expect(forecastCombining(topology, { ks: [2], pairLimit: 10 })).toMatchObject({
     forecasts: [{ k: 2, messages: null, reason: expect.stringContaining('pairs of friends') }],

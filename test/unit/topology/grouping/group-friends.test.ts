@@ -5,7 +5,7 @@ import { groupFriends } from '../../../../src/topology/grouping/group-friends.js
 import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
-import { matchedOf } from '../../../property/grouping-oracle.js'
+import { plainGroupsOf } from '../../../property/grouping-oracle.js'
 import { thrown } from '../thrown.js'
 
 /** A topology from every rank's destinations. */
@@ -17,7 +17,7 @@ function lists(...destinations: readonly (readonly number[])[]): ProcessTopology
 }
 
 const agnostic = (topology: ProcessTopology, k: number, theta: number) =>
-  matchedOf(groupFriends(topology, { k, mode: 'agnostic', theta }))
+  plainGroupsOf(groupFriends(topology, { k, mode: 'agnostic', theta }))
 
 describe('groupFriends, threshold', () => {
   const sharing = (common: number) =>
@@ -44,7 +44,7 @@ describe('groupFriends, threshold', () => {
   })
 
   test('applies to the neighbors left after each step', () => {
-    // {0,1} match on 3..6; of what 1 and 2 share, 7 8 9 is left: three.
+    // {0,1} are grouped on 3..6; of what 1 and 2 share, 7, 8 and 9 are left: three.
     const common = [3, 4, 5, 6, 7, 8, 9]
     const topology = (theta: number) =>
       agnostic(lists([3, 4, 5, 6], common, [6, 7, 8, 9], [], [], [], [], [], [], []), 2, theta)
@@ -123,7 +123,9 @@ describe('groupFriends, edge cases', () => {
     const topology = lists(common, common, common, common, [], [], [])
     const nodeOf = Int32Array.of(0, 1, 0, 1, 2, 2, 2)
     const groups = (mode: GroupingOptions['mode']) =>
-      matchedOf(groupFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(({ members }) => members)
+      plainGroupsOf(groupFriends(topology, { k: 2, mode, theta: 0, nodeOf })).groups.map(
+        ({ members }) => members,
+      )
     expect(groups('aware')).toEqual([
       [0, 2],
       [1, 3],

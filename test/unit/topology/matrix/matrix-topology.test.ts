@@ -21,7 +21,7 @@ function matrixOf(rows: number, cols: number, entries: readonly (readonly [numbe
   })
 }
 
-/** Straight from the definition: who owns the row and the column of every entry. */
+/** From the definition: the owners of the row and the column of every entry. */
 function sourcesOf(matrix: SparseMatrix, ranks: number): number[][] {
   const ownerOf = (index: number, count: number) => {
     const size = Math.floor(count / ranks)

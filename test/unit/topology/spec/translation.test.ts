@@ -22,7 +22,7 @@ describe('findTranslations finds the grid of', () => {
     ['stencil:20x30:offsets=1,2/-3,0', 'stencil:20x30:offsets=-3,0/1,2'],
     ['stencil:100:star:r=3', 'stencil:100:star:r=3'],
     ['ws:50:k=6:p=0', 'stencil:50:star:r=3:periodic'],
-    // Everyone knows everyone: a ring whose offsets go all the way round.
+    // Complete: a ring whose offsets go all the way around.
     ['er:7:d=1', 'stencil:7:star:r=3:periodic'],
     ['er:8:d=1', 'stencil:8:star:r=4:periodic'],
     // Offsets that reach from border to border.
