@@ -35,7 +35,7 @@ Exit codes:
   3   the program's world failed: a rank threw, a deadlock, a lost process
   70  a defect of rankweave`
 
-/** Runs one command line. Never throws; the number is the process's exit code. */
+/** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
   const report = reporter(streams, wantsJson(argv))
   let exitCode: ExitCode = exitCodes.ok
@@ -74,7 +74,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
   }
 }
 
-/** Whether `--json` stands among the command's own arguments. */
+/** Whether `--json` is among the command's own arguments, before `--`. */
 export function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   return argv.slice(0, end < 0 ? undefined : end).includes('--json')
@@ -88,7 +88,9 @@ function fail(error: unknown, report: Reporter): number {
   }
   if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
-  report.note('This is a defect of rankweave. Please report it with the command line and these lines:')
+  report.note(
+    'This is a defect of rankweave. Please report it with the command line and the following lines:',
+  )
   return refuse(error, exitCodes.defect, report)
 }
 
@@ -101,7 +103,7 @@ function refuse(error: unknown, exitCode: number, report: Reporter): number {
   return exitCode
 }
 
-/** Errors of a user's program keep their own name as code. */
+/** The code of an error of a user's program is the error's own name. */
 function describe(error: unknown): { code: string; message: string; details: ErrorDetails } {
   if (error instanceof RankweaveError) return error
   if (error instanceof Error) return { code: error.name, message: error.message, details: {} }

@@ -11,5 +11,5 @@ const exitCode = await runCli(argv, follower?.streams ?? streams)
 if (exitCode !== exitCodes.ok) await follower?.release()
 const lost = await streams.flushed()
 if (lost !== null) streams.stderr(`ERR_FILE: cannot write the output: ${lost.message}\n`)
-// A user's program may leave timers or sockets behind; its world has ended, so the command ends too.
+// A user's program may leave timers or sockets open; its world has ended, so the command ends.
 process.exit(exitCode === exitCodes.ok && lost !== null ? exitCodes.badInput : exitCode)

@@ -39,7 +39,10 @@ export const benchCommand: AddCommand = (program, act) => {
     .description('Measure ping-pong, allreduce and neighbor allgather on a fabric.')
   addWorldOptions(command)
     .option('--runs <number>', 'runs of every operation', '5')
-    .option('--topology <spec>', 'who is a neighbor of whom (default: a Moore grid of all ranks, radius 2)')
+    .option(
+      '--topology <spec>',
+      'the topology of the neighbor allgathers (default: a Moore grid of all ranks, radius 2)',
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(

@@ -27,7 +27,7 @@ export const mpiInfoCommand: AddCommand = (program, act) => {
     .description(
       'Report the MPI of a job: library, version, interface, processes, nodes; outside a job, the MPI libraries found.',
     )
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the one that belongs to the launcher)')
+    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -85,5 +85,5 @@ async function listLibraries(report: Reporter, named: string | undefined): Promi
   return exitCodes.ok
 }
 
-/** Listed in text; --json has them all. */
+/** Nodes listed in text; --json lists all. */
 const shownNodes = 8

@@ -25,12 +25,12 @@ import type { AddCommand } from './command.js'
 const help = `${specHelp}
 ${machineHelp}
 
-The plan is a schedule: for every rank, which blocks it sends to whom, when. It is proved before it is shown or
-written; a plan that fails its proof is not written, and the exit code is 1.
+The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. It is verified before it is
+printed or written. A plan with violations is not written, and the exit code is 1.
 
 direct            one message per edge
-common-neighbor   groups of k friends, who share more than theta out-neighbors, exchange their blocks; then each
-                  serves a part of the common neighbors with one combined message
+common-neighbor   groups of k friends, ranks with more than theta common out-neighbors, exchange their blocks; then
+                  each sends one combined message to every common neighbor in its part
 
 Examples:
   rankweave plan moore:64x64:r=4 --k 4
@@ -40,11 +40,11 @@ Examples:
 
 const schema = z.object({ ...strategySchema, output: z.string().optional() })
 
-/** `rankweave plan`: how many messages a strategy needs, proved. */
+/** `rankweave plan`: a verified plan, and its messages. */
 export const planCommand: AddCommand = (program, act) => {
   const command = program
     .command('plan')
-    .description('Plan a neighbor allgather over a topology, prove the plan and count its messages.')
+    .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addStrategyOptions(command)
     .option('-o, --output <file>', 'write the plan as JSON Lines')
@@ -95,7 +95,7 @@ export const planCommand: AddCommand = (program, act) => {
     )
 }
 
-/** How the groups were found; null without groups. */
+/** How the groups were found; null for a plan without groups. */
 function groupingOf({ groups }: Plan) {
   if (groups === null) return null
   const { engine, weight, messages, waves, timeMs } = groups

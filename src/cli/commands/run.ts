@@ -19,18 +19,18 @@ PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per
     if (world.rank === 0) console.log(\`the ranks add up to \${sum[0]}\`)
   }
 
-What a rank returns is its result. When a rank throws, the world ends and the exit code is 3.
+The return value of a rank is its result. When a rank throws, the world ends and the exit code is 3.
 
 Examples:
   rankweave run program.ts -n 8                     8 ranks in one process
   rankweave run program.ts -n 8 --processes 4       the same program on 4 processes, 2 ranks each
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
-  rankweave run program.ts -n 8 -- input.txt fast   what follows -- goes to the program
+  rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const schema = z.object({ ...worldSchema, tagOutput: z.boolean() })
 
-/** Results listed one by one in text; --json has them all. */
+/** Results listed in text; --json lists all. */
 const shownResults = 32
 
 /** `rankweave run`: a program on a world of ranks. */
@@ -77,7 +77,7 @@ export const runCommand: AddCommand = (program, act) => {
     )
 }
 
-/** What ranks returned, without those that returned nothing or null. */
+/** Results of ranks, except undefined and null. */
 function resultLines(results: readonly unknown[]): readonly string[] {
   const lines: string[] = []
   let more = 0
@@ -86,7 +86,7 @@ function resultLines(results: readonly unknown[]): readonly string[] {
     if (lines.length < shownResults) lines.push(`rank ${rank} returned ${inspect(result, compact)}`)
     else more++
   }
-  return more === 0 ? lines : [...lines, `... and ${more} more; --json has them all`]
+  return more === 0 ? lines : [...lines, `... and ${more} more; --json lists all`]
 }
 
 const compact = { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 8, maxStringLength: 1000 }

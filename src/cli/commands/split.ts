@@ -17,9 +17,9 @@ import main, { type SplitProblem, type SplitShare, splitProblem } from '../progr
 import type { AddCommand } from './command.js'
 
 const help = `
-Rank r gets color r modulo --colors and a random key, or what line r + 1 of --file says: a color (or -) and a key.
-Every rank's new rank and communicator's size are checked, and the address of another member is looked up for it; what they
-must be is found by another sort than those of the split.
+Rank r gets color r modulo --colors and a random key, or the color (or -) and key in line r + 1 of --file.
+Every rank's new rank and its communicator's size are checked, and the address of another member is looked up. The
+expected values come from a sort that shares no code with the split.
 
 Examples:
   rankweave split -n 1000000                                       a million ranks in one process
@@ -39,18 +39,20 @@ const schema = z.object({
   explain: z.boolean(),
 })
 
-/** `rankweave split`: one split, what it costs, and whether it is right. */
+/** `rankweave split`: one split, its cost and its check. */
 export const splitCommand: AddCommand = (program, act) => {
-  const command = program.command('split').description('Split a world of ranks, and see what it costs.')
+  const command = program
+    .command('split')
+    .description('Split a world of ranks, check the result and report the cost.')
   addWorldOptions(command)
-    .option('--colors <number>', 'colors that ranks get in turn (default: 1)')
-    .option('--file <path>', 'color and key of every rank, a line each')
+    .option('--colors <number>', 'number of colors, dealt to the ranks in turn (default: 1)')
+    .option('--file <path>', 'file with one line per rank: color and key')
     .option('--algorithm <name>', `auto, ${splitAlgorithms.join(', ')}`, 'auto')
     .option('--table <kind>', 'auto, replicated or distributed', 'auto')
-    .option('--sorters <number>', 'sorters p of a group')
+    .option('--sorters <number>', 'sorters p per group of processes')
     .option('--table-group <number>', "processes P' that share one distributed table")
-    .option('--max-table-bytes <number>', 'refuse a split that would keep larger tables per process')
-    .option('--explain', 'say how it was done, phase by phase', false)
+    .option('--max-table-bytes <number>', 'reject a split whose tables per process would be larger')
+    .option('--explain', 'report time, messages and bytes of every phase', false)
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -59,7 +61,7 @@ export const splitCommand: AddCommand = (program, act) => {
         const { ranks } = options
         const fabric = fabricOf(options)
         const problem = splitProblem(inputOf(options), splitOptions(options))
-        // Before there is a world. Processes without ranks take no part in its split.
+        // Checked before the world starts. Processes without ranks take no part in the split.
         const taking = Math.min(fabric.processes, ranks)
         checkSplitOptions(problem.options, taking)
         planSplit(ranks, taking, problem.options)
@@ -80,7 +82,7 @@ function inputOf({ file, colors, ranks }: z.infer<typeof schema>): SplitInput {
   if (colors === undefined) return readSplitFile(file, ranks)
   throw new RankweaveError(
     'ERR_USAGE',
-    '--colors: a file says what colors are, so expected --file or --colors, got both',
+    '--colors: the colors are in the file: expected --file or --colors, got both',
   )
 }
 

@@ -21,13 +21,13 @@ import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 
-C = A x B. The rows of A, B and C are cut into one block per rank. A rank needs the rows of B that its part of A has columns
-for: who needs whose rows is the process topology. The exchange is a neighbor allgather, planned and proved first,
-once per --columns columns of B. The same product by way of an ordinary allgather, which brings everyone all of B,
-is timed beside it, and both are checked against a serial product.
+C = A x B. The rows of A, B and C are distributed over the ranks in blocks. A rank needs the rows of B that match the
+columns of its part of A: these needs are the process topology. The exchange is a neighbor allgather, planned once and
+repeated for every --columns columns of B. The baseline is an allgather, which sends all of B to every rank. Both products
+are compared with a serial product.
 
-A.mtx and B.mtx are real Matrix Market files. Without A, an irregular stencil of 4,096 rows is generated; without B, a
-dense matrix of seeded numbers.
+A.mtx and B.mtx are real Matrix Market files. The default A is an irregular stencil of 4,096 rows, the default B a dense
+matrix of seeded numbers.
 
 Examples:
   rankweave spmm -n 64
@@ -43,19 +43,19 @@ const schema = z.object({
   ordinary: z.boolean(),
 })
 
-/** `rankweave spmm`: a real product, from matrix to check. */
+/** `rankweave spmm`: a product, from matrix to check. */
 export const spmmCommand: AddCommand = (program, act) => {
   const command = program
     .command('spmm')
     .description(
-      'Multiply a sparse matrix by a dense one, with neighbor allgathers planned from its pattern.',
+      'Multiply a sparse matrix by a dense one, with neighbor allgathers planned from its sparsity pattern.',
     )
     .argument('[A.mtx]', 'sparse matrix; default: a generated one')
     .argument('[B.mtx]', 'matrix to multiply by; default: seeded numbers')
   addStrategyOptions(addWorldOptions(command))
     .option('--columns <number>', 'columns of B per exchange', '4')
     .option('--width <number>', 'columns of a generated B', '8')
-    .option('--no-ordinary', 'leave out the comparison with an ordinary allgather')
+    .option('--no-ordinary', 'leave out the baseline allgather')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -142,7 +142,7 @@ export const spmmCommand: AddCommand = (program, act) => {
     )
 }
 
-/** The matrix without files: wide enough a stencil that ranks share many neighbors. */
+/** The generated matrix: a stencil wide enough for many common neighbors. */
 const sample = { side: 64, radius: 10, density: 0.08, seed: 1 }
 
 /** The ranks' rows of C, one after another. */
@@ -157,7 +157,7 @@ function joined(parts: readonly (Float64Array | null)[]): Float64Array {
   return whole
 }
 
-/** Messages of the schedule that one exchange really took, counted by every process for all its ranks. */
+/** Messages that one exchange sent, counted by every process for all its ranks. */
 function messagesPerExchange(shares: readonly SpmmShare[]): number {
   const trafficOf = new Map(shares.map(({ process, traffic }) => [process, traffic]))
   let messages = 0

@@ -17,15 +17,15 @@ import type { AddCommand } from './command.js'
 const help = `${specHelp}
 ${machineHelp}
 
-A hyperedge of k is a set of k ranks (friends) with more than theta out-neighbors in common: those whose messages can be
-combined. Without a machine any ranks can be friends and theta is k(k-1); with one, friends share a node and theta
-is k. Hyperedges are those that contain a rank, averaged over all ranks. Messages are those of the plan that k gives; the
-best k is the one with the fewest. Everything is exact, or none when counting would take too long.
+A candidate group of k (a hyperedge) is a set of k ranks with more than theta common out-neighbors: friends, whose messages
+can be combined. Without a machine any ranks can be friends and theta is k(k-1); with one, friends share a node and theta is
+k. Candidate groups per rank are those that contain it, averaged over all ranks. Messages are those of the plan for k; the
+best k has the fewest. Every figure is exact; what would take too long to count is left out.
 
-A topology is a grid if every rank has the same offsets to its neighbors, ranks being row-major: a Cartesian grid or a Moore
-neighborhood in disguise, however it was made.
+A topology is a grid if every rank, in row-major order, has the same offsets to its neighbors: Cartesian grids and Moore
+neighborhoods are recognized in any topology.
 
---format writes a file that other tools read, instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
+--format writes a file for other tools instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
 
 Examples:
   rankweave topology moore:64x64:r=2
@@ -46,11 +46,9 @@ const schema = z.object({
 export const topologyCommand: AddCommand = (program, act) => {
   program
     .command('topology')
-    .description(
-      'Describe a process topology: size, degrees, symmetry, friends, and which k saves most messages; or convert it.',
-    )
+    .description('Describe a process topology: size, degrees, symmetry, friends, the best k; or convert it.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
-    .option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32')
+    .option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32')
     .addOption(new Option('--k <list>', 'friends per group').default('2,4'))
     .option('--format <format>', `write the topology instead: ${topologyFormats.join(', ')}`)
     .option('-o, --output <file>', 'the file to write')

@@ -11,23 +11,23 @@ import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 
-Proves that every send has its receive with the same blocks, that every rank ends with exactly the blocks it must hold,
-each once and in its place, and that nobody waits for ever. Exit code 1 when the proof fails; the first violations
-are named with their rank.
+Verifies that every send has its receive with the same blocks, that every rank ends with exactly the blocks it must hold,
+each once and in its place, and that no rank deadlocks. Exit code 1 when there are violations; the first ones are listed
+with their rank.
 
 Examples:
   rankweave plan moore:16x16:r=2 -o plan.jsonl
-  rankweave verify plan.jsonl                                 against the topology in the file
-  rankweave verify plan.jsonl --topology moore:16x16:r=2      against the topology you meant
+  rankweave verify plan.jsonl                                 with the topology in the file
+  rankweave verify plan.jsonl --topology moore:16x16:r=2      with the topology you meant
   rankweave verify plan.jsonl --json`
 
 const schema = z.object({ topology: z.string().optional() })
 
-/** `rankweave verify`: proves a plan file. */
+/** `rankweave verify`: verifies a plan file. */
 export const verifyCommand: AddCommand = (program, act) => {
   program
     .command('verify')
-    .description('Prove a plan file, or name its first violations.')
+    .description('Verify a plan file, or list its first violations.')
     .argument('<file>', 'plan file, as written by plan -o')
     .option('--topology <spec>', 'the topology the plan must be for')
     .option('--json', 'one JSON object on standard output', false)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 
-/** Options arrive from commander as strings, booleans and lists; a schema gives each its type or says what it takes. */
+/** Options arrive from commander as strings, booleans and lists; a schema gives each its type or reports what it accepts. */
 export function parseOptions<T>(schema: z.ZodType<T>, raw: unknown): T {
   const parsed = schema.safeParse(raw)
   if (parsed.success) return parsed.data
@@ -34,7 +34,7 @@ export function seconds(max: number) {
   })
 }
 
-/** One word of a list. */
+/** One of several words. */
 export function oneOf<const T extends string>(...words: readonly T[]) {
   return z.unknown().transform((text, context): T => {
     const word = words.find((candidate) => candidate === text)

@@ -1,15 +1,15 @@
 /** How to write a topology and a machine: part of the help of every command that takes them. */
 export const specHelp = `
 SPEC is one line of text:
-  moore:64x64:r=4           every rank talks to all within radius 4 of a grid that wraps around (:open, if not)
+  moore:64x64:r=4           every rank sends to all within radius 4 of a periodic grid (:open for a grid that is not)
   stencil:64x64:star:r=1    the same offsets from every rank of a box: star, box, diamond, or offsets=0,1/1,0
   cart:8x8x8:periodic       the nearest neighbors on a grid
-  er:1024:d=0.2:seed=1      a random fifth of all pairs of 1024 ranks
-  rgg:1024:r=0.05:seed=1    random places in a square, neighbors within 0.05 of its side (:dim=3, :periodic)
+  er:1024:d=0.2:seed=1      Erdos-Renyi: every pair of 1024 ranks with probability 0.2
+  rgg:1024:r=0.05:seed=1    random geometric: points in a unit square, neighbors within 0.05 (:dim=3, :periodic)
   ws:1024:k=8:p=0.1:seed=1  small world: a ring of 8 neighbors each, a tenth of the edges rewired
-  powerlaw:1024:d=8:seed=1  few ranks have many neighbors, 8 on average (:gamma=2.5 before the seed)
+  powerlaw:1024:d=8:seed=1  power law: mean degree 8 (:gamma=2.5 before the seed)
   rmat:1024:d=16:seed=1     R-MAT with the probabilities of Graph500 (:p=0.57,0.19,0.19,0.05 before the seed)
-  mtx:FILE:ranks=256        who needs whose rows when a Matrix Market file is multiplied by 256 ranks
+  mtx:FILE:ranks=256        the row exchanges of a product with a Matrix Market file on 256 ranks
   metis:FILE                a METIS graph file
   csv:FILE                  edges as comma-separated values: source, destination and maybe weight
   graphology:FILE           a graph that graphology exported as JSON

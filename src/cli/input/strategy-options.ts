@@ -6,7 +6,7 @@ import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { oneOf, whole } from './options.js'
 
-/** Friends per group when nobody says otherwise: pays already where ranks share few neighbors. */
+/** The default of `--k`: reduces messages even where ranks have few common neighbors. */
 export const defaultK = 2
 
 /** The options that choose a strategy, for `plan` and `spmm`. */
@@ -26,10 +26,12 @@ export function addStrategyOptions(command: Command): Command {
         'k when aware, k(k-1) when agnostic',
       ),
     )
-    .addOption(new Option('--no-dedupe', 'repeat the exchange of mates who meet in several steps'))
+    .addOption(new Option('--no-dedupe', 'repeat the exchange of friends that meet in several steps'))
     .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
     .addOption(
-      new Option('--engine <name>', `who matches friends: ${groupingEngines.join(', ')}`).default('greedy'),
+      new Option('--engine <name>', `how friends are grouped: ${groupingEngines.join(', ')}`).default(
+        'greedy',
+      ),
     )
     .addOption(
       new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
@@ -37,7 +39,7 @@ export function addStrategyOptions(command: Command): Command {
         'by the ranks themselves',
       ),
     )
-    .addOption(new Option('--machine <text>', 'where ranks live, e.g. cluster:nodes=4,cores=32'))
+    .addOption(new Option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32'))
 }
 
 export const strategySchema = {
@@ -65,7 +67,7 @@ export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchem
   if (options.strategy === 'direct') return { strategy: { kind: 'direct' }, machine }
   const mode = options.mode ?? (machine === null ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === null) {
-    throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which says who shares a node')
+    throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which defines the nodes')
   }
   const { k, theta, dedupe, elide, engine, labels } = options
   const strategy: Strategy = {

@@ -9,25 +9,23 @@ import { threads } from '../../fabric/threads/threads.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/report-triggers.js'
 import { oneOf, seconds, whole } from './options.js'
 
-/** The options that shape a world, for `run` and `spmm`. */
+/** The options of a world, for every subcommand that runs one. */
 export function addWorldOptions(command: Command): Command {
   return command
     .requiredOption('-n, --ranks <number>', 'ranks in the world')
     .option(
       '--processes <number>',
-      'processes that share the ranks (default: 1; with mpi all that were started)',
+      'processes that host the ranks (default: 1; with mpi all started processes)',
     )
-    .option('--nodes <number>', 'nodes that share the processes (default: 1; with mpi as they are)')
+    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
     .addOption(
-      new Option('--fabric <name>', 'what carries messages between processes: local, threads or mpi').default(
-        'local',
-      ),
+      new Option('--fabric <name>', 'fabric between processes: local, threads or mpi').default('local'),
     )
-    .option('--mpi-lib <path>', 'file of the MPI library (default: the one that belongs to the launcher)')
-    .option('--report-after <seconds>', 'if it still runs then, print on standard error who waits for what')
+    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
+    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
 }
 
-/** Logical processes are objects in this one: more of them than this say nothing new and cost memory. */
+/** Logical processes are objects in this process: more than this only cost memory. */
 const maxProcesses = 4096
 
 export const worldSchema = {
@@ -39,7 +37,7 @@ export const worldSchema = {
   reportAfter: seconds(longestReportSeconds).optional(),
 }
 
-/** SIGUSR2, where the platform has it, asks for the report at any time. */
+/** SIGUSR2, where the platform has it, requests the report at any time. */
 export function reportOf({ reportAfter }: WorldOptions): ReportOptions {
   return {
     ...(reportAfter === undefined ? {} : { afterSeconds: reportAfter }),
@@ -49,7 +47,7 @@ export function reportOf({ reportAfter }: WorldOptions): ReportOptions {
 
 export type WorldOptions = z.infer<z.ZodObject<typeof worldSchema>>
 
-/** The fabric of a world: processes are dealt to nodes in consecutive blocks. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
+/** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
 export function fabricOf({ processes, nodes, fabric, mpiLib }: WorldOptions): FabricFactory {
   if (mpiLib !== undefined && fabric !== 'mpi') {
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)

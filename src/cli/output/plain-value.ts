@@ -1,6 +1,6 @@
 /**
- * A value as JSON can say it: typed arrays and sets become lists, maps lists of pairs, 64-bit integers strings in decimal
- * digits, values that JSON has no word for (NaN, infinities, functions) their text. What refers to itself is cut.
+ * A value that JSON can represent: typed arrays and sets become lists, maps lists of pairs, 64-bit integers decimal
+ * strings, values without a JSON form (NaN, infinities, functions) their text. Circular references are cut.
  */
 export function plainValue(value: unknown, above: readonly object[] = []): unknown {
   switch (typeof value) {

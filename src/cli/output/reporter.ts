@@ -56,12 +56,12 @@ function printable(text: string): string {
   )
 }
 
-/** Follows planning: friend groups as they are found. */
+/** Progress of planning: friend groups as they are found. */
 export function groupProgress(report: Reporter): (step: number, groups: number) => void {
   return (step, groups) => report.progress(() => `planning: ${figure(groups)} groups, step ${step + 1}`)
 }
 
-/** Follows the reading of a file. */
+/** Progress of reading a file. */
 export function readProgress(report: Reporter, what: string): ReadProgress {
   const megabytes = (bytes: number) => `${figure(Math.round(bytes / 1e5) / 10)} MB`
   return (read, size) =>
@@ -79,7 +79,7 @@ export function table(rows: readonly (readonly [label: string, value: string | n
   return shown.map(([label, value]) => `  ${label.padEnd(width)}  ${value}`).join('\n')
 }
 
-/** Cells in columns: the first to the left, the others to the right. */
+/** Cells in columns: the first left-aligned, the others right-aligned. */
 export function columns(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]!.map((_, c) => Math.max(...rows.map((row) => row[c]!.length)))
   const cell = (text: string, c: number) => (c === 0 ? text.padEnd(widths[c]!) : text.padStart(widths[c]!))
@@ -100,7 +100,7 @@ export function seconds(value: number): string {
   return value < 1 ? `${(value * 1000).toPrecision(3)} ms` : `${value.toFixed(2)} s`
 }
 
-/** How much smaller `part` is than `whole`, in words. */
+/** How many percent fewer or more `part` is than `whole`. */
 export function change(part: number, whole: number): string {
   if (whole === 0 || part === whole) return 'the same'
   const percent = (100 * Math.abs(whole - part)) / whole

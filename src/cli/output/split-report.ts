@@ -7,23 +7,23 @@ export interface SplitOutcome {
   readonly ranks: number
   readonly communicators: number
   readonly algorithm: string
-  /** Of the largest communicator; null where no rank has a color. */
+  /** Kind of the largest communicator's rank table; null where no rank has a color. */
   readonly table: string | null
   readonly sorters: number
   readonly tableGroup: number
   readonly fabric: string
   readonly processes: number
   readonly seconds: number
-  /** Seconds, of the process where each phase took longest; phases that this split did not have take none. */
+  /** Seconds of each phase, of the process where it took longest; 0 for phases that this split did not have. */
   readonly phases: Readonly<Record<string, number>>
-  /** Between processes, of all of them together. */
+  /** Messages between processes, in total. */
   readonly messages: number
-  /** Of the process that needs most. */
+  /** Bytes of the process with the most. */
   readonly bytesPerProcess: { readonly peak: number; readonly kept: number }
-  /** Rows asked of other processes, in how many messages, and found in caches, for the checks. */
+  /** Lookups of the checks: rows requested from other processes, messages for them, and cache hits. */
   readonly lookups: { readonly asked: number; readonly messages: number; readonly hits: number } | null
   readonly verified: boolean
-  /** With `--explain`: of the longest process the seconds, of all together messages and payload bytes. */
+  /** With `--explain`: per phase the seconds of the slowest process, and messages and payload bytes in total. */
   readonly explained?: Readonly<Record<string, PhaseCost>>
 }
 
@@ -71,7 +71,7 @@ export function splitOutcome(
 
 const nothing: PhaseCost = { seconds: 0, messages: 0, bytes: 0 }
 
-/** The phases every algorithm is asked for, then those it has besides. */
+/** The four phases of every algorithm, then its other phases. */
 function costsByPhase(all: readonly Readonly<Record<string, PhaseCost>>[]): Record<string, PhaseCost> {
   const costs: Record<string, PhaseCost> = {
     collect: nothing,
@@ -112,7 +112,7 @@ export function splitText(outcome: SplitOutcome): string {
     ['verified', outcome.verified ? 'yes' : 'NO'],
   ]
   if (explained !== undefined) {
-    // Where everybody gets the whole table, nobody sorts for others.
+    // These algorithms have no sorters: every process gets the whole table.
     if (outcome.algorithm !== 'conventional' && outcome.algorithm !== 'merging') {
       rows.push([
         'sorters',

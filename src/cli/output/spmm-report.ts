@@ -1,10 +1,10 @@
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, range, seconds, table } from './reporter.js'
 
-/** More than this, relative to the serial product, is a wrong product. */
+/** A product with a larger relative error than this is wrong. */
 export const tolerance = 1e-12
 
-/** What `rankweave spmm` answers. */
+/** What `rankweave spmm --json` prints. */
 export interface SpmmOutcome {
   readonly matrix: {
     readonly file: string | null
@@ -39,7 +39,7 @@ export interface SpmmOutcome {
   }
 }
 
-/** The answer for people. */
+/** The text of `rankweave spmm`. */
 export function spmmText(outcome: SpmmOutcome): string {
   const { matrix, b, topology, messages, ranks, processes } = outcome
   const { degree } = topology

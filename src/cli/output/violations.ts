@@ -1,10 +1,10 @@
 import type { Verification } from '../../schedule/verify/violations.js'
 import type { Reporter } from './reporter.js'
 
-/** Violations said one by one; more than these are only counted. */
+/** Violations listed; further ones are only counted. */
 const shown = 10
 
-/** Says on standard error what is wrong with a schedule. */
+/** Lists the violations of a schedule on standard error. */
 export function noteViolations(report: Reporter, { count, violations }: Verification): void {
   for (const { code, rank, message } of violations.slice(0, shown))
     report.note(`${code}, rank ${rank}: ${message}`)

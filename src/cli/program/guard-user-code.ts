@@ -1,15 +1,15 @@
 import { RankweaveError } from '../../errors.js'
 
-/** Ends the guest with an error; the first one counts. */
+/** Ends the user's code with an error; the first one counts. */
 export type End = (error: unknown) => void
 
 /**
- * Runs code of a user's within this process, and fails with it: on an error that nobody awaits (thrown in a timer's
- * callback, or of a promise that was dropped), on `process.exit`, and when it waits although the event loop has run
- * empty. Then the signal is aborted, upon which `body` must settle.
+ * Runs a user's code in this process, and fails when it does: on an uncaught error (thrown in a timer's callback, or of a
+ * promise that is not awaited), on `process.exit`, and when it waits although the event loop is empty. Then the signal is
+ * aborted, upon which `body` must settle.
  *
- * @param body looks after an empty event loop by itself when `mayRunEmpty`
- * @throws what `body` throws, but the reason of the signal once that is aborted
+ * @param body detects an empty event loop by itself when `mayRunEmpty`
+ * @throws what `body` throws, or the reason of the signal once it is aborted
  */
 export async function guardUserCode<T>(
   body: (ending: AbortSignal, end: End) => Promise<T>,
@@ -40,7 +40,7 @@ export async function guardUserCode<T>(
 function stuck(): RankweaveError {
   return new RankweaveError(
     'ERR_DEADLOCK',
-    'the program waits, and nothing is left that could wake it: no message, no timer, no file, no socket',
+    'the program waits, and nothing is left to wake it: no message, timer, file or socket',
   )
 }
 

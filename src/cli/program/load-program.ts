@@ -26,8 +26,8 @@ export function checkProgramFile(file: string): string {
 }
 
 /**
- * Loads a program's default export. TypeScript is compiled on the way; `import 'rankweave'` means the library that
- * this command belongs to, so that a program works from any folder and never meets a second copy.
+ * Loads a program's default export. TypeScript is compiled while loading. `import 'rankweave'` resolves to the library of
+ * this command, so that a program runs from any folder and never loads a second copy.
  *
  * @throws ERR_PROGRAM when the file is missing, of another kind, fails to load, or exports no default function
  */

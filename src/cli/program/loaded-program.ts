@@ -4,21 +4,21 @@ import type { ProcessData } from '../../launch/threads-protocol.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 
-/** What a user's program and its output need in a thread of their own. */
+/** The arguments of a user's program in a worker thread. */
 export interface LoadedProgramArgs {
   readonly file: string
   readonly args: readonly string[]
   readonly tagOutput: boolean
 }
 
-// As this module is loaded: a program that cannot be loaded starts no world.
+// Loaded together with this module: a program that cannot be loaded starts no world.
 const { file } = (workerData as ProcessData).world.args as LoadedProgramArgs
 const program = await loadProgram(file)
 
 let output: RankOutput | undefined
 let running = 0
 
-/** The program of `rankweave run` in each thread of its world: a user's program, whose ranks' output is told apart. */
+/** The program of `rankweave run` in each thread of its world: a user's program, with its output attributed to ranks. */
 export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
   running++
   try {

@@ -3,16 +3,16 @@ import { StringDecoder } from 'node:string_decoder'
 
 /** How a program's writes to standard output and error reach the terminal while its ranks run. */
 export interface RankOutput {
-  /** Runs a rank's main; what it and everything it awaits write counts as that rank's. */
+  /** Runs a rank's main; output of it and of everything it awaits is attributed to that rank. */
   asRank<T>(rank: number, main: () => T): T
-  /** Writes out unfinished lines and gives the streams back. */
+  /** Writes unfinished lines and restores the streams. */
   restore(): void
 }
 
 type Write = typeof process.stdout.write
 
 /**
- * Ranks share one event loop and one standard output; the asynchronous context tells which of them is writing.
+ * Ranks share one event loop and one standard output; the asynchronous context identifies the writing rank.
  * With `tag`, lines are held until complete and start with `[rank] `.
  */
 export function captureRankOutput({ tag }: { readonly tag: boolean }): RankOutput {

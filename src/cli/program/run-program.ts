@@ -11,7 +11,7 @@ import { ownProgram } from './run-own-program.js'
 import { worldFailure } from './world-failure.js'
 
 export interface ProgramOptions {
-  /** With the program: every thread loads it for itself. */
+  /** The program: every thread loads it for itself. */
   readonly file: string
   readonly ranks: number
   readonly fabric: FabricFactory
@@ -21,7 +21,7 @@ export interface ProgramOptions {
 }
 
 /**
- * Loads a program and runs its world. Besides what fails it by itself, an interrupt ends it, and what else ends a guest.
+ * Loads a program and runs its world. An interrupt ends the world, as does whatever ends guarded user code.
  *
  * @throws ERR_PROGRAM when it cannot be loaded; WorldFailure whose cause is the world's first error
  */
@@ -40,7 +40,7 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
   const asRank: Program = (communicator, programArgs) =>
     output.asRank(communicator.rank, () => main(communicator, programArgs))
   try {
-    // On mpi the world itself notices that, and says which ranks it is about.
+    // On mpi the world itself detects an empty event loop, and reports the ranks that wait.
     const mayRunEmpty = fabric.kind === 'mpi'
     return await asWorld((signal) => run(asRank, { ...world, args, signal }), mayRunEmpty)
   } finally {
@@ -56,7 +56,7 @@ async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpt
   try {
     return await guardUserCode(
       async (signal, end) => {
-        // Once: who asks again gets what the platform does by itself.
+        // Once: a second signal has the platform's default effect.
         const onInterrupt = (name: string) =>
           end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
         for (const name of interrupts) process.once(name, onInterrupt)

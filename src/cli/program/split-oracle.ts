@@ -1,6 +1,6 @@
 import { maxWorldRanks } from '../../comm/process/world-layout.js'
 
-/** Where every rank comes out of a split. */
+/** The result of a split for every rank. */
 export interface Places {
   /** Group g, one per color in the order of their first ranks: `members[start[g] .. start[g + 1] - 1]` in new order. */
   readonly start: Int32Array
@@ -11,8 +11,8 @@ export interface Places {
 }
 
 /**
- * A split by MPI's words alone: equal colors together, by key, ties by rank; color -1 for none. Shares no code with the
- * splits that it checks. O(n lg n): key and rank of a member are one number, exact since ranks have 22 bits, and the
+ * A split by MPI's definition: equal colors together, ordered by key, ties by rank; color -1 for none. Shares no code with
+ * the splits that it checks. O(n lg n): key and rank of a member are one number, exact since ranks have 22 bits, and the
  * engine sorts those of each color.
  */
 export function placesByDefinition(color: Int32Array, key: Int32Array): Places {

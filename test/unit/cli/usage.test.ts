@@ -26,12 +26,12 @@ describe('help', () => {
     expect(stderr).toContain('Usage: rankweave')
   })
 
-  it('prints the version', async () => {
+  it('--version prints the version', async () => {
     expect(await cli('--version')).toMatchObject({ exitCode: 0, stdout: '0.1.0\n' })
   })
 })
 
-describe('bad input ends with exit code 2 and a code', () => {
+describe('bad input ends with exit code 2 and an error code', () => {
   it.each([
     ['ERR_USAGE', 'unknown', []],
     ['ERR_USAGE', 'bench', []],

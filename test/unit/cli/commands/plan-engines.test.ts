@@ -13,7 +13,7 @@ it.each(['greedy', 'distributed', 'improved', 'exact'])('plans with the engine %
   expect(matching.messages === null).toBe(engine !== 'distributed')
 })
 
-it('breaks ties by permuted labels', async () => {
+it('--labels breaks ties by a permutation: plans differ between seeds', async () => {
   const weights = []
   for (const seed of ['1', '2', '3', '4']) {
     const { stdout } = await plan('--labels', seed)
@@ -22,7 +22,7 @@ it('breaks ties by permuted labels', async () => {
   expect(new Set(weights).size).toBeGreaterThan(1)
 })
 
-it('refuses engines and seeds that are none', async () => {
+it('rejects unknown engines and seeds out of range', async () => {
   for (const words of [
     ['--engine', 'best'],
     ['--labels', '-1'],

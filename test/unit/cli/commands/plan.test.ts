@@ -11,7 +11,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('topology', () => {
-  it('measures a topology, agnostic without a machine', async () => {
+  it('is agnostic without a machine', async () => {
     const object = onlyObject(await cli('topology', 'moore:64x64:r=1', '--json'))
     expect(object).toMatchObject({
       ranks: 4096,
@@ -22,7 +22,7 @@ describe('topology', () => {
     })
   })
 
-  it('counts within nodes when there is a machine', async () => {
+  it('counts groups within nodes with a machine', async () => {
     const machine = ['--machine', 'cluster:nodes=103,cores=40']
     const object = onlyObject(await cli('topology', 'moore:64x64:r=2', ...machine, '--k', '2,4,8', '--json'))
     const hyperedges = object['hyperedges'] as Record<string, number>
@@ -32,7 +32,7 @@ describe('topology', () => {
     expect(hyperedges['8']).toBe(0)
   })
 
-  it('says the same to people', async () => {
+  it('prints a table with symmetry, grid and best k', async () => {
     const { exitCode, stdout } = await cli('topology', 'cart:4x4:periodic')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/edges +64/)
@@ -42,7 +42,7 @@ describe('topology', () => {
     expect(stdout).toMatch(/best k +none/)
   })
 
-  it('says what combining would save, and which k saves most', async () => {
+  it('reports the messages of every k, and the best k', async () => {
     const machine = ['--machine', 'cluster:nodes=103,cores=40']
     const object = onlyObject(await cli('topology', 'moore:64x64:r=4', ...machine, '--k', '2,4', '--json'))
     expect(object).toMatchObject({
@@ -87,7 +87,7 @@ describe('plan', () => {
     })
   })
 
-  it('direct has no k, no theta and no groups', async () => {
+  it('direct reports no k, no theta and no groups', async () => {
     const object = onlyObject(await cli('plan', 'cart:4x4', '--strategy', 'direct', '--json'))
     expect(object).toMatchObject({
       strategy: 'direct',
@@ -99,7 +99,7 @@ describe('plan', () => {
     })
   })
 
-  it('a machine makes planning aware, --mode decides otherwise', async () => {
+  it('planning is aware with a machine, unless --mode is agnostic', async () => {
     const machine = ['--machine', 'cluster:nodes=4,cores=4', '--json']
     expect(onlyObject(await cli('plan', 'moore:4x4:r=1', ...machine))).toMatchObject({
       mode: 'aware',
@@ -110,7 +110,7 @@ describe('plan', () => {
     ).toMatchObject({ mode: 'agnostic', theta: 6 })
   })
 
-  it('says the same to people', async () => {
+  it('prints a table with direct and planned messages', async () => {
     const { stdout } = await cli('plan', 'moore:8x8:r=2', '--k', '3')
     expect(stdout).toMatch(/messages +1,536 direct, 988 planned \(35.7% fewer\)/)
   })
@@ -119,7 +119,7 @@ describe('plan', () => {
 describe('plan -o and verify', () => {
   const topology = 'moore:8x8:r=2'
 
-  it('writes a file that verifies, against its own topology and the given one', async () => {
+  it('writes a file that verifies with its own topology and with the given one', async () => {
     const file = join(folder, 'plan.jsonl')
     expect(await cli('plan', topology, '-o', file)).toMatchObject({ exitCode: 0 })
     const own = await cli('verify', file, '--json')
@@ -129,7 +129,7 @@ describe('plan -o and verify', () => {
     expect(readdirSync(folder)).toEqual(['plan.jsonl'])
   })
 
-  it('names the violations of a plan for another topology, with exit code 1', async () => {
+  it('a plan for another topology: violations and exit code 1', async () => {
     const file = join(folder, 'plan.jsonl')
     await cli('plan', topology, '-o', file)
     const answer = await cli('verify', file, '--topology', 'moore:8x8:r=1', '--json')
@@ -141,7 +141,7 @@ describe('plan -o and verify', () => {
     expect(answer.stderr).toContain('topology-differs, rank 0')
   })
 
-  it('a cut-off file is bad input, not a wrong plan', async () => {
+  it('a truncated file is bad input: exit code 2', async () => {
     const file = join(folder, 'plan.jsonl')
     await cli('plan', topology, '-o', file)
     const cut = join(folder, 'cut.jsonl')

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, onlyObject } from '../run-cli.js'
 import { command, spawnCli } from '../spawn-cli.js'
 
-/** Programs in a folder that knows nothing of this package. */
+/** Programs in a folder outside this package. */
 const programs: Readonly<Record<string, string>> = {
   'sum.ts': `
     import { type Communicator, RankweaveError } from 'rankweave'
@@ -34,7 +34,7 @@ const programs: Readonly<Record<string, string>> = {
     }`,
   'throws.ts': `
     export default async function main(world) {
-      if (world.rank === 2) throw new TypeError('rank 2 is unhappy')
+      if (world.rank === 2) throw new TypeError('rank 2 fails')
       await world.barrier()
     }`,
   'aborts.ts': `export default async (world) => { if (world.rank === 1) world.abort('enough'); await world.barrier() }`,
@@ -72,7 +72,7 @@ const programs: Readonly<Record<string, string>> = {
   'uncaught.mjs': `
     export default async (world) => {
       await world.barrier()
-      if (world.rank === 3) setImmediate(() => { throw new RangeError('nobody catches this') })
+      if (world.rank === 3) setImmediate(() => { throw new RangeError('not caught') })
       await world.recv(3)
     }`,
   'returns-function.mjs': 'export default () => () => 1',
@@ -104,7 +104,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const run = (...argv: string[]) => spawnCli(['run', ...argv], { cwd: folder })
 
 describe('results', () => {
-  it('on threads: the same, with whole tagged lines of every thread', async () => {
+  it('on threads, results equal those on local and tagged lines are whole', async () => {
     const fabric = ['--fabric', 'threads', '--processes', '2']
     const answer = await run('sum.ts', '-n', '5', ...fabric, '--json', '--', 'x')
     expect(answer.exitCode).toBe(0)
@@ -122,7 +122,7 @@ describe('results', () => {
     expect((await run('throws.ts', '-n', '3', ...fabric)).exitCode).toBe(3)
   })
 
-  it('a TypeScript program outside the package gets the library, its own modules and its arguments', async () => {
+  it('a TypeScript program outside the package loads the library, its own modules and its arguments', async () => {
     const answer = await run('sum.ts', '-n', '5', '--processes', '2', '--json', '--', 'x', '--json', '-n')
     expect(answer.exitCode).toBe(0)
     const result = { sum: [20], args: ['x', '--json', '-n'], kind: 7, same: true, big: '4611686018427387904' }
@@ -135,7 +135,7 @@ describe('results', () => {
     })
   })
 
-  it('.mjs and .mts run, and results are shown to people', async () => {
+  it('.mjs and .mts programs run, and results are printed per rank', async () => {
     const [plain, module] = await Promise.all([run('plain.mjs', '-n', '3'), run('module.mts', '-n', '2')])
     expect(plain).toMatchObject({
       exitCode: 0,
@@ -145,7 +145,7 @@ describe('results', () => {
     expect(module.stderr).toMatch(/^2 ranks on 1 process: /)
   })
 
-  it('timers that a program leaves behind do not keep the command alive', async () => {
+  it('timers that a program leaves open do not keep the command alive', async () => {
     expect(await run('lingers.ts', '-n', '2')).toMatchObject({ exitCode: 0 })
   })
 })
@@ -162,24 +162,24 @@ describe('output', () => {
     }
   })
 
-  it('--json: the program writes to standard error, standard output has one object', async () => {
+  it('--json sends the output of the program to standard error, and one object to standard output', async () => {
     const answer = await run('lines.ts', '-n', '2', '--json', '--tag-output')
     expect(Object.keys(onlyObject(answer))).toEqual(['ranks', 'processes', 'fabric', 'seconds'])
     expect(answer.stderr).toContain('[1] begins and ends\n')
   })
 
-  it('--json: not even what a program writes while it loads and ends reaches standard output', async () => {
+  it('--json keeps output written while the program loads and exits off standard output', async () => {
     const answer = await run('noisy.mjs', '-n', '1', '--json')
     expect(Object.keys(onlyObject(answer))).toEqual(['ranks', 'processes', 'fabric', 'seconds'])
     for (const line of ['while loading', 'running', 'at the very end']) expect(answer.stderr).toContain(line)
   })
 
-  it('--tag-output: characters may arrive byte by byte', async () => {
+  it('--tag-output joins characters that arrive byte by byte', async () => {
     expect(await run('bytes.mjs', '-n', '2', '--tag-output')).toMatchObject({ stdout: '[0] é\n[1] é\n' })
   })
 
   it.skipIf(!existsSync('/dev/full'))(
-    'a full disk behind standard output is said, not suffered (needs /dev/full)',
+    'a full disk behind standard output is reported (needs /dev/full)',
     async () => {
       const words = [...command, 'run', 'chatty.ts', '-n', '1'].map((word) => `'${word}'`).join(' ')
       const script = `${words} >/dev/full; echo "exit $?"`
@@ -189,7 +189,7 @@ describe('output', () => {
     },
   )
 
-  it('a reader that leaves early is no crash', async () => {
+  it('a reader that leaves early does not fail the command', async () => {
     const words = [...command, 'run', 'chatty.ts', '-n', '2'].map((word) => `'${word}'`).join(' ')
     const script = `${words} | head -n 1; echo "exit \${PIPESTATUS[0]}"`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
@@ -200,7 +200,7 @@ describe('output', () => {
 
 describe("exit code 3: the program's world failed", () => {
   it.each([
-    ['throws.ts', 'TypeError', 'rank 2 is unhappy'],
+    ['throws.ts', 'TypeError', 'rank 2 fails'],
     ['aborts.ts', 'ERR_WORLD_ABORTED', 'enough'],
     ['deadlock.ts', 'ERR_DEADLOCK', 'rank'],
     ['stray.ts', 'RangeError', 'from a timer'],
@@ -221,7 +221,7 @@ describe("exit code 3: the program's world failed", () => {
     ['SIGTERM', 'local'],
     ['SIGINT', 'threads'],
     ['SIGTERM', 'threads'],
-  ] as const)('%s on %s ends the world, and is said once', async (signal, fabric) => {
+  ] as const)('%s on %s ends the world, and is reported once', async (signal, fabric) => {
     const answer = await spawnCli(['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--processes', '2'], {
       cwd: folder,
       onOutput: (_, kill) => kill(signal),
@@ -232,7 +232,7 @@ describe("exit code 3: the program's world failed", () => {
   })
 
   it.each([
-    ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: nobody catches this'],
+    ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
     ['exits.mjs', 'ERR_PEER_LOST', 'ended with code 0'],
     ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
     ['returns-function.mjs', 'ERR_CLONE', 'what rank 0 returned'],
@@ -247,7 +247,7 @@ describe("exit code 3: the program's world failed", () => {
 })
 
 describe('who waits for what', () => {
-  it.skipIf(process.platform === 'win32')('is said on SIGUSR2 (no such signal on Windows)', async () => {
+  it.skipIf(process.platform === 'win32')('is printed on SIGUSR2 (no such signal on Windows)', async () => {
     const answer = await spawnCli(['run', 'waits.ts', '-n', '2'], {
       cwd: folder,
       onOutput: (_, kill) => kill('SIGUSR2'),
@@ -257,7 +257,7 @@ describe('who waits for what', () => {
     expect(answer.stderr).toMatch(/^who waits for what, 2 ranks on 1 process\n {2}\d blocked, \d running/)
   })
 
-  it.each(['local', 'threads'])('is said --report-after some seconds, on %s', async (fabric) => {
+  it.each(['local', 'threads'])('is printed --report-after some seconds, on %s', async (fabric) => {
     const argv = ['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--report-after', '0.01', '--json']
     const answer = await spawnCli(argv, {
       cwd: folder,
@@ -268,7 +268,7 @@ describe('who waits for what', () => {
     expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_ABORTED' } })
   })
 
-  it('only in seconds', async () => {
+  it('--report-after rejects words that are not seconds', async () => {
     const answer = await run('waits.ts', '-n', '2', '--report-after', 'soon')
     expect(answer.exitCode).toBe(2)
     expect(answer.stderr).toContain('--report-after: expected seconds from 0 to 2147483, got "soon"')
@@ -300,7 +300,7 @@ describe('exit code 2: there is no program to run', () => {
     expectNoProgram(answer, program, message)
   })
 
-  it('a program that only one thread cannot load', async () => {
+  it('a program that only one thread cannot load ends with exit code 2', async () => {
     const answer = await run('one-thread.mjs', '-n', '4', '--fabric', 'threads', '--processes', '3')
     expect(answer.exitCode).toBe(2)
     expect(answer.stderr).toBe('ERR_PROGRAM: one-thread.mjs failed to load: Error: not in this one\n')
@@ -315,7 +315,7 @@ describe('exit code 2: there is no program to run', () => {
     expect(answer.stderr).toContain(message)
   })
 
-  it('more processes than ranks is a world in which some have none', async () => {
+  it('more processes than ranks leave some processes without ranks', async () => {
     const answer = await run('plain.mjs', '-n', '2', '--fabric', 'threads', '--processes', '3', '--json')
     expect(onlyObject(answer)).toMatchObject({ ranks: 2, processes: 3, results: [0, 0] })
   })

@@ -24,7 +24,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('split', () => {
-  it('splits by parallel sort on many processes, and says what it cost', async () => {
+  it('splits by parallel sort on many processes and reports the cost', async () => {
     const answer = await cli(
       ...['split', '-n', '500', '--processes', '12', '--algorithm', 'parallel-sort', '--sorters', '5'],
       ...['--table-group', '3', '--json'],
@@ -52,7 +52,7 @@ describe('split', () => {
     ])
   })
 
-  it('takes colors and keys from a file, and explains', async () => {
+  it('reads colors and keys from a file, and explains the phases', async () => {
     const { exitCode, stdout } = await cli('split', '-n', '4', '--file', at('ranks.txt'), '--explain')
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/communicators\s+2\n/)
@@ -60,7 +60,7 @@ describe('split', () => {
     expect(stdout).toMatch(/collect +[0-9.]+ ms, 0 messages, 0 bytes/)
   })
 
-  it('explains what every phase sent, look-ups, and whose memory it is', async () => {
+  it('--explain reports messages per phase, sorters and lookups', async () => {
     const words = ['split', '-n', '60', '--processes', '6', '--table', 'distributed', '--explain']
     const { stdout } = await cli(...words)
     expect(stdout).toMatch(/sorters +6, one rank table per 6 processes/)
@@ -74,7 +74,7 @@ describe('split', () => {
     expect(Object.values(explained!).reduce((sum, cost) => sum + cost.messages, 0)).toBe(messages)
   })
 
-  it('counts the messages of processes without a member, too', async () => {
+  it('counts the messages of processes without members', async () => {
     const outcome = onlyObject(
       await cli('split', '-n', '4', '--processes', '4', '--file', at('one.txt'), '--json'),
     )
@@ -91,19 +91,22 @@ describe('split', () => {
     { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
     { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got 2147483648/s },
-  ])('refuses $file', async ({ file, said, ranks = '4' }) => {
+  ])('rejects $file', async ({ file, said, ranks = '4' }) => {
     const { exitCode, stderr } = await cli('split', '-n', ranks, '--file', at(file))
     expect(exitCode).toBe(2)
     expect(stderr).toMatch(said)
   })
 
-  it.each(['--sorters', '--table-group'])('refuses %s that the processes cannot hold', async (option) => {
-    const { exitCode, stderr } = await cli('split', '-n', '10', '--processes', '2', option, '3')
-    expect(exitCode).toBe(2)
-    expect(stderr).toMatch(/ERR_ARGUMENT.*from 1 to 2, got 3/)
-  })
+  it.each(['--sorters', '--table-group'])(
+    'rejects %s larger than the number of processes',
+    async (option) => {
+      const { exitCode, stderr } = await cli('split', '-n', '10', '--processes', '2', option, '3')
+      expect(exitCode).toBe(2)
+      expect(stderr).toMatch(/ERR_ARGUMENT.*from 1 to 2, got 3/)
+    },
+  )
 
-  it('refuses tables that are too large before the split', async () => {
+  it('rejects tables larger than --max-table-bytes before the split', async () => {
     const { exitCode, stderr } = await cli(
       ...['split', '-n', '1000', '--processes', '4', '--max-table-bytes', '100'],
     )
@@ -112,39 +115,39 @@ describe('split', () => {
   })
 })
 
-/** A world whose split does something else than it is told. */
-function lyingWorld(
+/** A world whose split passes on other colors and keys. */
+function alteredWorld(
   world: Communicator,
-  lie: (color: number | null, key: number) => [number | null, number],
+  alter: (color: number | null, key: number) => [number | null, number],
 ) {
-  const liar = {
+  const altered = {
     rank: world.rank,
     size: world.size,
     location: world.location,
     barrier: () => world.barrier(),
     describe: () => world.describe(),
     split: (color: number | null, key: number, options: SplitOptions) =>
-      world.split(...lie(color, key), options),
+      world.split(...alter(color, key), options),
   }
-  return liar as unknown as Communicator
+  return altered as unknown as Communicator
 }
 
 describe('the check of rankweave split', () => {
-  it.each<[string, boolean, Parameters<typeof lyingWorld>[1]]>([
-    ['what was asked for', true, (color, key) => [color, key]],
+  it.each<[string, boolean, Parameters<typeof alteredWorld>[1]]>([
+    ['the given colors and keys', true, (color, key) => [color, key]],
     ['the order reversed', false, (color, key) => [color, -key]],
-    ['everyone together', false, (_, key) => [0, key]],
+    ['one color for all ranks', false, (_, key) => [0, key]],
     ['other numbers for the same colors', true, (color, key) => [color === null ? null : 9 - color, key]],
-    ['one with the others', false, (color, key) => [key === 0 ? 1 : color, key]],
-    ['nobody a member', false, (_, key) => [null, key]],
-  ])('%s: verified is %s', async (_, verified, lie) => {
+    ['one rank in another group', false, (color, key) => [key === 0 ? 1 : color, key]],
+    ['no rank a member', false, (_, key) => [null, key]],
+  ])('%s: verified is %s', async (_, verified, alter) => {
     const input = {
       kind: 'listed' as const,
       color: Int32Array.from({ length: 12 }, (_, rank) => (rank === 5 ? -1 : rank % 2)),
       key: Int32Array.from({ length: 12 }, (_, rank) => (rank * 7) % 12),
     }
     const problem = splitProblem(input, { table: 'distributed', selfHostRows: 0 })
-    const shares = await run((world) => splitProgram(lyingWorld(world, lie), problem), {
+    const shares = await run((world) => splitProgram(alteredWorld(world, alter), problem), {
       ranks: 12,
       processes: 3,
     })

@@ -52,7 +52,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('spmm', () => {
-  it('multiplies the built-in matrix on 64 ranks, with fewer messages than edges', async () => {
+  it('the generated matrix on 64 ranks takes fewer messages than edges', async () => {
     const answer = await cli('spmm', '-n', '64', '--json')
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer)
@@ -75,7 +75,7 @@ describe('spmm', () => {
   })
 
   it.each([1, 2, 3, 4, 7, 8, 16])(
-    'rectangular, an empty row, more ranks than rows: %i ranks',
+    'a rectangular matrix with an empty row gives the serial product on %i ranks',
     async (ranks) => {
       for (const processes of ['1', '2', '5']) {
         for (const strategy of ['direct', 'common-neighbor']) {
@@ -94,20 +94,20 @@ describe('spmm', () => {
     },
   )
 
-  it('a B without columns needs no exchange', async () => {
+  it('a B without columns sends no message', async () => {
     const answer = await cli('spmm', at('a.mtx'), at('no-columns.mtx'), '-n', '3', '--json')
     expect(answer.exitCode).toBe(0)
     expect(onlyObject(answer)).toMatchObject({ b: { cols: 0 }, messages: { counted: 0 }, verified: true })
   })
 
-  it('plans for a machine that is not the one it runs on', async () => {
+  it('--machine plans for nodes other than the actual ones', async () => {
     const machine = ['--machine', 'cluster:nodes=4,cores=4', '--k', '3', '--processes', '3']
     const object = onlyObject(await cli('spmm', '-n', '16', ...machine, '--json'))
     expect(object).toMatchObject({ mode: 'aware', k: 3, theta: 3, processes: 3, verified: true })
     expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
   })
 
-  it('can leave out the comparison', async () => {
+  it('--no-ordinary leaves out the baseline', async () => {
     const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-ordinary', '--json'))
     expect(object).toMatchObject({ seconds: { ordinary: null }, verified: true })
   })

@@ -10,7 +10,7 @@ import { cli, onlyObject } from '../run-cli.js'
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-it.each(topologyFormats)('converts to %s, which reads back as the same graph', async (format) => {
+it.each(topologyFormats)('a topology written as %s reads back as the same graph', async (format) => {
   const file = join(folder, `g.${format}`)
   const spec = 'rgg:200:r=0.1:seed=3'
   const answer = await cli('topology', spec, '--format', format, '-o', file, '--json')
@@ -26,7 +26,7 @@ it.each(topologyFormats)('converts to %s, which reads back as the same graph', a
   expect([distinctOut(back), distinctIn(back)]).toEqual([distinctOut(topology), distinctIn(topology)])
 })
 
-it('leaves no file when the format cannot hold the topology', async () => {
+it('a format that cannot hold the topology leaves no file', async () => {
   const before = readdirSync(folder)
   const answer = await cli('topology', 'er:8:d=0.5', '--format', 'metis', '-o', join(folder, 'none'))
   expect(answer.exitCode).toBe(2)
@@ -34,7 +34,7 @@ it('leaves no file when the format cannot hold the topology', async () => {
   expect(readdirSync(folder)).toEqual(before)
 })
 
-it('draws the adjacency matrix', async () => {
+it('--svg draws the adjacency matrix with friend groups', async () => {
   const file = join(folder, 'picture.svg')
   const object = onlyObject(await cli('topology', 'er:64:d=0.3', '--svg', file, '--json'))
   expect(object).toMatchObject({ svg: file })

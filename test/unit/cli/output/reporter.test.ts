@@ -58,7 +58,7 @@ it('shows no progress without a terminal, but notes', () => {
   expect(said).toEqual(['wrote plan.jsonl\n'])
 })
 
-it('follows planning group by group', () => {
+it('planning reports progress for every group', () => {
   const { said, report } = listen(5000)
   const seen: [number, number][] = []
   const follow = groupProgress(report)
@@ -77,14 +77,14 @@ it('follows planning group by group', () => {
   expect(said.at(-1)).toBe(`planning: ${groups!.count} groups, step ${groups!.steps}\n`)
 })
 
-it('follows counting rank by rank', () => {
+it('counting reports progress for every block of ranks', () => {
   const seen: [number, number][] = []
   countHyperedges(topology, { k: 2, theta: 2, onRank: (done, all) => seen.push([done, all]) })
   expect(seen.length).toBeGreaterThan(1)
   expect(seen.at(-1)![0]).toBe(seen.at(-1)![1])
 })
 
-it('shows control characters as escapes, so that no file steers the terminal', () => {
+it('control characters of names are printed as escapes', () => {
   const { said, report } = listen(0)
   report.note('plan \u001b[2J by \u009b31m\tX\u007f\nnext line é')
   expect(said).toEqual(['plan \\x1b[2J by \\x9b31m\tX\\x7f\nnext line é\n'])
