@@ -2,21 +2,21 @@ import { formatMachine, type Machine } from '../machine/machine.js'
 import type { Strategy } from './plan/strategy.js'
 import { formatStrategy } from './plan/strategy-text.js'
 
-/** A word that differs, almost surely, when ranks pass different strategies, machines or other things. */
+/** A hash that differs, almost surely, when ranks pass different strategies, machines or other arguments. */
 export function agreementOf(
   strategy: Strategy,
   machine: Machine | undefined,
   others: readonly (string | number)[],
 ): number {
-  const said = [
+  const text = [
     formatStrategy(strategy),
     machine === undefined ? 'nodes of the world' : formatMachine(machine),
     ...others,
   ].join(' ')
-  return hashText(said)
+  return hashText(text)
 }
 
-/** Every rank comes by here, so no array is made of the text. */
+/** Every rank computes it, so no array is made of the text. */
 function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

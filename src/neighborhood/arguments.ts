@@ -2,7 +2,7 @@ import { requireFixed, type TypedArray } from '../comm/datatype/elements.js'
 import { RankweaveError, shown } from '../errors.js'
 
 /**
- * Anything with a length whose first element, if any, is a number; what the numbers must be is checked elsewhere.
+ * Accepts anything with a length whose first element, if any, is a number; the values are checked elsewhere.
  *
  * @throws ERR_ARGUMENT; ERR_TYPE for a typed array over a detached or resizable buffer
  */

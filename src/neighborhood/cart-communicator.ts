@@ -8,7 +8,7 @@ import { TopologyCommunicator } from './topology-communicator.js'
 /**
  * A communicator over a grid; ranks are row-major, the last dimension fastest (MPI-4.1 §8.5). Receive buffers of its
  * neighborhood collectives have `2 * dims.length` blocks: per dimension first the neighbor behind, then the one ahead. A
- * neighbor beyond a border keeps its block, which is not written: 0 in a fresh array, count 0 in `neighborAllgatherv`.
+ * neighbor beyond a border has a block too, which is not written: 0 in a fresh array, count 0 in `neighborAllgatherv`.
  */
 export class CartCommunicator extends TopologyCommunicator {
   get dims(): readonly number[] {
@@ -49,10 +49,10 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * Who is `displacement` behind this rank along a dimension (`source`), and who as much ahead (`dest`); PROC_NULL
-   * beyond a border. What `sendrecv` needs to shift data along the grid.
+   * The rank `displacement` behind this one along a dimension (`source`), and the rank as far ahead (`dest`); PROC_NULL
+   * beyond a border. For `sendrecv`, to shift data along the grid.
    *
-   * @throws ERR_DIMS for a dimension the grid does not have
+   * @throws ERR_DIMS for a dimension that the grid does not have
    * @see MPI-4.1 §8.5.6 (MPI_Cart_shift)
    */
   shift(dimension: number, displacement = 1): { readonly source: number; readonly dest: number } {
@@ -60,11 +60,11 @@ export class CartCommunicator extends TopologyCommunicator {
   }
 
   /**
-   * The slice of the grid through this rank that keeps the dimensions marked in `remain`, as a grid of its own.
-   * Collective; all ranks mark the same dimensions.
+   * The slice of the grid through this rank with the dimensions marked in `remain`, as a grid of its own. Collective; all
+   * ranks mark the same dimensions.
    *
    * @throws ERR_DIMS for another number of marks than dimensions
-   * @throws ERR_COLLECTIVE_MISMATCH when ranks mark different dimensions, where that shows
+   * @throws ERR_COLLECTIVE_MISMATCH when ranks mark different dimensions and the size of a slice shows it
    * @see MPI-4.1 §8.5.7 (MPI_Cart_sub)
    */
   async sub(remain: readonly boolean[], options?: WaitOptions): Promise<CartCommunicator> {

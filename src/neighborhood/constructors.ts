@@ -144,7 +144,7 @@ export function createDistGraphAdjacent(
   return made as Promise<TopologyCommunicator>
 }
 
-/** Every process keeps the lists of its ranks; these match themselves. */
+/** Every process retains the lists of its own ranks only; the ranks group friends by messages. */
 function createFromLocalLists(
   comm: Communicator,
   options: AdjacentOptions,

@@ -19,32 +19,32 @@ import type { Plan, Strategy } from './plan/strategy.js'
 export interface TopologyOptions extends WaitOptions {
   /** Default `{ kind: 'direct' }`. */
   readonly strategy?: Strategy
-  /** Where the ranks live, for strategies in aware mode. Default: the nodes of the world's processes. */
+  /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine
-  /** MPI lets a library renumber the ranks then; this one does not. Default false. */
+  /** Permits a library to renumber the ranks; this one does not. Default false. */
   readonly reorder?: boolean
 }
 
 const direct: Strategy = { kind: 'direct' }
 
-/** What makes one way of giving a topology different from the others. */
+/** What distinguishes the ways to give a topology. */
 export interface Creation<C, G, H> {
   /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number
-  /** What this rank has to add, and how the processes bring it together. */
+  /** What this rank contributes, and how the processes gather it. */
   readonly contribution: C
   gather(state: CommState, exchange: Exchange, hosted: readonly C[]): G | Promise<G>
-  /** The same on every process; null for no ranks at all. May throw, then every rank gets the error. */
+  /** The same on every process; null for a topology without ranks. May throw, then every rank gets the error. */
   build(gathered: G): ProcessTopology | null
   /** Plans for the hosted ranks, when each process knows only their lists. Called when `build` has not thrown. */
   planHosted?(state: CommState, exchange: Exchange, topology: ProcessTopology): Promise<Plan>
-  /** What else all ranks must agree on. */
+  /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
   handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
 }
 
 /**
- * Makes a communicator over the first ranks of `comm`, as many as the topology has; null for the others.
+ * Makes a communicator over the first ranks of `comm`, as many as the topology has; null on the others.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
  */
@@ -87,7 +87,7 @@ function firstRanks(table: LocalRankTable, ranks: number): LocalRankTable {
   return ranks === table.size ? table : rankTable(worldRanksOf(table).slice(0, ranks))
 }
 
-/** What planning would refuse later, found before anything is sent. */
+/** Finds, before anything is sent, what planning would reject later. */
 function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: number): void {
   if (typeof strategy !== 'object' || strategy === null) {
     throw strategyError(`expected a strategy, got ${shown(strategy)}`)
@@ -105,6 +105,6 @@ function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: 
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
   }
-  // Asked only when it will refuse: every rank comes by here, and the answer is as long as there are ranks.
+  // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
   if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
 }

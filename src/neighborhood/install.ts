@@ -15,11 +15,11 @@ import {
 import type { TopologyOptions } from './create.js'
 import type { TopologyCommunicator } from './topology-communicator.js'
 
-/** What `neighborhood/` adds to every communicator. All are collectives over all its ranks. */
+/** The methods that `neighborhood/` adds to every communicator. All are collective over all its ranks. */
 export interface TopologyMethods {
   /**
-   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process makes the grid
-   * for itself.
+   * A grid over the first ranks; null for ranks beyond it. Costs one small exchange: every process computes the grid
+   * itself.
    *
    * @throws ERR_DIMS for a malformed grid, or one with more ranks than there are
    * @throws ERR_COLLECTIVE_MISMATCH when ranks pass different grids, strategies or machines
@@ -28,10 +28,10 @@ export interface TopologyMethods {
   createCart(dims: readonly number[], options?: CartOptions): Promise<CartCommunicator | null>
 
   /**
-   * A graph that every rank knows whole: the neighbors of rank r are `edges[index[r - 1] .. index[r] - 1]`, both as
+   * A graph that every rank passes entirely: the neighbors of rank r are `edges[index[r - 1] .. index[r] - 1]`, both as
    * sources and as destinations. Null for ranks beyond `index.length`.
    *
-   * @throws ERR_TOPOLOGY for a malformed graph, or an edge that is not there in both directions
+   * @throws ERR_TOPOLOGY for a malformed graph, or an edge without the opposite one
    * @see MPI-4.1 §8.5.3
    */
   createGraph(
@@ -41,8 +41,8 @@ export interface TopologyMethods {
   ): Promise<TopologyCommunicator | null>
 
   /**
-   * Every rank gives its own neighbors, in the order that its buffers will have. Costs: every process gets the lists
-   * of all ranks, because plans are made from the whole topology.
+   * Every rank passes its own neighbors, in the order of the blocks in its buffers. Costs: every process gets the lists of
+   * all ranks, because plans are made from the whole topology.
    *
    * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
    * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
@@ -51,8 +51,8 @@ export interface TopologyMethods {
   createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator>
 
   /**
-   * Every rank names any edges, of whichever ranks. The neighbors of a rank are in the order of the ranks that named
-   * the edges, and of each in its order. Costs as `createDistGraphAdjacent`.
+   * Every rank passes any edges, also of other ranks. The neighbors of a rank are in the order of the ranks that passed the
+   * edges, and then in the order of each rank. Costs the same as `createDistGraphAdjacent`.
    *
    * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
    * @see MPI-4.1 §8.5.4
@@ -60,7 +60,7 @@ export interface TopologyMethods {
   createDistGraph(options: DistGraphOptions): Promise<TopologyCommunicator>
 
   /**
-   * A topology that every rank has whole, and equal: a generated one, or that of a matrix. Costs one small exchange.
+   * A topology that every rank passes entirely: a generated one, or that of a matrix. Costs one small exchange.
    * Ownership: the object is shared by the ranks of a process; do not change its arrays.
    *
    * @throws ERR_TOPOLOGY for a malformed topology, or one with another number of ranks
@@ -73,7 +73,7 @@ declare module '../comm/communicator.js' {
   interface Communicator extends TopologyMethods {}
 }
 
-/** The one hook by which `comm/`, which does not know `neighborhood/`, gets its methods. Idempotent. */
+/** Adds the methods to `Communicator`, which does not import `neighborhood/`. Idempotent. */
 export function installNeighborhood(): void {
   const methods: TopologyMethods & ThisType<Communicator> = {
     createCart(dims, options) {

@@ -9,7 +9,7 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { placementOf } from './execute/placement.js'
 
-/** The lines of a plan's file at the root, null at the others, wherever the plan was made. */
+/** The lines of a plan's schedule file on the root, null on the others, whether one process planned or all did. */
 export function planLines(
   { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,
@@ -47,7 +47,7 @@ export function planLines(
   return state.collectives.call(localIndex, call, null, options)
 }
 
-/** The lines of all ranks, by rank. */
+/** The line of every rank. */
 function linesOf(parts: readonly Uint8Array[]): string[] {
   const lines: string[] = []
   for (const part of parts) {
@@ -58,7 +58,7 @@ function linesOf(parts: readonly Uint8Array[]): string[] {
   return lines
 }
 
-/** Who sends to whom, as far as a header shows it. */
+/** The topology that the header of a schedule file needs. */
 function topologyOf(lines: readonly string[]): ProcessTopology {
   const parsed = lines.map((line) => JSON.parse(line) as { readonly out: number[]; readonly in: number[] })
   const start = (side: 'out' | 'in') => {

@@ -1,7 +1,7 @@
 import { RecentObjects } from '../base/recent-objects.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
-/** Topologies that processes of this thread made last: enough for those that are made at one time. */
+/** The topologies that processes of this thread made last; enough for those that are made concurrently. */
 const recent = new RecentObjects<ProcessTopology>(4)
 
 /**

@@ -26,36 +26,35 @@ import type { Plan } from './plan/strategy.js'
 import { planLines } from './plan-lines.js'
 
 /**
- * A communicator whose ranks know their neighbors (MPI-4.1 §8). Topology and plan are kept once per process. The
- * plan is made at the first neighborhood collective, or by `plan()`; every process makes it for itself, from the
- * whole topology.
+ * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
+ * at the first neighborhood collective, or by `plan()`; every process makes it itself, from the whole topology.
  */
 export class TopologyCommunicator extends Communicator {
   /** @internal */
   protected readonly neighborhood: Neighborhood
   #last: CheckedCall | undefined
 
-  /** Not for users: these communicators come from `createDistGraphAdjacent` and its kin. */
+  /** Not for users: these communicators come from `createDistGraphAdjacent` and the other constructors. */
   constructor(state: CommState, localIndex: number, neighborhood: Neighborhood) {
     super(state, localIndex)
     this.neighborhood = neighborhood
   }
 
   /**
-   * Who sends to whom; shared with all ranks of the process. With the engine `distributed` of `createDistGraphAdjacent`
-   * only the lists of this process's ranks are there, those of the others are empty.
+   * Who sends to whom; shared by all ranks of the process. With the engine `distributed` of `createDistGraphAdjacent` it
+   * has only the lists of this process's ranks; those of the others are empty.
    */
   get topology(): ProcessTopology {
     return this.neighborhood.topology
   }
 
-  /** Whom this rank receives from, in the order of the blocks of its receive buffer. A fresh array. */
+  /** The ranks that this rank receives from, in the order of the blocks of its receive buffer. A fresh array. */
   get sources(): Int32Array {
     const { inStart, inRank } = this.topology
     return inRank.slice(inStart[this.rank], inStart[this.rank + 1])
   }
 
-  /** Whom this rank sends to, in order. A fresh array. */
+  /** The ranks that this rank sends to, in order. A fresh array. */
   get destinations(): Int32Array {
     const { outStart, outRank } = this.topology
     return outRank.slice(outStart[this.rank], outStart[this.rank + 1])
@@ -74,8 +73,8 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * The verified plan that neighborhood collectives run; made now if none has run yet. Where no process has the whole
-   * topology, the plan of this process's ranks: its `ranks` names them.
+   * The verified plan that neighborhood collectives execute; made now if none has run yet. Where no process has the whole
+   * topology, the plan of this process's ranks, which its `ranks` lists.
    */
   async plan(): Promise<Plan> {
     this.seat()
@@ -83,8 +82,8 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * The plan as the lines of a schedule file, at one rank; null at the others. Collective. The same lines whether one
-   * process planned for all ranks or they matched themselves.
+   * The plan as the lines of a schedule file, on one rank; null on the others. Collective. The lines are the same whether
+   * every process planned for all ranks or the ranks grouped friends by messages.
    *
    * @throws ERR_RANK before anything is sent
    */
@@ -98,12 +97,12 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * Sends `data` to every destination and gets the blocks of all sources, in their order. Shapes: the same number of
+   * Sends `data` to every destination and receives the blocks of all sources, in their order. Shapes: the same number of
    * elements on all ranks, one block per source in the result. A rank that is listed several times fills several
-   * blocks. Sources and destinations need not be the same ranks, and may be none.
+   * blocks. Sources and destinations need not be the same ranks; either list may be empty.
    *
    * Ownership: without `into` every call allocates its result, which costs more than moving a few small blocks. Small
-   * arrays are remembered until the next call, so that a loop over the same ones is checked once.
+   * arrays are retained until the next call, so that a loop over the same ones is checked once.
    *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts or types
@@ -122,8 +121,8 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * `neighborAllgather` of blocks of any lengths. Lengths travel with the blocks; when given in `counts` they are
-   * checked. Blocks are packed in the order of the sources unless `displs` says otherwise.
+   * `neighborAllgather` of blocks of varying lengths. Lengths are sent with the blocks; those given in `counts` are
+   * checked. Blocks are packed in the order of the sources unless `displs` places them.
    *
    * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
    * rank only, after the exchange
@@ -151,7 +150,7 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts send none.
+   * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts do not send them.
    *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, before anything is sent
    * @throws ERR_COUNT, ERR_TRUNCATE at `start`, on all ranks, when the blocks of one do not fit
@@ -165,7 +164,7 @@ export class TopologyCommunicator extends Communicator {
     return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
   }
 
-  /** The same ranks and topology with a context of their own. @see MPI-4.1 §7.4.2 */
+  /** The same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */
   override async dup(options?: WaitOptions): Promise<TopologyCommunicator> {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new TopologyCommunicator(state, localIndex, this.neighborhood)

@@ -23,8 +23,8 @@ const groupingStep = 200
 const totalsStep = 300
 
 /**
- * Plans for the ranks of this process, from their own neighbors alone: they match themselves with those of the other
- * processes. The same groups and the same schedule as `plan` finds for them in the whole topology.
+ * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to those of the other
+ * processes. The groups and the schedule are those that `plan` finds for them in the whole topology.
  *
  * @param topology the lists of the hosted ranks, others empty
  */
@@ -46,7 +46,7 @@ export async function planHostedRanks(
     where.processOf,
   )
   const { weight, steps, messages, waves } = await totalsOf(exchange, matched, settings)
-  // How many steps there are is known by all ranks, also those without a group: schedules have as many phases.
+  // All ranks know the number of steps, also those without a group: their schedules have the same number of phases.
   const known = { ...groupsOfPatterns(ranks, matched.patterns, settings), steps }
   const schedule = commonNeighborSchedule(topology, known, strategy, state.localRanks)
   const slice: ScheduleSlice = { schedule, ranks: state.localRanks, topologyHash: '' }
@@ -71,13 +71,13 @@ function hostedViews(
   })
 }
 
-/** What only all processes together know. */
+/** Sums and maxima over all processes. */
 async function totalsOf(
   exchange: Exchange,
   { patterns, messages, waves }: HostedGrouping,
   { k }: GroupingSettings,
 ) {
-  // Every member counts its group.
+  // Every member of a group counts it, hence the division by k.
   let weight = 0
   let steps = 0
   for (const { groups } of patterns) {

@@ -3,7 +3,7 @@ import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 
-/** What one rank knows: its own neighbors. Weights on both sides or on neither. */
+/** One rank's own neighbors. Weights on both sides or on neither. */
 export interface AdjacentEdges {
   readonly sources: ArrayLike<number>
   readonly destinations: ArrayLike<number>
@@ -11,7 +11,7 @@ export interface AdjacentEdges {
   readonly destinationWeights?: ArrayLike<number>
 }
 
-/** Edges of anybody's, as one rank names them: the first `degrees[0]` destinations are those of `sources[0]`, ... */
+/** Edges of any ranks, as one rank passes them: the first `degrees[0]` destinations are those of `sources[0]`, and so on. */
 export interface DistributedEdges {
   readonly sources: ArrayLike<number>
   readonly degrees: ArrayLike<number>
@@ -79,7 +79,7 @@ export async function gatherAdjacent(
   return { ranks, inStart, inRank, inWeight, outStart, outRank, outWeight }
 }
 
-/** The edges that all ranks name, in the order of the naming ranks: the same list on every process. */
+/** The edges that all ranks pass, by rank: the same list on every process. */
 export async function gatherEdges(
   state: CommState,
   exchange: Exchange,
@@ -136,9 +136,9 @@ export async function gatherEdges(
 }
 
 /**
- * Goes through the entries of all ranks, ascending. Every process packed those of its own ranks ascending.
+ * Visits the entries of all ranks, ascending. Every process packed those of its own ranks ascending.
  *
- * @param visit gets where a rank's entry begins in its process's list, and says how long it is
+ * @param visit gets where a rank's entry begins in its process's list, and returns its length
  */
 function forEachRank<L>(
   { processes: { runStart, runProcess, count } }: CommState,

@@ -29,8 +29,8 @@ const headWords = 6
 const doneMarker = new Uint8Array(0)
 
 /**
- * Lets the ranks of a process match themselves with those of the other processes. Messages between ranks of the process are
- * handed over; those to other processes are gathered into a frame per process as long as there is something to do here.
+ * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are delivered
+ * directly; those to other processes are collected into a frame per process until no local message is left.
  *
  * @param processOf process index of every rank
  * @param step of the exchange, for this alone
@@ -109,7 +109,7 @@ class HostedRanks {
     words.append(ranks)
   }
 
-  /** Receives from a process until its ranks are all done. */
+  /** Receives from a process until all its ranks are done. */
   async #listen(peer: number): Promise<void> {
     for (;;) {
       const bytes = await this.#exchange.receive(peer, this.#step)
@@ -126,7 +126,7 @@ class HostedRanks {
     }
   }
 
-  /** Does all that can be done here, then sends what has come of it. */
+  /** Delivers all local messages, then sends the frames that result. */
   #settle(): void {
     for (let next = 0; next < this.#inside.length; next++) {
       const { from, to, message } = this.#inside[next]

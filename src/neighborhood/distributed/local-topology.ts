@@ -12,8 +12,8 @@ const edgeStep = 0
 const verdictStep = 1
 
 /**
- * A topology of which this process keeps the lists of its own ranks; those of the others are empty. Both ends of every edge
- * are compared: each process tells the others which edges lead to their ranks.
+ * A topology of which this process has the lists of its own ranks; those of the others are empty. Both ends of every edge
+ * are compared: each process sends the others the edges that lead to their ranks.
  *
  * The error, the same on all processes, is ERR_TOPOLOGY, naming the edge, when one rank lists an edge and the other does not.
  */

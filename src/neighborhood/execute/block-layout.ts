@@ -2,24 +2,24 @@ import { RankweaveError } from '../../errors.js'
 
 const maxDisplacement = 0x7fffffff
 
-/** Where blocks lie in a receive buffer, in elements. */
+/** Where blocks are in a receive buffer, in elements. */
 export interface BlockLayout {
   readonly displs: Int32Array
   /** Elements the buffer needs. */
   readonly size: number
 }
 
-/** What the caller knows, or wants, of the blocks it receives. */
+/** The blocks that the caller expects, and where they go. */
 export interface BlockLayoutOptions {
   readonly counts?: ArrayLike<number>
   readonly displs?: ArrayLike<number>
 }
 
 /**
- * Lays out blocks as the caller wishes, or packed in slot order.
+ * Places blocks at the caller's displacements, or packed in slot order.
  *
  * @param arrived elements of every block
- * @throws ERR_COUNT when the caller counted on other blocks, or a displacement is no whole number below 2^31
+ * @throws ERR_COUNT when the caller expected other counts, or a displacement is not a whole number below 2^31
  */
 export function blockLayout(
   name: string,

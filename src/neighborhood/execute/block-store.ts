@@ -5,13 +5,14 @@ import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
 /**
  * The values of a lowered program during one call, side by side in one arena: value v is `words[start[v]]` up to
- * `start[v + 1]`. Lengths are all known at first, or become known value by value, in order, as frames arrive.
+ * `start[v + 1]`. Either all lengths are known from the start, or they become known value by value, in order, as frames
+ * arrive.
  *
- * A frame is the words of its values one after another; where the store does not know lengths, before them comes the
- * number of words of each, as 32-bit integers, filled up to a multiple of 8 bytes.
+ * A frame is the words of its values one after another; where the store does not know lengths, they are preceded by the
+ * number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
  */
 export class BlockStore implements FrameStore {
-  /** Whether frames need not tell lengths. */
+  /** Whether all lengths are known, so that frames do not carry them. */
   readonly sized: boolean
   readonly elementSizeBytes: number
   /** Valid up to and including the entry after the last known value. */
@@ -42,7 +43,7 @@ export class BlockStore implements FrameStore {
     return new BlockStore(program, elementSizeBytes, start, true)
   }
 
-  /** Values whose lengths come with them. */
+  /** Values whose lengths arrive with them. */
   static open(program: ProcessProgram, elementSizeBytes: number): BlockStore {
     const values = program.valueBlock.length
     return new BlockStore(program, elementSizeBytes, new Int32Array(values + 1), false)
@@ -98,7 +99,7 @@ export class BlockStore implements FrameStore {
     const { valueStart } = this.#program.receive
     const from = valueStart[frame]
     const to = valueStart[frame + 1]
-    // Lent bytes may begin anywhere.
+    // Lent bytes need not be aligned.
     const bytes = owned ? arrived : copyOf(arrived)
     const words: Words =
       this.elementSizeBytes >= 4

@@ -26,10 +26,9 @@ export function contributionOf(name: string, data: unknown): Contribution {
 }
 
 /**
- * Checks a receive buffer.
+ * Checks a receive buffer for `countElems` elements of a type.
  *
- * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when what
- * arrives does not fit
+ * @throws ERR_TYPE for what is not a typed array with a fixed buffer; ERR_TYPE_MISMATCH, ERR_TRUNCATE when they do not fit
  */
 export function checkInto(name: string, into: unknown, type: number, countElems: number): void {
   if (into === undefined) return

@@ -7,8 +7,8 @@ import type { NeighborTraffic } from './neighbor-traffic.js'
 import type { ReceiveBuffers } from './receive-buffers.js'
 
 /**
- * Runs one process's program: the store holds the contributed values, and when `done` is called all. That is at once
- * where no other process is involved, else while the last frame is being delivered.
+ * Runs one process's program: at first the store holds the contributed values, when `done` is called it holds all. `done`
+ * is called at once where no other process is involved, else while the last frame is being delivered.
  */
 export function runProgram(
   { send, receive, rounds, counts }: ProcessProgram,
@@ -20,30 +20,30 @@ export function runProgram(
   traffic.calls++
   traffic.messagesInProcess += counts.messagesInside
   let round = 0
-  // In the order of the frames, which is that of the values they bring.
+  // In the order of the frames, which is that of their values.
   let frame = 0
   const proceed = (): void => {
     for (; round < rounds; round++) {
       const end = receive.roundStart[round + 1]
-      for (; frame < end; frame++) if (!takeNow()) return
+      for (; frame < end; frame++) if (!unpackNext()) return
       if (round + 1 < rounds) sendRound(round + 1)
     }
     done()
   }
-  /** Unpacks the next frame if it is here; else goes on once it comes. */
-  const takeNow = (): boolean => {
-    let isHere = false
+  /** Unpacks the next frame if it has arrived; else proceeds once it arrives. */
+  const unpackNext = (): boolean => {
+    let hasArrived = false
     let isLate = false
     const awaited = frame
     exchange.take(receive.peer[awaited], round, (bytes, owned) => {
       store.unpack(awaited, bytes, owned)
-      isHere = true
+      hasArrived = true
       if (!isLate) return
       frame++
       proceed()
     })
     isLate = true
-    return isHere
+    return hasArrived
   }
   const sendRound = (sending: number): void => {
     for (let j = send.roundStart[sending]; j < send.roundStart[sending + 1]; j++) {

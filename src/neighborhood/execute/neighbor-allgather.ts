@@ -16,14 +16,14 @@ import type { Neighborhood } from './neighborhood.js'
 import { receiveBuffers } from './receive-buffers.js'
 import { type Blocks, UniformAllgather } from './uniform-allgather.js'
 
-/** What a rank passed last and how much of `into` it fills: passed again, there is nothing left to check. */
+/** The checked arguments of a rank's last call and how much of `into` it fills: the same arguments need no check again. */
 export interface CheckedCall {
   readonly call: UniformAllgather
   readonly blocks: Blocks
   readonly neededElems: number
 }
 
-/** Larger buffers are checked every time, and not kept from being collected. */
+/** Larger buffers are checked every time, and not retained. */
 const maxRetainedBytes = 65_536
 
 /** Equal blocks, checked: slot i of the result will be the block of the i-th source. */
@@ -47,7 +47,7 @@ export function checkedAllgather(
   return { call, blocks: { elements, into }, neededElems }
 }
 
-/** Whether a later call passes the same: arrays keep their length unless their memory was taken away. */
+/** Whether a later call passes the same arguments: arrays keep their length unless their buffer was detached. */
 export function isRepeated(
   { call, blocks: { elements, into }, neededElems }: CheckedCall,
   data: unknown,
@@ -62,7 +62,7 @@ export function isRepeated(
   )
 }
 
-/** Whether a call is worth remembering. */
+/** Whether a call is retained for the next. */
 export function isRetained({ call, blocks: { elements, into } }: CheckedCall): boolean {
   return (
     call.countElems > 0 &&
@@ -71,14 +71,14 @@ export function isRetained({ call, blocks: { elements, into } }: CheckedCall): b
   )
 }
 
-/** What a rank brings to a neighbor allgatherv. */
+/** What a rank contributes to a neighbor allgatherv. */
 interface VaryingBlocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined
   readonly options: BlocksOptions
 }
 
-/** Blocks of any lengths; lengths travel in the frames, so nobody needs to know them before. */
+/** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
 export function neighborAllgatherv(
   { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,
@@ -94,7 +94,7 @@ export function neighborAllgatherv(
     signature: { name, type },
     run: (blocks, exchange) => gatherVarying(neighborhood, type, blocks, exchange),
   }
-  // A refusal never comes out of a call: the engine rejects with its error.
+  // The engine turns a refusal into a rejection with its error.
   const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)
   return gathered as Promise<Gathered<TypedArray>>
 }
@@ -139,7 +139,7 @@ export function slotCounts(neighborhood: Neighborhood, store: BlockStore, type: 
   return counts
 }
 
-/** Where slots begin that lie `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+/** Where slots begin that are `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
 export function varyingFill(
   { fillRank, fillSlot }: ProcessProgram,
   displs: readonly Int32Array[],
@@ -151,7 +151,7 @@ export function varyingFill(
 
 interface ReceiveLayout extends BlockLayout {
   readonly into: TypedArray | undefined
-  /** The rank's counts or buffer did not fit: it fails alone, and its blocks land in a buffer nobody sees. */
+  /** The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped. */
   readonly failure?: RankFailure
 }
 

@@ -1,4 +1,4 @@
-/** What neighborhood collectives really sent, counted where it is sent. */
+/** What neighborhood collectives sent, counted where it is sent. */
 export interface NeighborTraffic {
   /** Calls and starts that this process took part in, once for all its ranks. */
   calls: number

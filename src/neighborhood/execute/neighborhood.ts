@@ -10,13 +10,13 @@ import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
 import { type SlotList, slotList } from './uniform-store.js'
 
-/** Of the communicators of this thread: logical processes that have one topology object share its plan. */
+/** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
 
 export interface NeighborhoodOptions {
   readonly topology: ProcessTopology
   readonly strategy: Strategy
-  /** Where the ranks live, for strategies in aware mode. Default: the nodes of the world's processes. */
+  /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine | undefined
   /** The plan for this process's ranks, when no process has the whole topology. */
   readonly plan?: Plan | undefined
@@ -24,7 +24,7 @@ export interface NeighborhoodOptions {
 
 /**
  * What the ranks of a process share of a communicator with a topology: the topology, and, from the first neighborhood
- * collective on, the plan and this process's part of it. Every process plans for itself, without a message: a plan is
+ * collective on, the plan and this process's part of it. Every process makes the plan itself, without messages: a plan is
  * a function of topology, strategy and nodes alone.
  */
 export class Neighborhood {
@@ -48,7 +48,7 @@ export class Neighborhood {
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
-  /** Slices that some of their ranks in this process have not come for yet. */
+  /** Slices that not all of their ranks in this process have requested yet. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
   constructor(state: CommState, { topology, strategy, machine, plan }: NeighborhoodOptions) {
@@ -59,7 +59,7 @@ export class Neighborhood {
     this.#processIndex = state.processIndex
     this.nodeOf = nodesOf(state, machine, this.#placement)
     this.#planOfRanks = plan
-    // With a plan of its own ranks a process has their part of the topology only.
+    // With a plan for its own ranks a process has only their part of the topology.
     if (plan !== undefined) return
     state.tables.share('topology', topology, (shared) => {
       this.#topology = shared
@@ -80,7 +80,7 @@ export class Neighborhood {
     return this.#planOfRanks ?? this.#cachedPlan().plan
   }
 
-  /** This process's program; its slots are places in the receive buffer as MPI lays it out. */
+  /** This process's program; its slots are those of MPI's receive buffer. */
   get program(): ProcessProgram {
     if (this.#program === undefined) {
       const { schedule } = this.plan
@@ -97,7 +97,7 @@ export class Neighborhood {
     return this.#slots
   }
 
-  /** The neighborhood of a slice of this grid: one object for the ranks of this process that the slice has. */
+  /** The neighborhood of a slice of this grid: one object for the slice's ranks in this process. */
   ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
     let slice = this.#slices.get(state)
     if (slice === undefined) {
@@ -123,7 +123,7 @@ export class Neighborhood {
   }
 }
 
-/** The lists of a grid hold the neighbors that exist; in MPI's buffers missing ones keep their place. */
+/** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */
 function onGrid(program: ProcessProgram, { cart }: ProcessTopology): ProcessProgram {
   const places = Array.from(program.ranks, (rank) => {
     const existing: number[] = []

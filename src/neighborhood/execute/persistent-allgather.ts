@@ -18,19 +18,19 @@ import type { Neighborhood } from './neighborhood.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
 
 /**
- * A neighbor allgather that is set up once and started often, always with the buffers it was set up with (MPI-4.1
- * §8.8). Every rank starts it the same number of times; one start may be active at a time.
+ * A persistent neighbor allgather: bound once to its buffers and started often (MPI-4.1 §8.8). Every rank starts it the
+ * same number of times; one start may be active at a time.
  *
- * **Buffers.** From `start` until its promise resolves do not change the send buffer, nor read the receive buffer.
+ * **Buffers.** From `start` until its promise resolves, do not change the send buffer or read the receive buffer.
  */
 export class NeighborRequest {
   readonly #handle: CommHandle
   readonly #setup: Promise<BoundAllgather>
-  /** Once set up. */
+  /** Defined once the setup has completed. */
   #bound: BoundAllgather | undefined
-  /** The start before, if it was shared with the other ranks of the process. */
+  /** The previous start, if it was shared with the other ranks of the process. */
   #shared: Promise<void> | undefined
-  /** A start of its own is active. */
+  /** A start that is not shared is active. */
   #startedSeparately = false
   #freed = false
 
@@ -38,7 +38,7 @@ export class NeighborRequest {
   constructor(handle: CommHandle, setup: Promise<BoundAllgather>) {
     this.#handle = handle
     this.#setup = setup
-    // A failed setup is reported by every start, and must not end the program before.
+    // A failed setup is reported by every start; it must not be an unhandled rejection before.
     setup.then(
       (bound) => {
         this.#bound = bound
@@ -50,7 +50,7 @@ export class NeighborRequest {
   /**
    * Runs the exchange once; resolves when the receive buffer is filled.
    *
-   * @throws ERR_REQUEST while the start before is active, and after `free`
+   * @throws ERR_REQUEST while the previous start is active, and after `free`
    */
   start(options?: WaitOptions): Promise<void> {
     return promiseTry(() => {
@@ -60,7 +60,7 @@ export class NeighborRequest {
       if (this.#isActive) {
         throw new RankweaveError(
           'ERR_REQUEST',
-          'start: expected the start before to have ended, it is active',
+          'start: expected the previous start to have completed, it is active',
         )
       }
       if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
@@ -71,9 +71,9 @@ export class NeighborRequest {
   }
 
   /**
-   * Gives the request back. Local.
+   * Frees the request. Local.
    *
-   * @throws ERR_REQUEST while a start is active, and when it was freed before
+   * @throws ERR_REQUEST while a start is active, and for a request that was freed before
    */
   free(): void {
     if (this.#freed || this.#isActive) {
@@ -88,7 +88,7 @@ export class NeighborRequest {
     return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
   }
 
-  /** A start that waits for the setup, or that a signal may end. */
+  /** A start that waits for the setup, or that a signal may abort. */
   async #startSeparately(options: WaitOptions | undefined): Promise<void> {
     this.#startedSeparately = true
     try {
@@ -108,16 +108,16 @@ interface Buffers {
   readonly layoutOptions: BlockLayoutOptions
 }
 
-/** A persistent allgather in one process: buffers of all its ranks, and memory that every start reuses. */
+/** A persistent allgather in one process: the buffers of all its ranks, and memory that every start reuses. */
 class BoundAllgather {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
-  /** The start that is under way, which the ranks of the process share; gone before any of them goes on. */
+  /** The start in progress, which the ranks of the process share; undefined again before any of them continues. */
   running: Promise<void> | undefined
   readonly #state: CommState
   #holders: number
 
-  /** @param signature what starts compare: the init itself need not have met every neighbor */
+  /** @param signature compared by every start, because the init itself may not have exchanged a frame with every neighbor */
   constructor(
     state: CommState,
     exchange: Exchange,
@@ -149,7 +149,7 @@ class BoundAllgather {
     return started
   }
 
-  /** One rank gives up its request. */
+  /** One rank has freed its request. */
   release(): void {
     if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
   }
@@ -242,7 +242,7 @@ function requestOf(
   return new NeighborRequest(handle, state.collectives.call(localIndex, call, buffers))
 }
 
-/** A strided view would be packed once, not at every start. */
+/** Rejects strided views: they would be packed once, not at every start. */
 function checkBound(name: string, send: unknown, recv: unknown): void {
   if (ArrayBuffer.isView(send) && recv !== undefined && recv !== null) return
   throw new RankweaveError('ERR_TYPE', `${name}: expected typed arrays to send from and to receive into`)

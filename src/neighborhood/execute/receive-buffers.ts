@@ -1,21 +1,21 @@
 import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../comm/datatype/elements.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 
-/** Receive buffers up to this many words, on average, are filled side by side in one arena and then cut out of it. */
+/** Receive buffers of at most this many words, on average, are filled side by side in one arena and then copied out. */
 export const smallWords = 96
 
 /** The receive buffers of the ranks of one process while their slots are filled. */
 export interface ReceiveBuffers {
-  /** Where the buffer of the i-th rank lies: in `words[i]`, from `base[i]` on. */
+  /** The buffer of the i-th rank is in `words[i]`, from `base[i]` on. */
   readonly words: readonly Words[]
   readonly base: Int32Array
-  /** The filled buffers: fresh arrays, or what the ranks passed. */
+  /** The filled buffers: fresh arrays, or those that the ranks passed. */
   results(): TypedArray[]
 }
 
 /**
- * Buffers of a type, for ranks that pass none fresh ones. A view of each costs more than moving a few blocks twice, so
- * small fresh ones become arrays only when they are full.
+ * Buffers of a type: those that the ranks pass, or fresh ones. A view of each costs more than copying a few blocks twice,
+ * so small fresh ones become arrays only when they are filled.
  *
  * @param sizes elements of every rank's buffer
  * @param intoOf what a rank passed to be filled

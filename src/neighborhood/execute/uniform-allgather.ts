@@ -8,18 +8,18 @@ import type { Neighborhood } from './neighborhood.js'
 import { elementsOver, smallWords } from './receive-buffers.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
 
-/** What a rank brings to a neighbor allgather. */
+/** What a rank contributes to a neighbor allgather. */
 export interface Blocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined
 }
 
-/** A store of at most so many bytes is kept for the next run. */
+/** A store of at most this many bytes is retained for the next run. */
 const maxRetainedBytes = 2 ** 20
 
 /**
- * A neighbor allgather of equal blocks, in one process. Ranks that call alike share the object, and so do the calls one
- * after the other: it keeps the memory that a run needs.
+ * A neighbor allgather of blocks of one length, in one process. Ranks with equal calls share the object, and so do
+ * consecutive calls: it retains the memory that a run needs.
  */
 export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly signature: Signature
@@ -27,7 +27,7 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly #type: number
   readonly countElems: number
   readonly #scratch: Scratch
-  /** Not in use by a run. */
+  /** The retained store, while no run uses it. */
   #spare: UniformStore | undefined
 
   /** @param type wire code of the elements */
@@ -39,7 +39,7 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
     this.#scratch = new Scratch(type)
   }
 
-  /** Whether this is the call of a rank with such a block. */
+  /** Whether it is the call of a rank with such a block. */
   fits(neighborhood: Neighborhood, type: number, countElems: number): boolean {
     return neighborhood === this.#neighborhood && type === this.#type && countElems === this.countElems
   }
@@ -83,11 +83,11 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
 }
 
 /**
- * Where the blocks of one rank come together before they go to its buffer as elements: less work, for a few, than a
- * view of the buffer as words. Elements that are words themselves need neither.
+ * Collects the blocks of one rank before they are copied to its buffer as elements: for a few blocks less work than a view
+ * of the buffer as words. Elements that are words themselves need neither.
  */
 class Scratch {
-  /** Whether elements can be written one by one as words, with their bits as they are. */
+  /** Whether elements can be written one by one as words, bit by bit. */
   readonly isWord: boolean
   readonly #type: number
   readonly #perElement: number
@@ -109,7 +109,7 @@ class Scratch {
     return countElems * this.#perElement <= smallWords
   }
 
-  /** The first so many elements. */
+  /** The first `countElems` elements. */
   elements(countElems: number): TypedArray {
     this.#bySize[countElems] ??= elementsOver(
       this.#type,

@@ -6,8 +6,8 @@ import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './
 import { elementsOver } from './receive-buffers.js'
 
 /**
- * The values of a lowered program when all have one length, and the frames it sends. Everything is laid out when the
- * store is made, so that a run allocates nothing, and a store can serve one run after the other.
+ * The values of a lowered program when all have one length, and the frames it sends. All memory is allocated when the
+ * store is made, so a run allocates nothing, and consecutive runs can share a store.
  */
 export class UniformStore implements FrameStore {
   /** Words of every value. */
@@ -89,7 +89,7 @@ export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgra
   return { start, value, slot }
 }
 
-/** Copies the values of one hosted rank's slots. @param target takes words as they are */
+/** Copies the values of one hosted rank's slots into `target`. */
 export function fillRankSlots(
   { start, value, slot }: SlotList,
   rank: number,

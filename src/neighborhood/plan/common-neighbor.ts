@@ -8,20 +8,20 @@ import { type Occurrences, occurrencesOf, rowOfEntries } from './occurrences.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 
 export interface CombiningOptions {
-  /** One exchange per pair of mates, even if they meet in several steps. Default true. */
+  /** One exchange per pair of friends, even if they are in several groups together. Default true. */
   readonly dedupe?: boolean
-  /** No direct message to a rank that an exchange reaches anyway. Default true. */
+  /** No direct message to a rank that an exchange reaches as well. Default true. */
   readonly elide?: boolean
 }
 
 /**
  * Friends combine what they send to common neighbors. Phase 0: members of a group exchange their blocks, and every
  * rank sends directly what no group serves. Phase 1: every member sends the blocks of the whole group, by ascending
- * rank, to each common neighbor in its part. Own blocks do not change, so all steps share these two phases.
+ * rank, to each common neighbor in its part. Contributed blocks do not change, so all steps share these two phases.
  *
- * An exchange is left out where its receiver has no part (fewer common neighbors than members): nobody would read it.
+ * An exchange is omitted where its receiver has no part (fewer common neighbors than members): its block would not be used.
  *
- * @param ranks whose operations are wanted, ascending; of their groups everything must be known. Default: all.
+ * @param ranks whose operations are emitted, ascending; their groups must be complete. Default: all.
  * @see Ghazimirsaeed 2019 §7.2.3, Algorithm 7.4 (there step by step)
  */
 export function commonNeighborSchedule(
@@ -48,8 +48,8 @@ export function commonNeighborSchedule(
 const tagsPerStep = 4
 
 /**
- * Emits one rank after the other, each from what that rank could know by itself: its groups, which groups serve it,
- * and whom it sends to and receives from directly.
+ * Emits one rank after the other, each from what is local to that rank: its groups, the groups that serve it, and the ranks
+ * that it sends to and receives from directly.
  */
 class CombiningPrograms {
   readonly #builder: ScheduleBuilder
@@ -60,13 +60,13 @@ class CombiningPrograms {
   readonly #memberships: Occurrences
   readonly #served: Occurrences
   readonly #groupOfCommon: Int32Array
-  /** Who sends to a rank directly. */
+  /** The ranks that send to a rank directly. */
   readonly #directIn: NeighborSets
-  /** Marks hold for the rank they name, so they need no clearing. */
+  /** Marks are valid for the rank they name, so they are never cleared. */
   readonly #exchangesTo: Int32Array
   readonly #exchangesFrom: Int32Array
   readonly #sendsDirectly: Int32Array
-  /** Where the block of a mate is, valid where `#exchangesFrom` names the rank. */
+  /** Where the block of a friend is, valid where `#exchangesFrom` names the rank. */
   readonly #friendAt: Int32Array
   /** Where the block of member i is in the rank's j-th group: `j * k + i`. */
   readonly #memberAt: number[] = []
@@ -127,7 +127,7 @@ class CombiningPrograms {
     }
   }
 
-  /** A mate's first block goes into its slot when it stands in for a direct message, all else into temporary places. */
+  /** A friend's first block goes into its slot when it replaces a direct message, all others into temporary places. */
   #receiveExchanges(rank: number): void {
     const { k, members } = this.#groups
     const { start, position } = this.#memberships

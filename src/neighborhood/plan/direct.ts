@@ -5,7 +5,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 
 /**
- * Every rank sends its block to every distinct out-neighbor but itself, in one phase. Parallel edges and self loops
+ * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and self loops
  * are copies at the receiver.
  *
  * @see Ghazimirsaeed 2019 §2.2.6

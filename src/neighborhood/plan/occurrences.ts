@@ -1,6 +1,6 @@
 import { rowStarts } from '../../topology/compressed-rows.js'
 
-/** For every rank the positions at which it stands in a list, ascending, as compressed rows. */
+/** For every rank its positions in a list, ascending, as compressed rows. */
 export interface Occurrences {
   /** Length `ranks + 1`. */
   readonly start: Int32Array
@@ -15,7 +15,7 @@ export function occurrencesOf(list: Int32Array, ranks: number): Occurrences {
   return { start, position }
 }
 
-/** The row that every entry of compressed rows is in. */
+/** The row of every entry of compressed rows. */
 export function rowOfEntries(start: Int32Array): Int32Array {
   const row = new Int32Array(start[start.length - 1])
   for (let r = 0; r + 1 < start.length; r++) row.fill(r, start[r], start[r + 1])

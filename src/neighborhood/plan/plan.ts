@@ -10,20 +10,20 @@ import { directSchedule } from './direct.js'
 import type { Plan, PlanStatistics, Strategy } from './strategy.js'
 
 export interface PlanOptions {
-  /** Where the ranks live: needed by strategies in aware mode. */
+  /** Nodes and cores of the ranks: needed by strategies in aware mode. */
   readonly machine?: Machine
   /** The node of every rank, instead of a machine. */
   readonly nodeOf?: Int32Array
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
-  /** Told of every friend group as it is found; step and number of groups so far. */
+  /** Called for every friend group as it is found, with the step and the number of groups so far. */
   readonly onGroup?: (step: number, groups: number) => void
 }
 
 /**
  * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
  *
- * @throws ERR_STRATEGY a strategy that is none, k < 2, theta not a whole number >= 0, aware mode without a machine
+ * @throws ERR_STRATEGY an unknown strategy, k < 2, theta not a whole number >= 0, aware mode without a machine
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {

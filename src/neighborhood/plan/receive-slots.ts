@@ -2,11 +2,11 @@ import type { ScheduleBuilder } from '../../schedule/builder.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /**
- * Where a rank's blocks have to arrive, rank by rank: a source that is listed several times delivers once, into its
- * first slot, and is copied to the others; a self loop is a copy of what the rank contributes.
+ * The places where a rank's blocks arrive, rank by rank: a source that is listed several times delivers once, into its
+ * first slot, and is copied to the others; a self loop is a copy of the rank's own block.
  */
 export class ReceiveSlots {
-  /** Distinct sources of the entered rank without itself, in the order of their first slots. */
+  /** Distinct sources of the entered rank except itself, in the order of their first slots. */
   readonly sources: Int32Array
   sourceCount = 0
   readonly #builder: ScheduleBuilder
@@ -42,7 +42,7 @@ export class ReceiveSlots {
     return this.#builder.slot(this.#rank, this.#firstSlot[source])
   }
 
-  /** Fills what no message fills: repeated sources and self loops. For the rank's last phase. */
+  /** Fills the slots that no message fills: repeated sources and self loops. For the rank's last phase. */
   copyRest(phase: number): void {
     const { inStart, inRank } = this.#topology
     const rank = this.#rank

@@ -16,13 +16,13 @@ export type Strategy =
       readonly mode: 'agnostic' | 'aware'
       /** A group needs strictly more common neighbors than this. */
       readonly theta?: number
-      /** One exchange per pair of mates, even if they meet in several steps. Default true. */
+      /** One exchange per pair of friends, even if they are in several groups together. Default true. */
       readonly dedupe?: boolean
-      /** No direct message to a rank that an exchange reaches anyway. Default true. */
+      /** No direct message to a rank that an exchange reaches as well. Default true. */
       readonly elide?: boolean
       /**
-       * Who matches friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` keeps every rank's lists in its
-       * own process: the ranks match themselves, by messages to their neighbors, and find the plan of `greedy`.
+       * The engine that groups friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` retains every rank's
+       * lists in its own process only: the ranks group friends by messages to their neighbors, and find the plan of `greedy`.
        */
       readonly engine?: GroupingEngine
       /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
@@ -31,13 +31,13 @@ export type Strategy =
 
 export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
 
-/** A schedule and how it came about. */
+/** A schedule and how it was made. */
 export interface Plan {
   readonly schedule: Schedule
   /** The friend groups behind a common-neighbor plan. */
   readonly groups: Grouping | null
   readonly planMs: number
-  /** The ranks it is for, where no process has the whole topology: those of this process. Absent: all. */
+  /** The ranks it is for, where no process has the whole topology: those of this process. Undefined: all. */
   readonly ranks?: Int32Array
 }
 

@@ -17,7 +17,7 @@ export function randomDense(rows: number, cols: number, seed: number): DenseMatr
   return { rows, cols, values }
 }
 
-/** A sparse matrix with its zeros written out. @throws ERR_ARGUMENT for a complex matrix */
+/** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix */
 export function toDense(matrix: SparseMatrix): DenseMatrix {
   requireReal(matrix, 'B')
   const { rows, cols, rowStart, colIndex } = matrix

@@ -3,8 +3,8 @@ import { RankweaveError } from '../../errors.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 /**
- * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own
- * rows of B and then, source by source, the rows its neighbors send (the halo).
+ * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own rows of B
+ * and then, source by source, the rows that its neighbors send (the halo).
  */
 export interface LocalBlock {
   readonly rowStart: Int32Array
@@ -18,7 +18,7 @@ export interface LocalBlock {
   readonly haloRows: number
 }
 
-/** Rows `from` to `to - 1` of a matrix, columns as they were. Entries are views into `matrix`. */
+/** Rows `from` to `to - 1` of a matrix, with the same columns. Entries are views into `matrix`. */
 export function sliceRows(matrix: SparseMatrix, from: number, to: number): SparseMatrix {
   const first = matrix.rowStart[from]
   const end = matrix.rowStart[to]

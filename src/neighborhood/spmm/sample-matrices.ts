@@ -6,15 +6,15 @@ export interface StencilShape {
   readonly side: number
   /** Points up to this far away, in both directions, may be coupled. */
   readonly radius: number
-  /** Share of these couplings that exist. */
+  /** Fraction of these couplings that exist. */
   readonly density: number
   readonly seed: number
 }
 
 /**
  * An irregular stencil, as from a mesh-free discretisation: every point of a square grid is coupled with itself and
- * with a seeded choice of the points around it. Neighboring row blocks need nearly the same columns, so that
- * combining messages pays.
+ * with a seeded choice of the points around it. Neighboring row blocks need nearly the same columns, so combining
+ * messages pays off.
  */
 export function stencilMatrix({ side, radius, density, seed }: StencilShape): SparseMatrix {
   const random = mulberry32(seed)

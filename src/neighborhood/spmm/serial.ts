@@ -1,6 +1,6 @@
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
-/** A x B by the definition, on one rank: what every distributed product is checked against. B has `width` columns. */
+/** A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */
 export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): Float64Array {
   const product = new Float64Array(a.rows * width)
   for (let row = 0; row < a.rows; row++) {

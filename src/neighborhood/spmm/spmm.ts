@@ -11,32 +11,32 @@ import { type DenseMatrix, requireReal, sliceDense } from './dense-matrix.js'
 import { localBlock, sliceRows } from './local-block.js'
 import { fromAllgather, fromNeighborAllgather, stripedProduct } from './striped-product.js'
 
-/** C = A x B. Every rank is given all of A and B, and touches only its own rows. */
+/** C = A x B. Every rank is given all of A and B, and reads only its own rows. */
 export interface SpmmProblem {
   readonly a: SparseMatrix
   readonly b: DenseMatrix
-  /** Who needs whose rows of B: `topologyFromMatrix(a, { ranks })`. */
+  /** Which ranks need rows of B of which ranks: `topologyFromMatrix(a, { ranks })`. */
   readonly topology: ProcessTopology
   readonly strategy: Strategy
   readonly machine?: Machine
   /** Columns of B per exchange, at least 1. */
   readonly columnsAtOnce: number
-  /** Also multiply by way of an ordinary allgather, for comparison. */
+  /** Also multiply with an ordinary allgather, for comparison. */
   readonly compare: boolean
 }
 
 /**
- * What one rank has when the product is done. Seconds from when all ranks are ready until all are done; with a
- * comparison both sides are run once to warm up and then in turns, and the seconds are medians.
+ * What one rank has when the product is done. Seconds between two barriers; with a comparison both sides run once to warm
+ * up and then alternate, and the seconds are medians.
  */
 export interface SpmmShare {
   /** This rank's rows of C, one after another. */
   readonly product: Float64Array
-  /** The same by way of an ordinary allgather; null when not asked for. */
+  /** The same with an ordinary allgather; null without a comparison. */
   readonly ordinary: Float64Array | null
   readonly seconds: { readonly neighbor: number; readonly ordinary: number | null }
   readonly process: number
-  /** What the neighbor allgathers of the product sent from this rank's process. */
+  /** What this rank's process sent in the neighbor allgathers of the product. */
   readonly traffic: Readonly<NeighborTraffic>
 }
 
@@ -56,8 +56,8 @@ export function checkProblem({ a, b, columnsAtOnce }: SpmmProblem): void {
 }
 
 /**
- * Row-wise block-striped sparse times dense: rows of A and C and rows of B are cut into one block per rank; each rank
- * gets the rows of B that its columns of A name from its neighbors. Collective.
+ * Row-wise block-striped sparse times dense: the rows of A, B and C are distributed in one block per rank; each rank
+ * receives the rows of B that its columns of A need from its neighbors. Collective.
  *
  * @throws ERR_ARGUMENT see {@link checkProblem}
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
@@ -96,7 +96,7 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   return { ...share, ordinary, seconds: { neighbor: median(took.neighbor), ordinary: median(took.ordinary) } }
 }
 
-/** How often to compare two products that took this long together: odd, so that the median is a measured time. */
+/** Repetitions of a comparison that took this long: odd, so that the median is a measured time. */
 function turnsOf(bothSeconds: number): number {
   const fitting = Math.floor(comparisonSeconds / bothSeconds)
   return Math.max(1, Math.min(9, fitting % 2 === 0 ? fitting - 1 : fitting))

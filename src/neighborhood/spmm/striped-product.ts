@@ -3,7 +3,7 @@ import type { TopologyCommunicator } from '../topology-communicator.js'
 import { type DenseMatrix, packColumns } from './dense-matrix.js'
 import { type LocalBlock, multiplyInto } from './local-block.js'
 
-/** An exchange bound to its buffers: `start` fills the halo from what the other ranks have in their own rows. */
+/** An exchange bound to its buffers: `start` fills the halo from the rows of the other ranks. */
 export interface BoundExchange {
   start(): Promise<void>
   free(): void
@@ -12,12 +12,12 @@ export interface BoundExchange {
 /** Binds an exchange: `counts[s]` elements of the halo come from the s-th source. Collective. */
 export type BindExchange = (own: Float64Array, halo: Float64Array, counts: Int32Array) => BoundExchange
 
-/** Rows of B come from the ranks that have a row this rank needs: a neighbor allgather. */
+/** Receives rows of B from the ranks that have a row this rank needs: a neighbor allgather. */
 export function fromNeighborAllgather(graph: TopologyCommunicator): BindExchange {
   return (own, halo, counts) => graph.neighborAllgathervInit(own, halo, { counts })
 }
 
-/** Rows of B come from everyone, needed or not: an ordinary allgather. The comparison. */
+/** Receives the rows of B of every rank, needed or not: an ordinary allgather, the baseline. */
 export function fromAllgather(comm: Communicator): BindExchange {
   return (own, halo, counts) => ({
     start: async () => void (await comm.allgatherv(own, { into: halo, counts })),
@@ -26,7 +26,7 @@ export function fromAllgather(comm: Communicator): BindExchange {
 }
 
 /**
- * This rank's rows of C = A x B. B's columns are taken `columnsAtOnce` at a time: one exchange, one local product.
+ * This rank's rows of C = A x B. `columnsAtOnce` columns of B are processed at a time: one exchange, one local product.
  * Collective.
  *
  * @param block this rank's rows of A
@@ -43,7 +43,7 @@ export async function stripedProduct(
   const product = new Float64Array(block.rows * own.cols)
   let from = 0
   while (from < own.cols) {
-    // The last columns may be fewer: they get buffers of their own width.
+    // The last batch may have fewer columns: it gets buffers of that width.
     const width = Math.min(columnsAtOnce, own.cols - from)
     const operand = new Float64Array((block.ownRows + block.haloRows) * width)
     const mine = operand.subarray(0, block.ownRows * width)
