@@ -292,7 +292,7 @@ describe('the packed package', () => {
       'frames of a pair arrive in order, each exactly once, also from a process to itself',
     )
     expect(names.some((name) => /^\d\d cases on one world$/.test(name))).toBe(true)
-    expect(names).toContain('abort ends the world, whatever its ranks are waiting for')
+    expect(names).toContain('abort ends the world while its ranks wait in any call')
   })
 
   it('a world can be checked by the command', () => {

@@ -12,7 +12,7 @@ import { cases } from '../support/soak.js'
 
 installNeighborhood()
 
-/** A multigraph with self loops, parallel edges and isolated ranks; where its ranks live; how it is carried out. */
+/** A multigraph with self loops, parallel edges and isolated ranks; its placement; its strategy. */
 interface Case {
   readonly ranks: number
   readonly edges: readonly (readonly [source: number, destination: number])[]
@@ -23,7 +23,7 @@ interface Case {
   readonly strategy: Strategy
   /** Elements of equal blocks. */
   readonly count: number
-  /** Elements of rank r's block are `lengths[r % lengths.length]` in the varied form. */
+  /** Elements of rank r's block are `lengths[r % lengths.length]` in the varying form. */
   readonly lengths: readonly number[]
 }
 
@@ -72,12 +72,12 @@ function shuffle<T>(items: T[], random: () => number): T[] {
   return items
 }
 
-/** Element of a block: source, element and round can be read from it, so nothing misrouted can pass. */
+/** Element of a block: encodes source, element and round, so that misrouting cannot pass. */
 const mark = (source: number, element: number, round: number) => source * 100_000 + element * 100 + round
 const blockOf = (source: number, length: number, round: number) =>
   Float64Array.from({ length }, (_, element) => mark(source, element, round))
 
-/** What MPI says the receive buffer holds: the blocks of the sources, in the order of the list. */
+/** The receive buffer by MPI's definition: the blocks of the sources, in the order of the list. */
 const oracle = (sources: readonly number[], lengthOf: (rank: number) => number, round: number) =>
   sources.flatMap((source) => [...blockOf(source, lengthOf(source), round)])
 
@@ -122,7 +122,7 @@ async function check({ ranks, edges, ranksPerProcess, seed, strategy, count, len
 
   let combines = false
   const main = async (world: Communicator) => {
-    // Ranks in any order over the processes.
+    // Ranks are distributed over the processes at random.
     const shuffled = await world.split(0, keys[world.rank])
     const graph = await shuffled.createDistGraphAdjacent({
       sources: sourcesOf[shuffled.rank]!,
@@ -152,6 +152,6 @@ it('neighbor allgathers over random multigraphs, placements and strategies match
     { numRuns: cases(1_200) },
   )
   expect(ran).toBeGreaterThanOrEqual(1_200)
-  // Else the plans would have had little to combine.
+  // Otherwise the plans would have had little to combine.
   expect(combined).toBeGreaterThan(200)
 })

@@ -10,7 +10,7 @@ installNeighborhood()
 
 const processCounts = [1, 2, 5]
 
-/** Grids with one more rank in the world than they need. */
+/** Grids, on a world with one more rank than they need. */
 const grids = [
   { dims: [], periods: [] },
   { dims: [1], periods: [true] },
@@ -24,7 +24,7 @@ const grids = [
 
 const wrap = (coord: number, extent: number) => ((coord % extent) + extent) % extent
 
-/** The neighbor by coordinates, straight from MPI's words. */
+/** The neighbor by coordinates, by MPI's definition. */
 function neighbor(grid: (typeof grids)[number], coords: number[], dimension: number, step: number): number {
   let rank = 0
   for (const [d, extent] of grid.dims.entries()) {
@@ -58,7 +58,7 @@ async function onGrids(
 }
 
 describe('createCart', () => {
-  it('numbers ranks row-major and knows its shape', () =>
+  it('numbers ranks row-major and has its shape', () =>
     onGrids((cart, grid) => {
       expect(cart.dims).toEqual(grid.dims)
       expect(cart.periods).toEqual(grid.periods)
@@ -84,7 +84,7 @@ describe('createCart', () => {
       expect(() => cart.shift(grid.dims.length)).toThrow(expect.objectContaining({ code: 'ERR_DIMS' }))
     }))
 
-  it('keeps the place of missing neighbors in receive buffers', () =>
+  it('has a slot for missing neighbors in receive buffers', () =>
     onGrids(async (cart, grid) => {
       const slots = grid.dims.flatMap((_, d) => [
         neighbor(grid, cart.coords(), d, -1),
@@ -109,7 +109,7 @@ describe('createCart', () => {
       expect([...into]).toEqual(expected)
     }))
 
-  it('cuts into slices, which are grids', () =>
+  it('sub returns slices, which are grids', () =>
     onGrids(async (cart, grid) => {
       const choices =
         grid.dims.length === 0 ? [[]] : [[true], [false], [false, true, true], [true, false, true]]
@@ -132,7 +132,7 @@ describe('createCart', () => {
       })
     }))
 
-  it('duplicates as a grid, and is made of a Cartesian topology too', () =>
+  it('dup returns a grid, and so does createTopology of a Cartesian topology', () =>
     onGrids(async (cart, grid) => {
       const copy = await cart.dup()
       expect(copy).toBeInstanceOf(CartCommunicator)
@@ -142,7 +142,7 @@ describe('createCart', () => {
       expect([...again.sources]).toEqual([...cart.sources])
     }))
 
-  it('refuses malformed and too large grids', async () => {
+  it('rejects malformed and too large grids', async () => {
     await run(
       async (world) => {
         const refuse = (dims: number[], periods?: boolean[]) =>
@@ -158,7 +158,7 @@ describe('createCart', () => {
     )
   })
 
-  it.each([1, 2])('notices, on %i processes, that ranks pass different grids', async (processes) => {
+  it.each([1, 2])('rejects different grids of the ranks, on %i processes', async (processes) => {
     const main = async (world: Communicator) => {
       await world.createCart(world.rank === 0 ? [4, 1] : [1, 4])
     }

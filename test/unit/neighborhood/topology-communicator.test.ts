@@ -12,19 +12,19 @@ import { contextsOf, inWorlds } from '../../support/in-worlds.js'
 
 installNeighborhood()
 
-/** What element `element` of the block of `source` must be. */
+/** The expected element of the block of `source`. */
 const mark = (source: number, element: number) => source * 1_000 + element
 const blockOf = (source: number, length: number) =>
   Float64Array.from({ length }, (_, element) => mark(source, element))
 
-/** Everybody sends to the next two, to itself, and to the next one again. */
+/** Every rank sends to the next two, to itself, and to the next one again. */
 const listsOf = ({ rank, size }: Communicator) => ({
   sources: [rank, (rank + 2 * size - 2) % size, (rank + size - 1) % size, (rank + size - 1) % size],
   destinations: [(rank + 1) % size, rank, (rank + 1) % size, (rank + 2) % size],
 })
 
 describe('createDistGraphAdjacent', () => {
-  it('keeps the lists, their order and their weights', () =>
+  it('returns the lists in their order, with their weights', () =>
     inWorlds(async (world) => {
       const lists = listsOf(world)
       const graph = await world.createDistGraphAdjacent({
@@ -42,7 +42,7 @@ describe('createDistGraphAdjacent', () => {
       expect([plain.sourceWeights, plain.destinationWeights]).toEqual([null, null])
     }))
 
-  it('has a context of its own, which free gives back', () =>
+  it('has a new context, which free releases', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const next = (world.rank + 1) % world.size
@@ -60,7 +60,7 @@ describe('createDistGraphAdjacent', () => {
       expect(contextsOf(world)).toBe(1)
     }))
 
-  it('names the edge, on every rank, when two lists disagree, and the communicator lives on', () =>
+  it('rejects, on every rank, lists that disagree, names the edge, and leaves the communicator usable', () =>
     inWorlds(async (world) => {
       const last = world.size - 1
       const wrong = world.createDistGraphAdjacent({
@@ -75,7 +75,7 @@ describe('createDistGraphAdjacent', () => {
       expect(contextsOf(world)).toBe(1)
     }))
 
-  it('refuses bad arguments before anything is sent', () =>
+  it('rejects bad arguments before anything is sent', () =>
     inWorlds(async (world) => {
       const refuse = (code: string, options: Parameters<typeof world.createDistGraphAdjacent>[0]) =>
         expect(world.createDistGraphAdjacent(options)).rejects.toMatchObject({ code })
@@ -91,7 +91,7 @@ describe('createDistGraphAdjacent', () => {
       expect((await world.createDistGraphAdjacent(none)).size).toBe(world.size)
     }))
 
-  it('refuses what is no list, no options, no strategy and no machine, as all constructors do', async () => {
+  it('rejects malformed lists, options, strategies and machines, as all constructors do', async () => {
     const main = async (world: Communicator) => {
       const refuse = async (code: string, made: () => Promise<unknown>) =>
         expect(made()).rejects.toMatchObject({ code })
@@ -120,7 +120,7 @@ describe('createDistGraphAdjacent', () => {
     await run(main, { ranks: 1 })
   })
 
-  it.each([1, 2])('notices, on %i processes, that ranks choose different strategies', async (processes) => {
+  it.each([1, 2])('rejects different strategies of the ranks, on %i processes', async (processes) => {
     const main = async (world: Communicator) => {
       const strategy: Strategy =
         world.rank === 0 ? { kind: 'direct' } : { kind: 'common-neighbor', k: 2, mode: 'agnostic' }
@@ -133,9 +133,9 @@ describe('createDistGraphAdjacent', () => {
 })
 
 describe('createDistGraph', () => {
-  it('collects edges that any rank names, in the order of the naming ranks', () =>
+  it('gathers edges that any rank passes, by rank', () =>
     inWorlds(async (world) => {
-      // Each rank names the edges into rank 0 from itself and its successor, and one out of the last rank.
+      // Each rank passes the edges into rank 0 from itself and its successor, and one out of the last rank.
       const { rank, size } = world
       const graph = await world.createDistGraph({
         sources: [rank, size - 1, (rank + 1) % size],
@@ -172,7 +172,7 @@ describe('createDistGraph', () => {
       expect([...star.destinations]).toEqual(world.rank === 0 ? everyone : [])
     }))
 
-  it('refuses counts that do not add up', () =>
+  it('rejects counts that do not add up', () =>
     inWorlds(async (world) => {
       const refuse = (code: string, sources: number[], degrees: number[], destinations: number[]) =>
         expect(world.createDistGraph({ sources, degrees, destinations })).rejects.toMatchObject({ code })
@@ -186,7 +186,7 @@ describe('createDistGraph', () => {
 })
 
 describe('createGraph', () => {
-  it('makes a graph that every rank knows, null for ranks beyond it', () =>
+  it('makes a graph that every rank passes, null for ranks beyond it', () =>
     inWorlds(async (world) => {
       // A path over all ranks but the last, with a self loop at rank 0.
       const ranks = Math.max(1, world.size - 1)
@@ -205,7 +205,7 @@ describe('createGraph', () => {
       expect(await world.createGraph([], [])).toBeNull()
     }))
 
-  it('refuses graphs that are not mutual, or larger than the communicator', () =>
+  it('rejects graphs that are not symmetric, or larger than the communicator', () =>
     inWorlds(async (world) => {
       const tooLong = Array<number>(world.size + 1).fill(0)
       await expect(world.createGraph(tooLong, [])).rejects.toMatchObject({ code: 'ERR_TOPOLOGY' })
@@ -217,7 +217,7 @@ describe('createGraph', () => {
 })
 
 describe('createTopology', () => {
-  it('takes a topology that all ranks have, and plans it as told', async () => {
+  it('makes a communicator of a topology and plans it by the strategy', async () => {
     const topology = mooreTopology({ dims: [4, 4], radius: 1 })
     for (const processes of [1, 2, 5, 16]) {
       await run(
@@ -247,7 +247,7 @@ describe('createTopology', () => {
     }
   })
 
-  it('refuses another number of ranks, and malformed topologies', () =>
+  it('rejects another number of ranks, and malformed topologies', () =>
     inWorlds(async (world) => {
       const other = topologyFromEdges(world.size + 1, { sources: [], destinations: [] })
       await expect(world.createTopology(other)).rejects.toMatchObject({ code: 'ERR_TOPOLOGY' })
@@ -256,7 +256,7 @@ describe('createTopology', () => {
       await expect(world.createTopology(bad)).rejects.toMatchObject({ code: 'ERR_TOPOLOGY' })
     }))
 
-  it.each([1, 2])('notices, on %i processes, that ranks pass different ones', async (processes) => {
+  it.each([1, 2])('rejects different topologies of the ranks, on %i processes', async (processes) => {
     const main = async (world: Communicator) => {
       await world.createTopology(topologyFromEdges(2, { sources: [world.rank], destinations: [0] }))
     }
@@ -277,7 +277,7 @@ describe('neighborAllgather', () => {
     Uint32Array,
     Float32Array,
     Float64Array,
-  ])('moves the elements of a %o', (Type) =>
+  ])('sends the elements of a %o', (Type) =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       for (const length of [1, 3, 100]) {
@@ -290,7 +290,7 @@ describe('neighborAllgather', () => {
     }),
   )
 
-  it('moves 64-bit integers, and every bit of a NaN', () =>
+  it('sends 64-bit integers, and every bit of a NaN', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const big = await graph.neighborAllgather(BigInt64Array.of(-(2n ** 63n), BigInt(world.rank)))
@@ -323,7 +323,7 @@ describe('neighborAllgather', () => {
       expect([...memory]).toEqual([-1, -1, ...blocks, -1, -1])
     }))
 
-  it('gives every rank an array of its own', () =>
+  it('returns an array of its own to every rank', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const mine = blockOf(world.rank, 2)
@@ -336,7 +336,7 @@ describe('neighborAllgather', () => {
       expect(got.every((value) => value === world.rank)).toBe(true)
     }))
 
-  it('refuses bad buffers before anything is sent', () =>
+  it('rejects bad buffers before anything is sent', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const refuse = (code: string, data: unknown, into?: unknown) =>
@@ -353,7 +353,7 @@ describe('neighborAllgather', () => {
       expect((await graph.neighborAllgather(new Int8Array(2))).length).toBe(8)
     }))
 
-  it.each([1, 2])('notices, on %i processes, that neighbors pass different counts', async (processes) => {
+  it.each([1, 2])('rejects different counts of neighbors, on %i processes', async (processes) => {
     const main = async (world: Communicator) => {
       const graph = await world.createDistGraphAdjacent({ sources: [0, 1], destinations: [0, 1] })
       await graph.neighborAllgather(new Float64Array(1 + world.rank))
@@ -374,7 +374,7 @@ describe('neighborAllgather', () => {
       }
     }))
 
-  it('goes on after dup, which keeps the topology', () =>
+  it('works after dup, which has the same topology', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const copy = await graph.dup()
@@ -388,7 +388,7 @@ describe('neighborAllgather', () => {
 describe('neighborAllgatherv', () => {
   const lengthOf = (rank: number) => (rank * 3) % 5
 
-  it('gathers blocks of any lengths, packed in the order of the sources', () =>
+  it('gathers blocks of varying lengths, packed in the order of the sources', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const { data, counts, displs } = await graph.neighborAllgatherv(
@@ -402,7 +402,7 @@ describe('neighborAllgatherv', () => {
       )
     }))
 
-  it('puts blocks where `displs` says, into `into`', () =>
+  it('writes blocks at `displs` into `into`', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const lengths = [...graph.sources].map(lengthOf)
@@ -418,7 +418,7 @@ describe('neighborAllgatherv', () => {
       expect(fresh.data.length).toBe(Math.max(...displs.map((displ, i) => displ + lengths[i]!)))
     }))
 
-  it('refuses what does not fit on the rank where it does not, and lives on', () =>
+  it('rejects blocks that do not fit on that rank only, and leaves the communicator usable', () =>
     inWorlds(async (world) => {
       const graph = await world.createDistGraphAdjacent(listsOf(world))
       const block = blockOf(world.rank, 2)

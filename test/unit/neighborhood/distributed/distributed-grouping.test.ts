@@ -6,7 +6,7 @@ import matchProgram, { matchCases } from '../../../support/match-program.js'
 const ranks = 24
 const asPlanned = matchCases.map(() => 'same plan, right blocks')
 
-describe('ranks that know their neighbors alone make the planner’s plan, byte for byte', () => {
+describe('the distributed engine makes the same plan as the planner, byte for byte', () => {
   it.each([
     { processes: 1, nodes: 1 },
     { processes: 2, nodes: 2 },
@@ -23,7 +23,7 @@ describe('ranks that know their neighbors alone make the planner’s plan, byte 
 describe('createDistGraphAdjacent with the engine distributed', () => {
   const strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', engine: 'distributed' } as const
 
-  it('names the edge that only one rank lists, on every rank', async () => {
+  it('rejects, on every rank, an edge that only one rank lists, and names it', async () => {
     const failures = await run(
       async (world) => {
         const next = (world.rank + 1) % world.size
@@ -63,7 +63,7 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
     )
   })
 
-  it('keeps lists and weights of this process’s ranks, and no others', async () => {
+  it('retains lists and weights of this process’s ranks only', async () => {
     await run(
       async (world) => {
         const other = 1 - world.rank
@@ -84,7 +84,7 @@ describe('createDistGraphAdjacent with the engine distributed', () => {
     )
   })
 
-  it('refuses engines and seeds that are none, and a root that is none', async () => {
+  it('rejects unknown engines, malformed seeds and roots out of range', async () => {
     const codes = await run(
       async (world) => {
         const lists = { sources: [], destinations: [] }

@@ -5,7 +5,7 @@ import { matchCases } from '../../../support/match-program.js'
 const ranks = 24
 const asPlanned = matchCases.map(() => 'same plan, right blocks')
 
-describe('ranks that know their neighbors alone make the planner’s plan, byte for byte', () => {
+describe('the distributed engine makes the same plan as the planner, byte for byte', () => {
   it('threads, 2 processes', async () => {
     const file = new URL('../../../support/match-program.ts', import.meta.url)
     const results = await run<string[]>(file, { ranks, fabric: threads({ processes: 2 }) })

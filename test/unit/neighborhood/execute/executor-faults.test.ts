@@ -11,7 +11,7 @@ installNeighborhood()
 const topology = mooreTopology({ dims: [3, 4], radius: 1 })
 const ranks = topology.ranks
 
-/** Builds, plans, exchanges and frees; every rank checks what it gets. */
+/** Creates, plans, exchanges and frees; every rank checks its results. */
 async function main(world: Communicator): Promise<number> {
   const reversed = await world.split(0, -world.rank)
   const graph = await reversed.createTopology(topology, {
@@ -31,7 +31,7 @@ async function main(world: Communicator): Promise<number> {
   return [...world.seat().state.runtime.contexts].length
 }
 
-/** What a world with faults comes to: its results, or the code it failed with. */
+/** The outcome of a world with faults: its results, or the code it failed with. */
 async function outcome(options: LocalOptions): Promise<string> {
   try {
     const contexts = await run(main, { ranks, fabric: local(options) })
@@ -44,13 +44,13 @@ async function outcome(options: LocalOptions): Promise<string> {
 }
 
 describe('faults', () => {
-  it('late frames change nothing', async () => {
+  it('delayed frames do not change the results', async () => {
     for (let seed = 0; seed < 20; seed++) {
       expect(await outcome({ processes: 5, seed, faults: { delay: 7 } })).toBe('right')
     }
   })
 
-  it('a process that dies at any point ends the world, never hangs it', async () => {
+  it('a process lost at any point ends the world and never hangs it', async () => {
     const outcomes = new Set<string>()
     for (let afterFrames = 0; afterFrames < 60; afterFrames++) {
       outcomes.add(await outcome({ processes: 3, seed: 1, faults: { kill: [{ process: 2, afterFrames }] } }))
@@ -58,7 +58,7 @@ describe('faults', () => {
     expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
   })
 
-  it('a lost frame is a deadlock that is reported, not a wrong result', async () => {
+  it('a lost frame is reported as a deadlock and never gives a wrong result', async () => {
     const outcomes = new Set<string>()
     for (let seed = 0; seed < 40; seed++) {
       outcomes.add(await outcome({ processes: 3, seed, faults: { lose: 0.02 } }))

@@ -37,7 +37,7 @@ const blockOf = (source: number, length: number, round = 0) =>
 const expectedOf = (comm: TopologyCommunicator, length: (rank: number) => number, round = 0) =>
   [...comm.sources].flatMap((source) => [...blockOf(source, length(source), round)])
 
-describe('messages at run time', () => {
+describe('messages of a neighbor allgather', () => {
   const topologies = [
     ...rankCounts.map((ranks) => ({ name: `complete ${ranks}`, topology: complete(ranks) })),
     { name: 'moore 5x5 r=2', topology: mooreTopology({ dims: [5, 5], radius: 2 }) },
@@ -45,7 +45,7 @@ describe('messages at run time', () => {
     { name: 'empty 5', topology: topologyFromEdges(5, { sources: [], destinations: [] }) },
   ]
 
-  it.each(topologies)('are as many as planned, with one rank per process: $name', async ({ topology }) => {
+  it.each(topologies)('are as many as planned with one rank per process: $name', async ({ topology }) => {
     const { ranks } = topology
     for (const strategy of strategies) {
       const planned = planStatistics(plan(topology, strategy))
@@ -71,7 +71,7 @@ describe('messages at run time', () => {
     }
   })
 
-  it('become copies inside a process, and one frame per pair and round outside', async () => {
+  it('become copies inside a process, and one frame per pair of processes and round', async () => {
     const topology = erdosRenyiTopology({ ranks: 48, density: 0.4, seed: 3 })
     const strategy = strategies[2]!
     const { messages } = planStatistics(plan(topology, strategy))
@@ -98,7 +98,7 @@ describe('messages at run time', () => {
     }
   })
 
-  it('complete at once where one process hosts all ranks: no frame, no turn of the event loop', async () => {
+  it('complete without a frame or a turn of the event loop when one process hosts all ranks', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(4))
       let turned = false
@@ -113,7 +113,7 @@ describe('messages at run time', () => {
 })
 
 describe('persistent neighborAllgather', () => {
-  it('is set up once and started often, with what the buffers hold then', async () => {
+  it('sends what its buffer holds at every start', async () => {
     for (const ranks of rankCounts) {
       for (const processes of [1, 2, 5]) {
         for (const strategy of strategies.slice(0, 2)) {
@@ -135,7 +135,7 @@ describe('persistent neighborAllgather', () => {
     }
   })
 
-  it('keeps starts of several requests and other collectives apart', async () => {
+  it('matches starts of several requests separately from other collectives', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(7), { strategy: strategies[1]! })
       const recv = [new Float64Array(7), new Float64Array(14)]
@@ -154,7 +154,7 @@ describe('persistent neighborAllgather', () => {
     for (const processes of [1, 2, 5]) await run(main, { ranks: 7, fabric: local({ processes, seed: 5 }) })
   })
 
-  it('exchanges lengths once in its varied form', async () => {
+  it('exchanges varying lengths once', async () => {
     const lengthOf = (rank: number) => (rank * 5) % 4
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(8), { strategy: strategies[1]! })
@@ -180,7 +180,7 @@ describe('persistent neighborAllgather', () => {
     for (const processes of [1, 2, 5]) await run(main, { ranks: 8, processes })
   })
 
-  it('allows one active start at a time, and none after free', async () => {
+  it('rejects a second active start, and a start after free', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(3))
       const request = graph.neighborAllgatherInit(new Float64Array(1), new Float64Array(3))
@@ -198,7 +198,7 @@ describe('persistent neighborAllgather', () => {
     for (const processes of [1, 2]) await run(main, { ranks: 3, processes })
   })
 
-  it('finds neighbors that bind other counts or types', async () => {
+  it('rejects neighbors that bind other counts or types', async () => {
     for (const processes of [1, 3]) {
       for (const [what, buffers] of [
         ['counts', (rank: number) => [new Float64Array(rank), new Float64Array(6)]],
@@ -212,7 +212,7 @@ describe('persistent neighborAllgather', () => {
           async (world: Communicator) => {
             const graph = await world.createTopology(complete(3))
             const [send, recv] = buffers(world.rank) as [Float64Array, Float64Array]
-            // Where a rank of this process was first, the init throws already.
+            // When another rank of this process called first, the init itself throws.
             const started = async () => graph.neighborAllgatherInit(send, recv).start()
             return started().then(
               () => 'none',
@@ -226,7 +226,7 @@ describe('persistent neighborAllgather', () => {
     }
   })
 
-  it('refuses buffers that do not fit', async () => {
+  it('rejects buffers that do not fit', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(3))
       const refuse = (code: string, send: unknown, recv: unknown) => {
@@ -253,7 +253,7 @@ describe('persistent neighborAllgather', () => {
     for (const processes of [1, 3]) await run(short, { ranks: 3, processes })
   })
 
-  it('ends a start through its signal, which revokes the communicator', async () => {
+  it('aborts a start by its signal, which revokes the communicator', async () => {
     const main = async (world: Communicator) => {
       const graph = await world.createTopology(complete(2))
       const request = graph.neighborAllgatherInit(new Int8Array(1), new Int8Array(2))
@@ -272,7 +272,7 @@ describe('persistent neighborAllgather', () => {
 
 const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
 
-describe('stores of values', () => {
+describe('BlockStore', () => {
   it('grows as lengths become known', () => {
     const store = BlockStore.open(programOfThree, 8)
     for (const [value, length] of [2, 0, 5].entries()) {
@@ -287,7 +287,7 @@ describe('stores of values', () => {
     expect([...store.words.subarray(0, 7)]).toEqual([0, 1, 20, 21, 22, 23, 24])
   })
 
-  it('refuses more words than it can number', () => {
+  it('rejects more than 2^31 - 1 words', () => {
     const tooMany = () => BlockStore.of(programOfThree, 1, [2 ** 30, 2 ** 30])
     expect(tooMany).toThrow(expect.objectContaining({ code: 'ERR_COUNT' }))
     expect(() => new UniformStore(programOfThree, typeCode.Float64Array, 8, 2 ** 30)).toThrow(

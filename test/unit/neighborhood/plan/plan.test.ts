@@ -55,7 +55,7 @@ test.each([
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
   [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got telepathy/],
-])('refuses %j', (strategy, code, message) => {
+])('plan rejects %j', (strategy, code, message) => {
   const error = thrown(() => plan(grid, strategy as Strategy))
   expect(error.code).toBe(code)
   expect(error.message).toMatch(message)
@@ -79,7 +79,7 @@ test.each([
     'common-neighbor:k=3,mode=agnostic,theta=0,dedupe=false,elide=true',
     { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 0, dedupe: false, elide: true },
   ],
-] as [string, Strategy][])('%s is a strategy, there and back', (text, strategy) => {
+] as [string, Strategy][])('parseStrategy and formatStrategy round-trip %s', (text, strategy) => {
   expect(parseStrategy(text)).toEqual(strategy)
   expect(formatStrategy(strategy)).toBe(text)
 })
@@ -113,7 +113,7 @@ test.each([
   ['common-neighbor:labels=x', /labels, a whole number >= 0, got 'x'/],
   ['common-neighbor:k=2,k=3', /k once, got 'k=3'/],
   ['common-neighbor:speed=9', /got 'speed'/],
-])("refuses '%s'", (text, message) => {
+])("parseStrategy rejects '%s'", (text, message) => {
   const error = thrown(() => parseStrategy(text))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(message)

@@ -31,13 +31,13 @@ const a = matrix(4, 5, [
 ])
 
 describe('serial', () => {
-  it('multiplies by the definition', () => {
+  it('serialProduct multiplies by the definition', () => {
     const b = Float64Array.from({ length: 10 }, (_, i) => i + 1)
     // Rows of B: 1 2, 3 4, 5 6, 7 8, 9 10.
     expect([...serialProduct(a, b, 2)]).toEqual([-7, -6, 2.5, 3, 0, 0, 973, 1086])
   })
 
-  it('measures the largest relative error', () => {
+  it('maxRelativeError returns the largest relative error', () => {
     const error = (actual: number[], expected: number[]) =>
       maxRelativeError(Float64Array.from(actual), Float64Array.from(expected))
     expect(error([], [])).toBe(0)
@@ -52,13 +52,13 @@ describe('serial', () => {
 })
 
 describe('matrices', () => {
-  it('writes out zeros', () => {
+  it('toDense fills in zeros', () => {
     const { rows, cols, values } = toDense(a)
     expect([rows, cols]).toEqual([4, 5])
     expect([...values.subarray(15)]).toEqual([3, 0, 0, 10, 100])
   })
 
-  it('slices rows without moving entries', () => {
+  it('sliceRows returns views of the entries', () => {
     const rows = sliceRows(a, 1, 4)
     expect(rows).toMatchObject({ rows: 3, cols: 5 })
     expect([...rows.rowStart]).toEqual([0, 1, 1, 4])
@@ -66,14 +66,14 @@ describe('matrices', () => {
     expect(rows.values.buffer).toBe(a.values.buffer)
   })
 
-  it('draws the same numbers from the same seed', () => {
+  it('randomDense returns the same numbers for the same seed', () => {
     const shape = { side: 12, radius: 2, density: 0.5, seed: 3 }
     expect(stencilMatrix(shape)).toEqual(stencilMatrix(shape))
     expect(stencilMatrix(shape)).not.toEqual(stencilMatrix({ ...shape, seed: 4 }))
     expect(randomDense(3, 2, 1)).toEqual(randomDense(3, 2, 1))
   })
 
-  it('a stencil reaches as far as its radius', () => {
+  it('stencilMatrix couples points within its radius', () => {
     const { rows, rowStart, colIndex } = stencilMatrix({ side: 6, radius: 1, density: 1, seed: 1 })
     expect([rows, rowStart[36]]).toEqual([36, 4 * 4 + 16 * 6 + 16 * 9])
     expect([...colIndex.subarray(rowStart[7], rowStart[8])]).toEqual([0, 1, 2, 6, 7, 8, 12, 13, 14])
@@ -84,7 +84,7 @@ describe('local block', () => {
   // B's 5 rows on 3 ranks: 0-1, 2-3, 4.
   const owners = Int32Array.of(0, 2, 4, 5)
 
-  it('renumbers columns into own rows, then the halo in the order of the sources', () => {
+  it('renumbers columns to own rows, then the halo in the order of the sources', () => {
     const block = localBlock(sliceRows(a, 3, 4), owners, 1, [2, 0])
     // Columns 0, 3, 4: rank 0's first row lies behind own (2) and rank 2's (1); own second row; rank 2's.
     expect([...block.operandRow]).toEqual([3, 1, 2])
@@ -92,13 +92,13 @@ describe('local block', () => {
     expect([block.ownRows, block.haloRows]).toEqual([2, 3])
   })
 
-  it('refuses a column whose owner is not a source', () => {
+  it('rejects a column whose owner is not a source', () => {
     expect(() => localBlock(sliceRows(a, 3, 4), owners, 1, [0])).toThrow(
       expect.objectContaining({ code: 'ERR_TOPOLOGY', details: { rank: 1, owner: 2, row: 4 } }),
     )
   })
 
-  it('adds to the columns it is told', () => {
+  it('multiplyInto adds to the given columns', () => {
     const block = localBlock(sliceRows(a, 3, 4), owners, 1, [2, 0])
     const result = Float64Array.of(7, 7, 7, 7)
     multiplyInto(block, Float64Array.of(0, 0, 1, 2, 3, 4, 5, 6, 0, 0), 2, result, 4, 1)
@@ -117,7 +117,7 @@ describe('spmm', () => {
     compare: true,
   })
 
-  it.each([1, 2, 3, 4, 7, 8, 16])('every bit of the serial product, %i ranks', async (ranks) => {
+  it.each([1, 2, 3, 4, 7, 8, 16])('returns the bits of the serial product on %i ranks', async (ranks) => {
     const stencil = stencilMatrix({ side: 10, radius: 3, density: 0.4, seed: 5 })
     for (const of of [a, stencil]) {
       for (const columnsAtOnce of [1, 2, 5, 9]) {
@@ -135,7 +135,7 @@ describe('spmm', () => {
     ['expected B to have 5 rows', { b: randomDense(4, 5, 1) }],
     ['at least 1 column', { columnsAtOnce: 0 }],
     ['at least 1 column', { columnsAtOnce: 1.5 }],
-  ])('ERR_ARGUMENT: %s', (message, wrong) => {
+  ])('rejects with ERR_ARGUMENT: %s', (message, wrong) => {
     expect(() => checkProblem({ ...problem(a, 2, 1), ...wrong })).toThrow(
       expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(message) }),
     )
