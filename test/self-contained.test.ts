@@ -1,0 +1,88 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// What the repository refers to is in it: no path leads out of the checkout, and no path names a folder of one machine.
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const notOurs = new Set(['.git', '.vitest', 'coverage', 'dist', 'node_modules'])
+/** Data and what a generator writes; biome.rooms.json holds patterns that count from the importing file. */
+const notRead = /\.(mtx|gz|svg|tgz)$|^(package-lock|biome\.rooms)\.json$|^test\/golden\//
+
+/** Paths that count from somewhere else than their file, by file. */
+const elsewhere: Readonly<Record<string, readonly string[]>> = {
+  // A reader's folder next to the checkout.
+  'docs/getting-started.md': ['../hello', '../rankweave/rankweave-0.1.0.tgz'],
+  // In the folder of another package.
+  'test/soak/docs-api.soak.ts': ['../bin/typedoc'],
+  'test/self-contained.test.ts': [
+    '../hello',
+    '../rankweave/rankweave-0.1.0.tgz',
+    '../bin/typedoc',
+    '../base/values.js',
+  ],
+  // Imports of files that the test plants elsewhere.
+  'test/rooms.test.ts': ['../base/values.js'],
+}
+
+/** Tracked files; all files where git is missing. */
+function files(): string[] {
+  const { status, stdout } = spawnSync('git', ['ls-files', '-z'], { cwd: root, encoding: 'utf8' })
+  const all = status === 0 ? stdout.split('\0') : filesBelow('')
+  return all.filter((path) => path !== '' && !notRead.test(path) && existsSync(join(root, path)))
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+    if (entry.isDirectory()) return notOurs.has(entry.name) ? [] : filesBelow(path)
+    return entry.isFile() && path !== '.git' ? [path] : []
+  })
+}
+
+const exists = (path: string) =>
+  [path, path.replace(/\.js$/, '.ts'), `${path}.ts`].some((name) => existsSync(join(root, name)))
+
+/** References in the text of a file that a clone of the repository alone cannot resolve. */
+function unresolved(file: string, text: string): string[] {
+  const relative = Array.from(text.matchAll(/(?<![\w./])(?:\.\/)?(?:\.\.\/)+[\w@./-]*/g), ([path]) => path)
+  const absolute = text.match(/(?<![\w./])\/(?:home|mnt|root|tmp|Users|work)\/[\w./-]+/g) ?? []
+  const leads = (path: string) => {
+    const target = normalize(join(dirname(file), path))
+    return target.startsWith('..') || !exists(target)
+  }
+  return [...relative.filter((path) => leads(path) && !elsewhere[file]?.includes(path)), ...absolute]
+}
+
+it('every path in the repository leads to a file of the repository', () => {
+  const found = files().flatMap((file) =>
+    unresolved(file, readFileSync(join(root, file), 'utf8')).map((path) => `${file}: ${path}`),
+  )
+  expect(found).toEqual([])
+})
+
+describe('a reference is found', () => {
+  const up = '../'
+  it.each([
+    [
+      'a URL above the root',
+      'test/paper/x.test.ts',
+      `new URL('${up}${up}${up}shared/data/', import.meta.url)`,
+    ],
+    ['a link above the root', 'docs/x.md', `[data](${up}${up}shared/README.md)`],
+    ['a path that a shell script reads', '.ci/run', `cp ${up}${up}shared/*.mtx .`],
+    ['a path of the root in a deeper file', 'test/unit/x.test.ts', `no matrices in ${up}shared/data`],
+    ['a file that is not there', 'src/comm/x.ts', `import { a } from '${up}no-such-file.js'`],
+    ['a home folder', 'bench/x.ts', `const data = '/${'home'}/me/data'`],
+    ['a temporary folder', 'docs/x.md', `see /${'tmp'}/results.json`],
+  ])('%s', (_, file, text) => {
+    expect(unresolved(file, text)).toHaveLength(1)
+  })
+
+  it('and references to files of the repository are not', () => {
+    expect(unresolved('test/unit/x.test.ts', `import { run } from '${up}${up}src/launch/run.js'`)).toEqual([])
+    expect(unresolved('docs/x.md', `[source](${up}README.md#status)`)).toEqual([])
+  })
+})
