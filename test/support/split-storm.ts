@@ -34,10 +34,10 @@ export default async function storm(world: Communicator, { cycles, seed, weigh }
     const color = Int32Array.from({ length: size }, () => Math.floor(draw() * (colors + 1)) - 1)
     const key = Int32Array.from({ length: size }, () => Math.floor(draw() * 5))
     const algorithm = splitAlgorithms[Math.floor(draw() * splitAlgorithms.length)]
-    const wasDistributed = algorithm !== 'conventional' && algorithm !== 'merging'
+    const usesSorters = algorithm !== 'conventional' && algorithm !== 'merging'
     const options: SplitOptions = {
       algorithm,
-      ...(wasDistributed ? { table: draw() < 0.7 ? 'distributed' : 'replicated' } : {}),
+      ...(usesSorters ? { table: draw() < 0.7 ? 'distributed' : 'replicated' } : {}),
       selfHostRows: draw() < 0.7 ? 0 : 8,
     }
     const mine = color[world.rank]

@@ -7,10 +7,10 @@ import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
 import { collectiveWord } from './slot-exchange.js'
 
-// Whether the calls that belong to one collective agree: each of these returns the ERR_COLLECTIVE_MISMATCH that names
-// two calls which do not, or nothing.
+// Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two calls
+// that differ, or nothing.
 
-/** A later rank of this process has joined a slot with this call. */
+/** For a rank of this process that joins a slot after the first. */
 export function callMismatch(
   state: CommContext,
   lane: Lane,
@@ -24,7 +24,7 @@ export function callMismatch(
   return mismatched(state, lane, slot.seq, firstCall, localCall(state, localIndex, call.signature))
 }
 
-/** The first rank of this process has joined a slot for which frames came before. */
+/** For the first rank of this process that joins a slot, when frames of the collective arrived before it. */
 export function earlyMismatch(state: CommContext, lane: Lane, slot: Slot): RankweaveError | undefined {
   const { early } = slot
   slot.early = undefined
@@ -35,7 +35,7 @@ export function earlyMismatch(state: CommContext, lane: Lane, slot: Slot): Rankw
   return undefined
 }
 
-/** A frame has arrived from process `src` for a slot that a rank of this process has joined. */
+/** For a frame from process `src` that arrives when a rank of this process has joined the slot. */
 export function frameMismatch(
   state: CommContext,
   lane: Lane,
@@ -50,10 +50,10 @@ export function frameMismatch(
 }
 
 /**
- * The error of a frame that arrives for a collective which is complete here. All frames of a collective are consumed
- * before it completes, so this one belongs to another call.
+ * For a frame of a collective that is complete here. All frames of a collective are consumed before it completes, so
+ * this one belongs to another call.
  */
-export function lateFrame(
+export function lateFrameMismatch(
   state: CommContext,
   lane: Lane,
   seq: number,
@@ -73,7 +73,9 @@ function mismatched(state: CommContext, lane: Lane, seq: number, one: string, ot
   )
 }
 
-/** What a process called, by a frame's header: its ranks agreed among themselves, so the smallest stands for them. */
+/**
+ * What process `src` called, from a frame's header. Its ranks agree with each other, so the smallest represents them.
+ */
 function remoteCall(state: CommContext, process: number, header: Int32Array): string {
   const { processes } = state
   const call = describeWords(header, collectiveWord.signature)
@@ -82,10 +84,10 @@ function remoteCall(state: CommContext, process: number, header: Int32Array): st
   return calledBy(processes.runStart[run]!, call)
 }
 
-/** What the ranks here called that is complete. */
+/** What the ranks here called, of a collective that is complete. */
 function completedCall(state: CommContext, lane: Lane, seq: number): string {
   const signature = lane.recent(seq)
   return signature === undefined
-    ? `rank ${state.localRanks[0]!} has long completed another call`
+    ? `rank ${state.localRanks[0]!} has already completed another call`
     : localCall(state, 0, signature)
 }

@@ -33,20 +33,19 @@ export function abortedCollective(
   })
 }
 
-/** What the other ranks hear of an aborted collective. */
+/** The error that the other ranks get when a collective is aborted. */
 export function revokedBy(state: CommContext, aborted: RankweaveError): RankweaveError {
   const { message, details } = aborted
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
 }
 
-/** Why a collective could not run to its end: an error of ours as it is, a foreign one named after the call. */
+/** Why a collective failed: an error of this library as it is, any other wrapped with the name of the call. */
 export function failedIn(call: string, error: unknown): RankweaveError {
   if (isRankweaveError(error)) return error
-  const said = shown(error)
-  return new RankweaveError('ERR_OP', `${call} failed: ${said}`, { cause: error })
+  return new RankweaveError('ERR_OP', `${call} failed: ${shown(error)}`, { cause: error })
 }
 
-/** A line for every collective that ranks of this process wait in. */
+/** One line per collective that ranks of this process wait in. */
 export function describeWaits(state: CommContext, lanes: Iterable<Lane>): string[] {
   const lines: string[] = []
   for (const lane of lanes) {
@@ -80,7 +79,7 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
 
 const mostParts = 16
 
-/** `rank 3`, or `ranks 0-3, 7`; long lists are cut. */
+/** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
 export function listRanks(ranks: readonly number[]): string {
   const parts: string[] = []
   let i = 0

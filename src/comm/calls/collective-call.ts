@@ -2,19 +2,19 @@ import type { RankweaveError } from '../../errors.js'
 import type { Exchange } from './exchange.js'
 import type { Signature } from './signature.js'
 
-/** One collective operation as the process runs it, once, when its last hosted rank has arrived. */
+/** One collective operation, which a process runs once, when its last hosted rank has joined. */
 export interface CollectiveCall<C, R> {
   readonly signature: Signature
-  /** All hosted ranks get the first result, by one promise: what `barrier` needs for very many ranks. */
+  /** All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process. */
   readonly shared?: true
-  /** Runs without knowing where every rank lives; the others wait until the communicator is placed. */
+  /** Runs without the whole rank table; other calls wait until the communicator is placed. */
   readonly unplaced?: true
   /**
-   * Throwing revokes the communicator on all processes; a `Refusal` as a result fails that rank alone.
+   * Throwing revokes the communicator on all processes; a `RankFailure` as a result fails that rank alone.
    *
-   * @param contributions what each hosted rank passed, by local index; empty if nobody passed anything
-   * @returns what each hosted rank gets, by local index; nothing, now or later, if the call ends itself by
-   *   `exchange.finish`
+   * @param contributions what each hosted rank passed, by local index; empty if no rank passed anything
+   * @returns what each hosted rank gets, by local index; nothing, at once or by promise, if the call completes
+   *   itself with `exchange.finish`
    */
   run(
     contributions: readonly C[],
@@ -22,10 +22,10 @@ export interface CollectiveCall<C, R> {
   ): readonly R[] | Promise<readonly R[] | undefined> | undefined
 }
 
-/** Whatever its ranks pass and get. */
+/** A call, whatever its ranks pass and get. */
 export type AnyCall = CollectiveCall<never, unknown>
 
-/** What `CollectiveCall.run` returns for a rank whose part failed on its own: only that rank rejects. */
+/** What `CollectiveCall.run` returns for a rank that fails alone: only the promise of that rank rejects. */
 export class RankFailure {
   readonly error: RankweaveError
 

@@ -5,7 +5,7 @@ import { decodeError, encodeError } from '../process/error-record.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommContext } from '../table/comm-context.js'
-import { callMismatch, earlyMismatch, frameMismatch, lateFrame } from './call-agreement.js'
+import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
 import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import type { Exchange } from './exchange.js'
@@ -17,8 +17,8 @@ import { collectiveWord, type ExchangeOwner, type SlotExchange } from './slot-ex
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
  *
- * A rank that calls with a signal which is aborted already does not join; like any abort of a collective it rejects
- * with ERR_ABORTED and revokes the communicator, because the other ranks would wait for it in vain.
+ * A rank that calls with a signal that is already aborted does not join. Like any abort of a collective, the call
+ * rejects with ERR_ABORTED and revokes the communicator, because the other ranks would wait forever.
  */
 export class CollectiveEngine implements ExchangeOwner {
   readonly #state: CommContext
@@ -37,7 +37,7 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /**
    * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls may be
-   * started without awaiting the ones before. The rank counts as blocked until the result is there.
+   * started before earlier ones complete. The rank counts as blocked until its result is available.
    */
   call<C, R>(
     localIndex: number,
@@ -50,16 +50,16 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * The call that this rank is about to join, or else the last one: ranks that call alike, and again and again, can
-   * share one call object instead of describing each call anew.
+   * The call of the collective that was opened last: ranks that make the same call, or repeat it, can reuse one call
+   * object instead of describing each call again.
    */
   reusableCall(): AnyCall | undefined {
     return this.#main?.lastCall
   }
 
   /**
-   * Opens a lane for a persistent operation; called inside `run` of its init, which all processes number alike.
-   * One lane per init.
+   * Opens a lane for a persistent operation; called inside `run` of its init, whose number is the same on all
+   * processes. One lane per init.
    */
   openLane(exchange: Exchange): number {
     const id = (exchange.seq + 1) | 0
@@ -67,12 +67,12 @@ export class CollectiveEngine implements ExchangeOwner {
     return id
   }
 
-  /** Forgets a lane; the caller has made sure that no rank starts it again. */
+  /** Forgets a lane; the caller guarantees that no rank starts it again. */
   closeLane(lane: number): void {
     if (lane !== plainLane) this.#lanes.delete(lane)
   }
 
-  /** Like `call`, matched among the starts of one lane only: the n-th start of every rank belongs together. */
+  /** Like `call`, matched among the starts of one lane only: the n-th starts of all ranks belong together. */
   start<C, R>(
     lane: number,
     localIndex: number,
@@ -92,7 +92,7 @@ export class CollectiveEngine implements ExchangeOwner {
     const lane = this.#lanes.lane(header[collectiveWord.lane]!)
     const seq = header[collectiveWord.seq]! >>> 0
     if (lane.hasCompleted(seq)) {
-      this.revoke(lateFrame(this.#state, lane, seq, src, header))
+      this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
       return
     }
     const slot = lane.slot(seq)
@@ -123,8 +123,8 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * For the last collective of a communicator, called inside its `run`: resolves when all others, which may have been
-   * started without being awaited, are complete here.
+   * For the last collective of a communicator, called inside its `run`: resolves when all others, which the ranks may
+   * have started without awaiting them, are complete here.
    */
   whenLast(): Promise<void> {
     if (this.isLast) return Promise.resolve()
@@ -133,7 +133,7 @@ export class CollectiveEngine implements ExchangeOwner {
     })
   }
 
-  /** Whether they are now. */
+  /** Whether all others are complete now. */
   get isLast(): boolean {
     return this.#lanes.slots === 1
   }
@@ -214,7 +214,7 @@ export class CollectiveEngine implements ExchangeOwner {
     return promise as Promise<R>
   }
 
-  /** The first local rank has come: what other processes sent already can be compared with its call. */
+  /** The first local rank joins: frames that arrived earlier are compared with its call. */
   #open(lane: Lane, slot: Slot, localIndex: number, call: AnyCall): RankweaveError | undefined {
     slot.call = call
     lane.lastCall = call
@@ -224,7 +224,10 @@ export class CollectiveEngine implements ExchangeOwner {
     return slot.early === undefined ? undefined : earlyMismatch(this.#state, lane, slot)
   }
 
-  /** Runs it for the rank that came last, which need not wait for what is over at once or comes within microseconds. */
+  /**
+   * Runs it for the rank that joined last, which polls for a while instead of blocking when all other ranks here
+   * wait.
+   */
   #runNow(lane: Lane, slot: Slot, localIndex: number): void {
     const { progress } = this.#state.runtime
     slot.runner = localIndex
@@ -232,7 +235,7 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.runner = -1
   }
 
-  /** True when all that is left to do is done while frames are being delivered. */
+  /** True when nothing but the delivery of frames is left to complete it. */
   #run(lane: Lane, slot: Slot): boolean {
     if (!this.#state.isPlaced && slot.call!.unplaced !== true) {
       this.#state.place().then(
@@ -305,7 +308,7 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 }
 
-/** A rejected promise that nobody has to look at: the communicator keeps its error for every later call. */
+/** A rejected promise that may go unhandled: the communicator retains its error for every later call. */
 function quietRejection(error: RankweaveError): Promise<never> {
   const promise = Promise.reject(error)
   promise.catch(() => {})

@@ -1,4 +1,4 @@
-/** Collectives over the given ranks: what a wait-free signature check compares between ranks. */
+/** The collective operations, as signatures and error messages name them. */
 export type CollectiveName =
   | 'barrier'
   | 'bcast'

@@ -2,13 +2,13 @@ import { packBlocks, unpackBlocks } from '../../base/packing.js'
 import type { Exchange, Take } from './exchange.js'
 
 /**
- * How the processes of a collective spread bytes among themselves. Each takes the first step number it may use;
- * patterns of one collective need distinct steps, or the same order on all processes.
+ * Communication patterns between the processes of a collective. Each takes the first step number it may use; patterns
+ * of one collective need distinct steps, or the same order on all processes.
  */
 
 const nothing = new Uint8Array(0)
 
-/** Nobody leaves before everyone has come: dissemination, one round per doubling, 32 steps at most. */
+/** No process is done before all have entered: dissemination, ceil(lg count) rounds, at most 32 steps. */
 export function barrierThen(exchange: Exchange, done: () => void, step = 0, distance = 1): void {
   const { me, count } = exchange
   if (distance >= count) {
@@ -21,7 +21,7 @@ export function barrierThen(exchange: Exchange, done: () => void, step = 0, dist
   })
 }
 
-/** The root's bytes on every process (binomial tree); the root gets back its own. */
+/** The root's bytes on every process (binomial tree); the root gets its own back. */
 export function bcastBytes(
   exchange: Exchange,
   root: number,
@@ -40,7 +40,7 @@ export function bcastBytes(
   })
 }
 
-/** The same, without a promise. @param take gets the root's own bytes as not owned */
+/** {@link bcastBytes} without a promise. @param take gets the root's own bytes as not owned */
 export function bcastThen(
   exchange: Exchange,
   root: number,
@@ -113,7 +113,7 @@ export async function scatterBytes(
   return me === root ? scatterFrom(exchange, blocks!, step) : exchange.receive(root, step)
 }
 
-/** The root's part of it. */
+/** The root's side of {@link scatterBytes}. */
 export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], step: number): Uint8Array {
   const { me, count } = exchange
   for (let distance = 1; distance < count; distance++) {
@@ -124,8 +124,8 @@ export function scatterFrom(exchange: Exchange, blocks: readonly Uint8Array[], s
 }
 
 /**
- * Every process's bytes on every process, by process index: Bruck's algorithm, one round per doubling of what is
- * held, so the messages per process are logarithmic for any number of processes. My own block is not copied.
+ * Every process's bytes on every process, by process index: Bruck's algorithm, ceil(lg count) messages per process
+ * for any number of processes. My own block is not copied.
  */
 export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step = 0): Promise<Uint8Array[]> {
   const { me, count } = exchange
@@ -141,10 +141,11 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
 }
 
 /**
- * The same where all know how long everybody's bytes are: the same rounds in one buffer, without a promise.
+ * {@link allgatherBytes} where all processes know the length of every block: the same rounds in one buffer, without a
+ * promise.
  *
- * @param blocks mine, then room for those of the processes after me, past the last one from 0 on
- * @param start where each begins in `blocks`, and the end: `count + 1` of them
+ * @param blocks my block, then space for those of processes me + 1, me + 2, ... modulo `count`
+ * @param start offset of each in `blocks`, then the end: `count + 1` offsets
  */
 export function allgatherInto(
   exchange: Exchange,
@@ -167,7 +168,7 @@ export function allgatherInto(
   })
 }
 
-/** Block p of my list to process p, which finds it at my index. My own block is not copied. */
+/** Block p of my list to process p, which receives it at my index. My own block is not copied. */
 export async function alltoallBytes(
   exchange: Exchange,
   blocks: readonly Uint8Array[],

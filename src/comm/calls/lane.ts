@@ -4,30 +4,30 @@ import type { Signature } from './signature.js'
 import { Slot } from './slot.js'
 import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
-/** The lane of plain calls. */
+/** Id of the lane of calls that are not starts of a persistent operation. */
 export const plainLane = 0
 
-/** Completed calls that a lane can still name. */
+/** Completed calls whose signature a lane retains for error messages. */
 const recentCalls = 32
 
 /**
- * Matching by call order is done within a lane: lane 0 for plain calls, one more per persistent operation. Sequence
- * numbers wrap at 2^32, so they are compared by their difference.
+ * A lane is the sequence within which calls are matched by order: lane 0 for plain calls, one more per persistent
+ * operation. Sequence numbers wrap at 2^32, so they are compared by their difference.
  */
 export class Lane {
   readonly id: number
   /** Sequence number of the next call of every local rank. */
   readonly next: Uint32Array
-  /** The largest of `next`: frames from here on belong to collectives that nobody here has called yet. */
+  /** The largest of `next`: frames from here on belong to collectives that no rank here has called yet. */
   started = 0
   readonly slots = new Map<number, Slot>()
-  /** Brought by the first caller of the collective that was opened last. */
+  /** The call of the collective that was opened last. */
   lastCall: AnyCall | undefined
-  /** Of a collective that is over, for the next one. */
+  /** Exchange of a completed collective, reused by the next one. */
   spareExchange: SlotExchange | undefined
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
-  /** The slot that was asked for last: nearly always the next one asked for. */
+  /** The slot returned last: nearly always the one wanted next. */
   #current: Slot | undefined
   readonly #recent: (Signature | undefined)[] = []
 
@@ -60,17 +60,19 @@ export class Lane {
     return slot.exchange
   }
 
-  /** Has the collective with this number come and gone here? */
+  /** Whether the collective with this number is complete here. */
   hasCompleted(seq: number): boolean {
     return ((seq - this.started) | 0) < 0 && !this.slots.has(seq)
   }
 
-  /** Has this local rank made its call of the slot? */
+  /** Whether this local rank has joined the slot. */
   hasJoined(slot: Slot, localIndex: number): boolean {
     return slot.call !== undefined && ((this.next[localIndex]! - slot.seq) | 0) > 0
   }
 
-  /** Ends a slot; its signature stays for a while, to name what a late frame does not match. */
+  /**
+   * Removes a completed slot; its signature is retained for a while, to name the call that a late frame mismatches.
+   */
   complete(slot: Slot): void {
     this.slots.delete(slot.seq)
     this.#current = undefined
@@ -80,7 +82,7 @@ export class Lane {
     slot.exchange = undefined
   }
 
-  /** Takes all slots away, to end them. */
+  /** Removes and returns all slots, which the caller fails. */
   clear(): Slot[] {
     const slots = [...this.slots.values()]
     this.slots.clear()
@@ -104,7 +106,7 @@ export class Lanes extends Map<number, Lane> {
     this.#owner = owner
   }
 
-  /** The lane with this id, opened by its first call or frame. */
+  /** The lane with this id, opened on first use. */
   lane(id: number): Lane {
     let lane = this.get(id)
     if (lane === undefined) {
@@ -114,7 +116,7 @@ export class Lanes extends Map<number, Lane> {
     return lane
   }
 
-  /** Collectives that have begun here and are not complete. */
+  /** Number of collectives in progress here. */
   get slots(): number {
     let slots = 0
     for (const lane of this.values()) slots += lane.slots.size

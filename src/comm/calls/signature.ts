@@ -3,8 +3,8 @@ import { operationNames } from '../datatype/operation-names.js'
 import type { CollectiveName } from './collective-name.js'
 
 /**
- * What all ranks of a collective must agree on. Compared between the ranks of a process when they arrive and
- * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, naming both calls.
+ * What all ranks of a collective must agree on. Compared between the ranks of a process when they join and
+ * between processes by words in every frame's header; a difference is ERR_COLLECTIVE_MISMATCH, which names both calls.
  * Fields that MPI lets differ between ranks (the count of a gatherv) are left out by the caller.
  */
 export interface Signature {
@@ -79,7 +79,7 @@ export function encodeSignature(signature: Signature, into: Int32Array, at: numb
   into[at + word.extra] = extra ?? 0
 }
 
-/** True when the signatures at these places of two word arrays agree. */
+/** Whether the signatures at these offsets of two word arrays agree. */
 export function sameWords(a: Int32Array, atA: number, b: Int32Array, atB: number): boolean {
   for (let i = 0; i < signatureWords; i++) if (a[atA + i] !== b[atB + i]) return false
   return true
@@ -109,7 +109,7 @@ export function describeSignature(signature: Signature): string {
   return `${signature.name}(${parts.join(', ')})`
 }
 
-/** The call behind signature words of another process; a user's operation travels as a hash only. */
+/** The call that signature words of another process describe; a user-defined operation travels as a hash only. */
 export function describeWords(words: Int32Array, at: number): string {
   const flags = words[at + word.name]!
   return describeSignature({

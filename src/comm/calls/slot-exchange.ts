@@ -3,7 +3,7 @@ import type { CommContext } from '../table/comm-context.js'
 import { copyOf, type Exchange, type Take } from './exchange.js'
 import { encodeSignature, type Signature, signatureWords } from './signature.js'
 
-/** Whom an exchange tells that its collective is over. */
+/** Notified when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
   finished(exchange: SlotExchange, results: readonly unknown[]): void
   failed(exchange: SlotExchange, error: unknown): void
@@ -15,10 +15,10 @@ export const collectiveWord = {
   seq: 4,
   step: 5,
   signature: 6,
-  /** Bytes of the whole message, and where this frame's piece of it starts; low 32 bits. */
+  /** Bytes of the whole message, and offset of this frame's piece in it; low 32 bits. */
   total: 6 + signatureWords,
   offset: 7 + signatureWords,
-  /** Their bits 32 to 47: those of the total above those of the offset. */
+  /** Bits 32 to 47 of both: the total's in the upper half, the offset's in the lower. */
   high: 8 + signatureWords,
 } as const
 
@@ -36,8 +36,8 @@ interface Partial {
 }
 
 /**
- * One collective's exchange: sends with its header, and keeps what arrives until the algorithm asks for it. When its
- * collective is over it serves a later one of the same lane.
+ * The exchange of one collective: sends with its header, and retains what arrives until the algorithm receives it.
+ * When the collective is complete, a later one of the same lane reuses it.
  */
 export class SlotExchange implements Exchange {
   readonly me: number
@@ -62,7 +62,7 @@ export class SlotExchange implements Exchange {
     this.#header[collectiveWord.lane] = lane
   }
 
-  /** Begins the collective with this number. */
+  /** Begins the collective with this sequence number. */
   begin(seq: number): void {
     this.#header[collectiveWord.seq] = seq
   }
@@ -75,7 +75,7 @@ export class SlotExchange implements Exchange {
     return this.#header[collectiveWord.lane]!
   }
 
-  /** Whether nothing waits and nothing was left behind. */
+  /** Whether no receive is pending and no message is left. */
   get idle(): boolean {
     return this.#waiting.size === 0 && this.#arrived.size === 0 && this.#partial.size === 0
   }
@@ -136,7 +136,7 @@ export class SlotExchange implements Exchange {
     this.#owner.finished(this, results)
   }
 
-  /** A frame of this collective: a message, or a piece of one. Pieces of a message follow each other in order. */
+  /** Takes in a frame of this collective: a message, or a piece of one. Pieces of a message arrive in order. */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = peer * stepSpan + header[collectiveWord.step]!
     const highBits = header[collectiveWord.high]!
@@ -158,7 +158,7 @@ export class SlotExchange implements Exchange {
     this.#deliver(key, partial.bytes, true)
   }
 
-  /** Ends all pending and later receives with `error`. */
+  /** Fails all pending and later receives with `error`. */
   fail(error: Error): void {
     this.#failed ??= error
     for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
@@ -167,7 +167,7 @@ export class SlotExchange implements Exchange {
     this.#partial.clear()
   }
 
-  /** Process indices that receives are waiting for. */
+  /** Process indices that receives wait for. */
   awaited(): number[] {
     const peers = [...this.#waiting.keys()].map((key) => Math.floor(key / stepSpan))
     return [...new Set(peers)].sort((a, b) => a - b)

@@ -2,40 +2,42 @@ import type { RankweaveError } from '../../errors.js'
 import { type AnyCall, RankFailure } from './collective-call.js'
 import type { SlotExchange } from './slot-exchange.js'
 
-/** A promise with its ends. */
+/** A promise with the functions that settle it. */
 interface Deferred {
   readonly promise: Promise<unknown>
   resolve(value: unknown): void
   reject(error: unknown): void
 }
 
-/** One collective in one process: who has arrived with what, and whom to tell. */
+/** One collective in progress in one process: which ranks have joined, what they passed, and their promises. */
 export class Slot {
   readonly seq: number
   /** Made when a frame arrives or the collective runs. */
   exchange: SlotExchange | undefined
-  /** Headers of other processes that were here before any local rank: one of each. */
+  /** Headers of frames that arrived before any local rank joined: one per process. */
   early: Map<number, Int32Array> | undefined
-  /** The first call to arrive; its `run` is the one that runs. */
+  /** The call of the first rank to join; its `run` is the one that runs. */
   call: AnyCall | undefined
-  /** Local index of the rank that brought it. */
+  /** Local index of that rank. */
   firstCaller = -1
   arrived = 0
-  /** Local index of the rank whose call runs it just now, and which does not wait yet; else -1. */
+  /** Local index of the rank whose call is running it and which does not wait yet; else -1. */
   runner = -1
-  /** Over here, in one way or another. */
+  /** Completed or failed here. */
   settled = false
-  /** Allocated with the first contribution that is not undefined, so that a barrier keeps nothing per rank. */
+  /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */
   contributions: unknown[] | undefined
   /** Detach functions of the ranks that wait with a signal, by local index. */
   signals: Map<number, () => void> | undefined
-  /** Settles with the collective: the promise of all ranks of a shared result, and what the others derive from. */
+  /**
+   * Settles with the collective: the promise of all ranks of a shared result; other ranks' promises derive from it.
+   */
   #shared: Deferred | undefined
-  /** Promises derived from `#whole`, and whose they are, in the order of their derivation. */
+  /** Promises derived from `#shared`, and the local indices of their ranks, in order of derivation. */
   #derived: Promise<unknown>[] | undefined
   #owners: number[] | undefined
   #deriving = 0
-  /** Ends of the promises that can be rejected alone, by local index. */
+  /** Promises that can be rejected separately, by local index. */
   #separate: Map<number, Deferred> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
@@ -46,7 +48,7 @@ export class Slot {
     this.#localRanks = localRanks
   }
 
-  /** The promise of one rank; ranks of a shared result have one together, and so has a rank alone. */
+  /** The promise of one rank: the shared one for a shared result or an only rank, else one derived from it. */
   promise(localIndex: number, shared: boolean): Promise<unknown> {
     this.#shared ??= deferred()
     if (shared || this.#localRanks === 1) return this.#shared.promise
@@ -59,7 +61,7 @@ export class Slot {
     return own
   }
 
-  /** A promise that {@link rejectOne} can reject: it costs more than the others. */
+  /** A promise that {@link rejectOne} can reject; it costs more than a derived one. */
   separatePromise(localIndex: number): Promise<unknown> {
     const own = deferred()
     this.#separate ??= new Map()
@@ -71,7 +73,7 @@ export class Slot {
   resolve(results: readonly unknown[]): void {
     this.#results = results
     if (this.#shared !== undefined) {
-      // Ranks that derive from it get each its own.
+      // Derived promises pick their own result.
       if (this.#derived === undefined) settle(this.#shared, results[0])
       else this.#shared.resolve(undefined)
     }
@@ -92,8 +94,8 @@ export class Slot {
   }
 
   /**
-   * One function for all derived promises instead of a closure for each: reactions on one promise run in the order in
-   * which they were attached, so the n-th time it runs it speaks for the n-th owner.
+   * One function for all derived promises instead of a closure for each: reactions of one promise run in the order in
+   * which they were attached, so the n-th run is for the n-th owner.
    */
   #deliverNext: (() => unknown) | undefined
 
@@ -105,8 +107,8 @@ export class Slot {
 }
 
 /**
- * Rejecting what nobody awaits yet must not end the host program: a failure reaches many promises at once, and
- * the communicator keeps the error for every later call.
+ * An unhandled rejection must not end the host program: one failure rejects many promises, awaited or not, and the
+ * communicator retains the error for every later call.
  */
 function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
   own?.promise.catch(ignore)

@@ -7,7 +7,7 @@ import {
 } from '../datatype/elements.js'
 import type { RankHandle } from '../table/seat.js'
 
-// What `Communicator.alloc` does; it is documented there.
+// Implements `Communicator.alloc`, where it is documented.
 export function alloc(
   comm: RankHandle,
   typeOrBytes: TypedArrayConstructor | number,

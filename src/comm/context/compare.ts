@@ -10,7 +10,7 @@ export async function compare(a: CommState, b: CommState): Promise<Comparison> {
   return ranks === 'ident' ? 'congruent' : ranks
 }
 
-/** The same part of one distributed table, as a copy has. */
+/** Whether two tables are the same part of one distributed table, as of a communicator and its dup. */
 function sameRows(a: CommTable, b: CommTable): boolean {
   return a.kind === 'distributed' && b.kind === 'distributed' && a.slices === b.slices && a.start === b.start
 }

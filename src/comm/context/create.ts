@@ -13,10 +13,10 @@ import type { SplitRequest } from './split/plan/split-call.js'
 import { planSplit, type SplitPlan } from './split/plan/split-plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
 
-/** Step of its exchange apart from those of the split. */
+/** Step of the agreement on the groups, distinct from those of the split. */
 const agreeStep = 1_001
 
-// Throws what is wrong with its arguments; the method of the communicator makes a rejection of it.
+// Throws on invalid arguments; the method of the communicator turns that into a rejection.
 
 export function create<H>(
   comm: CommHandle,
@@ -26,7 +26,7 @@ export function create<H>(
 ): Promise<H | null> {
   const { state, localIndex } = comm.seat()
   requireGroup(group)
-  // Where the ranks are not known here, this has to wait until they are: then all ranks hear of it.
+  // With a distributed table the check waits until the communicator is placed; then all ranks get the error.
   if (state.isPlaced) checkSubset(state, group)
   const call: CollectiveCall<Group, H | null> = {
     signature: { name: 'create' },
@@ -34,7 +34,8 @@ export function create<H>(
       const isForeign = state.wasDistributed && groups.some((group) => !isSubset(state, group))
       const plan = planSplit(state.size, state.processes.count)
       const made = await splitOutcome(state, exchange, colorsOf(state, groups), plan)
-      // What arrived must be what was asked for; all processes hear of a difference, so that none makes contexts.
+      // The result must be the group that was passed. All processes learn of a difference, so that none makes
+      // contexts.
       const isWrong = made.parts.some(({ table, hosted }) =>
         hosted.some((index) => compareTables(groups[index]!.table, table as LocalRankTable) !== 'ident'),
       )
@@ -60,7 +61,7 @@ function splitOutcome(
   })
 }
 
-/** As a split: the color is the first member's rank here, the key the rank in the group. */
+/** The groups as a split: the color is the first member's rank here, the key the rank in the group. */
 function colorsOf(state: CommState, groups: readonly Group[]): SplitRequest {
   const parent = state.wholeTable
   const color = new Int32Array(groups.length).fill(-1)
@@ -93,7 +94,7 @@ function isSubset(state: CommState, group: Group): boolean {
   return nonMemberIn(state, group) === undefined
 }
 
-/** A world rank of the group that is not in the communicator. */
+/** A world rank of the group that is not in the communicator, if any. */
 function nonMemberIn(state: CommState, group: Group): number | undefined {
   if (group.subsetOf === state) return undefined
   const parent = state.wholeTable

@@ -4,34 +4,34 @@ import type { SplitOrigin } from './split/plan/split-call.js'
 import type { PhaseCosts } from './split/plan/split-meter.js'
 import type { SplitPlan } from './split/plan/split-plan.js'
 
-/** How a split went in this process. */
+/** How one split was carried out, and what it cost this process. */
 export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
-  /** In the order in which they ran: seconds, messages to other processes, payload bytes. */
+  /** In the order in which they ran: seconds, messages to other processes, and payload bytes of each. */
   readonly phases: PhaseCosts
   /**
-   * Most bytes that the arrays of the sort took at one time: rows, what arrived, the slice. What ranks pass and are told
-   * of themselves is not counted.
+   * Peak size of the arrays of the sort: rows, received data, the slice. Arguments and results of the ranks are not
+   * counted.
    */
   readonly peakBytes: number
 }
 
-/** What this process knows of a communicator, for people who ask where time and memory go. */
+/** Where the time and memory of a communicator went in this process. */
 export interface CommDescription {
   readonly size: number
   readonly processes: number
   readonly ranksHere: number
   readonly table: {
     readonly kind: 'strided' | 'replicated' | 'distributed'
-    /** Bytes kept here for this communicator alone. */
+    /** Bytes retained here for this communicator alone. */
     readonly bytes: number
-    /** Bytes kept here for all communicators of the same split: slice, addresses, bounds; 0 unless distributed. */
+    /** Bytes retained here for all communicators of the same split: slice, addresses, bounds; 0 unless distributed. */
     readonly sharedBytes: number
-    /** What look-ups have cost, of all communicators of the same split; null unless distributed. */
+    /** Look-ups of all communicators of the same split; null unless distributed. */
     readonly lookups: LookupStatistics | null
   }
-  /** The split it came from, also that of a `create`; null for the world and for what was made in other ways. */
+  /** The split that made it, also that of a `create`; null for the world and communicators made in other ways. */
   readonly split: SplitReport | null
-  /** The last split of it that is complete here, also where no rank of this process became a member; null before. */
+  /** The last completed split of it, also where no rank of this process became a member; null before the first. */
   readonly lastSplit: SplitReport | null
 }
 

@@ -9,7 +9,7 @@ export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOpti
     signature: { name: 'dup' },
     unplaced: true,
     run: async (hosted, exchange) => {
-      // Process 0 hosts rank 0, which leads the copy as it leads this one.
+      // Process 0 hosts rank 0, which is the leader of the copy as of the original.
       const counter = await drawCounterOn(state, exchange, 0)
       const { table, processes, runtime } = state
       const numbered = state.wasDistributed ? processes.processes : undefined

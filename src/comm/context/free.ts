@@ -6,7 +6,7 @@ import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle } from './handle.js'
 
-/** The context counter of the world, which no `drawCounter` gives. */
+/** The context counter of the world, which `drawCounter` never returns. */
 const worldCounter = 0
 
 interface FreeableHandle extends CommHandle {
@@ -14,7 +14,7 @@ interface FreeableHandle extends CommHandle {
   markFreed(): void
 }
 
-/** Throws what is wrong; the method of the communicator makes a rejection of it. */
+/** Throws on invalid arguments; the method of the communicator turns that into a rejection. */
 export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void> {
   const { state, localIndex } = comm.seat()
   if (state.id.counter === worldCounter) {
@@ -31,7 +31,7 @@ const noResults = [] as const
 const nothing = new Uint8Array(0)
 const step = { counts: 0, done: 1 } as const
 
-/** One for all ranks of a process, with one promise: nobody gets anything. */
+/** One call and one promise for all ranks of a process, without a result. */
 class FreeCall implements CollectiveCall<undefined, undefined> {
   readonly signature = signature
   readonly unplaced = true
@@ -44,7 +44,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
 
   run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
     const { openedMatching, collectives } = this.#state
-    // Nobody elsewhere knows it, and nothing is left of it here.
+    // No other process knows it, and nothing of it is in flight here.
     if (exchange.count === 1 && openedMatching === undefined && collectives.isLast) return this.#forget()
     return this.#drain(exchange)
   }
@@ -54,7 +54,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
     return noResults
   }
 
-  /** Forgets it when no frame of it is under way to this process, and none will be sent to it. */
+  /** Forgets it when no frame of it is in flight to this process, and none will be sent. */
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
     await state.collectives.whenLast()
@@ -62,7 +62,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
     const { arriving, messaged } = await exchangeCounts(state, exchange)
     if (arriving > 0) await state.matching.whenArrived(arriving)
     await state.openedMatching?.close()
-    // A peer's answer is the last it sends, and frames of a pair of processes keep their order.
+    // This answer is the last frame that a peer sends, and frames between two processes keep their order.
     for (const peer of messaged) exchange.send(peer, step.done, nothing)
     for (const peer of messaged) await exchange.receive(peer, step.done)
     return this.#forget()
@@ -72,11 +72,14 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
 interface Counts {
   /** Envelopes that all processes have sent to this one. */
   readonly arriving: number
-  /** Peers between which and this process something else went than collectives, which are over. */
+  /** Peers that exchanged more with this process than collectives, which are complete. */
   readonly messaged: readonly number[]
 }
 
-/** Every process tells each other how many envelopes it has sent it, and whether it shares tables; no words: neither. */
+/**
+ * Every process reports to each other how many envelopes it sent there and whether it shares tables; empty if
+ * neither.
+ */
 function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
   const { sharesTables } = state

@@ -2,16 +2,16 @@ import type { RankHandle, Seat } from '../table/seat.js'
 import type { CommState } from './comm-state.js'
 import type { SplitOutcome } from './split/run-split.js'
 
-/** A rank's place in the state of its communicator. */
+/** A rank and its position in the state of its communicator. */
 export type CommSeat = Seat<CommState>
 
-/** A communicator's handle, as the functions see it that make, compare and free communicators. */
+/** A communicator's handle, as the functions behind its methods see it. */
 export type CommHandle = RankHandle<CommState>
 
-/** Makes the handle of the rank with this local index: `Communicator`, or what is derived from it. */
+/** Makes the handle of the rank with this local index: a `Communicator`, or a class derived from it. */
 export type MakeHandle<H> = (state: CommState, localIndex: number) => H
 
-/** Makes the contexts, and gives every local rank of the parent its handle, or null. */
+/** Makes the contexts of a split, and the handle of every local rank of the parent, or null. */
 export function handlesOf<H>(
   parent: CommState,
   make: MakeHandle<H>,

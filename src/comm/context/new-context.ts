@@ -8,8 +8,8 @@ import { type LocalRankTable, processTable } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 
 /**
- * A new context over `table`, which every process of the parent must choose alike: called by each of them from within
- * one collective. Null where no rank of the table is hosted.
+ * A new context over `table`, which must be the same on every process of the parent; each calls this within the same
+ * collective. Null where no rank of the table is hosted.
  */
 export async function contextOver(
   parent: CommState,
@@ -24,10 +24,10 @@ export async function contextOver(
   return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
 }
 
-/** Step of an exchange that a new context takes, apart from those of the collective around it. */
+/** Step of the exchange that a new context takes, distinct from those of the collective around it. */
 const contextStep = 1_000
 
-/** A context counter of process `root`, on all processes. */
+/** Draws a context counter on process `root`, for all processes. */
 export async function drawCounterOn(
   { runtime }: CommState,
   exchange: Exchange,
@@ -37,7 +37,7 @@ export async function drawCounterOn(
   return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
 }
 
-/** The result of a collective that all its processes refuse alike: every rank fails, the communicator lives on. */
+/** The results of a collective that all processes reject for the same reason: the communicator remains usable. */
 export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
   const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))
   return failures as R[]

@@ -5,22 +5,22 @@ export interface RankInterval {
   readonly stride: number
 }
 
-/** What a process remembers of one range: as long as the parent lives, since names must not come again. */
+/** What a process remembers of one range, for the parent's lifetime, because names must not repeat. */
 interface Made<S> {
   /** How often each local rank of the parent has made it. */
   readonly times: Map<number, number>
-  /** Those that not all local members have made yet, by how many there were before. */
+  /** Communicators that some local members have yet to make, by how many were made before. */
   readonly open: Map<number, { readonly context: S; missing: number }>
 }
 
-/** The communicators made of ranges of one parent: ranks of a process that make the same one share its context. */
+/** Communicators of ranges of one parent: ranks of a process that make the same one share its context. */
 export class RangeContexts<S extends { readonly localRanks: Int32Array }> {
   readonly #made = new Map<string, Made<S>>()
 
   /**
    * The context of the next communicator that this rank makes of the range.
    *
-   * @param create makes it for the first rank, from how often the range was made before
+   * @param create called for the first rank, with how many communicators of the range were made before
    */
   next({ first, size, stride }: RankInterval, localIndex: number, create: (nth: number) => S): S {
     const key = `${first}:${size}:${stride}`

@@ -5,7 +5,7 @@ import type { CommHandle, MakeHandle } from './handle.js'
 import { RangeContexts, type RankInterval } from './range-contexts.js'
 
 /**
- * A communicator of a range of ranks, made by each member for itself: nothing is sent. Its name follows from the
+ * A communicator of a range of ranks, which each member makes for itself: nothing is sent. Its name follows from the
  * parent's, the range, and how often it was made before, which all its members know.
  */
 export async function range<H>(
@@ -20,7 +20,7 @@ export async function range<H>(
   const place = (rank - first) / stride
   if (!Number.isInteger(place) || place < 0 || place >= wanted.size) return null
   const parentTable = await state.place()
-  // The call counts only now, but ranks of one process get here in the order in which each of them called.
+  // The call counts only from here, but ranks of one process get here in the order of their calls.
   state.ranges ??= new RangeContexts()
   const child = state.ranges.next(wanted, localIndex, (nth) =>
     state.runtime.createContext(nameOf(state.id, wanted, nth), tableOf(parentTable, wanted)),
@@ -48,15 +48,15 @@ function rangeOf(size: number, first: number, last: number, stride: number): Ran
   return { first, size: members, stride: members === 1 ? 1 : stride }
 }
 
-/** Closed where the parent's is: O(1) memory. */
+/** In closed form, O(1) memory, if the parent's table is. */
 function tableOf(parent: LocalRankTable, { first, size, stride }: RankInterval): LocalRankTable {
   if (parent.kind === 'strided') return new StridedTable(size, parent.lookup(first), parent.stride * stride)
   return rankTable(Int32Array.from({ length: size }, (_, i) => parent.lookup(first + i * stride)))
 }
 
 /**
- * 52 bits of hash, apart from all drawn names. Two communicators of one process that get the same one are found out when
- * the second is made (ERR_WORLD): for a thousand at a time the odds are 1 in 10^10.
+ * 52 bits of hash, distinct from all drawn names. If two communicators of one process get the same name, making the
+ * second fails with ERR_WORLD; for a thousand communicators at a time the probability is 10^-10.
  */
 function nameOf(
   { leader, counter }: ContextId,

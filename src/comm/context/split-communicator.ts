@@ -15,7 +15,7 @@ import {
 } from './split/plan/split-plan.js'
 import { runSplit } from './split/run-split.js'
 
-// These throw what is wrong with their arguments; the methods of a communicator make rejections of it.
+// These throw on invalid arguments; the methods of a communicator turn that into rejections.
 
 const maxColor = 0x7fffffff
 
@@ -89,7 +89,7 @@ function plannedCall<H>(
       })
     },
   }
-  // A copy: the caller's object may change.
+  // Copied, because the caller may change its object.
   state.plannedSplit = { name, options: options === undefined ? undefined : { ...options }, call }
   return call
 }

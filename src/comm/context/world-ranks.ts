@@ -15,7 +15,7 @@ export async function worldRanks(comm: CommHandle, ranks: ArrayLike<number>): Pr
     const message = `worldRanks: expected ranks from 0 to ${table.size - 1}, got ${shown(rank)}`
     throw new RankweaveError('ERR_RANK', message)
   })
-  // Most tables are here: a promise is made only where one has to be waited for.
+  // Most tables answer at once: a promise is made only when a look-up is remote.
   const isHere = (each: number | Promise<number>) => typeof each === 'number'
   return Int32Array.from(found.every(isHere) ? (found as number[]) : await Promise.all(found))
 }

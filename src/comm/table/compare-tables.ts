@@ -4,7 +4,7 @@ import type { LocalRankTable } from './rank-table.js'
 export function compareTables(a: LocalRankTable, b: LocalRankTable): 'ident' | 'similar' | 'unequal' {
   if (a === b) return 'ident'
   if (a.size !== b.size) return 'unequal'
-  // One kind per content: equal world ranks always make equal tables.
+  // Equal world ranks always give the same kind of table.
   if (a.kind === 'strided' && b.kind === 'strided') {
     if (a.size === 0 || (a.start === b.start && a.stride === b.stride)) return 'ident'
     return a.start === b.lookup(b.size - 1) && a.stride === -b.stride ? 'similar' : 'unequal'

@@ -12,14 +12,14 @@ export type RankRange = readonly [first: number, last: number, stride: number]
 
 /**
  * An ordered set of world ranks, immutable (MPI-4.1 §7.3). Groups come from `communicator.group()`; set operations
- * make new ones, locally. Look-ups are async because a group may one day know only part of itself (decision 9).
+ * make new ones, locally. Look-ups are async because a later version may store only part of a group (decision 9).
  */
 export class Group {
   /** No ranks. MPI_GROUP_EMPTY. */
   static readonly EMPTY: Group = new Group(stridedTable(0))
 
   /**
-   * @internal The communicator that this group was last found to be a subset of: ranks that pass one group check it once.
+   * @internal The communicator of which this group was last found to be a subset: ranks that pass one group check it once.
    */
   subsetOf: CommContext | undefined
 
@@ -48,7 +48,10 @@ export class Group {
     return worldRanksOf(this.#table).slice()
   }
 
-  /** Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK for no integer @see MPI-4.1 §7.3.1 (MPI_Group_rank) */
+  /**
+   * Rank in this group of a world rank, or null when it is not a member. @throws ERR_RANK unless it is an integer
+   * @see MPI-4.1 §7.3.1 (MPI_Group_rank)
+   */
   async rankOf(worldRank: number): Promise<number | null> {
     if (!Number.isInteger(worldRank)) {
       throw new RankweaveError('ERR_RANK', `rankOf: expected a world rank, got ${shown(worldRank)}`)
@@ -58,7 +61,7 @@ export class Group {
   }
 
   /**
-   * Ranks of this group as ranks of `other`: null for those that are not members there; PROC_NULL stays PROC_NULL.
+   * Ranks of this group as ranks of `other`: null for those that are not members of it; PROC_NULL stays PROC_NULL.
    *
    * @throws ERR_RANK for a rank that is not in this group
    * @see MPI-4.1 §7.3.1 (MPI_Group_translate_ranks)
@@ -206,7 +209,7 @@ function expandRanges(ranges: readonly RankRange[], size: number): number[] {
         `range [${[first, last, stride].map(shown).join(', ')}]: expected a stride other than 0`,
       )
     }
-    // Checked before the walk: an absurd range must not be spelled out first.
+    // Checked before the loop, so that an absurd range is not expanded first.
     checkRank(first, size, 'range')
     checkRank(last, size, 'range')
     for (let rank = first; stride > 0 ? rank <= last : rank >= last; rank += stride) ranks.push(rank)

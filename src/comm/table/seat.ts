@@ -1,6 +1,6 @@
 import type { CommContext } from './comm-context.js'
 
-/** A rank's place in the state that the ranks of its process share. */
+/** A rank and its position in the communicator state that the ranks of its process share. */
 export interface Seat<S extends CommContext = CommContext> {
   readonly state: S
   readonly localIndex: number

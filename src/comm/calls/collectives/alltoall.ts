@@ -49,7 +49,7 @@ export function alltoallCall(
   }
 }
 
-/** Afterwards: the blocks for a rank here, in rank order of their senders. */
+/** Exchanges the blocks; the result gives those for a rank here, in rank order of their senders. */
 async function exchangeBlocks(
   state: CommContext,
   all: readonly AlltoallContribution[],
@@ -62,7 +62,7 @@ async function exchangeBlocks(
     Array.from({ length: state.size }, (_, rank) => rank),
   )
   const messages = ranks.map((there, process) => {
-    // My own ranks take their blocks from each other's data.
+    // Ranks here take their blocks from each other's data.
     if (process === exchange.me) return new Uint8Array(0)
     return joinBlocks(
       all.flatMap(({ sendBlocks }) => there.map((rank) => blockFor(sendBlocks, rank))),
@@ -71,7 +71,7 @@ async function exchangeBlocks(
   })
   const received = await alltoallBytes(exchange, messages)
   const here = localRanks.length
-  // Of every process the blocks of its ranks, each a group of one block per rank here.
+  // By process: for each of its ranks, one block per rank here.
   const perProcess = received.map((message, process) =>
     process === exchange.me
       ? all.flatMap(({ sendBlocks }) => Array.from(localRanks, (rank) => blockFor(sendBlocks, rank)))

@@ -3,7 +3,7 @@ import { barrierThen } from '../exchange-patterns.js'
 
 const noResults = [] as const
 
-/** One object for all calls and one promise for all ranks of a process: a barrier keeps nothing per rank. */
+/** One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank. */
 export const barrierCall: CollectiveCall<undefined, void> = {
   signature: { name: 'barrier' },
   shared: true,

@@ -9,13 +9,13 @@ import { localIndexOf, processOfRank } from './placement.js'
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
 export interface BcastContribution {
-  /** Of the root only: what it passed, and its bytes. */
+  /** Only of the root: what it passed, and its bytes. */
   readonly data?: unknown
   readonly block?: TypedBytes
   readonly into?: ReceiveBuffer | undefined
 }
 
-/** Between processes along a binomial tree from the root's; ranks of a process copy from its block. */
+/** A binomial tree of processes, from the root's; the ranks of a process copy from its block. */
 export function bcastCall(
   state: CommContext,
   root: number,
@@ -47,7 +47,7 @@ async function spread(
   return mine ?? typedBlock(bytes)
 }
 
-/** Only the root knows the element type, so it travels in front of the bytes. */
+/** Only the root knows the element type, so it precedes the bytes. */
 function withType({ type, bytes }: TypedBytes): Uint8Array {
   const packed = new Uint8Array(8 + bytes.byteLength)
   packed[0] = type

@@ -8,7 +8,7 @@ import type { CommContext } from '../../table/comm-context.js'
 import { RankFailure } from '../collective-call.js'
 import type { Gathered } from './gathered.js'
 
-/** What one rank passes: its elements side by side, or one encoded value. The bytes may still be the user's. */
+/** What one rank passes: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
 export interface Block {
   readonly type: number
   /** 1 for a value. */
@@ -16,20 +16,20 @@ export interface Block {
   readonly bytes: Uint8Array
 }
 
-/** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that no message can carry */
+/** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that cannot be sent */
 export function blockOf(data: unknown): Block {
   const payload = payloadOf(data)
   return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(contiguous(payload.data)) }
 }
 
-/** The elements of a payload as a typed array; strided ones are packed. */
+/** The elements of a payload as a typed array; strided elements are packed. */
 export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
   return ArrayBuffer.isView(data) ? (data as TypedArray) : pack(data)
 }
 
 /**
- * What a rank passes, with a copy of the bytes if its result goes into their memory: results are written one rank
- * after the other, while ranks of the same process still read these.
+ * What a rank passes, with a copy of the bytes if `into` overlaps them: results are written rank by rank, while other
+ * ranks of the same process still read these bytes.
  */
 export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
   if (into === undefined) return part
@@ -42,7 +42,7 @@ export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: un
   return meets ? { ...part, bytes: part.bytes.slice() } : part
 }
 
-/** One block as a rank gets it: a fresh array or value, or `into` filled; a refusal when it does not fit. */
+/** One block as a rank gets it: a fresh array or value, or `into` filled; a failure when it does not fit. */
 export function deliver(
   state: CommContext,
   type: number,
@@ -59,7 +59,7 @@ export function deliver(
   return target.finish()
 }
 
-/** Like {@link deliver}, of elements, or of an encoded value; cheap for the few elements of most reductions. */
+/** Like {@link deliver}, for elements or an encoded value; cheap for the few elements of most reductions. */
 export function deliverData(
   state: CommContext,
   type: number,
@@ -88,14 +88,16 @@ export function deliverAll(
   return error === undefined ? blocks.map(decodeValue) : new RankFailure(error)
 }
 
-/** How a rank wants blocks of differing lengths laid out. */
+/** How a rank wants blocks of varying lengths laid out. */
 export interface Layout {
   readonly into: TypedArray | undefined
   readonly counts: Int32Array | undefined
   readonly displs: Int32Array | undefined
 }
 
-/** Blocks of any lengths as a rank asked for them, with their counts and places; a refusal when they do not fit. */
+/**
+ * Blocks of varying lengths in the layout a rank asked for, with counts and offsets; a failure when they do not fit.
+ */
 export function deliverBlocks(
   state: CommContext,
   type: number,
@@ -106,8 +108,8 @@ export function deliverBlocks(
   const counts = Int32Array.from(blocks, (block) => block.byteLength / elemBytes)
   for (let rank = 0; expected !== undefined && rank < counts.length; rank++) {
     if (expected[rank] === counts[rank]) continue
-    const said = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
-    return new RankFailure(new RankweaveError('ERR_COUNT', said, { details: { rank } }))
+    const message = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
+    return new RankFailure(new RankweaveError('ERR_COUNT', message, { details: { rank } }))
   }
   const displs = wanted?.slice() ?? packedDispls(counts)
   let end = 0
@@ -126,7 +128,7 @@ export function deliverBlocks(
   return { data, counts, displs }
 }
 
-/** Where a rank wants its blocks may be more than memory can hold; that is no trouble of the others. */
+/** A rank's layout may need more memory than there is; then only that rank fails. */
 function roomFor(type: number, countElems: number): TypedArray | RankFailure {
   try {
     return newArray(type, countElems)

@@ -5,6 +5,6 @@ import type { TreePlan } from './reduction-tree.js'
 /** A communicator as its collectives see it. */
 export interface CollectiveContext extends CommContext {
   readonly collectives: CollectiveEngine
-  /** How its reductions combine, planned by the first of them. */
+  /** How its reductions combine; planned by the first one. */
   reductionPlan: TreePlan | undefined
 }

@@ -17,8 +17,8 @@ import { intoFor, reductionOf } from './reduction.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 import { countedBlocks, equalBlocks, type SendBlocks } from './send-blocks.js'
 
-// What the methods of a communicator do before a rank joins the collective: whatever can be wrong with its own
-// arguments rejects here, so that it never has arrived with them.
+// What the methods of a communicator do before a rank joins the collective: a rank with invalid arguments rejects
+// here, without joining.
 
 type Handle = RankHandle<CollectiveContext>
 
@@ -214,7 +214,7 @@ function scattering(
   })
 }
 
-/** Rejects with what `start` throws; a method that returns a promise never throws. */
+/** Rejects with the error that `start` throws: a method that returns a promise never throws. */
 function join<R>(comm: Handle, start: (seat: Seat<CollectiveContext>) => Promise<R>): Promise<R> {
   return promiseTry(() => start(comm.seat()))
 }

@@ -14,16 +14,16 @@ import { pack } from '../../datatype/strided-view.js'
 import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
 
 /**
- * How a reduction tree combines values of one kind. An owned operand belongs to the tree: it may be overwritten or
- * become part of the result. Results are owned.
+ * How a reduction tree combines values of one kind. An owned operand belongs to the tree, which may overwrite it or
+ * make it part of the result. Results are owned.
  */
 export interface Combiner<V> {
   combine(left: V, leftOwned: boolean, right: V, rightOwned: boolean): V
-  /** Bytes of every value on the wire; null where they differ. */
+  /** Bytes of every value on the wire; null if they vary. */
   readonly sizeBytes: number | null
-  /** Elements as they are, other values encoded: what ranks pass and get. */
+  /** Elements unchanged, other values encoded: what ranks pass and get. */
   toData(value: V): TypedArray
-  /** An owned value; may be laid over `bytes`. */
+  /** An owned value, which may be a view of `bytes`. */
   fromBytes(bytes: Uint8Array): V
 }
 
@@ -61,7 +61,7 @@ abstract class ArrayCombiner implements Combiner<TypedArray> {
   }
 }
 
-/** Built-in operations: in place where an operand is owned, with freed arrays used again. */
+/** Built-in operations: in place if an operand is owned; freed arrays are reused. */
 class KernelCombiner extends ArrayCombiner {
   readonly #kernel: Kernel
   readonly #spare: TypedArray[] = []
@@ -84,7 +84,7 @@ class KernelCombiner extends ArrayCombiner {
   }
 }
 
-/** User operations on typed arrays, whose `left` they may overwrite. */
+/** User-defined operations on typed arrays, which may overwrite `left`. */
 class FunctionCombiner extends ArrayCombiner {
   readonly #op: FunctionOperation
 
@@ -102,15 +102,18 @@ class FunctionCombiner extends ArrayCombiner {
       const got = ArrayBuffer.isView(result)
         ? `${(result as TypedArray).length} elements of a ${typeName(typeCodeOf(result))}`
         : typeof result
-      const said = `expected ${countElems} elements of a ${typeName(type)}, got ${got}`
-      throw new RankweaveError('ERR_OP', `operation ${this.#op.name} returned something else: ${said}`)
+      const expected = `${countElems} elements of a ${typeName(type)}`
+      throw new RankweaveError(
+        'ERR_OP',
+        `operation ${this.#op.name}: expected ${expected} as result, got ${got}`,
+      )
     }
-    // Returning `right` itself is legal, but right may be a rank's own data.
+    // An operation may return `right` itself, which may be a rank's own data.
     return result === right ? pack(right) : (result as TypedArray)
   }
 }
 
-/** User operations on other values. */
+/** User-defined operations on other values. */
 class ValueCombiner implements Combiner<unknown> {
   readonly sizeBytes = null
   readonly #op: FunctionOperation
@@ -142,7 +145,6 @@ function callUser(combine: Operation['combine'], left: unknown, right: unknown, 
   try {
     return combine(left, right)
   } catch (cause) {
-    const said = shown(cause)
-    throw new RankweaveError('ERR_OP', `operation ${name} failed: ${said}`, { cause })
+    throw new RankweaveError('ERR_OP', `operation ${name} failed: ${shown(cause)}`, { cause })
   }
 }

@@ -16,8 +16,9 @@ export interface GatherContribution {
 type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
 
 /**
- * The four gathers: `root` null for those with the result on every rank; names ending in v take blocks of any
- * lengths. Each process sends the blocks of its ranks as one message, to the root's process or by Bruck's algorithm.
+ * The four gathers: `root` is null for those with the result on every rank; names ending in v take blocks of
+ * varying lengths. Each process sends the blocks of its ranks as one message, directly to the root's process or by
+ * Bruck's algorithm.
  */
 export function gatherCall(
   state: CommContext,
@@ -59,7 +60,7 @@ function gatherSignature(name: GatherName, root: number | null, { type, countEle
   }
 }
 
-/** The blocks of all ranks in rank order, where they are wanted. */
+/** The blocks of all ranks in rank order; null on processes that do not get them. */
 async function collect(
   state: CommContext,
   root: number | null,

@@ -8,7 +8,7 @@ export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOpti
 }
 
 export interface BlocksOptions<I extends TypedArray = TypedArray> extends IntoOptions<I> {
-  /** Elements of each rank's block, where they are known; checked against what arrives (ERR_COUNT). */
+  /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>
   /** Start of each rank's block in the result. Default: packed in rank order. */
   readonly displs?: ArrayLike<number>

@@ -2,19 +2,19 @@ import { indexIn, rangeAt } from '../../../base/search.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { ProcessTable } from '../../table/rank-table.js'
 
-// Where the ranks of a communicator are, and how lists by process become lists by rank.
+// Which process hosts a rank, and conversion between lists by process and lists by rank.
 
 /** Process index of a rank. */
 export function processOfRank({ runStart, runProcess }: ProcessTable, rank: number): number {
   return runProcess[rangeAt(runStart, rank)]!
 }
 
-/** Local index of a rank that is hosted here; -1 for others. */
+/** Local index of a rank hosted here; -1 for other ranks. */
 export function localIndexOf(state: CommContext, rank: number): number {
   return indexIn(state.localRanks, rank)
 }
 
-/** Items listed process by process, each process's in rank order, as one list in rank order. */
+/** One list in rank order from a list per process, each in rank order. */
 export function byRank<T>(table: ProcessTable, perProcess: readonly (readonly T[])[]): T[] {
   const taken = new Int32Array(table.count)
   const items: T[] = []
@@ -36,7 +36,7 @@ export function byProcess<T>(table: ProcessTable, items: readonly T[]): T[][] {
   return lists
 }
 
-/** Ranks that each process hosts. */
+/** Number of ranks that each process hosts. */
 export function ranksPerProcess(table: ProcessTable): Int32Array {
   const counts = new Int32Array(table.count)
   for (let run = 0; run < table.runProcess.length; run++) {

@@ -23,7 +23,7 @@ import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
 
 type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 
-/** Up the tree to the first process, then to the root. */
+/** Reduced up the tree to the first process, then sent to the root. */
 export function reduceCall(state: CollectiveContext, reduction: Reduction, root: number): ReduceCall {
   return {
     signature: signatureOf(reduction, { root }),
@@ -49,10 +49,10 @@ export function reduceCall(state: CollectiveContext, reduction: Reduction, root:
   }
 }
 
-/** What a call may keep from one run to the next. */
+/** Most bytes of a value for which a call retains its combiner from one run to the next. */
 const retainedBytes = 4096
 
-/** Up the tree to the first process, then to all. */
+/** Reduced up the tree to the first process, then broadcast. */
 export class AllreduceCall implements ReduceCall {
   readonly signature: Signature
   readonly #state: CollectiveContext
@@ -65,7 +65,7 @@ export class AllreduceCall implements ReduceCall {
     this.#reduction = reduction
   }
 
-  /** The elements of a rank's data if this is the call that it makes; values and strided views never fit. */
+  /** The elements of a rank's data if it can join with this call, else undefined, as for values and strided views. */
   elementsOf(data: unknown, op: unknown): TypedArray | undefined {
     const { op: own, type, countElems, scalar } = this.#reduction
     const { name, combine } = Object(op) as Partial<Operation>
@@ -99,7 +99,7 @@ export class AllreduceCall implements ReduceCall {
     return undefined
   }
 
-  /** An algebra uses its arrays again, so that of a small reduction is kept. */
+  /** A combiner reuses its arrays, so that of a small reduction is retained. */
   #retainedCombiner(): Combiner<unknown> {
     const combiner = this.#combiner ?? newCombiner(this.#reduction)
     if (combiner.sizeBytes !== null && combiner.sizeBytes <= retainedBytes) this.#combiner = combiner
@@ -107,7 +107,7 @@ export class AllreduceCall implements ReduceCall {
   }
 }
 
-/** Up the tree to the first process, then each rank its block. */
+/** Reduced up the tree to the first process, then each rank's block is sent to its process. */
 export function reduceScatterCall(
   state: CollectiveContext,
   reduction: Reduction,
@@ -147,7 +147,8 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
       const combiner = newCombiner(reduction)
       const leaves = leavesOf(type, contributions)
       const prefixes = await prefixTree(planOf(state), combiner, leaves, exchange)
-      // All results are there before the first is written, because `into` may be what another rank still reads.
+      // All results are computed before the first is written, because `into` may be data that another rank still
+      // reads.
       const results = prefixes.map((prefix, localIndex) => {
         const isFirst = state.localRanks[localIndex] === 0
         if (name === 'exscan') return isFirst ? null : combiner.toData(prefix)
@@ -161,7 +162,7 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
   }
 }
 
-/** Gives `use` the value of the whole tree on the first process; null elsewhere. */
+/** Reduces up the tree: `done` gets the total on the first process, null on the others. */
 function reduceToFirst(
   state: CollectiveContext,
   { type }: Reduction,
@@ -179,7 +180,7 @@ function newCombiner({ op, type, countElems }: Reduction): Combiner<unknown> {
   return combinerOf(op, type, countElems)
 }
 
-/** Values are decoded here, so that an operation may build on them; elements stay the ranks' own. */
+/** Values are decoded here, so operations may modify them; elements remain the ranks' own. */
 function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
   if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
   return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }

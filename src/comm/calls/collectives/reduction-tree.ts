@@ -6,33 +6,33 @@ import type { ProcessTable } from '../../table/rank-table.js'
  * `[i * 2^l, (i + 1) * 2^l)` below n. Its value is `left op right` of its two halves, or that of the left half where
  * the right one is empty. The tree depends on n alone, so results have the same bits on every layout.
  *
- * A node whose ranks are consecutive on one process is combined there by memory; the largest of these are the
+ * A node whose ranks are consecutive on one process is combined there in memory; the largest of these are the
  * **pieces**. The nodes above span several processes; the process of a node's first rank owns it and computes it, and
- * values of right halves travel to it. This is one process's part of that, as arrays. A **slot** numbers the values a
- * process computes: first its pieces, then its nodes, each ascending by (level, position).
+ * values of right halves are sent to it. This is one process's part of the tree, as arrays. A **slot** numbers the
+ * values that a process computes: first its pieces, then its nodes, each ascending by (level, position).
  */
 export interface TreePlan {
   readonly pieces: number
-  /** First rank of a piece as a local index, and its number of ranks. */
+  /** Local index of the first rank of a piece, and its number of ranks. */
   readonly pieceLocal: Int32Array
   readonly pieceRanks: Int32Array
   readonly nodes: number
-  /** Slot of the left half of every node: always mine. */
+  /** Slot of the left half of every node, which is always mine. */
   readonly left: Int32Array
-  /** Slot of the right half, `nothing` where empty, `~process index` of its owner where it is not mine. */
+  /** Slot of the right half, `nothing` where empty, `~process index` of its owner if it is not mine. */
   readonly right: Int32Array
-  /** 1 where a right half of another process is a piece there, 0 where it is a node. */
+  /** 1 if a right half of another process is a piece there, 0 if it is a node. */
   readonly rightIsPiece: Uint8Array
   /** For every slot: process index of the owner of the node it is the right half of, or -1 if that is me. */
   readonly owner: Int32Array
-  /** For every slot: 1 if it starts at rank 0, so that no rank comes before it. */
+  /** For every slot: 1 if it starts at rank 0, so no rank precedes it. */
   readonly isFirst: Uint8Array
 }
 
-/** `right` of a node whose right half has no ranks. */
+/** `right` of a node whose right half is empty. */
 export const nothing = 0x7fffffff
 
-/** The part of process `me`. O(runs * lg ranks) time; memory O(what is mine). */
+/** The part of process `me`. O(runs * lg ranks) time; memory O(own slots). */
 export function treePlan(table: ProcessTable, me: number): TreePlan {
   return new Planner(table, me).plan()
 }
@@ -70,7 +70,7 @@ class Planner {
     const { runStart, runProcess } = this.#table
     const boundaries = runStart.subarray(1, runProcess.length)
     if (boundaries.length === 0) this.#piece(0, this.#ranks, -1)
-    // Slots of my nodes of the level below, by position there. Nodes count from 0 until all pieces are known.
+    // Slots of my nodes of the level below, by position. Nodes are numbered from 0 until all pieces are known.
     let below = new Map<number, number>()
     for (let size = 2; boundaries.length > 0 && size < 2 * this.#ranks; size *= 2) {
       const here = new Map<number, number>()
@@ -101,7 +101,7 @@ class Planner {
     }
   }
 
-  /** A node of several runs: what of it and of its halves is mine. */
+  /** A node of several runs: records which of it and its halves is mine. */
   #node(position: number, size: number, below: Map<number, number>, here: Map<number, number>): void {
     const first = position * size
     const middle = first + size / 2

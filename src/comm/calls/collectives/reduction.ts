@@ -35,8 +35,8 @@ export interface Reduction {
 }
 
 /**
- * The reduction that a rank joins, and its part of it. Numbers and bigints that meet an operation of the user's own are
- * values like any other, because that operation may take others, too.
+ * The reduction that a rank joins, and what it contributes. Numbers and bigints with a user-defined operation are
+ * values like any other, because that operation may take other values, too.
  *
  * @throws ERR_OP for an operation that the data does not have; ERR_TYPE, ERR_CLONE, ERR_COUNT for data or `into`
  */
@@ -64,7 +64,7 @@ export function reductionOf(
   return { reduction, contribution: { data: contiguous(elements), into } }
 }
 
-/** @throws ERR_TYPE for an `into` that is no buffer, or that a number or bigint cannot fill */
+/** @throws ERR_TYPE for an `into` that is not a buffer, or that a number or bigint cannot fill */
 export function intoFor(data: unknown, options: IntoOptions | undefined): ReceiveBuffer | undefined {
   const into = intoOf(options)
   if (into !== undefined && (typeof data === 'number' || typeof data === 'bigint')) {

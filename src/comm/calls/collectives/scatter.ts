@@ -9,7 +9,7 @@ import { byProcess, localIndexOf, processOfRank } from './placement.js'
 import { blockFor, type SendBlocks } from './send-blocks.js'
 
 export interface ScatterContribution {
-  /** Of the root only. */
+  /** Only of the root. */
   readonly sendBlocks?: SendBlocks
   readonly into?: ReceiveBuffer | undefined
 }

@@ -7,7 +7,7 @@ import { StridedView } from '../../datatype/strided-view.js'
 import { encodeValue } from '../../datatype/value-encoding.js'
 import { contiguous, countsOf, packedDispls, requireElements } from './blocks.js'
 
-/** What one rank has for all others: block r is `sizes[r]` bytes from `starts[r]`. May still be the user's bytes. */
+/** What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's own. */
 export interface SendBlocks {
   readonly type: number
   readonly bytes: Uint8Array
@@ -18,7 +18,7 @@ export interface SendBlocks {
 /**
  * Equal blocks of a typed array or strided view, or the elements of an ordinary array as values.
  *
- * @throws ERR_COUNT when a typed array does not divide by `size`, or an array has not one value per rank
+ * @throws ERR_COUNT when a typed array does not divide by `size`, or an array does not have one value per rank
  * @throws ERR_TYPE for anything else
  */
 export function equalBlocks(what: string, data: unknown, size: number): SendBlocks {
@@ -41,7 +41,7 @@ export function equalBlocks(what: string, data: unknown, size: number): SendBloc
 }
 
 /**
- * Blocks of given lengths.
+ * Blocks of the given lengths.
  *
  * @throws ERR_COUNT when they reach beyond the data
  */
@@ -95,7 +95,7 @@ function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
   return { type: typeCode.value, bytes: concatenate(blocks), starts, sizes }
 }
 
-/** Block of one rank, not copied. */
+/** The block of one rank, not copied. */
 export function blockFor(sendBlocks: SendBlocks, rank: number): Uint8Array {
   return sendBlocks.bytes.subarray(
     sendBlocks.starts[rank]!,

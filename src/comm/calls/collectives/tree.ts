@@ -4,11 +4,11 @@ import type { Combiner } from './combiner.js'
 import { nothing, type TreePlan } from './reduction-tree.js'
 import { streamSteps, ValueStreams } from './value-stream.js'
 
-/** Steps of the streams; what follows a tree in the same exchange starts at `afterTree`. */
+/** Steps of the streams; later steps of the same exchange start at `afterTree`. */
 const step = { pieceUp: 0, nodeUp: 1, pieceDown: 2, nodeDown: 3 } as const
 export const afterTree = streamSteps
 
-/** A value and whether it is the tree's to overwrite. */
+/** A value, and whether the tree may overwrite it. */
 interface Operand<V> {
   readonly value: V
   readonly owned: boolean
@@ -21,8 +21,8 @@ export interface Leaves<V> {
 }
 
 /**
- * Gives `use` the value of the whole tree at process index 0, undefined elsewhere. Without a promise, because most
- * reductions are of a few elements: at once if nothing has to be waited for, else as the last frame is delivered.
+ * Reduces up the tree: `done` gets the total on process index 0, undefined elsewhere; at once if no frame is awaited,
+ * else while the last frame is delivered. Without a promise, because most reductions have few elements.
  */
 export function reduceTree<V>(
   plan: TreePlan,
@@ -42,8 +42,8 @@ export function reduceTree<V>(
 }
 
 /**
- * For every leaf the combination of all leaves before it; undefined for rank 0. Not owned: values are shared
- * between leaves and may be leaves themselves.
+ * For every leaf the combination of all leaves before it; undefined for rank 0. The values are not owned: leaves share
+ * them, and they may be leaves themselves.
  */
 export async function prefixTree<V>(
   plan: TreePlan,
@@ -71,7 +71,7 @@ export async function prefixTree<V>(
   return result
 }
 
-/** Upwards: gives `use` the values of all my slots; right halves go to whoever owns the node above them. */
+/** Up: `done` gets the values of all my slots; right halves are sent to the owner of the node above them. */
 function upPhase<V>(
   plan: TreePlan,
   combiner: Combiner<V>,
@@ -120,8 +120,8 @@ function upPhase<V>(
 }
 
 /**
- * Downwards: what comes before each of my slots. Parents come before their halves in (level, position) descending,
- * which is the order of sending and of receiving on every process, so nobody waits in a circle.
+ * Down: the prefix of each of my slots. Nodes are visited in descending (level, position), parents before halves, on
+ * every process, for sends as for receives, so there is no circular wait.
  */
 async function downPhase<V>(
   plan: TreePlan,
@@ -160,7 +160,7 @@ async function downPhase<V>(
   return prefixes
 }
 
-/** The value of a piece with O(lg ranks) values alive: equal subtrees merge like the digits of a binary counter. */
+/** The value of a piece with O(lg ranks) live values: equal subtrees merge like the digits of a binary counter. */
 function foldPiece<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): Operand<V> {
   const first = plan.pieceLocal[piece]!
   const ranks = plan.pieceRanks[piece]!
@@ -183,7 +183,7 @@ function foldPiece<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leav
   return { value: stack[0]!, owned: owned[0]! }
 }
 
-/** All values of a piece, level by level from its leaves to its root. */
+/** All values of a piece, by level from its leaves to its root. */
 function pieceLevels<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): V[][] {
   const first = plan.pieceLocal[piece]!
   const levels: V[][] = [leaves.values.slice(first, first + plan.pieceRanks[piece]!)]
@@ -197,7 +197,7 @@ function pieceLevels<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, le
   return levels
 }
 
-/** From what comes before a piece to what comes before each of its leaves. */
+/** From the prefix of a piece to the prefixes of its leaves. */
 function spread<V>(
   combiner: Combiner<V>,
   levels: readonly V[][],
@@ -213,7 +213,7 @@ function spread<V>(
       const prefix = prefixes[i / 2]
       next[i] = prefix
       if (i + 1 === values.length) continue
-      // Only the leftmost branch of the whole tree has nothing before it.
+      // Only the leftmost branch of the whole tree has no prefix.
       const isFirst = i === 0 && before === null
       next[i + 1] = isFirst ? values[i] : combiner.combine(prefix as V, false, values[i]!, false)
     }
@@ -224,7 +224,7 @@ function spread<V>(
   })
 }
 
-/** The same combinations, but nothing is overwritten: the way down needs the values of the way up. */
+/** A combiner that overwrites nothing: the way down needs the values of the way up. */
 function preserving<V>(combiner: Combiner<V>): Combiner<V> {
   return {
     sizeBytes: combiner.sizeBytes,

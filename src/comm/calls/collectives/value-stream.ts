@@ -6,10 +6,10 @@ import { copyOf } from '../exchange.js'
 export const streamSteps = 8
 
 /**
- * Values between processes in an order both ends know. What is put for a peer is sent together, at the latest
- * before this process waits, so that a tree's many small values become few frames.
+ * Values between processes, in an order that both ends know. Values put for one peer are batched, and sent at the
+ * latest before this process waits, so that many small values of a tree need few frames.
  *
- * A value that was put must not change until it is sent.
+ * A value must not change between `put` and the send.
  */
 export class ValueStreams {
   readonly #exchange: Exchange
@@ -17,10 +17,10 @@ export class ValueStreams {
   readonly #outgoing = new Map<number, Uint8Array[]>()
   readonly #incoming = new Map<number, { values: Uint8Array[]; next: number }>()
 
-  /** @param sizeBytes of every value, or null where they differ */
+  /** @param sizeBytes of every value, or null if they vary */
   constructor(exchange: Exchange, sizeBytes: number | null) {
     this.#exchange = exchange
-    // Values without bytes have to be counted to be told apart.
+    // Empty values are sent with their number, which their length does not give.
     this.#sizeBytes = sizeBytes === 0 ? null : sizeBytes
   }
 
@@ -41,13 +41,13 @@ export class ValueStreams {
     this.#outgoing.clear()
   }
 
-  /** The next value of (peer, step), as bytes of a fresh buffer, if it has come. */
+  /** The next value of (peer, step), as bytes of a fresh buffer, if it has arrived. */
   next(peer: number, step: number): Uint8Array | undefined {
     const queue = this.#incoming.get(peer * streamSteps + step)
     return queue === undefined || queue.next === queue.values.length ? undefined : queue.values[queue.next++]
   }
 
-  /** Fetches more of (peer, step) when `next` has none: true if it is here now, else `later` is called once it is. */
+  /** Receives more of (peer, step) when `next` has none: true if it is here now, else `later` is called on arrival. */
   fill(peer: number, step: number, later: () => void): boolean {
     this.flush()
     let isHere = false

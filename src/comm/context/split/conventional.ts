@@ -27,7 +27,9 @@ function collect({ parent, exchange, request, meter }: SplitCall, done: Done): u
   })
 }
 
-/** What every process says of its ranks: a counter, then color and key of each, ascending by rank. My block is first. */
+/**
+ * What every process says of its ranks: a counter, then color and key of each, ascending by rank. My block is first.
+ */
 class Blocks {
   readonly words: Int32Array
   /** Where each begins, and the end. */

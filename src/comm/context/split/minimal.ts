@@ -12,10 +12,11 @@ import { compareRows, type RowWidth } from './rows/rows.js'
 import { sortRows } from './rows/sort-rows.js'
 
 /**
- * Split with nothing but everybody's own share (Siebert and Wolf 2010): a quicksort of all rows over all processes, each
- * of which holds N / P positions. A segment of positions agrees on a pivot, counts by a scan who has how many rows below
- * it, and moves those to its front; then both halves go on for themselves. O(lg N) rounds with high probability, of
- * O(lg P) messages each; besides rows a process has O(1) words of every segment, and is in two at a time at most.
+ * Split with nothing but everybody's own share (Siebert and Wolf 2010): a quicksort of all rows over all processes,
+ * each of which holds N / P positions. A segment of positions agrees on a pivot, counts by a scan who has how many
+ * rows below it, and moves those to its front; then both halves go on for themselves. O(lg N) rounds with high
+ * probability, of O(lg P) messages each; besides rows a process has O(1) words of every segment, and is in two at a
+ * time at most.
  */
 export const splitMinimally: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
@@ -127,8 +128,9 @@ class Quicksort {
   }
 
   /**
-   * Brings rows to the processes of their positions, and puts mine in place. Nobody knows who has rows for whom, so they
-   * go the way of fixed partners: in round r everything that has yet to travel a distance with bit r set goes that far.
+   * Brings rows to the processes of their positions, and puts mine in place. Nobody knows who has rows for whom, so
+   * they go the way of fixed partners: in round r everything that has yet to travel a distance with bit r set goes
+   * that far.
    */
   async #move(group: Exchange, first: number, items: GrowingInt32Array, base: number): Promise<void> {
     const { me, count } = group

@@ -41,8 +41,8 @@ export type SortColumn = (
 ) => Promise<SortedSlice>
 
 /**
- * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column cut
- * theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
+ * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column
+ * cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
  * processes of its column where their ranks came out. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
  */
 export const splitByParallelSort: AwaitingAlgorithm = (call) =>

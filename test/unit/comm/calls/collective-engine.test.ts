@@ -177,7 +177,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
     )
     for (const { code, message } of seen) {
       expect(code).toBe('ERR_OP')
-      expect(message).toMatch(/grows returned something else: expected 1 elements of a Int32Array, got 7/)
+      expect(message).toMatch(/grows: expected 1 elements of a Int32Array as result, got 7/)
     }
   })
 

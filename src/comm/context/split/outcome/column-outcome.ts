@@ -143,7 +143,10 @@ class OutcomeWriter {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
-  /** Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows elsewhere. */
+  /**
+   * Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows
+   * elsewhere.
+   */
   #recipientsOf(run: Run, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
     const all = isSpanning && this.#pushesRows(run) && this.#keeps(run, i, 0)

@@ -50,12 +50,16 @@ export function shadowsOf(processes: number, sorters: number): number {
   return processes - sorters * Math.floor(processes / sorters)
 }
 
-/** Columns whose sorters share one distributed table of about `tableGroup` slices, where those are more than sorters. */
+/**
+ * Columns whose sorters share one distributed table of about `tableGroup` slices, where those are more than sorters.
+ */
 export function columnsPerTable(tableGroup: number, sorters: number, processes: number): number {
   return Math.min(Math.ceil(tableGroup / sorters), Math.floor(processes / sorters))
 }
 
-/** Slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it that processes have. */
+/**
+ * Slices of a distributed table: P', or, beyond the number of sorters, the next multiple of it that processes have.
+ */
 export function sliceCount(tableGroup: number, sorters: number, processes: number): number {
   return tableGroup <= sorters ? tableGroup : sorters * columnsPerTable(tableGroup, sorters, processes)
 }

@@ -135,8 +135,9 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
 }
 
 /**
- * Bytes of tables that a process keeps at most after this split, where ranks are dealt to processes evenly: spelled-out
- * rows of its own ranks and of small communicators, its slice, and where the slices are. Closed forms are not counted.
+ * Bytes of tables that a process keeps at most after this split, where ranks are dealt to processes evenly:
+ * spelled-out rows of its own ranks and of small communicators, its slice, and where the slices are. Closed forms are
+ * not counted.
  */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
   if (plan.table === 'replicated') return 4 * ranks

@@ -3,10 +3,10 @@ import { insertRows } from './sort-rows.js'
 
 /**
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
- * `spare` of the same length, by where their keys lie between the least and the greatest: rows are dealt to half as many
- * buckets as there are rows, which then hold few rows each, and a last pass puts neighbors in order. That is done for
- * one part of the values after the other, of so many rows that they stay in the cache; a run is cut for it in one place,
- * and goes through the buckets from front to back.
+ * `spare` of the same length, by where their keys lie between the least and the greatest: rows are dealt to half as
+ * many buckets as there are rows, which then hold few rows each, and a last pass puts neighbors in order. That is
+ * done for one part of the values after the other, of so many rows that they stay in the cache; a run is cut for it
+ * in one place, and goes through the buckets from front to back.
  *
  * False, with `words` as they were, where keys are so unevenly spread that some buckets would hold too many rows.
  */

@@ -101,9 +101,9 @@ export class RunTally {
 }
 
 /**
- * Whether a process keeps the world ranks of a communicator itself: for free when all ranks are its own, else when they
- * are no more than its share of `selfHostRows`, by the ranks it has in it. So what a process keeps in all communicators
- * of a split together stays about within `selfHostRows`.
+ * Whether a process keeps the world ranks of a communicator itself: for free when all ranks are its own, else when
+ * they are no more than its share of `selfHostRows`, by the ranks it has in it. So what a process keeps in all
+ * communicators of a split together stays about within `selfHostRows`.
  *
  * @param ranksPerProcess of the parent, on average
  */

@@ -42,7 +42,9 @@ interface Digit {
 
 /** So few are put in order one by one. */
 const fewRows = 24
-/** Parts of so many rows stay in the cache together with where they go; more are cut into parts of about half as many. */
+/**
+ * Parts of so many rows stay in the cache together with where they go; more are cut into parts of about half as many.
+ */
 const cachedRows = 1 << 14
 const partRows = cachedRows / 2
 /** Bits of a digit: as many counters have to be looked at, so fewer for few rows. */
@@ -110,9 +112,9 @@ function scatterByDigit(
   scatterRows(width, digit, from, to, start, end, next)
 }
 
-// Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as long
-// as moving a row. They are written out, since whether the engine puts a function in its caller's place depends on when it
-// compiles which. Loops are in functions of their own, so that each is compiled for itself.
+// Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as
+// long as moving a row. They are written out, since whether the engine puts a function in its caller's place depends
+// on when it compiles which. Loops are in functions of their own, so that each is compiled for itself.
 
 function count(
   width: RowWidth,

@@ -6,10 +6,10 @@ import { movesOf, sortRows } from './sort-rows.js'
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
  * `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Three ways, whichever moves rows less often. More than four runs of evenly spread keys are dealt out once. Else merging neighbors
- * takes ceil(lg runs) passes, each of which waits for branches nobody can predict; radix sort takes one cheaper pass per
- * 8 bits of the range of colors and of keys. The latter is stable, so it needs runs whose ranks ascend from run to run: then
- * equal rows of several runs are in order already.
+ * Three ways, whichever moves rows less often. More than four runs of evenly spread keys are dealt out once. Else
+ * merging neighbors takes ceil(lg runs) passes, each of which waits for branches nobody can predict; radix sort takes
+ * one cheaper pass per 8 bits of the range of colors and of keys. The latter is stable, so it needs runs whose ranks
+ * ascend from run to run: then equal rows of several runs are in order already.
  */
 export function sortRuns(
   width: RowWidth,
