@@ -6,10 +6,10 @@ import { isRankweaveError, RankweaveError } from '../errors.js'
 import { ownModule } from '../package-paths.js'
 
 /**
- * Loads a program's default export. TypeScript is compiled on the way; `import 'rankweave'` means this very copy of
- * the library, so that a program works from any folder and never meets a second one.
+ * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to this copy of
+ * the library, so that a program works from any folder and never loads a second one.
  *
- * @param name how the caller named the file, for messages
+ * @param name the file as the caller named it, for messages
  * @throws ERR_PROGRAM when it fails to load, or exports no default function
  */
 export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promise<Main<T, A>> {
@@ -31,29 +31,30 @@ export function programError(file: string, message: string, cause?: unknown): Ra
   return new RankweaveError('ERR_PROGRAM', message, { details: { file }, cause })
 }
 
-/** What this thread's loader has learned: hooks stay, and twice the same would ask each other. */
-const learned = { typescript: false, ownName: false }
+/** The hooks this thread's loader has: they stay, and two of the same kind would call each other. */
+const installed = { typescript: false, ownName: false }
 
 /**
- * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below ours because ours asks it. A hook starts
- * a thread on Node 20 and makes every import wait for it, so none is set where the program has this copy anyway.
+ * Node loads JavaScript by itself; TypeScript needs the compiler's hook, below this library's, which calls it. A hook
+ * starts a thread on Node 20 and makes every import wait for it, so none is installed if the program resolves to this
+ * copy anyway.
  */
 async function prepareLoader(url: URL): Promise<void> {
-  const typescript = extname(url.pathname).endsWith('ts') && !learned.typescript
+  const typescript = extname(url.pathname).endsWith('ts') && !installed.typescript
   if (typescript) {
     const tsx = await import('tsx/esm/api')
     tsx.register({ tsconfig: false })
-    learned.typescript = true
+    installed.typescript = true
   }
-  if (learned.ownName && !typescript) return
+  if (installed.ownName && !typescript) return
   if (!typescript && hasThisCopy(url)) return
   register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
-  learned.ownName = true
+  installed.ownName = true
 }
 
-/** Whether `import 'rankweave'` means this copy of the library to the program all by itself. */
+/** Whether `import 'rankweave'` in the program resolves to this copy of the library without a hook. */
 function hasThisCopy(program: URL): boolean {
-  // Where `require` looks, but `import` does not.
+  // `require` searches it, `import` does not.
   if (process.env['NODE_PATH'] !== undefined) return false
   try {
     const found = createRequire(program).resolve('rankweave')
@@ -66,15 +67,15 @@ function hasThisCopy(program: URL): boolean {
 /** The import paths of this package below its root, as in package.json; a test keeps them equal. */
 const subpaths = ['topology', 'schedule', 'spmm', 'graphology', 'fabric', 'conformance', 'errors']
 
-/** URL of every import path of this package, as compiled or as source. */
+/** URL of every import path of this package, compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {
   const entries = subpaths.map((name) => [`rankweave/${name}`, ownModule(`entry/${name}`).href])
   return { rankweave: ownModule('entry/index').href, ...Object.fromEntries(entries) }
 }
 
 /**
- * Sends our own name to our own files, and reads `.ts` as an ES module even where no package.json says so: as
- * CommonJS it could not await at top level, nor import this library on every Node we support.
+ * Resolves this package's name to its own files, and reads `.ts` as an ES module even where no package.json declares it:
+ * as CommonJS it could not await at top level, nor import this library on every supported version of Node.
  */
 const resolver = `data:text/javascript,${encodeURIComponent(`
   let own = {}

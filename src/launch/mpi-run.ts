@@ -10,20 +10,20 @@ import { hostHere } from './session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
-/** Longest error that goes along with results. */
+/** Longest error that is sent in place of results. */
 const maxErrorBytes = 2 ** 20
 
-/** What a process has to say when all ranks have returned. */
+/** What a process reports when every rank has returned. */
 const answer = { results: 0, error: 1 } as const
 
-/** On the processes that an MPI launcher has started, each of which makes this very call. */
+/** On the processes that an MPI launcher has started, each of which makes this same call. */
 export const launchMpi: Launcher = (factory, request) =>
   hostHere(request, (main, world) => runMpi(factory as MpiFactory, main, world))
 
 /**
  * Runs this process's part of a world whose processes an MPI launcher has started.
  *
- * @returns on process 0 what all ranks returned, in rank order; on others what the ranks hosted there returned
+ * @returns on process 0 the values of all ranks, in rank order; on others those of the ranks hosted there
  */
 async function runMpi<T, A>(factory: MpiFactory, main: Main<T, A>, world: WorldOptions<A>): Promise<T[]> {
   const session = await factory.open()
@@ -58,10 +58,10 @@ async function runMpi<T, A>(factory: MpiFactory, main: Main<T, A>, world: WorldO
   return gather(session, results, world)
 }
 
-/** Some process does not take part in ending the world: it computes without end, or waits in a call of the system. */
+/** Some process does not take part in ending the world: it computes without end, or waits in a system call. */
 function abortJob(session: MpiSession, error: unknown): never {
   console.error(
-    `rankweave: process ${session.job.process} aborts the job, for the world has failed and not all processes have ` +
+    `rankweave: process ${session.job.process} aborts the job: the world has failed, and not all processes have ` +
       `ended it within ${graceMs / 1000} s: ${shown(error)}`,
   )
   return session.job.abort(3)
@@ -104,7 +104,7 @@ function notCloneable(results: readonly unknown[], first: number, cause: unknown
   })
   return new RankweaveError(
     'ERR_CLONE',
-    `what rank ${first + index} returned cannot leave its process: ${shown(cause)}`,
+    `the value that rank ${first + index} returned cannot be sent to process 0: ${shown(cause)}`,
     { details: { rank: first + index }, cause },
   )
 }

@@ -2,23 +2,23 @@ import { constants } from 'node:os'
 import type { Clock } from '../base/clock.js'
 import { RankweaveError, shown } from '../errors.js'
 
-/** When to tell who waits for what, for a program that seems to hang. */
+/** When to report who waits for what: for diagnosing a hang. */
 export interface ReportOptions {
-  /** Once, when the world has run for so many seconds. */
+  /** Once, when the world has run for this many seconds. */
   readonly afterSeconds?: number
   /**
-   * Whenever this process gets this signal, for instance 'SIGUSR2'. The listener is there while the world runs; only the main
-   * thread of a program gets signals.
+   * Whenever this process receives this signal, for example 'SIGUSR2'. The listener exists while the world runs; only the
+   * main thread of a program receives signals.
    */
   readonly onSignal?: NodeJS.Signals
-  /** Takes the report, whole lines. Default: standard error. */
+  /** Receives the report, whole lines. Default: standard error. */
   readonly write?: (report: string) => void
 }
 
 /** Node's longest timer, in seconds. */
 export const longestReportSeconds = Math.floor((2 ** 31 - 1) / 1000)
 
-/** Writes a report when it is asked for, until it is stopped. Without options nothing is installed. */
+/** Writes a report whenever one is triggered, until it is stopped. Without options nothing is installed. */
 export class ReportTriggers {
   readonly #describe: () => string | Promise<string>
   readonly #write: (report: string) => void

@@ -18,26 +18,26 @@ export interface RunOptions<A = unknown> {
   /** Ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
-   * Processes of the fabric; default 1 for `local`, 2 for `threads`. A factory brings its own number; if both are given
-   * they must be equal.
+   * Processes of the fabric; default 1 for `local`, 2 for `threads`. A factory has its own number; if both are given they
+   * must be equal.
    */
   readonly processes?: number
   /**
    * `local` (default): logical processes in this thread. `threads`: worker threads. `mpi`: the processes that an MPI
-   * launcher started, each of which makes this very call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
+   * launcher started, each of which makes this same call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
    */
   readonly fabric?: 'local' | 'threads' | 'mpi' | FabricFactory
-  /** Passed to every `main` as it is; to other threads as a structured clone. */
+  /** Passed to every `main` unchanged; to other threads as a structured clone. */
   readonly args?: A
   /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
   readonly signal?: AbortSignal
   /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB. */
   readonly eagerLimitBytes?: number
-  /** Eager payload that one process may have under way to another; beyond it sends wait. Default 16 MiB. */
+  /** Eager payload that one process may have in flight to another; beyond it sends wait. Default 16 MiB. */
   readonly creditBytes?: number
-  /** False: ranks that can never go on are left waiting. Default true: ERR_DEADLOCK with a report. */
+  /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean
-  /** When to tell who waits for what while the world runs. Default: never; `worldReport` tells it for this thread's worlds. */
+  /** When to report who waits for what while the world runs. Default: never; `worldReport` covers this thread's worlds. */
   readonly report?: ReportOptions
 }
 
@@ -47,25 +47,25 @@ export interface RunOptions<A = unknown> {
  * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of a module,
  * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
  * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process:
- * what involves its ranks fails with ERR_PEER_LOST, all others go on to their end, and then `run` rejects.
+ * operations that involve its ranks fail with ERR_PEER_LOST, all others run to their end, and then `run` rejects.
  *
- * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets what all ranks
- * returned, the others what their own ranks did; an error reaches all of them. A process that ends too early takes the
- * whole job along, as does one that does not let go of a failed world within 5 seconds.
+ * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the values that
+ * all ranks returned, the others those of their own ranks; an error reaches all of them. A process that ends too early
+ * ends the whole job, as does one that has not ended a failed world within 5 seconds.
  *
  * The first error ends the world. Every wait that is pending then, and every later call, fails with ERR_WORLD_ENDED
- * whose cause is that error; nobody needs to listen. Code of other ranks that waits for something else runs on, and
- * what it returns is ignored. Messages that nobody has received when all ranks have returned are dropped.
+ * whose cause is that error; no handler is needed. Code of other ranks that waits for something else continues, and its
+ * value is ignored. Messages that have not been received when every rank has returned are dropped.
  *
- * When all ranks wait and nothing can wake them, all waits fail with ERR_DEADLOCK, which says who waits for what.
+ * When every rank waits and nothing can wake them, all waits fail with ERR_DEADLOCK, which reports who waits for what.
  * Timers, sockets and file operations that the program started since `run` was called, waits with a signal, and other
- * worlds of the same thread with frames under way count as something that can. A timer from before, or a rank of
- * another world that is awake, puts the report off by 3 seconds, since Node does not tell one timer from another, nor
- * what a rank awaits. Node does not tell of compression and cryptography on its
- * thread pool: if such work is to wake a rank while all of them wait, pass `detectDeadlock: false`.
+ * worlds of the same thread with frames in flight count as something that can. A timer from before, or a rank of another
+ * world that is awake, delays the report by 3 seconds, since Node does not distinguish timers, nor report what a rank
+ * awaits. Node does not report compression and cryptography on its thread pool: if such work is to wake a rank while all
+ * of them wait, pass `detectDeadlock: false`.
  *
- * @returns what the ranks' mains returned, in rank order; on `mpi` see above
- * @throws the first error of a rank, that very object; from another thread, an error rebuilt from its record
+ * @returns the values that the ranks' mains returned, in rank order; on `mpi` see above
+ * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
@@ -73,7 +73,7 @@ export interface RunOptions<A = unknown> {
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
 export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A>): Promise<T[]> {
-  // Before anything else runs: what the caller starts next to this world may wake it up.
+  // Before anything else runs: what the caller starts besides this world may wake it.
   const eventLoop = new EventLoopWatch()
   const factory = checked(main, options)
   const { ranks, args, signal, eagerLimitBytes, creditBytes, detectDeadlock, report } = options
@@ -95,7 +95,7 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   mpi: launchMpi,
 }
 
-/** The options' fabric, once all of them are what they should be. */
+/** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
 function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
     throw new RankweaveError(
@@ -126,7 +126,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   if (processes !== undefined && processes !== chosen.processes) {
     throw new RankweaveError(
       'ERR_WORLD',
-      `run: processes is ${processes}, but the fabric has ${chosen.processes}`,
+      `run: expected processes as the fabric has them, ${chosen.processes}, got ${processes}`,
     )
   }
   return chosen

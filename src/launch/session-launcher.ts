@@ -5,7 +5,7 @@ import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadDefault } from './load-program.js'
 import { ReportTriggers } from './report-triggers.js'
 
-/** On a fabric that opens its session in this thread. */
+/** On a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
   hostHere(request, async (main, world) => hostSession(await factory.open(), main, world))
 

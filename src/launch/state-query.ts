@@ -1,61 +1,61 @@
 import type { Clock } from '../base/clock.js'
 import type { ProcessState } from '../comm/world/diagnosis.js'
 
-/** How long a process that answers nothing is waited for. */
-const spinMs = 1000
+/** How long to wait for a process that does not answer. */
+const timeoutMs = 1000
 
-/** Asks the processes of a world what they wait for. One that runs without awaiting anything cannot answer. */
+/** Queries the processes of a world for their state. One that runs without awaiting anything cannot answer. */
 export class StateQuery {
   readonly #clock: Clock
-  readonly #post: (process: number, question: number) => void
-  readonly #open = new Map<number, Question>()
+  readonly #post: (process: number, query: number) => void
+  readonly #open = new Map<number, Query>()
   #last = 0
 
-  constructor(clock: Clock, post: (process: number, question: number) => void) {
+  constructor(clock: Clock, post: (process: number, query: number) => void) {
     this.#clock = clock
     this.#post = post
   }
 
   /** @returns by process; none for those that did not answer in time */
   ask(processes: readonly number[]): Promise<ReadonlyMap<number, ProcessState | undefined>> {
-    const question = ++this.#last
+    const query = ++this.#last
     return new Promise((resolve) => {
       const states = new Map<number, ProcessState | undefined>()
-      const cancel = this.#clock.later(spinMs, () => this.#close(question))
-      this.#open.set(question, { waiting: new Set(processes), states, cancel, resolve })
-      for (const process of processes) this.#post(process, question)
-      if (processes.length === 0) this.#close(question)
+      const cancel = this.#clock.later(timeoutMs, () => this.#close(query))
+      this.#open.set(query, { waiting: new Set(processes), states, cancel, resolve })
+      for (const process of processes) this.#post(process, query)
+      if (processes.length === 0) this.#close(query)
     })
   }
 
-  answered(process: number, question: number, state: ProcessState | undefined): void {
-    this.#open.get(question)?.states.set(process, state)
-    this.#heard(process, question)
+  answered(process: number, query: number, state: ProcessState | undefined): void {
+    this.#open.get(query)?.states.set(process, state)
+    this.#settle(process, query)
   }
 
-  /** A process that has ended answers no more. */
+  /** A process that has ended does not answer any more. */
   gone(process: number): void {
-    for (const question of [...this.#open.keys()]) this.#heard(process, question)
+    for (const query of [...this.#open.keys()]) this.#settle(process, query)
   }
 
   stop(): void {
-    for (const question of [...this.#open.keys()]) this.#close(question)
+    for (const query of [...this.#open.keys()]) this.#close(query)
   }
 
-  #heard(process: number, question: number): void {
-    const waiting = this.#open.get(question)?.waiting
-    if (waiting?.delete(process) === true && waiting.size === 0) this.#close(question)
+  #settle(process: number, query: number): void {
+    const waiting = this.#open.get(query)?.waiting
+    if (waiting?.delete(process) === true && waiting.size === 0) this.#close(query)
   }
 
-  #close(question: number): void {
-    const { states, cancel, resolve } = this.#open.get(question)!
-    this.#open.delete(question)
+  #close(query: number): void {
+    const { states, cancel, resolve } = this.#open.get(query)!
+    this.#open.delete(query)
     cancel()
     resolve(states)
   }
 }
 
-interface Question {
+interface Query {
   readonly waiting: Set<number>
   readonly states: Map<number, ProcessState | undefined>
   readonly cancel: () => void

@@ -13,7 +13,7 @@ export async function hostProcess(): Promise<void> {
   const port = parentPort!
   let running: RunningWorld | undefined
   const { program, connection, world } = workerData as ProcessData
-  const say = (message: FromProcess) => port.postMessage(message)
+  const post = (message: FromProcess) => port.postMessage(message)
   const interrupt = new AbortController()
   const session = openThreads(connection)
   const started = new Promise<void>((resolve) => {
@@ -29,7 +29,7 @@ export async function hostProcess(): Promise<void> {
           session.lose(message.process, message.reason)
           break
         case 'diagnose':
-          say({ kind: 'state', question: message.question, state: running?.states()[0] ?? null })
+          post({ kind: 'state', query: message.query, state: running?.states()[0] ?? null })
       }
     })
   })
@@ -37,15 +37,15 @@ export async function hostProcess(): Promise<void> {
   try {
     main = await load(program, port)
   } catch (error) {
-    say({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
+    post({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
     return
   }
   const firstRank = worldLayout(world.ranks, connection.nodes, world.ranksPerProcess).firstRank[
     connection.process
   ]!
-  say({ kind: 'loaded' })
+  post({ kind: 'loaded' })
   await started
-  // From here on the session keeps this thread alive, and what the user's code keeps must be told from it.
+  // From here on the session keeps this thread alive; the port must not, so that an empty event loop is noticed.
   port.unref()
   process.on('beforeExit', () => {
     if (running !== undefined) running.fail(emptyLoop(running))
@@ -54,30 +54,33 @@ export async function hostProcess(): Promise<void> {
     const results = await hostSession(session, main, {
       ...world,
       signal: interrupt.signal,
-      onFailed: (error) => say({ kind: 'failing', error: encodeError(error, maxErrorBytes) }),
+      onFailed: (error) => post({ kind: 'failing', error: encodeError(error, maxErrorBytes) }),
       mayRunEmpty: true,
       onStart: (world) => {
         running = world
       },
     })
     await flushed()
-    returned(results, firstRank, say)
+    returned(results, firstRank, post)
   } catch (error) {
     await flushed()
-    say({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
+    post({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
   }
 }
 
-/** Loads the program, unless it waits while nothing is left that could wake it. */
+/** Loads the program. @throws ERR_PROGRAM when it waits while nothing is left that could wake it */
 async function load(program: string, port: MessagePort): Promise<Main<unknown, unknown>> {
   let onEmpty: (() => void) | undefined
   const empty = new Promise<never>((_, reject) => {
-    const error = programError(program, `${program} failed to load: it waits, and nothing is left to wake it`)
-    // One turn later: who loads a program of its own may have asked to hear of this too.
+    const error = programError(
+      program,
+      `${program} failed to load: it waits, and nothing is left that could wake it`,
+    )
+    // One turn later: a program that loads another may have a handler of its own for this.
     onEmpty = () => setImmediate(reject, error)
     process.once('beforeExit', onEmpty)
   })
-  // The parent alone shall not keep this thread alive now.
+  // The parent alone must not keep this thread alive now.
   port.unref()
   try {
     return await Promise.race([loadDefault<unknown, unknown>(program), empty])
@@ -87,22 +90,26 @@ async function load(program: string, port: MessagePort): Promise<Main<unknown, u
   }
 }
 
-/** Resolves when the parent has everything that was written here. */
+/** Resolves when the parent has all output of this thread. */
 async function flushed(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => stream.write('', () => resolve()))
   }
 }
 
-/** The results' last way, or why they cannot go it. */
-function returned(results: readonly unknown[], firstRank: number, say: (message: FromProcess) => void): void {
+/** Sends the results to the calling thread. @throws ERR_CLONE when one cannot be cloned */
+function returned(
+  results: readonly unknown[],
+  firstRank: number,
+  post: (message: FromProcess) => void,
+): void {
   try {
-    say({ kind: 'returned', results })
+    post({ kind: 'returned', results })
   } catch (cause) {
     const index = results.findIndex((result) => !isCloneable(result))
     throw new RankweaveError(
       'ERR_CLONE',
-      `what rank ${firstRank + index} returned cannot leave its thread: ${String(cause)}`,
+      `the value that rank ${firstRank + index} returned cannot be cloned into another thread: ${String(cause)}`,
       { details: { rank: firstRank + index }, cause },
     )
   }

@@ -19,10 +19,10 @@ export interface ThreadsRunOptions {
   readonly clock?: Clock
 }
 
-/** How long a world that has failed waits for processes that do not hear of it, since they run without awaiting anything. */
+/** How long a world that has failed waits for processes that are not notified, since they run without awaiting anything. */
 const graceMs = 5000
 /**
- * How long a world that ends before it has begun waits for workers that still load. A worker that is terminated while
+ * How long a world that ends before it has started waits for workers that still load. A worker that is terminated while
  * Node's loader reads a file leaves that file open for good.
  */
 const loadingGraceMs = 1000
@@ -30,7 +30,7 @@ const loadingGraceMs = 1000
 /**
  * Runs a world whose processes are worker threads, each of which loads the program for itself.
  *
- * @returns what the ranks' mains returned, in rank order, cloned
+ * @returns the values that the ranks' mains returned, in rank order, cloned
  */
 export function runThreads<T>(
   program: URL,
@@ -74,7 +74,7 @@ class ThreadsWorld {
   readonly #signal: AbortSignal | undefined
   readonly #clock: Clock
   readonly #settle: Settle
-  readonly #questions: StateQuery
+  readonly #queries: StateQuery
   readonly #triggers: ReportTriggers
   readonly #outcomes: (Outcome | undefined)[]
   /** What a worker died of, if it said so. */
@@ -85,12 +85,12 @@ class ThreadsWorld {
   /** The first thing that went wrong, or what process 0, which decides, says it was. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
   #endGrace: (() => void) | undefined
-  /** Once the world has ended: called when nobody loads any more. */
+  /** Once the world has ended: called when no worker loads any more. */
   #onLoaded: (() => void) | undefined
-  /** Processes that know that the world has failed. */
+  /** Processes that have reported that the world has failed. */
   readonly #aware = new Set<number>()
-  /** Processes that did not hear of it within the grace period. */
-  #deaf: readonly number[] = []
+  /** Processes that did not react within the grace period. */
+  #unresponsive: readonly number[] = []
   #ended = false
 
   constructor(
@@ -107,13 +107,13 @@ class ThreadsWorld {
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
     this.#workers = workers
-    this.#questions = new StateQuery(clock, (process, question) =>
-      workers[process]!.postMessage({ kind: 'diagnose', question } satisfies ToProcess),
+    this.#queries = new StateQuery(clock, (process, query) =>
+      workers[process]!.postMessage({ kind: 'diagnose', query } satisfies ToProcess),
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
     this.#workers.forEach((worker, process) => {
       worker.on('message', (message: FromProcess) => {
-        this.#heard(process, message)
+        this.#receive(process, message)
         if (message.kind === 'loaded' || message.kind === 'failed') this.#doneLoading(process)
       })
       worker.on('messageerror', (error) => this.#ended || this.#fail(process, error))
@@ -128,7 +128,7 @@ class ThreadsWorld {
     signal?.addEventListener('abort', this.#onAbort)
   }
 
-  #heard(process: number, message: FromProcess): void {
+  #receive(process: number, message: FromProcess): void {
     if (this.#ended) return
     switch (message.kind) {
       case 'loaded':
@@ -136,7 +136,7 @@ class ThreadsWorld {
         if (this.#loading.size === 0) this.#notifyAll({ kind: 'start' })
         break
       case 'state':
-        this.#questions.answered(process, message.question, message.state ?? undefined)
+        this.#queries.answered(process, message.query, message.state ?? undefined)
         break
       case 'failing':
         this.#aware.add(process)
@@ -153,7 +153,7 @@ class ThreadsWorld {
 
   #fail(process: number, error: unknown): void {
     this.#note(process, error)
-    // A program that one worker cannot load will not run.
+    // A program that one worker cannot load cannot run.
     if (this.#loading.size > 0) {
       this.#end()
       return
@@ -168,7 +168,7 @@ class ThreadsWorld {
   }
 
   #exited(process: number, code: number): void {
-    this.#questions.gone(process)
+    this.#queries.gone(process)
     if (this.#ended || this.#outcomes[process] !== undefined) return
     const cause = this.#uncaught[process]
     const reason = cause === undefined ? `its worker ended with code ${code}` : describe(cause)
@@ -203,10 +203,10 @@ class ThreadsWorld {
     }
   }
 
-  /** The world has failed. Whoever runs without awaiting anything cannot hear of it, and is not waited for without end. */
+  /** The world has failed. A process that runs without awaiting anything does not notice, and is terminated in the end. */
   #startGrace(): void {
     this.#endGrace ??= this.#clock.later(graceMs, () => {
-      this.#deaf = this.#outcomes.flatMap((outcome, process) =>
+      this.#unresponsive = this.#outcomes.flatMap((outcome, process) =>
         outcome === undefined && !this.#aware.has(process) ? [process] : [],
       )
       if (this.#signal?.aborted === true) {
@@ -222,18 +222,18 @@ class ThreadsWorld {
 
   async #describe(): Promise<string> {
     const asked = this.#outcomes.flatMap((outcome, process) => (outcome === undefined ? [process] : []))
-    const states = await this.#questions.ask(asked)
+    const states = await this.#queries.ask(asked)
     const lost = this.#outcomes.flatMap((outcome, process) => (outcome?.kind === 'lost' ? [process] : []))
     return describeWorld(this.#layout, states, { loading: this.#loading.size > 0, lost })
   }
 
-  /** Nothing stays behind: what a program left running in its worker ends with the world. */
+  /** Nothing stays behind: anything that a program left running in its worker ends with the world. */
   #end(): void {
     if (this.#ended) return
     this.#ended = true
     this.#endGrace?.()
     this.#triggers.stop()
-    this.#questions.stop()
+    this.#queries.stop()
     this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#loaded()
       .then(() => Promise.all(this.#workers.map((worker) => worker.terminate())))
@@ -264,7 +264,7 @@ class ThreadsWorld {
       const { error } = this.#failure
       const bySignal =
         this.#signal?.aborted === true && error instanceof RankweaveError && error.code === 'ERR_ABORTED'
-      this.#settle.failed(this.#withDeaf(bySignal ? abortedWorld(this.#signal) : error))
+      this.#settle.failed(this.#withUnresponsive(bySignal ? abortedWorld(this.#signal) : error))
       return
     }
     const results: unknown[] = []
@@ -275,11 +275,11 @@ class ThreadsWorld {
     this.#settle.returned(results)
   }
 
-  /** The error, which is a copy of ours, says also who had to be terminated. */
-  #withDeaf(error: unknown): unknown {
-    if (this.#deaf.length === 0 || !(error instanceof Error)) return error
-    const who = this.#deaf.map((process) => this.#named(process)).join(', ')
-    error.message += `; terminated ${graceMs / 1000} s later because it ran on without awaiting anything: ${who}`
+  /** Adds to the error, which is a copy, the processes that had to be terminated. */
+  #withUnresponsive(error: unknown): unknown {
+    if (this.#unresponsive.length === 0 || !(error instanceof Error)) return error
+    const who = this.#unresponsive.map((process) => this.#named(process)).join(', ')
+    error.message += `; terminated ${graceMs / 1000} s later because it ran without awaiting anything: ${who}`
     return error
   }
 

@@ -33,7 +33,7 @@ function startWorker(workerData: ProcessData, { workers }: ThreadsFactory): Work
     name: `rankweave process ${process}`,
     ...(workers.resourceLimits === undefined ? {} : { resourceLimits: workers.resourceLimits }),
   }
-  // Concerns the text this program was started with, and is refused for files. Otherwise a worker inherits all flags.
+  // Applies to a program given as text, and is refused for files. Otherwise a worker inherits all flags.
   const own = execArgv.filter((flag) => !flag.startsWith('--input-type'))
   if (own.length === execArgv.length) return new Worker(workerFile, options)
   try {

@@ -9,22 +9,22 @@ import { reportWaits, tally } from './world-report.js'
 
 /** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
-/** Delay while the world is asleep but a timer, a socket, a signal or another world may wake it up. */
+/** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
 const spinMs = 25
-/** So many looks in a row (3 s) decide when only doubt is left: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
-const pollsInDoubt = 120
+/** This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
+const checksInDoubt = 120
 
-/** The worlds now running in this thread. One of them may wake another, if the user's code connects them. */
+/** The worlds running in this thread. One of them may wake another, if the user's code connects them. */
 const watched = new Set<DeadlockWatch>()
 
 /**
- * Notices that a world can never go on (decision 10): every rank is blocked or has ended, no frame is under way, no
- * wait carries a signal, and nothing but our own handles keeps the event loop alive.
+ * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is in flight, no
+ * wait carries a signal, and nothing but the library's own handles keeps the event loop alive.
  *
- * Costs nothing while ranks run: a look is scheduled when the last rank falls asleep, at most one at a time, on a
- * timer that does not keep the event loop alive.
+ * Costs nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
+ * that does not keep the event loop alive.
  *
- * Where this session does not host the whole world, the session of process 0 asks the others once it is stuck itself.
+ * Where this session does not host the whole world, the session of process 0 queries the others once it is stuck itself.
  */
 export class DeadlockWatch {
   readonly #session: FabricSession
@@ -39,7 +39,7 @@ export class DeadlockWatch {
 
   /**
    * @param runtimes the hosted processes that are still alive
-   * @param onDeadlock undefined: only reports on demand
+   * @param onDeadlock undefined: reports only on demand
    */
   constructor(
     session: FabricSession,
@@ -52,7 +52,7 @@ export class DeadlockWatch {
     this.#eventLoop = eventLoop
     this.#onDeadlock = onDeadlock
     if (session.hosted.length < session.processes) {
-      this.#agreement = new StuckAgreement(runtimes(), pollsInDoubt, {
+      this.#agreement = new StuckAgreement(runtimes(), checksInDoubt, {
         stuck: () => this.#sleep() === 'for good' && this.#nothingElseMoves(),
         decided: (evidence) => this.#decided(evidence),
       })
@@ -60,12 +60,12 @@ export class DeadlockWatch {
     watched.add(this)
   }
 
-  /** A process has no rank left that runs. Cheap; called often. */
+  /** No rank of a process runs any more. Cheap; called often. */
   arm(): void {
-    if (this.#timer === undefined && !this.#stopped) this.#look(confirmDelaysMs[0]!)
+    if (this.#timer === undefined && !this.#stopped) this.#scheduleCheck(confirmDelaysMs[0]!)
   }
 
-  /** A process elsewhere is gone; nobody waits for its answer. */
+  /** A process elsewhere is lost; its answer is no longer awaited. */
   peerLost(peer: number): void {
     this.#agreement?.peerLost(peer)
     this.arm()
@@ -85,9 +85,9 @@ export class DeadlockWatch {
     return `${blocked} blocked, ${awake} running, ${ended} finished\n${reportWaits(runtimes)}`
   }
 
-  #look(delayMs: number): void {
+  #scheduleCheck(delayMs: number): void {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
-    // A rank may have fallen asleep, and armed it, while a wave was under way: one timer is enough, and `stop` knows one.
+    // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and `stop` cancels one.
     if (this.#timer !== undefined) return
     this.#timer = later(() => this.#check(), delayMs)
     this.#timer.unref()
@@ -99,16 +99,16 @@ export class DeadlockWatch {
     if (asleep !== 'for good') {
       this.#confirmed = 0
       this.#doubted = 0
-      if (asleep !== 'no') this.#look(asleep === 'frames' ? confirmDelaysMs[0]! : spinMs)
+      if (asleep !== 'no') this.#scheduleCheck(asleep === 'frames' ? confirmDelaysMs[0]! : spinMs)
       return
     }
     if (!this.#nothingElseMoves()) {
       this.#confirmed = 0
-      this.#look(spinMs)
+      this.#scheduleCheck(spinMs)
       return
     }
     const delayMs = confirmDelaysMs[++this.#confirmed]
-    if (delayMs !== undefined) this.#look(delayMs)
+    if (delayMs !== undefined) this.#scheduleCheck(delayMs)
     else if (this.#agreement === undefined)
       this.#report({ waits: reportWaits(this.#runtimes()), ...this.#tally() })
     else this.#agreement.ask()
@@ -116,7 +116,7 @@ export class DeadlockWatch {
 
   #decided(evidence: Evidence | undefined): void {
     if (this.#stopped) return
-    if (evidence === undefined) this.#look(spinMs)
+    if (evidence === undefined) this.#scheduleCheck(spinMs)
     else this.#report(evidence)
   }
 
@@ -134,16 +134,16 @@ export class DeadlockWatch {
     return tally(this.#runtimes())
   }
 
-  /** Neither the event loop nor another world can wake this one up: for certain, or after long enough in doubt. */
+  /** Neither the event loop nor another world can wake this one: certainly, or after long enough in doubt. */
   #nothingElseMoves(): boolean {
-    const activities = [this.#eventLoop.look(), this.#otherWorlds()]
+    const activities = [this.#eventLoop.activity(), this.#otherWorlds()]
     const some = activities.includes('some')
     const doubt = !some && activities.includes('perhaps')
     this.#doubted = doubt ? this.#doubted + 1 : 0
-    return !some && (!doubt || this.#doubted >= pollsInDoubt)
+    return !some && (!doubt || this.#doubted >= checksInDoubt)
   }
 
-  /** Whether all ranks sleep, and what of ours may wake them: frames under way, or a wait's signal. */
+  /** Whether every rank sleeps, and what in this session may wake one: frames in flight, or a wait's signal. */
   #sleep(): 'no' | 'frames' | 'signal' | 'for good' {
     let waits = 0
     let withSignal = 0
@@ -152,14 +152,14 @@ export class DeadlockWatch {
       waits += runtime.waits.waits
       withSignal += runtime.waits.withSignal
     }
-    // Ranks elsewhere may be stuck though all of ours have ended.
+    // Ranks elsewhere may be stuck although every rank here has finished.
     if (waits === 0 && this.#agreement === undefined) return 'no'
-    // A rank may go on with one of its waits over and others pending.
+    // A rank may continue with one of its waits over and others pending.
     if (completionsHeld() || !this.#session.quiet()) return 'frames'
     return withSignal > 0 ? 'signal' : 'for good'
   }
 
-  /** A rank that is awake while the event loop has nothing to do waits for something else: perhaps for this world. */
+  /** A rank that is awake while the event loop has nothing to do waits for something else, perhaps for this world. */
   #otherWorlds(): Activity {
     let activity: Activity = 'none'
     for (const other of watched) {
@@ -172,7 +172,7 @@ export class DeadlockWatch {
   }
 }
 
-/** Who waits for what in every world of this thread, now. For a program that seems to hang. */
+/** Who waits for what in every world of this thread, now: for diagnosing a hang. */
 export function worldReport(): string {
   if (watched.size === 0) return 'no world is running'
   return [...watched].map((world, n) => `world ${n}: ${world.report()}`).join('\n')

@@ -5,18 +5,18 @@ import { limited, pointToPointLines } from './diagnosis-waits.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
 
-/** What is known of processes that told no state. */
+/** What is known of processes that reported no state. */
 export interface WorldFacts {
   /** The program is still being loaded. */
   readonly loading?: boolean
   readonly lost?: readonly number[]
-  /** Processes that nobody asked. */
+  /** Processes that report separately. */
   readonly elsewhere?: readonly number[]
 }
 
 /**
- * Who waits for what in a whole world, in some lines however many ranks there are: ranks that wait in the same call are
- * one line, and of a collective the ranks are named that have not called it.
+ * Who waits for what in a whole world, in a few lines however many ranks there are: ranks that wait in the same call share
+ * one line, and for a collective the ranks that have not called it are named.
  *
  * @param states by process; undefined for one that still loads its program, none for one that does not answer
  */
@@ -49,7 +49,7 @@ export function describeWorld(
   return lines.join('\n')
 }
 
-/** The same from the one thread that hosts it; processes elsewhere tell for themselves. */
+/** The same for the processes that this thread hosts; processes elsewhere report separately. */
 export function describeRunning(world: RunningWorld | undefined): string {
   if (world === undefined) return 'who waits for what: the world is being started'
   const known = new Map(world.states().map((state) => [state.process, state]))
@@ -69,7 +69,7 @@ function countsText(layout: WorldLayout, states: readonly ProcessState[]): strin
   return `${here - runs - ends} blocked, ${runs} running${named(runs, running)}, ${ends} finished${named(ends, ended)}`
 }
 
-/** One lane of one communicator as all processes that answered know it. */
+/** One lane of one communicator according to all processes that answered. */
 interface Lane {
   readonly communicator: string
   readonly lane: number
@@ -121,16 +121,16 @@ function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: nu
   const unknown = size - countOf(arrived) - countOf(absent)
   const number = lane === plainLane ? `#${seq}` : `#${seq} of persistent operation ${lane}`
   const where = `${call} ${number} on ${communicator} of ${size} ranks`
-  const said: string[] = []
-  if (absent.length > 0) said.push(`not called by ${rangesText(absent)}`)
-  if (unknown > 0) said.push(`state unknown: ${unknown} ranks`)
-  said.push(absent.length + unknown === 0 ? 'called by every rank' : `called by ${rangesText(arrived)}`)
+  const facts: string[] = []
+  if (absent.length > 0) facts.push(`not called by ${rangesText(absent)}`)
+  if (unknown > 0) facts.push(`state unknown: ${unknown} ranks`)
+  facts.push(absent.length + unknown === 0 ? 'called by every rank' : `called by ${rangesText(arrived)}`)
   if (absent.length + unknown === 0) {
     for (const [process, others] of waiting) {
-      said.push(
+      facts.push(
         `process ${process} waits for data from ${others.map((other) => `process ${other}`).join(', ')}`,
       )
     }
   }
-  return `${where}: ${said.join('; ')}`
+  return `${where}: ${facts.join('; ')}`
 }

@@ -2,12 +2,12 @@ import { ANY_SOURCE, ANY_TAG } from '../../matching/wildcards.js'
 import type { PointToPointWaits } from './diagnosis.js'
 import { RangeList, rangesText, union } from './rank-ranges.js'
 
-/** Lines of one sort in a report. */
+/** Lines of one kind in a report. */
 const mostLines = 32
-/** Groups of one kind of call that are told apart. */
+/** Groups of one kind of call that get a line each. */
 const mostGroups = 8
 
-/** Indented; those beyond a number are counted. */
+/** Indented; lines beyond a limit are only counted. */
 export function limited(lines: readonly string[]): readonly string[] {
   const shown = lines.slice(0, mostLines).map((line) => `  ${line}`)
   return lines.length > mostLines ? [...shown, `  and ${lines.length - mostLines} more such lines`] : shown
@@ -22,7 +22,7 @@ interface Call {
   readonly waits: (readonly [rank: number, worldRank: number, peer: number])[]
 }
 
-/** Ranks that wait in the same call for the same rank, or each for the one as far from it, are one line. */
+/** Ranks that wait in the same call for the same rank, or each for the rank at the same offset, share one line. */
 export function pointToPointLines(waits: readonly PointToPointWaits[]): string[] {
   const calls = new Map<string, Call>()
   for (const { communicator, call, words } of waits) {
@@ -42,7 +42,7 @@ export function pointToPointLines(waits: readonly PointToPointWaits[]): string[]
 
 function callLines({ communicator, call, tag, waits }: Call): string[] {
   waits.sort(([a], [b]) => a - b)
-  // All wait for the same rank, or each for its neighbor: whatever takes fewer words.
+  // By rank, or by offset from the waiting rank: whichever makes fewer groups.
   const byPeer = grouped(waits, ([, , peer]) => peer)
   const byOffset = grouped(waits, ([rank, , peer]) => (peer === ANY_SOURCE ? Number.NaN : peer - rank))
   const offsets = byOffset.size < byPeer.size

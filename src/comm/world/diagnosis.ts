@@ -4,10 +4,10 @@ import type { CommRuntime, CommState } from '../context/comm-state.js'
 import { Send } from '../p2p/message/send.js'
 import { RangeList, type Ranges } from './rank-ranges.js'
 
-/** What one process knows of who waits for what: plain data that crosses threads. */
+/** Who waits for what in one process: plain data that crosses threads. */
 export interface ProcessState {
   readonly process: number
-  /** World ranks that run user code or await something that is not ours. */
+  /** World ranks that run user code or await something outside the library. */
   readonly running: Ranges
   /** World ranks that have returned. */
   readonly ended: Ranges
@@ -91,7 +91,7 @@ function collectives(state: CommState): CollectiveState[] {
       const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes[index]!)
       open.push({ seq, call: describeSignature(call.signature), awaited })
     }
-    // What concerns nobody else, and nobody waits for.
+    // Concerns no other process, and no rank waits for it.
     if (open.length === 0 && state.processes.count === 1) continue
     found.push({
       communicator: nameOf(state),

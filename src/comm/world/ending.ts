@@ -9,18 +9,18 @@ const stepWord = 3
 /** Word 3 of a `worldEnd` frame: the process that failed first. */
 const originWord = 3
 
-/** What a session does when its processes have come to an agreement. */
+/** What a session does when its processes have agreed. */
 export interface EndingHandlers {
   /** The world has failed: pending waits end now. Called at most once, before `close`. */
   fail(error: unknown): void
-  /** No process needs this one any more. Called once; `error` is what the whole world failed with, if it did. */
+  /** No process needs this one any more. Called once; `error` is the error of the whole world, if it failed. */
   close(outcome: { readonly failed: boolean; readonly error: unknown }): void
 }
 
 /**
- * The sessions of a world agree when it is over and with which error. Process 0 decides: every process tells it that
- * its ranks have returned (`done`) or which error they met (`worldEnd`); it passes the first error on, and once all
- * are done it lets everyone `close`. Until then a process goes on serving frames, because others may need it.
+ * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its ranks have
+ * returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and once all are done it
+ * lets every process `close`. Until then a process keeps serving frames, because others may need it.
  *
  * A session that hosts the whole world needs no frame for this.
  */
@@ -37,7 +37,7 @@ export class Ending {
   #own: { readonly error: unknown } | undefined
   /** The first process elsewhere that was lost before its ranks had returned. */
   #loss: RankweaveError | undefined
-  #told = false
+  #isDone = false
   #closed = false
 
   constructor(hosted: readonly FramePort[], handlers: EndingHandlers) {
@@ -64,15 +64,15 @@ export class Ending {
     }
   }
 
-  /** True once the world has failed, here or as told by another process. */
+  /** True once the world has failed, here or as reported by another process. */
   get failed(): boolean {
     return this.#failure !== undefined || this.#own !== undefined
   }
 
-  /** Every rank hosted here has returned, or no longer matters. */
+  /** Every rank hosted here has returned, or its result no longer matters. */
   done(): void {
-    if (this.#told) return
-    this.#told = true
+    if (this.#isDone) return
+    this.#isDone = true
     for (const { process } of this.#hosted) {
       if (this.#decides) this.#processDone(process)
       else this.#runtimeOf(process).send(0, header(frameKind.quiesce, step.done))
@@ -88,19 +88,19 @@ export class Ending {
       return
     }
     this.#own = { error }
-    this.#tell(0, error, origin)
+    this.#sendError(0, error, origin)
     this.#handlers.fail(error)
     this.done()
   }
 
-  /** A process elsewhere is gone. Without process 0 nobody decides, so each session ends by itself. */
+  /** A process elsewhere is lost. Without process 0 no process decides, so each session ends by itself. */
   peerLost(peer: number, reason: string): void {
     if (this.#closed) return
     if (this.#decides) {
       if (this.#running.has(peer)) {
         this.#loss ??= new RankweaveError(
           'ERR_PEER_LOST',
-          `process ${peer} is lost, and with it what its ranks had to return: ${reason}`,
+          `process ${peer} is lost, and with it the results of its ranks: ${reason}`,
           { details: { process: peer } },
         )
       }
@@ -109,14 +109,14 @@ export class Ending {
       this.cutOff(
         new RankweaveError(
           'ERR_PEER_LOST',
-          `process 0, which ends the world for everyone, is lost: ${reason}`,
+          `process 0, which ends the world for every process, is lost: ${reason}`,
           { details: { process: 0 } },
         ),
       )
     }
   }
 
-  /** No agreement is possible any more: this session ends by itself, with `error` unless it has failed already. */
+  /** Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already. */
   cutOff(error: RankweaveError): void {
     if (this.#closed) return
     if (!this.failed) {
@@ -129,10 +129,10 @@ export class Ending {
   #failed(error: unknown, origin: number): void {
     if (this.#failure !== undefined || this.#closed) return
     const here = this.#hosted.some((runtime) => runtime.process === origin)
-    // Our own error keeps its identity when process 0 decides for it.
+    // An error of this process keeps its identity when process 0 decides for it.
     const decided = here && this.#own !== undefined ? this.#own.error : error
     this.#failure = { error: decided, origin }
-    if (this.#decides) for (const peer of this.#elsewhere) this.#tell(peer, decided, origin)
+    if (this.#decides) for (const peer of this.#elsewhere) this.#sendError(peer, decided, origin)
     if (this.#own === undefined) this.#handlers.fail(decided)
     this.done()
   }
@@ -151,9 +151,9 @@ export class Ending {
     this.#handlers.close({ failed: failure !== undefined, error: failure?.error })
   }
 
-  #tell(peer: number, error: unknown, origin: number): void {
-    const speaker = this.#hosted[0]!
-    speaker.send(peer, header(frameKind.worldEnd, origin), encodeError(error, speaker.fabric.maxPayloadBytes))
+  #sendError(peer: number, error: unknown, origin: number): void {
+    const sender = this.#hosted[0]!
+    sender.send(peer, header(frameKind.worldEnd, origin), encodeError(error, sender.fabric.maxPayloadBytes))
   }
 
   #runtimeOf(process: number): FramePort {

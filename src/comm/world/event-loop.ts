@@ -1,21 +1,21 @@
 import { ownHandles } from '../../fabric/own-handles.js'
 
 /**
- * Whether anything was started since that may wake a rank up: for certain, or `perhaps`, when what is active could
- * also be what was there before.
+ * Whether anything that may wake a rank was started since: certainly (`some`), or `perhaps`, when what is active could also
+ * have been there before.
  */
 export type Activity = 'none' | 'perhaps' | 'some'
 
 /**
- * What keeps the event loop alive besides ourselves. Node names active timers, sockets and requests by type only, so
- * what was there when a world started is a count per type, and anything beyond it was started since.
+ * What keeps the event loop alive besides this library. Node names active timers, sockets and requests by type only, so
+ * the state when a world started is a count per type, and anything beyond it was started since.
  *
- * Sockets and pipes stay; but a timer or a request that was there at first may be over and another in its place, so
- * as long as there is any, there is doubt. Node does not name work on its thread pool that is no request of the file
- * system or the resolver (compression, cryptography).
+ * Sockets and pipes last; but a timer or a request that was there at first may have ended and been replaced, so as long as
+ * there is any, there is doubt. Node does not name work on its thread pool other than requests of the file system or the
+ * resolver (compression, cryptography).
  */
 export class EventLoopWatch {
-  /** The most that may be left of what was there at first. */
+  /** The most that may remain of what was there at first. */
   readonly #known: Map<string, number>
 
   constructor() {
@@ -25,7 +25,7 @@ export class EventLoopWatch {
     this.#known = activeByType()
   }
 
-  look(): Activity {
+  activity(): Activity {
     const active = activeByType()
     for (const [type, count] of this.#known) {
       const now = active.get(type) ?? 0
@@ -40,7 +40,7 @@ export class EventLoopWatch {
   }
 }
 
-/** Timers, immediates and requests (FSReqCallback, WriteWrap, ...) come and go; handles last. */
+/** Timers, immediates and requests (FSReqCallback, WriteWrap, ...) are transient; handles last. */
 function passing(type: string): boolean {
   return type === 'Timeout' || type === 'Immediate' || type.includes('Req') || type === 'WriteWrap'
 }

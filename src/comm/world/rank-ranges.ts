@@ -1,7 +1,7 @@
-/** Ascending ranks as first and last of each run, one after the other. */
+/** Ascending ranks as the first and last of each run, alternating. */
 export type Ranges = readonly number[]
 
-/** Collects ranks that come in ascending order. */
+/** Collects ranks in ascending order. */
 export class RangeList {
   readonly #ranges: number[] = []
 
@@ -28,7 +28,7 @@ export function countOf(ranges: Ranges): number {
   return count
 }
 
-/** The ranks of lists that have none in common. */
+/** The ranks of disjoint lists. */
 export function union(lists: readonly Ranges[]): Ranges {
   const runs: (readonly [first: number, last: number])[] = []
   for (const ranges of lists)
@@ -39,7 +39,7 @@ export function union(lists: readonly Ranges[]): Ranges {
   return all.ranges
 }
 
-/** Distance of at least four single ranks that are equally far apart; else 0. */
+/** Distance of at least four single ranks that are equally far apart; otherwise 0. */
 function strideOf(ranges: Ranges): number {
   const stride = ranges.length < 8 ? 0 : ranges[2]! - ranges[0]!
   for (let i = 0; i < ranges.length; i += 2) {

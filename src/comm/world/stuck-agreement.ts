@@ -3,7 +3,7 @@ import type { CommRuntime } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import { reportWaits, tally } from './world-report.js'
 
-/** What a deadlock report is made of. */
+/** Content of a deadlock report. */
 export interface Evidence {
   /** Lines of who waits for what. */
   readonly waits: string
@@ -12,9 +12,9 @@ export interface Evidence {
 }
 
 export interface StuckHandlers {
-  /** Whether nothing in this session can go on by itself, as far as it can know. */
+  /** Whether nothing in this session can continue by itself, as far as it can know. */
   stuck(): boolean
-  /** A wave is over: the world is stuck, or (undefined) this cannot be said. */
+  /** A wave is over: the world is stuck, or (undefined) that is not certain. */
   decided(evidence: Evidence | undefined): void
 }
 
@@ -30,15 +30,14 @@ interface Answer extends Evidence {
 }
 
 /**
- * The sessions of a world find out together that it is stuck. Process 0 asks in waves; each process answers whether it
- * is stuck and how many frames it has sent and received. When in two waves one after the other all are stuck with the
- * same counts, and as many frames were received as sent, then none was under way in between, so nothing can happen any
- * more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
+ * The sessions of a world agree that it is stuck. Process 0 queries in waves; each process answers whether it is stuck and
+ * how many frames it has sent and received. When in two consecutive waves all are stuck with the same counts, and as many
+ * frames were received as sent, then none was in flight in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
  *
- * A process looks at itself in a task of its own, never while a frame is being delivered: what the frames before have
- * set in motion (ranks that go on in microtasks) would not show yet, however long the thread was descheduled between.
+ * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the frames
+ * before (ranks that continue in microtasks) would not show yet, however long the thread was descheduled in between.
  *
- * Frames sent to a lost process are received by nobody; then standing still for many waves has to do.
+ * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.
  */
 export class StuckAgreement {
   /** True in the session that asks. */
@@ -52,10 +51,10 @@ export class StuckAgreement {
   #open = false
   #before = ''
   #stoodStill = 0
-  /** Questions to answer, and whether the last answer has come: both wait for the task. */
-  #asked: { readonly runtime: CommRuntime; readonly asker: number; readonly wave: number }[] = []
+  /** Queries to answer, and whether the last answer has arrived: both wait for the task. */
+  #queries: { readonly runtime: CommRuntime; readonly asker: number; readonly wave: number }[] = []
   #complete = false
-  readonly #task = new Task(() => this.#look())
+  readonly #task = new Task(() => this.#runTask())
 
   constructor(hosted: readonly CommRuntime[], wavesInDoubt: number, handlers: StuckHandlers) {
     this.#hosted = hosted
@@ -66,13 +65,13 @@ export class StuckAgreement {
     for (let p = 0; p < hosted[0]!.layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
     for (const runtime of hosted) {
       runtime.onService(frameKind.stuck, (src, header, payload) => {
-        if (header[word.step] === step.ask) this.#question(runtime, src, header[word.wave]!)
+        if (header[word.step] === step.ask) this.#noteQuery(runtime, src, header[word.wave]!)
         else this.#note(src, header, payload)
       })
     }
   }
 
-  /** Starts a wave unless one is under way. */
+  /** Starts a wave unless one is in progress. */
   ask(): void {
     if (this.#open) return
     this.#open = true
@@ -92,20 +91,20 @@ export class StuckAgreement {
     this.#settle()
   }
 
-  /** Answers no more and asks no more. */
+  /** Neither answers nor queries from now on. */
   stop(): void {
     this.#open = false
-    this.#asked = []
+    this.#queries = []
     this.#task.cancel()
   }
 
-  #question(runtime: CommRuntime, asker: number, wave: number): void {
-    this.#asked.push({ runtime, asker, wave })
+  #noteQuery(runtime: CommRuntime, asker: number, wave: number): void {
+    this.#queries.push({ runtime, asker, wave })
     this.#task.schedule()
   }
 
-  #look(): void {
-    for (const { runtime, asker, wave } of this.#asked.splice(0)) this.#answer(runtime, asker, wave)
+  #runTask(): void {
+    for (const { runtime, asker, wave } of this.#queries.splice(0)) this.#answer(runtime, asker, wave)
     if (this.#complete) this.#decide()
   }
 
@@ -137,7 +136,7 @@ export class StuckAgreement {
     this.#settle()
   }
 
-  /** Decides, in the task, once everybody has answered. */
+  /** Decides, in the task, once every process has answered. */
   #settle(): void {
     this.#complete = this.#open && this.#answers.size >= this.#elsewhere.size
     if (this.#complete) this.#task.schedule()
@@ -154,7 +153,7 @@ export class StuckAgreement {
     const sum = (of: (answer: Answer) => number) => answers.reduce((total, answer) => total + of(answer), 0)
     const balanced = ((sum(({ sent }) => sent) - sum(({ received }) => received)) | 0) === 0
     const sure = this.#stoodStill >= (balanced ? 1 : this.#wavesInDoubt)
-    // When all ranks have ended the world is about to be closed.
+    // When every rank has finished the world is about to be closed.
     const blocked = sum((answer) => answer.blocked)
     this.#handlers.decided(
       sure && blocked > 0

@@ -3,33 +3,33 @@ import type { RankweaveError } from '../../errors.js'
 
 /**
  * When a world ends, every pending wait fails, also those whose promises the program has dropped or would have
- * awaited next. Their errors repeat what `run` rejects with, so they must not end the program as unhandled
- * rejections. All others are left to do what they would have done.
+ * awaited next. Their errors repeat the one that `run` rejects with, so they must not end the program as unhandled
+ * rejections. All others have their usual effect.
  */
 const tolerated = new WeakSet<RankweaveError>()
 
 /** Worlds that have ended while some of their mains still run. */
-let holders = 0
+let holds = 0
 
-/** From now on, rejections by this very error may go unhandled while somebody holds {@link holdStrays}. */
+/** From now on, rejections with this very error may go unhandled while a world holds rejections. */
 export function tolerateRejection(error: RankweaveError): void {
   tolerated.add(error)
 }
 
 export function holdRejections(): void {
-  if (holders++ === 0) process.on('unhandledRejection', onUnhandled)
+  if (holds++ === 0) process.on('unhandledRejection', onUnhandled)
 }
 
-/** Lets go after the rejections of this turn have been seen. */
+/** Releases the hold after the rejections of this turn have been seen. */
 export function releaseRejections(): void {
   later(() => {
-    if (--holders === 0) process.off('unhandledRejection', onUnhandled)
+    if (--holds === 0) process.off('unhandledRejection', onUnhandled)
   }).unref()
 }
 
 function onUnhandled(reason: unknown): void {
   if (tolerated.has(reason as RankweaveError)) return
-  // With a listener Node does nothing by itself: do what it would have done if we were not here.
+  // With a listener Node does nothing by itself: do what it would have done without this one.
   if (process.listenerCount('unhandledRejection') === 1 && throwsByDefault()) throw reason
 }
 

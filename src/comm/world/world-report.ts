@@ -5,7 +5,7 @@ import { limited, pointToPointLines } from './diagnosis-waits.js'
 /** Ranges of ranks named in a report. */
 const maxRanges = 16
 
-/** Who waits for what, and who has ended, in the processes hosted here. */
+/** Who waits for what, and which ranks have finished, in the processes hosted here. */
 export function reportWaits(runtimes: readonly CommRuntime[]): string {
   const ended = endedRanks(runtimes)
   return [...limited(waitLines(runtimes)), ...(ended === '' ? [] : [`  finished: ${ended}`])].join('\n')
@@ -20,7 +20,7 @@ export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   ]
 }
 
-/** Ranks of `runtimes` that are in a wait, that have ended, and that run user code. */
+/** Ranks of `runtimes` that are blocked, that have finished, and that run user code. */
 export function tally(runtimes: readonly CommRuntime[]): { blocked: number; ended: number; awake: number } {
   let ended = 0
   let awake = 0

@@ -24,15 +24,15 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly args?: A
   /** Ends the world; its reason is the error's cause. */
   readonly signal?: AbortSignal
-  /** False: a world in which nobody can go on is left as it is; `worldReport` tells why. Default true. */
+  /** False: a world in which no rank can continue is left as it is; `worldReport` shows why. Default true. */
   readonly detectDeadlock?: boolean
-  /** Told once when the world has failed, before its processes have let go of it. */
+  /** Called once when the world has failed, before its processes have closed it. */
   readonly onFailed?: (error: unknown) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
   readonly eventLoop?: EventLoopWatch
-  /** @internal Is given the world once it runs. */
+  /** @internal Called with the world once it runs. */
   readonly onStart?: (world: RunningWorld) => void
-  /** @internal While a rank runs code of its own, nothing of ours keeps the event loop alive: the host hears when it is empty. */
+  /** @internal While a rank runs user code, the library does not keep the event loop alive: the host is notified when it is empty. */
   readonly mayRunEmpty?: boolean
 }
 
@@ -71,7 +71,7 @@ export async function hostSession<T, A>(
   return world.run(main)
 }
 
-/** One world as this session sees it, from its first `main` to the closed fabric. */
+/** One world in this session, from its first `main` to the closed fabric. */
 class World<T, A> {
   readonly #session: FabricSession
   readonly #options: WorldOptions<A>
@@ -82,12 +82,12 @@ class World<T, A> {
   readonly #results: T[]
   /** Ranks that have not returned, on processes that are not lost. */
   #unreturned = 0
-  /** Mains that still run, whether or not anybody waits for them. */
+  /** Mains that still run, whether or not their results matter. */
   #running = 0
   /** The first process that was lost with ranks that had not returned. */
   #loss: RankweaveError | undefined
   #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
-  #strays: 'none' | 'held' | 'released' = 'none'
+  #rejections: 'none' | 'held' | 'released' = 'none'
   #staying = false
   #closed = false
 
@@ -164,7 +164,7 @@ class World<T, A> {
 
   #start(main: Main<T, A>): void {
     const table = stridedTable(this.#layout.ranks)
-    // Every process knows the world before any rank can send to it.
+    // Every process has opened the world before any rank can send to it.
     const states = this.#hosts.map(({ runtime }) =>
       runtime.hostedRanks === 0 ? undefined : runtime.createContext({ leader: 0, counter: 0 }, table),
     )
@@ -195,7 +195,7 @@ class World<T, A> {
 
   #threw(host: Host, error: unknown): void {
     this.#mainSettled()
-    // A killed process can no longer say that its ranks failed.
+    // A killed process cannot report that its ranks failed.
     if (!host.lost) this.#ending.fail(error)
   }
 
@@ -204,10 +204,10 @@ class World<T, A> {
     this.#releaseRejections()
   }
 
-  /** Once no main runs and nothing is left to fail. */
+  /** When no main runs and no wait is left to fail. */
   #releaseRejections(): void {
-    if (this.#running > 0 || !this.#closed || this.#strays !== 'held') return
-    this.#strays = 'released'
+    if (this.#running > 0 || !this.#closed || this.#rejections !== 'held') return
+    this.#rejections = 'released'
     releaseRejections()
   }
 
@@ -241,20 +241,20 @@ class World<T, A> {
 
   readonly #onSignal = (): void => {
     const reason: unknown = this.#options.signal?.reason
-    const said = shown(reason)
     this.#ending.fail(
-      new RankweaveError('ERR_ABORTED', `the world was ended by its signal: ${said}`, { cause: reason }),
+      new RankweaveError('ERR_ABORTED', `the world was ended by its signal: ${shown(reason)}`, {
+        cause: reason,
+      }),
     )
   }
 
   #fail(error: unknown): void {
     this.#options.onFailed?.(error)
     this.#stay()
-    const said = shown(error)
     const ended =
       error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'
         ? error
-        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${said}`, { cause: error })
+        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${shown(error)}`, { cause: error })
     this.#end(
       this.#hosts.map((host) => host.runtime),
       ended,
@@ -263,9 +263,9 @@ class World<T, A> {
 
   #end(runtimes: readonly CommRuntime[], error: RankweaveError): void {
     tolerateRejection(error)
-    if (this.#strays === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
+    if (this.#rejections === 'none' && (this.#running > 0 || runtimes.some(({ waits }) => waits.waits > 0))) {
       holdRejections()
-      this.#strays = 'held'
+      this.#rejections = 'held'
     }
     for (const runtime of runtimes) runtime.end(error)
   }

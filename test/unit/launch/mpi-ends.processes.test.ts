@@ -15,7 +15,7 @@ describeMpi('how a job ends', (mpi) => {
     { how: 'uncaught', said: 'nobody catches this', code: 3 },
     { how: 'deadlock', said: 'ERR_DEADLOCK: deadlock: 4 ranks are blocked', code: 3 },
     { how: 'forgotten', said: 'cannot continue: nothing is left in this process to wake them', code: 3 },
-    { how: 'function', said: 'ERR_CLONE: what rank 3 returned', code: 3 },
+    { how: 'function', said: 'ERR_CLONE: the value that rank 3 returned', code: 3 },
   ])('$how: the reason once, and the exit code', async ({ how, said, code }) => {
     const ended = await runJob(mpi, 2, ends(how))
     expect(times(ended.stderr, said), ended.stderr).toBe(1)

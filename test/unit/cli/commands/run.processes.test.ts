@@ -235,7 +235,7 @@ describe("exit code 3: the program's world failed", () => {
     ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
     ['exits.mjs', 'ERR_PEER_LOST', 'ended with code 0'],
     ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
-    ['returns-function.mjs', 'ERR_CLONE', 'what rank 0 returned'],
+    ['returns-function.mjs', 'ERR_CLONE', 'the value that rank 0 returned'],
   ])('on threads, %s: %s', async (program, code, message) => {
     const answer = await run(program, '-n', '4', '--fabric', 'threads', '--processes', '2', '--json')
     expect(answer.exitCode).toBe(3)
