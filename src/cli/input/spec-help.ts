@@ -4,7 +4,7 @@ SPEC is one line of text:
   moore:64x64:r=4           every rank sends to all within radius 4 of a periodic grid (:open for a grid that is not)
   stencil:64x64:star:r=1    the same offsets from every rank of a box: star, box, diamond, or offsets=0,1/1,0
   cart:8x8x8:periodic       the nearest neighbors on a grid
-  er:1024:d=0.2:seed=1      Erdos-Renyi: every pair of 1024 ranks with probability 0.2
+  er:1024:d=0.2:seed=1      Erdos-Renyi: every ordered pair of 1024 ranks with probability 0.2
   rgg:1024:r=0.05:seed=1    random geometric: points in a unit square, neighbors within 0.05 (:dim=3, :periodic)
   ws:1024:k=8:p=0.1:seed=1  small world: a ring of 8 neighbors each, a tenth of the edges rewired
   powerlaw:1024:d=8:seed=1  power law: mean degree 8 (:gamma=2.5 before the seed)

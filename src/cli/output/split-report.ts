@@ -54,7 +54,7 @@ export function splitOutcome(
     messages: sum(Object.values(costs).map(({ messages }) => messages)),
     bytesPerProcess: {
       peak: Math.max(...reports.map(({ peakBytes }) => peakBytes)),
-      kept: Math.max(...shares.map(({ bytesKept }) => bytesKept)),
+      kept: Math.max(...shares.map(({ retainedBytes }) => retainedBytes)),
     },
     lookups:
       lookups.length === 0

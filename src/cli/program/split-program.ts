@@ -36,7 +36,7 @@ export interface SplitShare {
   readonly largest: CommDescription | null
   /** Lookups of the checks; null where no table is distributed. */
   readonly lookups: LookupStatistics | null
-  readonly bytesKept: number
+  readonly retainedBytes: number
   readonly verified: boolean
 }
 
@@ -106,13 +106,13 @@ async function checked(
   let leads = 0
   let largest: Communicator | null = null
   let spread: Communicator | null = null
-  let keptBytes = 0
+  let ownBytes = 0
   let sharedBytes = 0
   for (const [group, members] of membersHere(parts, firstRank, places)) {
     const [speaker] = members as [Communicator]
     if (members.some(({ rank }) => rank === 0)) leads++
     const { table } = speaker.describe()
-    keptBytes += table.bytes
+    ownBytes += table.bytes
     sharedBytes = Math.max(sharedBytes, table.sharedBytes)
     if (table.kind === 'distributed') spread = speaker
     if (largest === null || speaker.size > largest.size) largest = speaker
@@ -124,7 +124,7 @@ async function checked(
     leads,
     largest: largest?.describe() ?? null,
     lookups: spread?.describe().table.lookups ?? null,
-    bytesKept: keptBytes + sharedBytes,
+    retainedBytes: ownBytes + sharedBytes,
     verified,
   }
 }
