@@ -51,16 +51,16 @@ export async function prefixTree<V>(
   leaves: Leaves<V>,
   exchange: Exchange,
 ): Promise<(V | undefined)[]> {
-  const kept: Leaves<V> = { values: leaves.values, owned: false }
+  const leafValues: Leaves<V> = { values: leaves.values, owned: false }
   const levels = new Map<number, V[][]>()
-  const keepPiece = (_: TreePlan, piece: number): Operand<V> => {
-    const built = pieceLevels(plan, piece, combiner, kept)
+  const pieceValue = (_: TreePlan, piece: number): Operand<V> => {
+    const built = pieceLevels(plan, piece, combiner, leafValues)
     levels.set(piece, built)
     return { value: built[built.length - 1]![0]!, owned: false }
   }
   const streams = new ValueStreams(exchange, combiner.sizeBytes)
   const slots = await new Promise<Operand<V>[]>((resolve) =>
-    upPhase(plan, preserving(combiner), kept, streams, keepPiece, resolve),
+    upPhase(plan, preserving(combiner), leafValues, streams, pieceValue, resolve),
   )
   const prefixes = await downPhase(plan, combiner, slots, streams)
   const result = new Array<V | undefined>(leaves.values.length)

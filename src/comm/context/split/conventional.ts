@@ -11,7 +11,7 @@ type Done = (parts: readonly SplitPart[]) => void
 /**
  * Every process learns color and key of all ranks and sorts them for itself: O(n) words per process, whatever the
  * number of ranks it hosts (docs/split-algorithms.md#conventional-and-merging). The counter that names the new
- * contexts travels along, so ids cost no message of their own (docs/split-algorithms.md#names-of-communicators).
+ * contexts is in the same message, so ids cost no extra message (docs/split-algorithms.md#names-of-communicators).
  */
 export const splitConventionally: SplitAlgorithm = (call, done) =>
   call.parent.isPlaced ? collect(call, done) : call.parent.place().then(() => collect(call, done))
@@ -28,11 +28,11 @@ function collect({ parent, exchange, request, meter }: SplitCall, done: Done): u
 }
 
 /**
- * What every process says of its ranks: a counter, then color and key of each, ascending by rank. My block is first.
+ * What every process contributes: a counter, then color and key of its ranks, ascending by rank. My block is first.
  */
 class Blocks {
   readonly words: Int32Array
-  /** Where each begins, and the end. */
+  /** Offset of each block, and the end. */
   readonly startBytes: Int32Array
   readonly #parent: SplitParent
 
@@ -78,7 +78,7 @@ class Blocks {
     return { color, key }
   }
 
-  /** The counter that a process drew. */
+  /** The context counter that a process drew. */
   counter(process: number): number {
     return this.words[this.#at(process)]!
   }

@@ -6,7 +6,7 @@ import { partsOfRows } from './outcome/parts-of-rows.js'
 import type { AwaitingAlgorithm } from './plan/split-call.js'
 
 /**
- * Every process gets the rows of all, merged stage by stage as they come: O(n) time and memory, without the final sort
+ * Every process gets all rows, merged stage by stage as they arrive: O(n) time and memory, without the final sort
  * of the conventional split (docs/split-algorithms.md#conventional-and-merging).
  */
 export const splitByMerging: AwaitingAlgorithm = async (call) => {

@@ -12,11 +12,10 @@ import { compareRows, type RowWidth } from './rows/rows.js'
 import { sortRows } from './rows/sort-rows.js'
 
 /**
- * Split with nothing but everybody's own share (Siebert and Wolf 2010): a quicksort of all rows over all processes,
- * each of which holds N / P positions. A segment of positions agrees on a pivot, counts by a scan who has how many
- * rows below it, and moves those to its front; then both halves go on for themselves. O(lg N) rounds with high
- * probability, of O(lg P) messages each; besides rows a process has O(1) words of every segment, and is in two at a
- * time at most.
+ * Split in minimal memory (Siebert and Wolf 2010): a quicksort of all rows over all processes, each of which holds
+ * N / P positions. The processes of a segment of positions agree on a pivot, count the rows below it by a scan, and
+ * move those to the front; then both halves proceed independently. O(lg N) rounds with high probability, of O(lg P)
+ * messages each; besides rows, a process holds O(1) words per segment, and takes part in at most two at a time.
  */
 export const splitMinimally: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
@@ -34,7 +33,7 @@ export const splitMinimally: AwaitingAlgorithm = (call) =>
   })
 
 const pivotWords = 3
-/** Every round takes as many steps. */
+/** Steps per round. */
 const stepsPerRound = 256
 const step = { pivot: 0, scan: 64, move: 128 } as const
 
@@ -43,10 +42,10 @@ class Quicksort {
   readonly #bounds: SliceBounds
   readonly #width: RowWidth
   readonly #meter: SplitMeter
-  /** Positions of this process. */
+  /** Positions of this process: `#base` to `#limit - 1`. */
   readonly #base: number
   readonly #limit: number
-  /** Their rows. */
+  /** The rows at these positions. */
   #words = new Int32Array(0)
 
   constructor(column: Exchange, bounds: SliceBounds, width: RowWidth, meter: SplitMeter) {
@@ -58,12 +57,12 @@ class Quicksort {
     this.#limit = bounds.start(column.me + 1)
   }
 
-  /** My positions of the sorted table, in any order. @param words the rows I brought */
+  /** The rows at my positions of the sorted table, in any order. @param words the rows that I contribute */
   async sort(words: Int32Array): Promise<Int32Array> {
     const width = this.#width
     this.#words = new Int32Array((this.#limit - this.#base) * width)
     this.#meter.hold(this.#words)
-    // However many rows each has brought, all get their share first.
+    // First the rows are balanced, so that every process has its share.
     const { before } = await scanned(this.#column, words.length / width, exchangeSteps.quicksort + step.scan)
     const items = new GrowingInt32Array(16)
     for (let at = 0, position = before; at < words.length; at += width) {
@@ -75,7 +74,7 @@ class Quicksort {
     return this.#words
   }
 
-  /** Sorts positions `start` to `end - 1` as far as between processes; their ranges touch in one process at most. */
+  /** Sorts positions `start` to `end - 1` between processes; two segments share one process at most. */
   async #sortSegment(start: number, end: number, round: number): Promise<void> {
     if (start === end) return
     const first = this.#bounds.sliceOf(start)
@@ -95,7 +94,7 @@ class Quicksort {
     const from = Math.max(start, this.#base)
     const to = Math.max(from, Math.min(end, this.#limit))
     const counted = await scanned(group, this.#countBelow(from, to, pivot), base + step.scan)
-    // Of a pivot that is the least, the row itself goes to the front: both halves are smaller.
+    // A pivot that is the least row moves to the front itself, so that both halves are smaller.
     const isLeast = counted.sum === 0
     const sum = isLeast ? 1 : counted.sum
     const before = isLeast ? (group.me > holder ? 1 : 0) : counted.before
@@ -128,9 +127,8 @@ class Quicksort {
   }
 
   /**
-   * Brings rows to the processes of their positions, and puts mine in place. Nobody knows who has rows for whom, so
-   * they go the way of fixed partners: in round r everything that has yet to travel a distance with bit r set goes
-   * that far.
+   * Sends rows to the processes of their positions, and stores mine. No process knows which others have rows for it,
+   * so partners are fixed: in round r, all rows whose remaining distance has bit r set move by that distance.
    */
   async #move(group: Exchange, first: number, items: GrowingInt32Array, base: number): Promise<void> {
     const { me, count } = group
@@ -159,7 +157,7 @@ class Quicksort {
   }
 }
 
-/** The sum of all values, and of those before mine: O(1) words and O(lg count) messages. */
+/** The sum of all values, and that of the values before mine: O(1) words and O(lg count) messages. */
 async function scanned(
   group: Exchange,
   mine: number,
@@ -177,7 +175,7 @@ async function scanned(
   return { before: upToMe - mine, sum }
 }
 
-/** The same on all processes, and without pattern. */
+/** A pseudo-random number, the same on all processes. */
 function pivotHash(start: number, end: number, round: number): number {
   let hash = Math.imul(start ^ 0x9e3779b9, 0x85ebca6b)
   hash = Math.imul((hash ^ (hash >>> 15) ^ end) + round, 0xc2b2ae35)

@@ -42,8 +42,8 @@ export type SortColumn = (
 
 /**
  * Split by parallel sort (Sack 2011, chapter 2): the processes of a block merge their rows, the sorters of a column
- * cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and tells the
- * processes of its column where their ranks came out. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
+ * cut theirs at the same splitters, exchange, and merge; each then holds one slice of the sorted table, and sends
+ * the processes of its column their new ranks. O(p lg n + lg^2 n + (n/p) lg p) time, n/p rows per process.
  */
 export const splitByParallelSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, total, meter) => {
@@ -102,12 +102,12 @@ async function sortInColumn(
   const slice = sliceOf(bounds.start(column.me), rows, locator)
   meter.hold(slice.worldRanks)
   meter.hold(slice.processes)
-  const told = await distributeOutcome(call, layout, column, slice, bounds, locator, counters)
+  const distributed = await distributeOutcome(call, layout, column, slice, bounds, locator, counters)
   meter.hold(null, slice.processes)
-  return { ...told, slice }
+  return { ...distributed, slice }
 }
 
-/** Rows of all lists together, and the context counters of all processes: of the blocks in turn. */
+/** Agrees on the number of rows of all lists, and on the context counters of all processes, block by block. */
 async function agreeOnTotal(
   column: Exchange,
   { rows, counters }: Collected,
@@ -139,7 +139,7 @@ async function exchangeAndMerge(
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
   const length = bounds[bounds.length - 1]!
-  // My own list has been sent: its memory takes the slice, so that no more than twice the slice is ever held.
+  // My own list has been sent, so its memory is reused for the slice: at most twice the slice is held at any time.
   received[column.me] = received[column.me]!.slice()
   const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
   if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)

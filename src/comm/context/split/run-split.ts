@@ -34,7 +34,7 @@ export interface SplitOutcome {
   readonly origin: SplitOrigin
 }
 
-/** Runs a split as planned, within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
+/** Runs a planned split within a collective of the parent. @param done as with a {@link SplitAlgorithm} */
 export function runSplit(
   parent: SplitParent,
   exchange: Exchange,

@@ -20,7 +20,7 @@ import {
 /**
  * Like `parallel-sort`, with splitters from regular samples instead of a search
  * (docs/split-algorithms.md#sample-sort): two exchanges whatever the data, for slices of up to about 2 N / p rows,
- * whose bounds must be kept. What has come is merged while the rest is under way.
+ * whose bounds must be stored. Received rows are merged while the rest is in flight.
  */
 export const splitBySampleSort: AwaitingAlgorithm = (call) =>
   splitBySorting(call, async (column, rows, _total, meter) => {
@@ -28,7 +28,7 @@ export const splitBySampleSort: AwaitingAlgorithm = (call) =>
     return { rows: await exchangeWhileMerging(column, rows, cuts, meter), bounds }
   })
 
-/** My slice of every sorter's list, in the order in which they come. */
+/** My slice of every sorter's list, merged in order of arrival. */
 async function exchangeWhileMerging(
   column: Exchange,
   rows: Rows,
@@ -91,7 +91,7 @@ class GrowingMerge {
   }
 }
 
-/** Every sorter offers p rows at regular places; every p-th of all of them, sorted, is a splitter. */
+/** Every sorter contributes p rows at regular intervals; every p-th of all of them, sorted, is a splitter. */
 async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
   const { count } = column
   const offered = (await allgatherBytes(column, bytesOf(sample(rows, count)), exchangeSteps.samples)).map(
@@ -107,7 +107,7 @@ async function sampledCuts(column: Exchange, rows: Rows): Promise<Cuts> {
     const splitter = samples[Math.floor((k * samples.length) / count)]!
     cuts[k] = rowsBelow(rows, splitter, 0)
   }
-  // Slice k begins where all lists are cut for it.
+  // The start of slice k is the sum of its cuts in all lists.
   const starts = new Float64Array(count + 1)
   for (const theirs of await allgatherBytes(column, bytesOf(cuts), exchangeSteps.samples + 64)) {
     wordsOf(theirs).forEach((cut, k) => {

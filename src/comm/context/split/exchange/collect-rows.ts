@@ -4,20 +4,20 @@ import type { SplitMeter } from '../plan/split-meter.js'
 import { mergeRows, type Rows } from '../rows/rows.js'
 import type { RowLocator } from './row-locator.js'
 
-/** What a group of processes has together: all rows, sorted, and the context counter every process drew. */
+/** What a group of processes has collected: all their rows, sorted, and the context counter that each process drew. */
 export interface Collected {
   readonly rows: Rows
-  /** By place in the group. */
+  /** By index in the group. */
   readonly counters: Int32Array
 }
 
 /**
- * The sorted rows of all processes of a group on each of them, merged as they come
+ * Collects the sorted rows of all processes of a group on each of them, merged as they arrive
  * (docs/split-algorithms.md#conventional-and-merging): with Bruck's distances for any number of processes. In the
  * step of distance d a process passes on what it has of the first c = min(d, m - d) contributors, itself being the
  * first; where c < d, those rows are picked out by their owner.
  *
- * @param place place in the group of the process that hosts a world rank
+ * @param place index in the group of a process
  */
 export async function collectRows(
   group: Exchange,

@@ -17,7 +17,9 @@ export interface Cuts {
   readonly bounds: SliceBounds
 }
 
-/** Slices that differ by one row at most, by the search for exact splitters: two exchanges per round. */
+/**
+ * Cuts for slices that differ by at most one row, found by the search for exact splitters: two exchanges per round.
+ */
 export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)
   const seeker = new Seeker(rows, targets)

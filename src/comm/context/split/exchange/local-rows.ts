@@ -2,7 +2,7 @@ import type { SplitCall } from '../plan/split-call.js'
 import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 import { sortRows } from '../rows/sort-rows.js'
 
-/** The rows of the ranks hosted here that chose a color, sorted. The meter holds them. */
+/** The sorted rows of the ranks hosted here that chose a color. The meter counts them as held. */
 export function localRows({ parent, request, meter }: SplitCall, width: RowWidth): Rows {
   const { color, key } = request
   let rows = 0
@@ -19,7 +19,7 @@ export function localRows({ parent, request, meter }: SplitCall, width: RowWidth
   }
   const spare = new Int32Array(words.length)
   meter.hold(spare)
-  // Local ranks ascend, and the sort is stable, so ties are in the order of ranks.
+  // Local ranks ascend and the sort is stable, so ties are in rank order.
   sortRows(width, words, spare)
   meter.hold(null, spare)
   return { words, width }

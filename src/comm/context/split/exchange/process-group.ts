@@ -1,7 +1,7 @@
 import { packWords, unpackWords } from '../../../../base/packing.js'
 import type { Exchange } from '../../../calls/exchange.js'
 
-/** Some processes of an exchange as one of their own, numbered by their place in `members`, of which I am one. */
+/** The exchange restricted to `members`, which include this process; a process is numbered by its index there. */
 export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   return {
     me: members.indexOf(exchange.me),
@@ -14,7 +14,7 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
   }
 }
 
-/** Processes `first` to `first + count - 1` of an exchange as one of their own; I am one of them. */
+/** The exchange restricted to processes `first` to `first + count - 1`, which include this one. */
 export function subrange(exchange: Exchange, first: number, count: number): Exchange {
   return {
     me: exchange.me - first,
@@ -28,9 +28,9 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
 }
 
 /**
- * Block p of my list to process p, which gets it at my index, in ceil(lg count) messages per process (Bruck et al.
- * 1997): in round r everything that has yet to travel a distance with bit r set goes that far. For small blocks: each
- * one travels up to lg count times. Steps `step` to `step + 31`.
+ * All-to-all of small blocks in ceil(lg count) messages per process (Bruck et al. 1997): in round r, all blocks
+ * whose remaining distance has bit r set move by that distance. Each block is sent up to lg count times. Steps `step`
+ * to `step + 31`.
  */
 export async function alltoallWords(
   exchange: Exchange,
@@ -38,7 +38,7 @@ export async function alltoallWords(
   step: number,
 ): Promise<Int32Array[]> {
   const { me, count } = exchange
-  // held[d] is the block that still has to travel the distance d, less what it has travelled.
+  // held[d] is the block to be moved by the distance d in total.
   const held = blocks.map((_, d) => blocks[(me + d) % count]!)
   for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
     const moving: number[] = []

@@ -3,9 +3,9 @@ import type { CommTable } from '../../../table/comm-table.js'
 import type { SplitParent } from '../plan/split-call.js'
 import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 
-/** Whose the rows of a split are: their world ranks, and the parent's process that hosts them. */
+/** Finds the world ranks of the rows of a split, and the parent's processes that host them. */
 export class RowLocator {
-  /** Rows of a parent whose table is spread over processes carry their world ranks. */
+  /** 4 if the parent's table was distributed: rows then carry their world ranks. */
   readonly width: RowWidth
   readonly #parent: SplitParent
   readonly #table: CommTable

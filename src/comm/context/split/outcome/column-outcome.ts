@@ -13,7 +13,7 @@ import { encodeEnds, hostsIn, joinEnds, type Run, runEnds, runOf, type Slice } f
 /** What a process knows once the column has sorted. */
 export interface ColumnOutcome {
   readonly bounds: SliceBounds
-  /** Whether anyone needs the table: not when all communicators are regular, or are told their rows. */
+  /** Whether any rank needs the table: none does if every communicator is regular or receives its rows. */
   readonly needsTable: boolean
   /** Items of my ranks (`itemsIn`), one message per slice, in their order. */
   readonly items: readonly Int32Array[]
@@ -23,9 +23,9 @@ export interface ColumnOutcome {
 export const emptyOutcome: ColumnOutcome = { bounds: evenBounds(0, 1), needsTable: false, items: [] }
 
 /**
- * Tells all processes of the column where their ranks came out (docs/split-algorithms.md#new-ranks). The column first
- * learns which colors go on from slice to slice, by one allgather of a few words per sorter; then each sorter tells
- * each process.
+ * Sends all processes of the column the new ranks of their ranks (docs/split-algorithms.md#new-ranks). First the
+ * sorters learn which colors span slices, by one allgather of a few words per sorter; then each sorter sends to each
+ * process.
  *
  * @param counters context counter of every process of the parent
  */
@@ -55,7 +55,7 @@ export async function distributeOutcome(
   }
 }
 
-/** One sorter's slice on its way to the processes. */
+/** Writes the messages in which one sorter sends the outcome of its slice. */
 class OutcomeWriter {
   readonly #call: SplitCall
   readonly #layout: SorterLayout
@@ -64,7 +64,7 @@ class OutcomeWriter {
   readonly #processes: number
   readonly #ranksPerProcess: number
   readonly #tally: RunTally
-  /** Row after the last of every run, and what is known of the run. */
+  /** Index after the last row of every run, and the runs. */
   readonly #runEnds: Int32Array
   readonly #runs: Run[]
 
@@ -80,7 +80,7 @@ class OutcomeWriter {
     this.#runs = Array.from(this.#runEnds, (end, i) => runOf(slice, this.#from(i), end, this.#processes))
   }
 
-  /** What the other sorters must know of my first and last run. */
+  /** What the other sorters need about my first and last run. */
   ends(): Int32Array {
     const runs = this.#runs
     if (runs.length === 0) return noWords
@@ -93,7 +93,7 @@ class OutcomeWriter {
     return encodeEnds(runs[0]!, runs[runs.length - 1]!, needsTable)
   }
 
-  /** Takes in the ends of all slices; tells whether anybody will have to ask for rows. */
+  /** Takes in the ends of all slices. Returns whether any rank needs the table. */
   join(ends: readonly Int32Array[], me: number): boolean {
     const { lead, trail, spanning, needsTable } = joinEnds(ends, this.#processes)
     if (this.#runs.length > 0) {
@@ -138,14 +138,17 @@ class OutcomeWriter {
     return run === 0 ? 0 : this.#runEnds[run - 1]!
   }
 
-  /** Whether members of a run that keep its rows are told them; a replicated table brings all of them to everyone. */
+  /**
+   * Whether members of a run that store its rows themselves are sent them; with a replicated table every process has
+   * them.
+   */
   #pushesRows(run: Run): boolean {
     return !run.isRegular && this.#call.plan.table === 'distributed'
   }
 
   /**
-   * Processes that hear of run i: those with rows in it here, and where each keeps all rows, those with rows
-   * elsewhere.
+   * Processes that are sent run i: those with rows of it here and, if each stores all rows, those with rows in other
+   * slices.
    */
   #recipientsOf(run: Run, i: number): readonly number[] {
     const isSpanning = sizeOf(run) > this.#runEnds[i]! - this.#from(i)
@@ -153,10 +156,10 @@ class OutcomeWriter {
     return all ? hostsIn(run.hosts, this.#processes) : this.#tally.touched
   }
 
-  /** Whether a process keeps the rows of run i, which has been counted, itself. */
+  /** Whether a process stores the rows of run i, which has been counted, itself. */
   #keeps(run: Run, i: number, process: number): boolean {
     const isWhole = sizeOf(run) === this.#runEnds[i]! - this.#from(i)
-    // Of a run over several slices nobody knows how many rows a process has, but each has one.
+    // How many rows a process has of a run over several slices is not known here, but each has one at least.
     const own = isWhole ? this.#tally.rowsOf[process]! : 1
     return selfHosts(sizeOf(run), own, this.#call.plan.selfHostRows, this.#ranksPerProcess)
   }
@@ -184,7 +187,7 @@ function sizeOf({ start, end }: Run): number {
 
 const noWords = new Int32Array(0)
 
-/** Tells a shadow what its column found out. */
+/** Sends the outcome of a column to a shadow. */
 export function sendOutcome(
   exchange: Exchange,
   peer: number,

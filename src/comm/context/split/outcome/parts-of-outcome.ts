@@ -10,7 +10,7 @@ import { hostsIn } from '../rows/runs.js'
 import type { ColumnOutcome } from './column-outcome.js'
 import type { SplitTable } from './split-table.js'
 
-/** What is known of one new communicator with ranks here: its items, of one or several slices. */
+/** The items of one new communicator with ranks here, from one or several slices. */
 interface Gathered {
   readonly about: Item
   readonly items: Item[]
@@ -37,7 +37,7 @@ export function partsOfOutcome(
   }
   const parts = [...byStart.values()].map((gathered) => partOf(call, gathered, table))
   if (table.kind === 'distributed') {
-    // Communicators count their use of it when they are made; with none it is given back.
+    // Communicators retain it when they are made; if none does, it is released.
     const uses = parts.some((part) => part.table.kind === 'distributed')
     if (!uses) table.slices.settle()
   }
@@ -49,7 +49,7 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   const hosted = new Int32Array(gathered.hosted)
   const ranks = new Int32Array(gathered.hosted)
   let at = 0
-  // Slices come in order, and so do the rows in them: new ranks ascend.
+  // Slices are in order, and so are their rows: new ranks ascend.
   for (const { rows } of gathered.items) {
     for (let i = 0; i < rows.length; i += 2) {
       hosted[at] = indexIn(parent.localRanks, rows[i]!)
@@ -61,7 +61,7 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   if (table.kind === 'replicated') {
     return { id, hosted, table: rankTable(table.worldRanks.slice(start, start + size)) }
   }
-  // One process may keep the rows of a communicator and another ask for them; both number its processes alike.
+  // One process may store the rows of a communicator and another look them up; both number its processes the same.
   const leader = processOf(parent.runtime.layout, first)
   const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes[process]!)
   const processes = Int32Array.from([leader, ...members.filter((process) => process !== leader)])

@@ -4,7 +4,7 @@ import type { RowLocator } from '../exchange/row-locator.js'
 import type { SplitCall, SplitPart } from '../plan/split-call.js'
 import { type Rows, rowWord } from '../rows/rows.js'
 
-/** The communicators with ranks here, where the whole sorted table is. */
+/** The communicators with ranks here, on a process that has the whole sorted table. */
 export function partsOfRows(
   { parent }: SplitCall,
   rows: Rows,

@@ -11,7 +11,7 @@ import { type TableLayout, tableLayout } from '../plan/table-layout.js'
 import type { Slice } from '../rows/runs.js'
 import type { ColumnOutcome } from './column-outcome.js'
 
-/** What the members of irregular communicators look their ranks up in. */
+/** Where the members of irregular communicators look up ranks. */
 export type SplitTable =
   | { readonly kind: 'none' }
   /** World ranks of all rows, by position. */
@@ -63,7 +63,7 @@ export async function tableOf(
   return { kind: 'distributed', slices }
 }
 
-/** The rows I shall answer for: part of my own slice, or several sorters' slices together. */
+/** The slice that this process hosts: part of its own, or several sorters' slices joined. */
 async function ownSlice(
   column: Exchange,
   { bounds, mine }: TableLayout,
@@ -75,7 +75,7 @@ async function ownSlice(
     const start = bounds.start(mine)
     return { start, worldRanks: worldRanks.slice(start - base, bounds.start(mine + 1) - base) }
   }
-  // Everybody knows who needs what, so no sizes travel.
+  // All processes know who needs what, so no sizes are sent.
   const { me, count } = column
   const sliceAt = (sorter: number) => Math.floor((sorter * bounds.slices) / count)
   const overlap = (sorter: number, slice: number): [number, number] => [
@@ -102,7 +102,7 @@ async function ownSlice(
   return { start, worldRanks: rows }
 }
 
-/** All slices on every process of the column, and its shadow's. */
+/** Brings all slices to every process of the column, and to its shadow. */
 async function replicate(
   { exchange, meter }: SplitCall,
   layout: SorterLayout,

@@ -1,8 +1,9 @@
 /**
- * Who sorts with whom (docs/split-algorithms.md#sorters-and-columns), for any number n of processes and 1 <= p <= n
- * sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column j holds the
- * j-th member of every block: its p members sort together, and the q columns do the same sort side by side. A
- * (q+1)-th member is the **shadow** of the one before it: it hands in its rows with its block and is told the result.
+ * Which processes sort together (docs/split-algorithms.md#sorters-and-columns), for any number n of processes and
+ * 1 <= p <= n sorters. Block b holds the processes [floor(b n / p), floor((b + 1) n / p)), q or q + 1 of them. Column
+ * j holds the j-th member of every block: its p members sort together, and the q columns perform the same sort
+ * redundantly. A (q+1)-th member is the **shadow** of the one before it: it contributes its rows to its block and is
+ * sent the result.
  */
 export interface SorterLayout {
   readonly sorters: number
@@ -11,12 +12,12 @@ export interface SorterLayout {
   /** Processes of my block: `blockStart` to `blockEnd - 1`. */
   readonly blockStart: number
   readonly blockEnd: number
-  /** My column; a shadow has that of the process whose shadow it is. */
+  /** My column; a shadow has the column of the process before it. */
   readonly column: number
   readonly isShadow: boolean
   /** Processes of my column, by block. */
   readonly members: Int32Array
-  /** The process after me, where it is my shadow; else -1. */
+  /** The process after me if it is my shadow, else -1. */
   readonly shadow: number
 }
 

@@ -20,7 +20,10 @@ export interface SplitPart {
   readonly table: CommTable
   /** Local indices, in the parent, of its ranks hosted here, in the order of their new ranks. */
   readonly hosted: Int32Array
-  /** World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not tell. */
+  /**
+   * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not contain
+   * them.
+   */
   readonly processes?: Int32Array
 }
 
@@ -47,15 +50,15 @@ export interface SplitCall {
 }
 
 /**
- * How the processes of a communicator find out together who ends up with whom. Each gives `done` the parts that have
- * ranks of its own, and nothing else: at once, or later, also after its promise has resolved.
+ * How the processes of a communicator compute the new communicators. Each passes `done` only the parts that have
+ * ranks of its own: at once or later, possibly after its promise has resolved.
  */
 export type SplitAlgorithm = (
   call: SplitCall,
   done: (parts: readonly SplitPart[]) => void,
 ) => Promise<undefined> | undefined
 
-/** One that awaits its frames: for splits that are large, or rare. */
+/** An algorithm that awaits its frames: for large or rare splits. */
 export type AwaitingAlgorithm = (call: SplitCall) => Promise<readonly SplitPart[]>
 
 /** The split that made a communicator, retained for its description. */

@@ -1,6 +1,6 @@
 import type { Exchange, Take } from '../../../calls/exchange.js'
 
-/** What one phase of a split cost this process. */
+/** The cost of one phase of a split in this process. */
 export interface PhaseCost {
   readonly seconds: number
   readonly messages: number
@@ -50,7 +50,7 @@ export class SplitMeter {
     return Object.fromEntries(this.#phases.map(({ name, ...cost }) => [name, cost]))
   }
 
-  /** Says that an array is held from now on, and which no longer are. */
+  /** Records that an array is held from now on, and others no longer are. */
   hold(held: Held | null, ...dropped: readonly Held[]): void {
     this.#held += held?.byteLength ?? 0
     this.peakBytes = Math.max(this.peakBytes, this.#held)

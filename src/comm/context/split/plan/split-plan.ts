@@ -12,21 +12,21 @@ export interface SplitOptions extends WaitOptions {
   /**
    * `conventional`: every process gets all entries and sorts them. `merging`: the same, merged at every stage.
    * `parallel-sort`: blocks of processes merge, sorters exchange by exact splitters. `sample-sort`: by sampled ones.
-   * `minimal`: every process keeps its own share only. Default: `conventional`; `parallel-sort` if a distributed table,
-   * sorters or a table group is requested.
+   * `minimal`: every process stores only its own share. Default: `conventional`; `parallel-sort` if a distributed
+   * table, sorters or a table group is requested.
    */
   readonly algorithm?: SplitAlgorithmName
-  /** Whether every process keeps the world ranks of its communicators, or a slice of the whole table. */
+  /** Whether every process stores the world ranks of its communicators, or a slice of the whole table. */
   readonly table?: 'replicated' | 'distributed'
   /** Sorters p of every group, 1 to the number of processes, of the two sorts. Default: all processes. */
   readonly sorters?: number
   /** Processes P' that share one distributed table. Default: as many as there are sorters. */
   readonly tableGroup?: number
-  /** Communicators of at most this many ranks keep their world ranks themselves. Default: max(64, N / P'). */
+  /** Communicators of at most this many ranks store their world ranks themselves. Default: max(64, N / P'). */
   readonly selfHostRows?: number
-  /** World ranks that a process remembers from look-ups in a distributed table. Default 1024. */
+  /** World ranks that a process caches from look-ups in a distributed table. Default 1024. */
   readonly cacheRows?: number
-  /** Refuses, before anything is allocated, a split that would keep larger tables per process. Default: no limit. */
+  /** Rejects, before anything is allocated, a split that needs larger tables per process. Default: no limit. */
   readonly maxTableBytes?: number
 }
 
@@ -40,7 +40,7 @@ export interface SplitPlan {
   readonly cacheRows: number
 }
 
-/** Options that change what is sent, as numbers all ranks must agree on. */
+/** The options that change what is sent, as numbers on which all ranks must agree. */
 export function agreedWords(options: SplitOptions | undefined): number[] | undefined {
   const { algorithm, table, sorters, tableGroup, selfHostRows } = options ?? {}
   if ((algorithm ?? table ?? sorters ?? tableGroup ?? selfHostRows) === undefined) return undefined
@@ -53,7 +53,7 @@ export function agreedWords(options: SplitOptions | undefined): number[] | undef
   ]
 }
 
-/** Whether two callers ask for the same split; signals are each caller's own. */
+/** Whether two callers pass the same options; signals may differ. */
 export function sameSplitOptions(a: SplitOptions | undefined, b: SplitOptions | undefined): boolean {
   if (a === b) return true
   if (a === undefined || b === undefined || typeof b !== 'object' || b === null) return false
@@ -72,13 +72,14 @@ const defaultCacheRows = 1024
 const leastSelfHostRows = 64
 
 /**
- * The rule, from what the caller said and the number of ranks and processes, which are the same on all ranks:
+ * Chooses from the options and the number of ranks and processes, which are the same on all ranks:
  *
- * - `conventional` with a replicated table, unless a distributed table, sorters or a table group were asked for; then
+ * - `conventional` with a replicated table, unless the options ask for a distributed table, sorters or a table
+ *   group; then
  *   `parallel-sort` with a distributed one. Look-ups cost round trips, and below millions of ranks a whole table is small.
  * - Every process sorts (p = P), and all share one table (P' = p).
- * - Whatever the table, a communicator whose world ranks are in steps keeps their closed form, and with a distributed one
- *   those of at most max(64, N / P') ranks, or wholly here, keep their own rows.
+ * - With any table, a communicator whose world ranks form an arithmetic progression stores their closed form; with a
+ *   distributed one, those of at most max(64, N / P') ranks, or wholly on one process, store their own rows.
  *
  * @throws ERR_ARGUMENT, ERR_TABLE_SIZE
  */
@@ -89,7 +90,7 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   const algorithm = options.algorithm ?? (wantsParallel ? 'parallel-sort' : 'conventional')
   const sorts = algorithm === 'parallel-sort' || algorithm === 'sample-sort'
   const table = options.table ?? (sorts || algorithm === 'minimal' ? 'distributed' : 'replicated')
-  // Where every process keeps its own share, all of them sort.
+  // Every process stores its own share, so all of them sort.
   const sorters = algorithm === 'minimal' ? processes : Math.min(options.sorters ?? processes, processes)
   const tableGroup = Math.min(options.tableGroup ?? sorters, processes)
   const selfHostRows = options.selfHostRows ?? Math.max(leastSelfHostRows, Math.ceil(ranks / tableGroup))
@@ -109,7 +110,7 @@ const optionNames: ReadonlySet<string> = new Set<keyof SplitOptions>([
   'signal',
 ])
 
-/** Whatever can be wrong with the options of one rank. @throws ERR_ARGUMENT */
+/** Checks the options of one rank. @throws ERR_ARGUMENT */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
   requireOptions('split', options)
@@ -135,8 +136,8 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
 }
 
 /**
- * Bytes of tables that a process keeps at most after this split, where ranks are dealt to processes evenly:
- * spelled-out rows of its own ranks and of small communicators, its slice, and where the slices are. Closed forms are
+ * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over processes:
+ * explicit rows of its own ranks and of small communicators, its slice, and the addresses of slices. Closed forms are
  * not counted.
  */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
@@ -145,7 +146,7 @@ export function tableBytes(plan: SplitPlan, ranks: number, processes: number): n
   const hosted = Math.ceil(ranks / processes)
   const slices = sliceCount(tableGroup, sorters, processes)
   const even = Math.ceil(ranks / slices)
-  // Regular samples leave slices of about twice a share at most, whose bounds are kept
+  // Regular samples give slices of about twice a share at most, whose bounds are stored
   // (docs/split-algorithms.md#sample-sort).
   const isSampled = plan.algorithm === 'sample-sort' && slices >= sorters
   const slice = isSampled ? Math.min(ranks, 2 * even + sorters) : even
@@ -163,7 +164,7 @@ function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTable
   )
 }
 
-/** What would take less, if anything. */
+/** Options that would need less memory, if any. */
 function adviceOn(plan: SplitPlan, ranks: number, processes: number, needed: number): string {
   const spread = {
     ...plan,

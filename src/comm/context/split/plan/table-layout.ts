@@ -7,7 +7,7 @@ import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sor
  */
 export interface TableLayout {
   readonly bounds: SliceBounds
-  /** Whom I ask, by slice. */
+  /** The process that this one asks, by slice. */
   readonly servers: Int32Array
   /** The slice I host; -1 for none. */
   readonly mine: number
@@ -32,7 +32,10 @@ export function tableLayout(
     : acrossColumns(layout, sorted, tableGroup, processes)
 }
 
-/** P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; everyone asks its own choice. */
+/**
+ * P' <= p: sorter k hosts slice floor(k P' / p), so a slice is hosted p / P' times; each process asks one of these
+ * hosts.
+ */
 function withinColumn(
   layout: SorterLayout,
   sorted: SliceBounds,
@@ -55,7 +58,7 @@ function withinColumn(
   }
 }
 
-/** P' > p: w neighboring columns each keep 1/w of their sorters' slices; columns left over use the last full group. */
+/** P' > p: w neighboring columns each host 1/w of their sorters' slices; columns left over use the last full group. */
 function acrossColumns(
   layout: SorterLayout,
   sorted: SliceBounds,

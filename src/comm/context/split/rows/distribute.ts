@@ -3,12 +3,12 @@ import { insertRows } from './sort-rows.js'
 
 /**
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[edges[k], edges[k + 1])`, into
- * `spare` of the same length, by where their keys lie between the least and the greatest: rows are dealt to half as
- * many buckets as there are rows, which then hold few rows each, and a last pass puts neighbors in order. That is
- * done for one part of the values after the other, of so many rows that they stay in the cache; a run is cut for it
- * in one place, and goes through the buckets from front to back.
+ * `spare` of the same length, by where their keys lie between the least and the greatest: rows are distributed over
+ * half as many buckets as there are rows, which then hold few rows each, and an insertion sort orders neighbors. This
+ * is done by parts of the range of values, each of as many rows as fit in the cache; a run is cut in one place per
+ * part, and its rows fill the buckets from front to back.
  *
- * False, with `words` as they were, where keys are so unevenly spread that some buckets would hold too many rows.
+ * Returns false, with `words` unchanged, if keys are spread so unevenly that some buckets would hold too many rows.
  */
 export function distributeRuns(
   width: RowWidth,
@@ -64,23 +64,23 @@ interface Bucketing extends Scale {
   readonly buckets: number
 }
 
-/** Rows dealt out together: 1.5 MiB. */
+/** Rows distributed together: 1.5 MiB. */
 const rowsPerPart = 2 ** 17
 /** Rows per bucket on average: few enough that most are in order, enough that the counters stay in the cache. */
 const rowsPerBucket = 2
-/** What the counters take must not show beside the rows: 512 KiB at most. */
+/** Limits the counters to 512 KiB, which is small compared with the rows. */
 const mostBuckets = 2 ** 17
 
 function bucketsFor(rows: number): number {
   return Math.max(1, Math.min(mostBuckets, Math.ceil(rows / rowsPerBucket)))
 }
 
-/** Bytes that {@link distributeRuns} takes for a while, besides what it is given. */
+/** Bytes that {@link distributeRuns} allocates temporarily. */
 export function scratchBytes(rows: number): number {
   return 4 * bucketsFor(rows)
 }
 
-/** Runs are sorted, so colors need a look at their ends only; keys too where there is one color. */
+/** Runs are sorted, so only their ends are read for colors, and for keys if there is one color. */
 function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): Scale {
   let leastColor = words[0]!
   let greatestColor = leastColor
@@ -107,7 +107,7 @@ function scaleOf(width: RowWidth, words: Int32Array, edges: readonly number[]): 
 
 function bucketingOf(rows: number, scale: Scale, low: number, values: number): Bucketing {
   const buckets = bucketsFor(rows)
-  // Just below, so that rounding leads to no bucket beyond the last.
+  // Slightly smaller, so that rounding never gives a bucket beyond the last.
   return { ...scale, low, factor: (buckets * (1 - 2 ** -40)) / values, buckets }
 }
 

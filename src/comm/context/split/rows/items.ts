@@ -2,14 +2,14 @@ import { GrowingInt32Array } from '../../../../base/growing-array.js'
 import { rowWord } from './rows.js'
 import type { Run, Slice } from './runs.js'
 
-// What a sorter tells the processes of its column: where their ranks came out, in runs of one color
+// What a sorter sends to the processes of its column: the new ranks of their ranks, in runs of one color
 // (docs/split-algorithms.md#new-ranks). A record is a head, the set of hosts unless it is that of the record before,
-// (rank, position) of every row of the process, and the world ranks of the run where the process keeps them itself.
+// (rank, position) of every row of the process, and the world ranks of the run if the process stores them itself.
 
 // Words of a head: start, size, first, leader's counter, regular, stride, whether hosts follow, rows, pushed.
 const headWords = 9
 
-/** One run as one of its processes is told of it. */
+/** One run, as sent to one of its processes. */
 export interface Item {
   /** Position of the color's first row, and its number of rows. */
   readonly start: number
@@ -22,7 +22,7 @@ export interface Item {
   readonly hosts: Int32Array
   /** Rank in the parent and position of every row of this process, in turns, by position. */
   readonly rows: Int32Array
-  /** World ranks of this part of the run; empty where the process is to ask for them. */
+  /** World ranks of this part of the run; empty if the process looks them up. */
   readonly pushed: Int32Array
 }
 
@@ -101,9 +101,9 @@ export class RunTally {
 }
 
 /**
- * Whether a process keeps the world ranks of a communicator itself: for free when all ranks are its own, else when
- * they are no more than its share of `selfHostRows`, by the ranks it has in it. So what a process keeps in all
- * communicators of a split together stays about within `selfHostRows`.
+ * Whether a process stores the world ranks of a communicator itself: always if all ranks are its own, else if they
+ * are no more than its share of `selfHostRows`, in proportion to its ranks in it. So a process stores about
+ * `selfHostRows` at most, over all communicators of a split.
  *
  * @param ranksPerProcess of the parent, on average
  */

@@ -1,6 +1,6 @@
 import { type Rows, rowWord } from './rows.js'
 
-/** One sorter's slice of the sorted table: rows at positions `base` and up, with whose they are. */
+/** One sorter's slice of the sorted table: rows at positions `base` and up, with their world ranks and processes. */
 export interface Slice {
   readonly base: number
   readonly rows: Rows
@@ -21,11 +21,11 @@ export interface Run {
   /** Whether world ranks are an arithmetic progression, and its difference (1 for a single row). */
   readonly isRegular: boolean
   readonly stride: number
-  /** Which of the parent's processes host rows: a bit for each. */
+  /** Which of the parent's processes host rows: one bit per process. */
   readonly hosts: Int32Array
 }
 
-/** Where each run of one color ends in a slice: indices of rows, ascending; the last is the number of rows. */
+/** End of each run of one color in a slice: row indices, ascending; the last is the number of rows. */
 export function runEnds({ rows: { words, width }, worldRanks }: Slice): Int32Array {
   const ends: number[] = []
   const rows = worldRanks.length
@@ -91,7 +91,7 @@ export function hostsIn(bits: Int32Array, processes: number): number[] {
 
 const runWords = 7
 
-/** What a sorter tells the others of its column: the runs that may go on in other slices. */
+/** What a sorter sends to the others of its column: the runs that may continue in other slices. */
 export function encodeEnds(lead: Run, trail: Run, needsTable: boolean): Int32Array {
   return Int32Array.of(needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail))
 }
@@ -119,7 +119,7 @@ export interface JoinedEnds {
   readonly needsTable: boolean
 }
 
-/** @param ends what every sorter of the column told, by slice; empty for an empty slice */
+/** @param ends what every sorter of the column sent, by slice; empty for an empty slice */
 export function joinEnds(ends: readonly Int32Array[], processCount: number): JoinedEnds {
   const hostWords = (processCount + 31) >>> 5
   const lead: (Run | undefined)[] = ends.map(() => undefined)

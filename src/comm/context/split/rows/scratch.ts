@@ -1,11 +1,11 @@
 const arrays = new Map<string, Int32Array>()
 
-/** Longer ones are made anew, so that one large split does not keep memory for ever. */
+/** Longer arrays are allocated for each use, so that one large split does not retain memory. */
 const longest = 4096
 
 /**
- * Words to work with until control goes back to the event loop; not cleared. Arrays of more than a few words are
- * memory of their own to the engine, and most of what a small split would cost.
+ * Scratch memory, valid until control returns to the event loop; not cleared. Allocating arrays of more than a few
+ * words would dominate the cost of a small split.
  */
 export function scratch(name: string, length: number): Int32Array {
   if (length > longest) return new Int32Array(length)

@@ -4,11 +4,11 @@ import type { RowWidth } from './rows.js'
 export type LeadingWords = 2 | 3
 
 /**
- * Sorts rows by their first `leading` words, as signed numbers; rows that are equal in these keep their order. Radix
- * sort that looks at no bit in which all rows agree: many rows are cut into parts by their highest bits first, so that
- * each part is then sorted, lowest bits first, in the cache. O(rows) time.
+ * Sorts rows by their first `leading` words, as signed numbers; the sort is stable. Radix sort that skips bits in
+ * which all rows agree: many rows are cut into parts by their highest bits first, so that each part is then sorted,
+ * lowest bits first, in the cache. O(rows) time.
  *
- * @param spare as long as `words`; holds anything afterwards
+ * @param spare as long as `words`; its contents are undefined afterwards
  * @returns `words`
  */
 export function sortRows(
@@ -22,7 +22,7 @@ export function sortRows(
   return words
 }
 
-/** How often {@link sortRows} moves a row, at most. */
+/** How often {@link sortRows} moves each row, at most. */
 export function movesOf(width: RowWidth, words: Int32Array, leading: LeadingWords = 2): number {
   return digitsOf(spreadsOf({ width, leading }, words, 0, words.length), leading, bitsForFew).length
 }
@@ -40,14 +40,15 @@ interface Digit {
   readonly bits: number
 }
 
-/** So few are put in order one by one. */
+/** Up to this many rows are sorted by insertion. */
 const fewRows = 24
 /**
- * Parts of so many rows stay in the cache together with where they go; more are cut into parts of about half as many.
+ * Parts of this many rows fit in the cache together with their destination; larger ones are cut into parts of half
+ * as many.
  */
 const cachedRows = 1 << 14
 const partRows = cachedRows / 2
-/** Bits of a digit: as many counters have to be looked at, so fewer for few rows. */
+/** Bits of a digit: counters grow with their power of two, so fewer for few rows. */
 const mostBits = 11
 const bitsForFew = 8
 const manyRows = 1 << 12
@@ -94,7 +95,7 @@ function sortPart(
 
 const counters = new Int32Array(1 << mostBits)
 
-/** Moves rows from `from` to `to` by one digit, stable; `next` tells then where each of its values ends. */
+/** Moves rows from `from` to `to` by one digit, stably; afterwards `next` has the end of each of its values. */
 function scatterByDigit(
   width: RowWidth,
   digit: Digit,
@@ -112,9 +113,9 @@ function scatterByDigit(
   scatterRows(width, digit, from, to, start, end, next)
 }
 
-// Four rows a round: the engine looks at each array, its kind and length, once per round of a loop, which takes as
-// long as moving a row. They are written out, since whether the engine puts a function in its caller's place depends
-// on when it compiles which. Loops are in functions of their own, so that each is compiled for itself.
+// Loops move four rows per iteration: the engine checks each array's kind and length once per iteration, which takes
+// as long as moving a row. They are unrolled by hand, since whether the engine inlines a function depends on when it
+// compiles which. Loops are in functions of their own, so that each is compiled separately.
 
 function count(
   width: RowWidth,
@@ -145,7 +146,7 @@ function count(
   }
 }
 
-/** Turns how many words there are of each value into where they begin. */
+/** Turns the number of words of each value into its start. */
 function accumulate(next: Int32Array, values: number, start: number): void {
   for (let value = 0, sum = start; value < values; value++) {
     const size = next[value]!
@@ -274,7 +275,7 @@ function isBelow(a: Int32Array, i: number, b: Int32Array, j: number, leading: Le
   return leading === 3 && a[i + 2]! < b[j + 2]!
 }
 
-/** Insertion sort of words `start` to `end - 1`, for few rows or such as are nearly in order. */
+/** Insertion sort of words `start` to `end - 1`, for few rows or rows nearly in order. */
 export function insertRows({ width, leading }: Order, words: Int32Array, start: number, end: number): void {
   for (let at = start + width; at < end; at += width) {
     const color = words[at]!

@@ -6,8 +6,8 @@ import { movesOf, sortRows } from './sort-rows.js'
  * Sorts the sorted runs that lie one after the other in `words`, run k in words `[bounds[k], bounds[k + 1])`, with
  * `spare` of the same length. Returns the one of the two that holds the result.
  *
- * Three ways, whichever moves rows less often. More than four runs of evenly spread keys are dealt out once. Else
- * merging neighbors takes ceil(lg runs) passes, each of which waits for branches nobody can predict; radix sort takes
+ * Chooses the method that moves rows least often. More than four runs of evenly spread keys are distributed over
+ * buckets once. Else merging neighbors takes ceil(lg runs) passes of unpredictable branches; radix sort takes
  * one cheaper pass per 8 bits of the range of colors and of keys. The latter is stable, so it needs runs whose ranks
  * ascend from run to run: then equal rows of several runs are in order already.
  */
@@ -29,7 +29,7 @@ export function sortRuns(
 /** Below this many stages, or rows, merging wins, whatever the keys. */
 const leastStages = 2
 const leastRows = 64
-/** Dealing takes as long as some three stages. */
+/** Distribution takes about as long as three stages. */
 const leastStagesToDistribute = 3
 
 /** Neighbors in pairs, stage by stage; an odd run is carried. */

@@ -2,14 +2,14 @@ import { rowWord } from './rows.js'
 import { scratch } from './scratch.js'
 import { sortRows } from './sort-rows.js'
 
-/** What `split` was told, by rank: color -1 stands for "not a member of any". */
+/** The arguments of a split, by rank; color -1 means null: not a member of any communicator. */
 export interface SplitTable {
   readonly color: Int32Array
   readonly key: Int32Array
 }
 
 /**
- * Who ends up together: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their new
+ * The resulting groups: group g has the ranks `members[start[g] .. start[g + 1] - 1]`, in the order of their new
  * ranks. Groups ascend by color.
  */
 export interface SplitGroups {

@@ -10,18 +10,18 @@ import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
 /** Words of a pivot, the part of a row that orders it. */
 const pivotWords = 3
 
-/** What an owner tells all: what to do with the window, then the next pivot. */
+/** What an owner sends to all: what to do with the window, then the next pivot. */
 const verdictWord = { status: 0, pivot: 1 } as const
 export const verdictWords = 1 + pivotWords
 
 /** `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot was it. */
 const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
 
-/** What a seeker tells an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
+/** What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
 const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
 export const answerWords = 1 + 2 * (1 + pivotWords)
 
-/** What all processes of a column look for: splitter k has `targets[k]` rows below it; 0 to `sorters`. */
+/** What all processes of a column search: splitter k has `targets[k]` rows below it; 0 to `sorters`. */
 export function evenTargets(rows: number, sorters: number): Float64Array {
   return Float64Array.from({ length: sorters + 1 }, (_, k) => Math.floor((k * rows) / sorters))
 }
@@ -57,7 +57,7 @@ export class Seeker {
     return !this.#open.includes(1)
   }
 
-  /** What every owner is told, by splitter; empty for those that are done. */
+  /** The answers to all owners, by splitter; empty for those that are done. */
   answers(): Int32Array[] {
     return Array.from({ length: this.#sorters }, (_, k) => {
       if (this.#open[k] === 0) return new Int32Array(0)
@@ -75,19 +75,19 @@ export class Seeker {
     })
   }
 
-  /** Takes in the verdicts of all owners, in the order of their splitters. */
+  /** Applies the verdicts of all owners, in the order of their splitters. */
   apply(verdicts: Int32Array): void {
     for (let k = 0; k < this.#sorters; k++) {
       if (this.#open[k] === 0) continue
       const at = k * verdictWords
-      const said = verdicts[at + verdictWord.status]
-      if (said === status.done) {
+      const decision = verdicts[at + verdictWord.status]
+      if (decision === status.done) {
         this.#open[k] = 0
         this.cuts[k] = this.#below[k]!
         continue
       }
-      if (said === status.left) this.#high[k] = Math.min(this.#high[k]!, this.#below[k]!)
-      if (said === status.right) this.#low[k] = Math.max(this.#low[k]!, this.#below[k]! + this.#equal[k]!)
+      if (decision === status.left) this.#high[k] = Math.min(this.#high[k]!, this.#below[k]!)
+      if (decision === status.right) this.#low[k] = Math.max(this.#low[k]!, this.#below[k]! + this.#equal[k]!)
       const { words, width } = this.#rows
       const below = rowsBelow(this.#rows, verdicts, at + verdictWord.pivot)
       const isMine =
@@ -111,7 +111,7 @@ export class Seeker {
 
 /** The decision on one splitter. */
 export class Owner {
-  /** Rounds of answers heard so far, the first proposals not counted. */
+  /** Rounds of answers so far, without the first proposals. */
   rounds = 0
   /** Largest share of the rows in question that a round has left over; 3/4 at most. */
   worstRemainder = 0
@@ -132,7 +132,7 @@ export class Owner {
       return verdict
     }
     if (this.#state === 'begun') {
-      // Nothing is below the pivot that nobody has, so everything is on the right.
+      // There is no pivot yet, so nothing is below it and everything is on the right.
       this.#state = 'probing'
       this.#weight = this.#choose(answers, answerWord.right, verdict)
       return verdict
