@@ -104,7 +104,7 @@ function loadedBy(entry: string): {
 }
 
 describe('the packed package', () => {
-  it('holds what it promises and nothing else', () => {
+  it('holds every file that its manifest names, user documents, and no sources', () => {
     const { bin: bins, exports } = manifestIn(installed)
     for (const path of Object.values(bins)) accessSync(join(installed, path), constants.X_OK)
     for (const target of Object.values(exports)) {
@@ -129,12 +129,12 @@ describe('the packed package', () => {
     }
   })
 
-  it('publint finds nothing', async () => {
+  it('has a manifest in which publint finds no problem', async () => {
     const { messages } = await publint({ pkgDir: installed, pack: false, strict: true })
     expect(messages).toEqual([])
   })
 
-  it('its types are those of its code, for ES modules on Node and for bundlers', async () => {
+  it('has types that agree with its code, for ES modules on Node and for bundlers', async () => {
     const checked = await checkPackage(createPackageFromTarballData(readFileSync(tarball)))
     if (checked.types === false) throw new Error('the package has no types')
     // Node loads ES modules only, and resolution of before `exports` finds the root alone.
@@ -147,14 +147,14 @@ describe('the packed package', () => {
     expect(Object.keys(checked.entrypoints).sort()).toEqual(paths.sort())
   })
 
-  it('its command runs by its name', () => {
+  it('installs its command under its name', () => {
     const planned = JSON.parse(bin('plan', 'moore:8x8:r=2', '--k', '3', '--json')) as Record<string, unknown>
     expect(planned).toMatchObject({ messages: { direct: 1536, planned: 988 }, verified: true })
     const multiplied = JSON.parse(bin('spmm', '-n', '16', '--json')) as Record<string, unknown>
     expect(multiplied).toMatchObject({ verified: true, maxRelativeError: 0 })
   })
 
-  it('every export is importable', () => {
+  it('exports values from every entry', () => {
     const imports = entryPaths().map((path, i) => `import * as m${i} from '${path}'`)
     const sizes = entryPaths().map((_, i) => `Object.keys(m${i}).length`)
     writeFileSync(
@@ -204,7 +204,7 @@ describe('the packed package', () => {
     )
   })
 
-  it('a value is exported by one entry only; errors also by the root', async () => {
+  it('exports every value from one entry only, except errors, which the root has, too', async () => {
     writeFileSync(
       join(folder, 'names.mjs'),
       `const names = {}
@@ -267,7 +267,7 @@ describe('the packed package', () => {
     expect(answer).toMatchObject({ fabric: 'threads', results: expected })
   })
 
-  it('its conformance suites run anywhere, on threads too', () => {
+  it('runs its conformance suites without a test runner, on threads too', () => {
     writeFileSync(
       join(folder, 'conformance.mjs'),
       `import { local, threads } from 'rankweave'

@@ -92,7 +92,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /**
-   * Gathers arrays of one length, side by side in rank order, at `root`; null elsewhere. Other values come as an array
+   * Gathers arrays of one length, concatenated in rank order, at `root`; null elsewhere. Other values come as an array
    * of `size` values.
    *
    * @see MPI-4.1 §6.5

@@ -132,7 +132,11 @@ function unknownElementType(tag: string): never {
   throw new RankweaveError('ERR_TYPE', `arrays of this type cannot be sent: ${tag}`)
 }
 
-/** Elements must stay where they are while a message is under way; only buffers of fixed length promise that. */
+/**
+ * Elements must stay where they are while a message is in flight; only buffers of fixed length guarantee that.
+ *
+ * @throws ERR_TYPE for a resizable or detached buffer
+ */
 export function requireFixed(array: TypedArray): void {
   const buffer = array.buffer as ArrayBufferLike & {
     readonly resizable?: boolean

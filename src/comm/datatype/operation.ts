@@ -12,7 +12,7 @@ export interface Operation<T = unknown> {
   readonly kind: 'operation'
   /** What ranks compare to find that they call with different operations. */
   readonly name: string
-  /** Kept for information: every reduction combines in rank order, so nothing needs to commute. */
+  /** For information only: every reduction combines in rank order, so no operation needs to commute. */
   readonly commutative: boolean
   readonly combine: (left: T, right: T) => T | undefined
 }

@@ -79,7 +79,7 @@ export function strided<T extends TypedArray>(array: T, shape: StridedShape): St
   return new StridedView(array, shape)
 }
 
-/** The view as a plain typed array where its elements lie side by side, else the view itself. */
+/** The view as a plain typed array where its elements are contiguous, else the view itself. */
 export function contiguous(data: TypedArray | StridedView): TypedArray | StridedView {
   if (!(data instanceof StridedView)) return data
   if (data.length === 0) return data.array.subarray(0, 0)
