@@ -22,7 +22,7 @@ describeMpi('how a job ends', (mpi) => {
     expect(ended.code).toBe(code)
   })
 
-  it('a signal for one process, and kill -9', async () => {
+  it('a signal to one process, and kill -9', async () => {
     const marker = `job-${process.pid}-${mpi.name}`
     const start = async (): Promise<readonly [Job, number[]]> => {
       const job = startJob(mpi, 2, [...ends('traffic'), marker])
@@ -51,7 +51,7 @@ describeMpi('a signal for the whole job', (mpi) => {
   }
 
   it.each(['SIGINT', 'SIGTERM'] as const)(
-    '%s to the launcher: it or we say so, and nothing is left',
+    '%s to the launcher is reported and leaves no process behind',
     async (name) => {
       const marker = `job-${process.pid}-${mpi.name}-${name}`
       const job = await traffic(marker)
@@ -65,7 +65,7 @@ describeMpi('a signal for the whole job', (mpi) => {
     },
   )
 
-  it('Ctrl-C, which a terminal sends to all: nothing is left', async () => {
+  it('Ctrl-C, which a terminal sends to every process, leaves none behind', async () => {
     const marker = `job-${process.pid}-${mpi.name}-terminal`
     const job = await traffic(marker)
     process.kill(-job.pid, 'SIGINT')
@@ -75,22 +75,25 @@ describeMpi('a signal for the whole job', (mpi) => {
 })
 
 describeMpi('programs on mpi', (mpi) => {
-  it.for([1, 2, 4])('the examples and all matrices on %i processes: the bits of local', async (processes) => {
-    const ranks = 12
-    const expected = await run(programs, { ranks })
-    const args = rankweave(
-      'run',
-      'test/support/mpi-programs.ts',
-      '-n',
-      `${ranks}`,
-      '--fabric',
-      'mpi',
-      '--json',
-    )
-    const { code, stdout, stderr } = await runJob(mpi, processes, args)
-    expect(code, stderr).toBe(0)
-    const { results } = JSON.parse(stdout) as { results: typeof expected }
-    expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
-    for (const { differing } of results) expect(Object.values(differing)).toEqual(matrixNames.map(() => 0))
-  })
+  it.for([1, 2, 4])(
+    'the examples and all matrices on %i processes give the same bits as local',
+    async (processes) => {
+      const ranks = 12
+      const expected = await run(programs, { ranks })
+      const args = rankweave(
+        'run',
+        'test/support/mpi-programs.ts',
+        '-n',
+        `${ranks}`,
+        '--fabric',
+        'mpi',
+        '--json',
+      )
+      const { code, stdout, stderr } = await runJob(mpi, processes, args)
+      expect(code, stderr).toBe(0)
+      const { results } = JSON.parse(stdout) as { results: typeof expected }
+      expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
+      for (const { differing } of results) expect(Object.values(differing)).toEqual(matrixNames.map(() => 0))
+    },
+  )
 })

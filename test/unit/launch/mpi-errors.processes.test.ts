@@ -14,7 +14,7 @@ function alone(nodeArgs: readonly string[], more: readonly string[]) {
   return { status, stderr, code: stderr.split(':')[0] }
 }
 
-describe('mpi where something is missing', () => {
+describe('mpi with something missing', () => {
   it('no launcher', async () => {
     const refused = expect.objectContaining({
       code: 'ERR_MPI_LAUNCHER',
@@ -30,7 +30,7 @@ describe('mpi where something is missing', () => {
     expect(stderr).toContain('npm install koffi')
   })
 
-  it('no library, or one that is none of MPI', () => {
+  it('no library, or one that is not an MPI library', () => {
     const missing = alone([], ['--mpi-lib', '/nowhere/libmpi.so'])
     expect(missing.stderr).toMatch(/^ERR_MPI_LIBRARY: .*--mpi-lib/)
     expect(missing.status).toBe(2)
@@ -39,7 +39,7 @@ describe('mpi where something is missing', () => {
     expect(other.status).toBe(2)
   })
 
-  it('options that do not fit', () => {
+  it('options that do not match the job', () => {
     const env = { ...process.env, OMPI_COMM_WORLD_RANK: '0', OMPI_COMM_WORLD_SIZE: '3' }
     const said = (...args: string[]) =>
       spawnSync(process.execPath, rankweave('run', 'examples/split-grid.ts', '-n', '4', ...args), {
@@ -53,7 +53,7 @@ describe('mpi where something is missing', () => {
 })
 
 describeMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
-  it('is refused: every process would be a world of its own', async () => {
+  it('is rejected: every process would be a world of its own', async () => {
     const other = name === 'MPICH' ? 'libmpi.so.40' : 'libmpich.so.12'
     const args = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi', '--mpi-lib', other)
     const { code, stderr } = await runJob({ name, ...mpi }, 2, args)

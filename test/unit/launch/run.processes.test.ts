@@ -2,8 +2,8 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 
-describe('nothing is left behind', () => {
-  it('that would keep a program alive, or that it did not have before', async () => {
+describe('no leftovers', () => {
+  it('that keep a program alive or add listeners', async () => {
     const script = `
       import { run } from './src/launch/run.ts'
       const loop = () => new Promise((resolve) => setImmediate(resolve))

@@ -24,7 +24,7 @@ function reachable(options: LocalOptions) {
 }
 
 describe('results', () => {
-  it('come in rank order, from synchronous and asynchronous mains, on every layout', async () => {
+  it('are in rank order, from synchronous and asynchronous mains, on every layout', async () => {
     for (const ranks of rankCounts) {
       for (const processes of processCounts) {
         const expected = Array.from({ length: ranks }, (_, rank) => `${rank} of ${ranks}`)
@@ -43,7 +43,7 @@ describe('results', () => {
     }
   })
 
-  it('put ranks where ranksPerProcess says, on processes without ranks too', async () => {
+  it('follow ranksPerProcess, also with processes without ranks', async () => {
     const fabric = local({ ranksPerProcess: [0, 3, 0, 2, 0], nodes: ['x', 'y', 'x', 'y', 'z'] })
     const where = await run((world) => [world.location.process, world.location.node], { ranks: 5, fabric })
     expect(where).toEqual([
@@ -55,7 +55,7 @@ describe('results', () => {
     ])
   })
 
-  it('hand every main the same args', async () => {
+  it('come from mains that get the same args', async () => {
     const args = { name: 'x' }
     const got = await run((_world, given: typeof args) => given, { ranks: 3, processes: 2, args })
     expect(got.every((given) => given === args)).toBe(true)
@@ -80,7 +80,7 @@ describe('results', () => {
   })
 })
 
-describe('bad options', () => {
+describe('invalid options', () => {
   const cases: [string, unknown, unknown, string][] = [
     ['no ranks', rankOf, {}, 'ERR_WORLD'],
     ['0 ranks', rankOf, { ranks: 0 }, 'ERR_WORLD'],
@@ -114,7 +114,7 @@ describe('bad options', () => {
 
 describe('the first error ends the world', () => {
   for (const processes of processCounts) {
-    it(`whatever was thrown, also what has no text (${processes} processes)`, async () => {
+    it(`whatever was thrown, also values without text (${processes} processes)`, async () => {
       for (const thrown of [undefined, null, 7, Object.create(null), Symbol('s')]) {
         const main = async (world: Communicator) => {
           if (world.rank === 1) throw thrown
@@ -155,7 +155,7 @@ describe('the first error ends the world', () => {
     })
   }
 
-  it('also when main throws before it returns a promise', async () => {
+  it('also when main throws synchronously', async () => {
     const first = new TypeError('at once')
     const started: number[] = []
     const main = (world: Communicator) => {
@@ -167,7 +167,7 @@ describe('the first error ends the world', () => {
     expect(started).toEqual([0, 1])
   })
 
-  it('whatever it is', async () => {
+  it('whatever its value', async () => {
     for (const reason of [undefined, null, 'text', 0]) {
       const main = () => Promise.reject(reason)
       await expect(
@@ -201,7 +201,7 @@ describe('the first error ends the world', () => {
     expect(later).toMatchObject({ code: 'ERR_WORLD_ENDED', cause: first })
   })
 
-  it('of two, the one that came first', async () => {
+  it('of two errors, the earlier one', async () => {
     const main = async (world: Communicator) => {
       for (let n = 10 - world.rank; n > 0; n--) await loop()
       throw new Error(`rank ${world.rank}`)
@@ -212,7 +212,7 @@ describe('the first error ends the world', () => {
 
 describe('abort and signal', () => {
   for (const processes of processCounts) {
-    it(`world.abort ends everybody's waits (${processes} processes)`, async () => {
+    it(`world.abort ends the waits of every rank (${processes} processes)`, async () => {
       const reason = new Error('enough')
       const seen: unknown[] = []
       const main = async (world: Communicator) => {
@@ -261,10 +261,10 @@ describe('abort and signal', () => {
   })
 })
 
-describe('nothing is left behind', () => {
+describe('no leftovers', () => {
   const listeners = process.listenerCount('unhandledRejection')
 
-  it('after many worlds, good and bad', async () => {
+  it('after many worlds, successful and failed', async () => {
     for (let n = 0; n < 50; n++) {
       await run(async (world) => world.barrier(), { ranks: 4, processes: 1 + (n % 4) })
       const bad = async (world: Communicator) => {
@@ -278,7 +278,7 @@ describe('nothing is left behind', () => {
     expect(process.listenerCount('unhandledRejection')).toBe(listeners)
   })
 
-  it('messages that nobody received are dropped', async () => {
+  it('messages that were not received are dropped', async () => {
     for (const processes of [1, 2]) {
       const main = async (world: Communicator) => {
         await world.send(Float64Array.of(world.rank), (world.rank + 1) % world.size)
@@ -290,7 +290,7 @@ describe('nothing is left behind', () => {
 })
 
 describe('lost processes', () => {
-  it('fail what needs them; survivors go on, and run tells of the loss', async () => {
+  it('fail operations that need them; the remaining continue, and run rejects with the loss', async () => {
     const { fabric, session } = reachable({ processes: 4 })
     const seen: string[] = []
     const main = async (world: Communicator) => {
@@ -310,7 +310,7 @@ describe('lost processes', () => {
     expect(seen.sort()).toEqual(['ERR_PEER_LOST', 'got 7'])
   })
 
-  it('a loss that nobody catches ends the world', async () => {
+  it('an uncaught loss ends the world', async () => {
     const fabric = local({ processes: 3, faults: { kill: [{ process: 2, afterFrames: 1 }] } })
     const main = async (world: Communicator) => {
       for (let n = 0; n < 10; n++) await world.barrier()
@@ -318,7 +318,7 @@ describe('lost processes', () => {
     await expect(run(main, { ranks: 6, fabric })).rejects.toMatchObject({ code: 'ERR_PEER_LOST' })
   })
 
-  it('after its ranks have returned, a process is not missed', async () => {
+  it('the loss of a process after its ranks have returned has no effect', async () => {
     const { fabric, session } = reachable({ processes: 2 })
     const main = async (world: Communicator) => {
       if (world.rank === 1) return world.rank

@@ -33,7 +33,7 @@ async function failure(promise: Promise<unknown>): Promise<RankweaveError> {
 
 const shared = (bytes: number) => new SharedArrayBuffer(bytes)
 
-describe('a process lost in the middle of', () => {
+describe('a process lost during', () => {
   const lossy = (moment: Moment): Loss => ({
     moment,
     seen: new Int32Array(shared(12)),
@@ -103,7 +103,7 @@ describe('a worker in a loop without await when the world fails', () => {
     return { world, clock }
   }
 
-  it('is terminated after a grace period, which the error of the abort says', async () => {
+  it('is terminated after a grace period, and the error reports it', async () => {
     const abort = new AbortController()
     const { world, clock } = await stuck({ signal: abort.signal })
     const aware = new Promise<void>((resolve) => {
@@ -120,7 +120,7 @@ describe('a worker in a loop without await when the world fails', () => {
     expect(error.message).toMatch(/terminated 5 s later .*: process 1 with ranks 3 to 3$/)
   })
 
-  it('is terminated after an error of a rank elsewhere, which is what run rejects with', async () => {
+  it('is terminated after an error of another rank, with which run rejects', async () => {
     const clock = new ManualClock()
     const args = { kind: 'throw while another is stuck', word: new Int32Array(shared(4)) }
     const fabric = threads({ ranksPerProcess: [2, 1] })
@@ -134,7 +134,7 @@ describe('a worker in a loop without await when the world fails', () => {
     expect(error.message).toMatch(/^on purpose; terminated .*: process 1 with ranks 2 to 2$/)
   })
 
-  it('may go on for as long as it likes when another process is lost', async () => {
+  it('may continue when another process is lost', async () => {
     const { world, clock } = await stuck()
     await workers[0].terminate()
     expect(clock.delays).toEqual([])
@@ -143,8 +143,8 @@ describe('a worker in a loop without await when the world fails', () => {
   })
 })
 
-describe('a program that can never go on', () => {
-  it('because it awaits nothing that could come', async () => {
+describe('a program that can never continue', () => {
+  it('because nothing can settle what it awaits', async () => {
     const fabric = threads({ ranksPerProcess: [2, 1] })
     const error = await failure(
       run(support('threads-program'), { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }),

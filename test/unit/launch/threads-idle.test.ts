@@ -12,7 +12,7 @@ import {
 
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-it('64 ranks that wait in recv schedule nothing: their processes sleep until somebody rings', async () => {
+it('64 ranks that wait in recv schedule nothing: their processes sleep until a frame arrives', async () => {
   const connections = connectThreads(resolveThreads({ processes: 2 }))
   const states = new Int32Array(connections[0].states)
   const asleep = () =>

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { counted, heldAround } from '../../support/leaks.js'
 
-it('33 worlds on threads that ended in all kinds of ways leave nothing behind', async () => {
+it('33 worlds on threads that ended in different ways leave nothing behind', async () => {
   const { before, after } = await heldAround(33)
   expect(counted(after)).toEqual(counted(before))
   // The rings of one world have several MiB.

@@ -13,7 +13,7 @@ describe('a lost worker', () => {
     ['memory', 'memory'],
   ] as const
 
-  it.each(deaths)('%s: the others go on, and run says which process is lost', async (kind, said) => {
+  it.each(deaths)('%s: the others continue, and run reports which process is lost', async (kind, said) => {
     // In a process of its own, to see what the ranks that go on print.
     const code = `
       import { run, threads } from 'rankweave'
@@ -30,7 +30,7 @@ describe('a lost worker', () => {
     expect(stdout).toContain(said)
   })
 
-  it('what workers print reaches the parent', async () => {
+  it('output of workers reaches the parent', async () => {
     const code = `
       import { run } from 'rankweave'
       const args = { kind: 'print' }

@@ -34,7 +34,7 @@ afterEach(() => {
 })
 
 describe('results', () => {
-  it('come back as structured clones, in rank order', async () => {
+  it('are structured clones, in rank order', async () => {
     const results = await start({ kind: 'values' })
     expect(results).toEqual(
       [0, 1, 2].map((rank) => ({
@@ -52,13 +52,13 @@ describe('results', () => {
     expect(new Set([0, a, c]).size).toBe(3)
   })
 
-  it('that cannot be cloned are refused by the name of their rank', async () => {
+  it('that cannot be cloned are rejected with the rank', async () => {
     const error = await failure(start({ kind: 'function result' }))
     expect(error.code).toBe('ERR_CLONE')
     expect(error.message).toContain('rank 2')
   })
 
-  it('come although a program leaves timers behind', async () => {
+  it('are returned although a program leaves timers behind', async () => {
     expect(await start({ kind: 'linger' })).toEqual([0, 1, 2])
   })
 })
@@ -128,7 +128,7 @@ describe('arguments', () => {
 })
 
 describe('a signal', () => {
-  it('that has aborted starts nothing', async () => {
+  it('that is aborted already starts nothing', async () => {
     const reason = new Error('never mind')
     const error = await failure(start({ kind: 'values' }, { signal: AbortSignal.abort(reason) }))
     expect(error.code).toBe('ERR_ABORTED')

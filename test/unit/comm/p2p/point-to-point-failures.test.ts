@@ -9,8 +9,8 @@ import { codeOf, drained, openWorld } from './point-to-point-world.js'
 
 const right = (comm: Communicator) => (comm.rank + 1) % comm.size
 
-describe('arguments of no use', () => {
-  it('are refused with a code, whatever they are', async () => {
+describe('invalid arguments', () => {
+  it('are rejected with an error code', async () => {
     const main = async (world: Communicator) => {
       const detached = new Float64Array(1)
       structuredClone(detached.buffer, { transfer: [detached.buffer] })
@@ -35,7 +35,7 @@ describe('arguments of no use', () => {
   })
 })
 
-describe('the end of a communicator', () => {
+describe('freeing or failing a communicator', () => {
   const close = async (states: Awaited<ReturnType<typeof openWorld>>['states']) => {
     const arriving = states.map((_, at) =>
       states.reduce((sum, { matching }) => sum + matching.envelopesSent[at]!, 0),
@@ -44,7 +44,7 @@ describe('the end of a communicator', () => {
     await Promise.all(states.map(({ matching }) => matching.close()))
   }
 
-  it('fails sends that nobody received and receives that nobody sent to, and lets the rest complete', async () => {
+  it('fails unmatched sends and receives and completes matched ones', async () => {
     for (const options of [
       { processes: 1 },
       { processes: 2 },
@@ -76,7 +76,7 @@ describe('the end of a communicator', () => {
     }
   })
 
-  it('waits for messages that are still under way in pieces, received or not', async () => {
+  it('waits for messages that are partly in flight, matched or not', async () => {
     const world = await openWorld({
       ranks: 2,
       processes: 2,
@@ -96,7 +96,7 @@ describe('the end of a communicator', () => {
     await world.session.close()
   })
 
-  it('fails what is pending and what comes later with the error that ended it', async () => {
+  it('fails pending and later operations with the error that ended it', async () => {
     for (const processes of [1, 2]) {
       const world = await run(
         async (comm) => {
@@ -121,7 +121,7 @@ describe('the end of a communicator', () => {
 })
 
 describe('a lost process', () => {
-  it('fails what needs it, once for receives from any source, and lets the others go on', async () => {
+  it('fails operations that need it, and receives from any source once; others continue', async () => {
     for (const bulk of [true, false]) {
       const world = await openWorld({
         ranks: 3,
@@ -162,8 +162,8 @@ describe('a lost process', () => {
   })
 })
 
-describe('buffers that vanish', () => {
-  it('while a send is pending fail both sides', async () => {
+describe('detached buffers', () => {
+  it('fail both sides of a pending send', async () => {
     for (const options of [{}, { processes: 2 }, { processes: 2, bulk: false }]) {
       const world = await openWorld({ ranks: 2, eagerLimitBytes: 0, ...options })
       const [a, b] = world.comms
@@ -177,8 +177,8 @@ describe('buffers that vanish', () => {
   })
 })
 
-describe('in a whole world', () => {
-  it('a receive that nobody sends to is a deadlock, which names it', async () => {
+describe('point-to-point in a world', () => {
+  it('an unmatched receive is reported as a deadlock that names it', async () => {
     const error = await run(async (world) => void (await world.recv((world.rank + 1) % 2, 3)), {
       ranks: 2,
       fabric: local({ processes: 2 }),
@@ -188,7 +188,7 @@ describe('in a whole world', () => {
     expect(error.message).toContain('recv(source 0, tag 3)')
   })
 
-  it('head-to-head sends past the eager limit are a deadlock, and below it none', async () => {
+  it('head-to-head sends deadlock above the eager limit and complete below it', async () => {
     const exchange = async (world: Communicator) => {
       await world.send(new Int8Array(100), 1 - world.rank)
       return (await world.recv(1 - world.rank)).count
@@ -221,7 +221,7 @@ describe('in a whole world', () => {
     }
   })
 
-  it('freeing is safe with messages that nobody receives', async () => {
+  it('free completes although messages were not received', async () => {
     for (const processes of [1, 2, 5]) {
       for (const eagerLimitBytes of [0, 1000]) {
         const codes = await run(
@@ -245,7 +245,7 @@ describe('in a whole world', () => {
     }
   })
 
-  it('types have a code each', () => {
+  it('every element type has its own code', () => {
     expect(new Set(Object.values(typeCode)).size).toBe(12)
   })
 })

@@ -6,7 +6,7 @@ import { PROC_NULL } from '../../../../src/matching/wildcards.js'
 import { codeOf, drained, onEveryRank, openWorld, thrownCode } from './point-to-point-world.js'
 
 describe('matched messages', () => {
-  it('can be received once', async () => {
+  it('can be received exactly once', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
     await comms[0]!.send(1, 0)
     const matched = await comms[0]!.mprobe()
@@ -17,7 +17,7 @@ describe('matched messages', () => {
     await session.close()
   })
 
-  it('are taken from the receives that come later', async () => {
+  it('are not visible to later receives', async () => {
     for (const processes of [1, 2]) {
       const world = await openWorld({ ranks: 2, processes, eagerLimitBytes: 0 })
       const [sender, receiver] = world.comms
@@ -33,8 +33,8 @@ describe('matched messages', () => {
   })
 })
 
-describe('reports', () => {
-  it('name the rank, the call and the communicator of every wait, and of nothing else', async () => {
+describe('reports of blocked ranks', () => {
+  it('name rank, call and communicator of every wait, and nothing else', async () => {
     for (const processes of [1, 3]) {
       const world = await openWorld({ ranks: 3, processes, eagerLimitBytes: 0 })
       const [a, b, c] = world.comms
@@ -76,8 +76,8 @@ describe('reports', () => {
   })
 })
 
-describe('one event loop', () => {
-  it('lets timers run while two ranks do nothing but answer each other', async () => {
+describe('a shared event loop', () => {
+  it('runs timers while two ranks only answer each other', async () => {
     for (const eagerLimitBytes of [0, 1000]) {
       let rung = false
       setTimeout(() => {
@@ -100,7 +100,7 @@ describe('one event loop', () => {
     }
   })
 
-  it('lets timers run while a rank polls, sends to itself, or asks what is there already', async () => {
+  it('runs timers while a rank polls, sends to itself, or probes messages that have arrived', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
     const comm = comms[0]!
     const until = async (step: () => Promise<unknown>) => {

@@ -42,7 +42,7 @@ const right = (comm: Communicator) => (comm.rank + 1) % comm.size
 const left = (comm: Communicator) => (comm.rank + comm.size - 1) % comm.size
 
 describe.each(ways)('$name', ({ options }) => {
-  it('carries every type, also empty, into fresh arrays and into given ones, around rings', async () => {
+  it('sends every element type, also empty, into fresh and given arrays around rings', async () => {
     for (const ranks of rankCounts) {
       await onEveryRank({ ranks, ...options }, async (comm) => {
         const [to, from] = [right(comm), left(comm)]
@@ -73,7 +73,7 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
-  it('carries strided views into strided views', async () => {
+  it('sends strided views into strided views', async () => {
     for (const ranks of [1, 2, 5, 7]) {
       await onEveryRank({ ranks, ...options }, async (comm) => {
         const [to, from] = [right(comm), left(comm)]
@@ -102,7 +102,7 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
-  it('carries values as their structured clone', async () => {
+  it('sends values as structured clones', async () => {
     await onEveryRank({ ranks: 3, ...options }, async (comm) => {
       const [to, from] = [right(comm), left(comm)]
       const value = (rank: number) => ({
@@ -129,7 +129,7 @@ describe.each(ways)('$name', ({ options }) => {
     })
   })
 
-  it('lets the sender change its data once the send has completed', async () => {
+  it('reads the data before the send completes', async () => {
     await onEveryRank({ ranks: 2, ...options }, async (comm) => {
       for (const countElems of [1, 10, 1000]) {
         if (comm.rank === 0) {
@@ -146,7 +146,7 @@ describe.each(ways)('$name', ({ options }) => {
     })
   })
 
-  it('fails a receive that is too small or of another type, takes the message, and leaves into and the sender alone', async () => {
+  it('fails a receive that is too small or of another type, consumes the message, and leaves the buffer unchanged', async () => {
     await onEveryRank({ ranks: 2, ...options }, async (comm) => {
       if (comm.rank === 0) {
         for (const mode of ['send', 'ssend'] as const) {
@@ -171,7 +171,7 @@ describe.each(ways)('$name', ({ options }) => {
     })
   })
 
-  it('completes a synchronous send only when it is matched', async () => {
+  it('completes a synchronous send only after the match', async () => {
     for (const countElems of [0, 4, 500]) {
       const world = await openWorld({ ranks: 2, ...options })
       const [sender, receiver] = world.comms
@@ -191,7 +191,7 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
-  it('probes: what is seen is what is received next', async () => {
+  it('probe returns the message that is received next', async () => {
     await onEveryRank({ ranks: 3, ...options }, async (comm) => {
       if (comm.rank > 0) {
         for (let n = 0; n < 20; n++) await comm.send(marked('Int8Array', n, comm.rank, 0, n), 0, n % 4)
@@ -212,7 +212,7 @@ describe.each(ways)('$name', ({ options }) => {
     })
   })
 
-  it('counts messages and bytes of every rank', async () => {
+  it('counts messages and bytes per rank', async () => {
     const counted = await onEveryRank({ ranks: 4, ...options }, async (comm) => {
       const send = comm.isend(new Float64Array(10), right(comm))
       await comm.recv(left(comm), 0)
@@ -230,7 +230,7 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
-  it('moves no more than the credit allows to a rank that does not receive, and all of it in the end', async () => {
+  it('bounds eager data to a rank that does not receive by the credit, and delivers everything in the end', async () => {
     const credit = options.creditBytes ?? 1000
     const world = await openWorld({ ranks: 2, ...options, creditBytes: credit })
     const [sender, receiver] = world.comms
@@ -254,7 +254,7 @@ describe.each(ways)('$name', ({ options }) => {
   })
 })
 
-describe('copies', () => {
+describe('copies per message', () => {
   const copied = async (options: TestWorldOptions, posted: boolean, into: boolean) => {
     const world = await openWorld(options)
     const [sender, receiver] = world.comms
@@ -272,7 +272,7 @@ describe('copies', () => {
     return { copies: bytes / 8000, messagesInProcess }
   }
 
-  it('in a process are one, and two for an eager message that waits and has a given buffer', async () => {
+  it('within a process: one, two for an unexpected eager message with a given buffer', async () => {
     for (const eagerLimitBytes of [0, 1e6]) {
       for (const posted of [false, true]) {
         for (const into of [false, true]) {
@@ -286,7 +286,7 @@ describe('copies', () => {
     }
   })
 
-  it('between processes are one from the frame, and none of ours by bulk', async () => {
+  it('between processes: one from the frame, none with bulk transfer', async () => {
     const between = { ranks: 2, processes: 2 }
     for (const into of [false, true]) {
       expect(await copied({ ...between, eagerLimitBytes: 1e6 }, true, into)).toEqual({
@@ -301,7 +301,7 @@ describe('copies', () => {
 
 describe('a message of 64 MiB', () => {
   it.each([{ processes: 1 }, { processes: 2 }, { processes: 2, bulk: false }])(
-    'arrives whole, %o',
+    'arrives completely, %o',
     async (options) => {
       const elems = 2 ** 23
       await onEveryRank({ ranks: 2, scribble: false, ...options }, async (comm) => {
@@ -321,7 +321,7 @@ describe('a message of 64 MiB', () => {
 })
 
 describe('PROC_NULL', () => {
-  it('takes every send and gives every receive nothing, at once', async () => {
+  it('completes every send and receive at once, without data', async () => {
     const { comms, session } = await openWorld({ ranks: 1 })
     const [comm] = comms
     await comm!.send(Float64Array.of(1), PROC_NULL)
@@ -343,7 +343,7 @@ describe('PROC_NULL', () => {
     await session.close()
   })
 
-  it('ends a shift at the border', async () => {
+  it('ends a shift at the boundary', async () => {
     await onEveryRank({ ranks: 4, processes: 2 }, async (comm) => {
       const to = comm.rank === 3 ? PROC_NULL : comm.rank + 1
       const from = comm.rank === 0 ? PROC_NULL : comm.rank - 1
@@ -353,8 +353,8 @@ describe('PROC_NULL', () => {
   })
 })
 
-describe('arguments', () => {
-  it('are refused before anything is sent: promises reject, requests throw', async () => {
+describe('point-to-point arguments', () => {
+  it('are checked before anything is sent: promises reject, requests throw', async () => {
     const world = await openWorld({ ranks: 2, processes: 2 })
     const comm = world.comms[0]!
     const bad = <T>(value: unknown) => value as T
@@ -404,7 +404,7 @@ describe('arguments', () => {
     await world.session.close()
   })
 
-  it('may be the largest tag and 2^31 - 1 is it', async () => {
+  it('accept tags up to 2^31 - 1', async () => {
     expect(maxTag).toBe(2 ** 31 - 1)
     await onEveryRank({ ranks: 2, processes: 2 }, async (comm) => {
       const { tag } = await comm.sendrecv(1, 1 - comm.rank, 1 - comm.rank, {

@@ -17,7 +17,7 @@ const pair = async (options: Partial<TestWorldOptions> = {}) => {
 }
 
 describe.each(layouts)('on %o', (options) => {
-  it('a request can be tested and waited for as often as one likes', async () => {
+  it('a request can be tested and waited for repeatedly', async () => {
     const { world, a, b } = await pair(options)
     const receive = b.irecv<Int8Array>(0, 1)
     expect(await receive.test()).toEqual({ done: false })
@@ -35,7 +35,7 @@ describe.each(layouts)('on %o', (options) => {
     await world.session.close()
   })
 
-  it('polling alone completes transfers', async () => {
+  it('transfers complete by polling alone', async () => {
     await onEveryRank({ ranks: 2, eagerLimitBytes: 0, ...options }, async (comm) => {
       const other = 1 - comm.rank
       const requests = [comm.isend(new Int8Array(500).fill(comm.rank), other), comm.irecv(other)] as const
@@ -45,7 +45,7 @@ describe.each(layouts)('on %o', (options) => {
     })
   })
 
-  it('a cancelled receive takes no message', async () => {
+  it('a cancelled receive consumes no message', async () => {
     const { world, a, b } = await pair(options)
     const cancelled = b.irecv(0, 1)
     const next = b.irecv(0, 1)
@@ -79,7 +79,7 @@ describe.each(layouts)('on %o', (options) => {
     await world.session.close()
   })
 
-  it('a send whose cancel and whose match cross goes one way or the other', async () => {
+  it('a send whose cancel crosses its match is either cancelled or completes', async () => {
     for (let delay = 0; delay < 6; delay++) {
       const { world, a, b } = await pair({ ...options, seed: delay })
       const data = new Int8Array(300).fill(delay)
@@ -101,7 +101,7 @@ describe.each(layouts)('on %o', (options) => {
     }
   })
 
-  it('data that is buffered for its receiver is not taken back', async () => {
+  it('cancel does not take back buffered data', async () => {
     const { world, a, b } = await pair({ ...options, eagerLimitBytes: 1000 })
     const send = a.isend('x', 1)
     send.cancel()
@@ -110,7 +110,7 @@ describe.each(layouts)('on %o', (options) => {
     await world.session.close()
   })
 
-  it('a signal of an operation cancels it', async () => {
+  it('the signal of an operation cancels it', async () => {
     const { world, a, b } = await pair(options)
     const { signal, abort } = controller()
     const waiting = [
@@ -135,7 +135,7 @@ describe.each(layouts)('on %o', (options) => {
     await world.session.close()
   })
 
-  it('a signal of a wait ends that wait only', async () => {
+  it('the signal of a wait ends only that wait', async () => {
     const { world, a, b } = await pair(options)
     const requests = [b.irecv(0, 1), b.irecv(0, 2)]
     const { signal, abort } = controller()
@@ -162,7 +162,7 @@ describe.each(layouts)('on %o', (options) => {
     await world.session.close()
   })
 
-  it('waitany and waitsome give what is there', async () => {
+  it('waitany and waitsome return what has completed', async () => {
     const { world, a, b } = await pair(options)
     const requests = Array.from({ length: 4 }, (_, tag) => b.irecv<number>(0, tag))
     const any = waitany(requests)
@@ -187,7 +187,7 @@ describe('requests', () => {
     expect('then' in Request.prototype).toBe(false)
   })
 
-  it('of an empty list: waitall has all, waitany has none to give', async () => {
+  it('in an empty list: waitall resolves, waitany rejects', async () => {
     expect(await waitall([])).toEqual([])
     expect(await testall([])).toEqual({ done: true, values: [] })
     expect(await testany([])).toEqual({ done: false })
@@ -195,7 +195,7 @@ describe('requests', () => {
     expect(await codeOf(waitsome([]))).toBe('ERR_REQUEST')
   })
 
-  it('of a list that is none, and waits with a signal that is none, are refused and leave nobody waiting', async () => {
+  it('in an invalid list, or with an invalid signal, are rejected and leave no rank blocked', async () => {
     const { world, b } = await pair()
     const request = b.irecv(0, 1)
     for (const list of [null, undefined, 5, [null], [request, {}], 'x'] as never[]) {
@@ -213,7 +213,7 @@ describe('requests', () => {
     await world.session.close()
   })
 
-  it('that fail make waitall and waitany reject, and leave the others pending', async () => {
+  it('that fail make waitall and waitany reject and leave the others pending', async () => {
     const { world, a, b } = await pair()
     const short = b.irecv(0, 1, { into: new Int8Array(1) })
     const other = b.irecv<string>(0, 2)
@@ -240,7 +240,7 @@ describe('requests', () => {
     await world.session.close()
   })
 
-  it('that nobody waits for disturb nobody when they fail', async () => {
+  it('that no rank waits for cause no unhandled rejection when they fail', async () => {
     const unhandled: unknown[] = []
     const note = (reason: unknown) => unhandled.push(reason)
     process.on('unhandledRejection', note)
@@ -261,7 +261,7 @@ describe('requests', () => {
     expect(unhandled).toEqual([])
   })
 
-  it('share a signal by the hundred without a warning', async () => {
+  it('share one signal, hundreds of them, without a warning', async () => {
     const warnings: string[] = []
     const note = (warning: Error) => warnings.push(warning.name)
     process.on('warning', note)

@@ -3,7 +3,7 @@ import { decodeError, encodeError } from '../../../../src/comm/process/error-rec
 import { RankweaveError } from '../../../../src/errors.js'
 
 describe('errors that cross processes', () => {
-  it('ours keep code, message, details, stack and what their cause said', () => {
+  it('RankweaveErrors keep code, message, details, stack and cause', () => {
     const error = new RankweaveError('ERR_RANK', 'no such rank', {
       details: { rank: 9 },
       cause: new RankweaveError('ERR_TAG', 'inner'),
@@ -16,13 +16,13 @@ describe('errors that cross processes', () => {
     expect(back.cause).toMatchObject({ code: 'ERR_TAG', message: 'inner' })
   })
 
-  it("anybody else's keep name, message and stack", () => {
+  it('other errors keep name, message and stack', () => {
     const error = new TypeError('not a function')
     const back = decodeError(encodeError(error, 1e6))
     expect(back).toMatchObject({ name: 'TypeError', message: 'not a function', stack: error.stack })
   })
 
-  it('causes come back as what they were, errors as errors, also those that cause each other', () => {
+  it('causes keep their type, also when they are cyclic', () => {
     const inner = new TypeError('not a function')
     const middle = new RankweaveError('ERR_OP', 'operation failed', { cause: inner })
     const back = decodeError(
@@ -43,7 +43,7 @@ describe('errors that cross processes', () => {
     expect(decodeError(encodeError(textless, 1e6)).cause).toMatch(/object/)
   })
 
-  it('whatever was thrown, and causes that JSON does not know', () => {
+  it('any thrown value, and causes that JSON cannot represent', () => {
     expect(decodeError(encodeError('text', 1e6)).message).toBe('text')
     expect(decodeError(encodeError(undefined, 1e6)).message).toBe('undefined')
     expect(decodeError(encodeError(Object.create(null), 1e6)).message).toMatch(/object/)
@@ -51,7 +51,7 @@ describe('errors that cross processes', () => {
     expect(decodeError(encodeError(odd, 1e6))).toMatchObject({ code: 'ERR_OP', cause: '12' })
   })
 
-  it('fit the given bytes, however long the message', () => {
+  it('fit in the given bytes, however long the message', () => {
     for (const message of ['x'.repeat(5000), '\u0000"ü'.repeat(2000)]) {
       for (const error of [new Error(message), new RankweaveError('ERR_OP', message)]) {
         const bytes = encodeError(error, 1024)

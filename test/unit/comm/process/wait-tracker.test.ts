@@ -26,7 +26,7 @@ describe('WaitTracker', () => {
     expect(heard).toEqual(['waiting', 'idle'])
   })
 
-  it('tells when the last rank falls asleep, by waiting or by ending', () => {
+  it('notifies when the last rank falls asleep, by waiting or by finishing', () => {
     const { tracker, heard } = tracked(2)
     tracker.block(0, false)
     tracker.block(1, false)
@@ -37,7 +37,7 @@ describe('WaitTracker', () => {
     expect(tracker.hasEnded(0)).toBe(false)
   })
 
-  it('forgets the waits an ended rank left behind', () => {
+  it('ignores the waits that a finished rank left pending', () => {
     const { tracker, heard } = tracked(1)
     tracker.block(0, false)
     tracker.end(0)

@@ -4,7 +4,7 @@ import { processOf, worldLayout } from '../../../../src/comm/process/world-layou
 const labels = (processes: number) => new Array<string>(processes).fill('n')
 
 describe('worldLayout', () => {
-  it('deals ranks evenly, the first processes get one more', () => {
+  it('distributes ranks evenly, the first processes get one more', () => {
     for (const ranks of [1, 2, 3, 4, 7, 8, 16]) {
       for (const processes of [1, 2, 3, 5, 20]) {
         const { firstRank } = worldLayout(ranks, labels(processes))
@@ -27,7 +27,7 @@ describe('worldLayout', () => {
     expect([...worldLayout(4, ['a', 'b', 'a', 'c']).nodeOfProcess]).toEqual([0, 1, 0, 3])
   })
 
-  it('refuses what does not add up', () => {
+  it('rejects counts that do not add up', () => {
     const bad: [number, string[], number[] | undefined][] = [
       [0, ['a'], undefined],
       [2.5, ['a'], undefined],

@@ -20,7 +20,7 @@ describe('rankTable', () => {
     expect([...worldRanksOf(table)]).toEqual(worldRanks)
   })
 
-  it('keeps a strided table of any size in constant memory', () => {
+  it('stores a strided table of any size in constant memory', () => {
     expect(stridedTable(1_000_000).sizeBytes).toBe(stridedTable(1).sizeBytes)
     expect(rankTable(Int32Array.of(0, 1, 3)).sizeBytes).toBe(12)
   })
@@ -60,7 +60,7 @@ describe('processTable', () => {
     })
   }
 
-  it('does not walk the ranks of a strided table', () => {
+  it('does not iterate over the ranks of a strided table', () => {
     const table = stridedTable(4_000_000)
     let lookups = 0
     const counted = Object.assign(Object.create(table) as typeof table, {

@@ -10,16 +10,13 @@ const cases: readonly { readonly part: SharedTablesCase; readonly ranks: number 
 ]
 
 describe.each(cases)('$part of $ranks ranks on threads', ({ part, ranks }) => {
-  it.each([2, 3])(
-    'are once in memory, and gone after the communicator, on %i processes',
-    async (processes) => {
-      const results = await run<boolean, SharedTablesCase>(program, {
-        ranks,
-        fabric: 'threads',
-        processes,
-        args: part,
-      })
-      expect(results).toEqual(new Array(ranks).fill(true))
-    },
-  )
+  it.each([2, 3])('is stored once, and dropped with the communicator, on %i processes', async (processes) => {
+    const results = await run<boolean, SharedTablesCase>(program, {
+      ranks,
+      fabric: 'threads',
+      processes,
+      args: part,
+    })
+    expect(results).toEqual(new Array(ranks).fill(true))
+  })
 })

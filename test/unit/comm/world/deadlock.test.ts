@@ -71,7 +71,7 @@ describe('a deadlock is reported', () => {
     })
   }
 
-  it('of a frame lost on the way', async () => {
+  it('of a lost frame', async () => {
     const fabric = local({ processes: 2, faults: { lose: (src) => src === 1 } })
     const main = async (world: Communicator) => {
       if (world.rank === 1) await world.send(Int32Array.of(1), 0)
@@ -80,7 +80,7 @@ describe('a deadlock is reported', () => {
     expect((await failureOf(main, { ranks: 2, fabric })).code).toBe('ERR_DEADLOCK')
   })
 
-  it('of delayed frames only once they have arrived', async () => {
+  it('only once delayed frames have arrived', async () => {
     const fabric = local({ processes: 3, seed: 1, faults: { delay: 40 } })
     const main = async (world: Communicator) => {
       for (let n = 0; n < 5; n++) await world.barrier()
@@ -89,7 +89,7 @@ describe('a deadlock is reported', () => {
     expect(await run(main, { ranks: 6, fabric })).toEqual([0, 1, 2, 3, 4, 5])
   })
 
-  it('in a short form when very many ranks wait', async () => {
+  it('in few lines however many ranks wait', async () => {
     const main = async (world: Communicator) => {
       if (world.rank % 100 === 99) return
       await world.recv(world.rank)
@@ -111,7 +111,7 @@ describe('a deadlock is reported', () => {
   })
 })
 
-describe('what may still wake a rank is no deadlock', () => {
+describe('no deadlock while something may still wake a rank', () => {
   const waiting = async (wake: (world: Communicator) => void, processes: number) => {
     const main = async (world: Communicator) => {
       if (world.rank === 0) wake(world)
@@ -159,7 +159,7 @@ describe('what may still wake a rank is no deadlock', () => {
     })
   }
 
-  it('a timer started right after run was called', async () => {
+  it('a timer started right after the call of run', async () => {
     let world0: Communicator | undefined
     const running = run(
       async (world) => {
@@ -194,7 +194,7 @@ describe('what may still wake a rank is no deadlock', () => {
     expect(await run(main, { ranks: 3, processes: 2 })).toEqual([10, 11, 12])
   })
 
-  it('once that is over, the deadlock is reported', async () => {
+  it('afterwards the deadlock is reported', async () => {
     const main = async (world: Communicator) => {
       if (world.rank === 0) setTimeout(() => {}, 60)
       await world.recv(0, 4)
@@ -203,7 +203,7 @@ describe('what may still wake a rank is no deadlock', () => {
   })
 })
 
-describe('frames that are lost', () => {
+describe('lost frames', () => {
   for (const bulk of [true, false]) {
     it(`are not waited for after an abort that came too late (${bulk ? 'bulk' : 'frames'})`, async () => {
       const main = async (world: Communicator) => {
@@ -223,7 +223,7 @@ describe('frames that are lost', () => {
 })
 
 describe('worlds inside a world', () => {
-  it('are reported although ranks of the outer one only wait for them', async () => {
+  it('report a deadlock although ranks of the outer world wait for them', async () => {
     const main = async (world: Communicator) => {
       const inner = await failureOf((comm) => comm.recv(0, 4), { ranks: 2 })
       await world.barrier()
@@ -234,7 +234,7 @@ describe('worlds inside a world', () => {
 })
 
 describe('a timer from before', () => {
-  it('puts the report off, but not for ever', async () => {
+  it('delays the report, but not indefinitely', async () => {
     let ticks = 0
     const interval = setInterval(() => void ticks++, 100)
     const failure = await failureOf((world) => world.recv(0, 4), { ranks: 2, processes: 2 })
@@ -243,7 +243,7 @@ describe('a timer from before', () => {
     expect(ticks).toBeGreaterThan(0)
   })
 
-  it('that is over hides none that was started since', async () => {
+  it('that has ended does not hide one that was started since', async () => {
     setTimeout(() => {}, 30)
     const main = async (world: Communicator) => {
       if (world.rank === 0) setTimeout(() => void world.send(Int32Array.of(1), 1, 4), 200)
@@ -255,7 +255,7 @@ describe('a timer from before', () => {
 })
 
 describe('the report on demand', () => {
-  it('says who waits in every world of this thread', async () => {
+  it('covers every world of this thread', async () => {
     expect(worldReport()).toBe('no world is running')
     let report = ''
     const main = async (world: Communicator) => {
@@ -273,7 +273,7 @@ describe('the report on demand', () => {
     expect(worldReport()).toBe('no world is running')
   })
 
-  it('is all there is without detection', async () => {
+  it('is the only report without detection', async () => {
     const controller = new AbortController()
     setTimeout(() => controller.abort(), 150)
     const main = (world: Communicator) => world.recv(0, 1)

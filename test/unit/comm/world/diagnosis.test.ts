@@ -4,16 +4,14 @@ import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { stateOf } from '../../../../src/comm/world/diagnosis.js'
 import { describeWorld } from '../../../../src/comm/world/diagnosis-text.js'
-import { rangesText, union } from '../../../../src/comm/world/rank-ranges.js'
 import { hostSession, type RunningWorld } from '../../../../src/comm/world/world.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { ReportTriggers } from '../../../../src/launch/report-triggers.js'
-import { StateQuery } from '../../../../src/launch/state-query.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { onDemand } from '../../../support/report-on-demand.js'
 
 describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such signal on Windows)', () => {
-  it('of a world in this thread: ranks in the same call are one line, and who has not come is named', async () => {
+  it('of a world in this thread: one line per call, missing ranks are named', async () => {
     const { report, ask } = onDemand()
     let text = ''
     const main = async (world: Communicator) => {
@@ -48,7 +46,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
 })
 
 describe('a report after some seconds', () => {
-  it('comes once, and not from a world that has ended', async () => {
+  it('is written once, and not after the world has ended', async () => {
     const written: string[] = []
     const clock = new ManualClock()
     const options = { afterSeconds: 30, write: (text: string) => void written.push(text) }
@@ -74,14 +72,14 @@ describe('a report after some seconds', () => {
     { report: { onSignal: 'SIGKILL' } },
     { report: { onSignal: 'SIGNONE' } },
     { report: { write: 'stderr' } },
-  ])('%j is refused', async (wrong) => {
+  ])('rejects %j', async (wrong) => {
     await expect(run(() => 1, { ranks: 1, ...wrong } as never)).rejects.toMatchObject({
       code: 'ERR_ARGUMENT',
     })
   })
 })
 
-describe('what a process knows', () => {
+describe('describeWorld', () => {
   it('of 100,000 ranks is a few lines', async () => {
     const ranks = 100_000
     let text = ''
@@ -114,7 +112,7 @@ describe('what a process knows', () => {
     expect(lines[4]).toBe('  ranks 1-99997 by 4 wait in recv(source 0, tag 2) on communicator 0.0')
   })
 
-  it('that did not answer leaves its ranks unknown', async () => {
+  it('counts the ranks of a process that did not answer as unknown', async () => {
     const layout = worldLayout(4, ['a', 'b'])
     const session = await local({ processes: 2 }).open()
     const [runtime] = session.hosted.map((fabric) => new CommRuntime(fabric, layout))
@@ -125,51 +123,5 @@ describe('what a process knows', () => {
       'process 1 (ranks 2-3) is lost',
     )
     await session.close()
-  })
-})
-
-describe('questions', () => {
-  it('are over when all have answered or ended, or patience has', async () => {
-    const clock = new ManualClock()
-    const posted: [number, number][] = []
-    const questions = new StateQuery(clock, (process, question) => void posted.push([process, question]))
-    const all = questions.ask([0, 1, 2])
-    const some = questions.ask([0, 1])
-    expect(posted).toEqual(
-      [0, 1, 2]
-        .map((process) => [process, 1])
-        .concat([
-          [0, 2],
-          [1, 2],
-        ]),
-    )
-    questions.answered(0, 1, undefined)
-    questions.answered(0, 2, undefined)
-    questions.answered(1, 1, undefined)
-    questions.gone(2)
-    expect([...(await all).keys()]).toEqual([0, 1])
-    clock.pass()
-    expect([...(await some).keys()]).toEqual([0])
-    // Too late.
-    questions.answered(1, 2, undefined)
-    expect((await questions.ask([])).size).toBe(0)
-  })
-})
-
-describe('ranges', () => {
-  it('are named in few words', () => {
-    expect(rangesText([3, 3])).toBe('rank 3')
-    expect(rangesText([0, 3, 7, 7])).toBe('ranks 0-3, 7')
-    expect(rangesText([1, 1, 5, 5, 9, 9, 13, 13])).toBe('ranks 1-13 by 4')
-    expect(rangesText(Array.from({ length: 20 }, (_, i) => i * i).flatMap((rank) => [rank, rank]))).toBe(
-      'ranks 0, 1, 4, 9, 16, 25, 36, 49, 12 more',
-    )
-    expect(
-      union([
-        [4, 5, 9, 9],
-        [0, 3],
-        [6, 6],
-      ]),
-    ).toEqual([0, 6, 9, 9])
   })
 })

@@ -8,7 +8,7 @@ import type { Hang } from '../../../support/threads-hang.js'
 const hang = new URL('../../../support/threads-hang.ts', import.meta.url)
 
 describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such signal on Windows)', () => {
-  it('of a world on threads: all processes are asked', async () => {
+  it('of a world on threads: every process is queried', async () => {
     const { report, ask } = onDemand()
     const clock = new ManualClock()
     const channel = new BroadcastChannel('rankweave-test-diagnosis')
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
 })
 
 describe('a report after some seconds', () => {
-  it('that is due at once says that a world is still being started', async () => {
+  it('that is due at once reports that the world is being started', async () => {
     const clock = new ManualClock()
     const text = new Promise<string>((resolve) => {
       const channel = new BroadcastChannel('rankweave-test-loading')

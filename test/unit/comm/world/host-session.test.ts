@@ -37,7 +37,7 @@ describe('a world of sessions that host one process each', () => {
     const processes = 4
     const fabric = { processes, ...(seed === undefined ? {} : { seed }) }
 
-    it(`gives every session its own ranks' results (seed ${seed})`, async () => {
+    it(`returns to every session the results of its own ranks (seed ${seed})`, async () => {
       const main = async (world: Communicator) => (await world.allgather(Int32Array.of(world.rank))).join()
       const all = '0,1,2,3,4,5'
       expect(await host(main, { ranks: 6 }, fabric)).toEqual([
@@ -48,7 +48,7 @@ describe('a world of sessions that host one process each', () => {
       ])
     })
 
-    it(`serves frames until all are done (seed ${seed})`, async () => {
+    it(`serves frames until every process is done (seed ${seed})`, async () => {
       // Rank 0 has returned long before the others, who still need its process for the agreement and for matching.
       const main = async (world: Communicator) => {
         if (world.rank === 0) {
@@ -63,7 +63,7 @@ describe('a world of sessions that host one process each', () => {
     })
 
     for (const failing of [0, 2]) {
-      it(`ends for all with the first error, of rank ${failing} (seed ${seed})`, async () => {
+      it(`ends every session with the first error, of rank ${failing} (seed ${seed})`, async () => {
         const first = new RangeError('out of cheese')
         const seen: unknown[] = []
         const main = async (world: Communicator) => {
@@ -97,7 +97,7 @@ describe('a world of sessions that host one process each', () => {
       for (const outcome of outcomes) expect(errorOf(outcome)).toMatchObject({ code: 'ERR_OP' })
     })
 
-    it(`ends for all by abort and by the signal of one session (seed ${seed})`, async () => {
+    it(`ends every session by abort and by the signal of one session (seed ${seed})`, async () => {
       const main = async (world: Communicator) => {
         if (world.rank === 3) world.abort('enough')
         await world.recv(0)
@@ -113,7 +113,7 @@ describe('a world of sessions that host one process each', () => {
       }
     })
 
-    it(`finds a deadlock that no session can see alone (seed ${seed})`, async () => {
+    it(`detects a deadlock that no session can see alone (seed ${seed})`, async () => {
       const main = async (world: Communicator) => {
         for (let n = 0; n < 5; n++) await world.barrier()
         if (world.rank === 0) return
@@ -126,7 +126,7 @@ describe('a world of sessions that host one process each', () => {
       }
     })
 
-    it(`does not take a timer or a slow frame for one (seed ${seed})`, async () => {
+    it(`does not report a timer or a slow frame as a deadlock (seed ${seed})`, async () => {
       const main = async (world: Communicator) => {
         if (world.rank === 2) setTimeout(() => void world.send(Int32Array.of(5), 0), 120)
         const { data } = await world.recv<Int32Array>(world.rank === 0 ? 2 : world.rank - 1)
@@ -138,7 +138,7 @@ describe('a world of sessions that host one process each', () => {
     })
   }
 
-  it('finds a deadlock although frames were lost for good', async () => {
+  it('detects a deadlock although frames were lost', async () => {
     const lose = (src: number, _dst: number, n: number) => src === 0 && n === 0
     const fabric = { processes: 2, faults: { lose } }
     const main = async (world: Communicator) => {
@@ -151,7 +151,7 @@ describe('a world of sessions that host one process each', () => {
     }
   })
 
-  it('ends for the others when a process is lost, also process 0', async () => {
+  it('ends for the remaining processes when one is lost, also process 0', async () => {
     for (const victim of [0, 2]) {
       const main = async (world: Communicator) => {
         await loop()
@@ -166,7 +166,7 @@ describe('a world of sessions that host one process each', () => {
     }
   })
 
-  it('closes the session when the options are bad', async () => {
+  it('closes the session when the options are invalid', async () => {
     const { whole, sessions } = await separateSessions({ processes: 1 })
     const promise = hostSession(sessions[0]!, (world) => world.rank, { ranks: 2, ranksPerProcess: [1] })
     await expect(promise).rejects.toMatchObject({ code: 'ERR_WORLD' })

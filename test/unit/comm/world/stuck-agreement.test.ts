@@ -56,7 +56,7 @@ afterEach(() => {
 })
 
 describe('the agreement that a world is stuck', () => {
-  it('finds it in two waves', async () => {
+  it('is reached in two waves', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     for (const wave of [1, 2]) {
       asker.agreement.ask()
@@ -70,7 +70,7 @@ describe('the agreement that a world is stuck', () => {
     expect(asker.decided[1]).toMatchObject({ blocked: 2, ended: 0 })
   })
 
-  it('is not answered before what came with the question has had its effect', async () => {
+  it('answers only after the frames before the query have had their effect', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
     other.take(anyFrame)
@@ -83,7 +83,7 @@ describe('the agreement that a world is stuck', () => {
     for (const header of answers) expect(header[word.stuck]).toBe(0)
   })
 
-  it('is not decided before what came with the answer has had its effect', async () => {
+  it('decides only after the frames before the answer have had their effect', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
     other.take(asker.sent[0]!)
@@ -104,7 +104,7 @@ describe('the agreement that a world is stuck', () => {
     expect(asker.decided).toEqual([undefined, undefined])
   })
 
-  it('answers nothing once it has stopped', async () => {
+  it('does not answer once stopped', async () => {
     const [asker, other] = [new Process(0), new Process(1)]
     asker.agreement.ask()
     other.take(asker.sent[0]!)

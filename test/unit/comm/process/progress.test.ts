@@ -83,13 +83,13 @@ function collectiveFrame(signature: Signature, seq: number): Int32Array {
 }
 
 describe('a rank that is about to wait', () => {
-  it('looks as long as ever when it missed a message while it did nothing but wait', async () => {
+  it('keeps its number of polls when it missed a message while it only waited', async () => {
     const { looks, receive } = openRank()
     for (let i = 0; i < 10; i++) await receive('later')
     expect(new Set(looks)).toEqual(new Set([looks[0]]))
   })
 
-  it('looks less and less when it has more to do before it waits, and longer again once that pays', async () => {
+  it('halves its polls while they fail, and restores them once one succeeds', async () => {
     const { comm, looks, receive } = openRank()
     for (let i = 0; i < 10; i++) await receive('later', () => void comm.send(Uint8Array.of(1), 1))
     expect(looks.at(-1)).toBeLessThan(looks[0]! / 8)
@@ -102,13 +102,13 @@ describe('a rank that is about to wait', () => {
 describe('the last rank of a process to call a collective', () => {
   const barrier: Signature = { name: 'barrier' }
 
-  it('does not wait where what is missing comes at once', async () => {
+  it('does not wait if the missing frame arrives at once', async () => {
     const { comm, collective } = openRank()
     for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'at once')).toBe(0)
     for (let i = 0; i < 3; i++) expect(await collective(() => comm.barrier(), barrier, 'later')).toBe(1)
   })
 
-  it('does not look where promises stand between a frame and what it leads to', () => {
+  it('does not poll if promises lie between a frame and its consequences', () => {
     const looksOf = (call: (comm: Communicator) => Promise<unknown>) => {
       const { comm, looks } = openRank()
       void call(comm)
