@@ -90,8 +90,8 @@ const anyOptions = {
   keys: fc.constantFrom(...Object.keys(keyPatterns)),
 }
 
-describe('every algorithm with every table', () => {
-  it('gives the communicators of the definition', async () => {
+describe('every split algorithm with every kind of table', () => {
+  it('makes the communicators that the definition gives', async () => {
     const anyCase = fc.record({ layout: splitLayouts, ...anyOptions })
     await fc.assert(
       fc.asyncProperty(anyCase, async ({ layout, colors, keys, algorithm, table, selfHostRows }) => {
@@ -123,7 +123,7 @@ describe('every algorithm with every table', () => {
 })
 
 describe('splits of splits', () => {
-  it('to any depth, each level by another algorithm and with another table, parents freed or not', async () => {
+  it('are correct at any depth, with another algorithm and table on each level, parents freed or not', async () => {
     const level = fc.record({ ...anyOptions, seed: fc.nat(), freesFirst: fc.boolean() })
     const nested = fc.record({
       layout: splitLayouts,

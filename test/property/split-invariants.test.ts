@@ -76,7 +76,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
     expect(wholeTables).toBeGreaterThan(0)
   })
 
-  it('what a process keeps of small communicators is within selfHostRows, of large ones a share', async () => {
+  it('rows of small communicators in a process stay within selfHostRows, of large ones within a share', async () => {
     await fc.assert(
       fc.asyncProperty(anyCase, fc.integer({ min: 0, max: 80 }), async ({ layout, colors, keys }, most) => {
         const { ranks, processes, sorters, tableGroup, seed } = layout
@@ -90,7 +90,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
             const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
             if (part === null) return
             const { table, runtime, localRanks, leader } = part.seat().state
-            // What is all here costs no more than being told of one's own ranks.
+            // A communicator wholly in one process costs no more than the items of its own ranks.
             if (table.kind !== 'replicated' || localRanks.length === part.size) return
             const ofProcess = kept.get(runtime) ?? new Map<number, number>()
             kept.set(runtime, ofProcess)
@@ -106,7 +106,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
     )
   })
 
-  it('what maxTableBytes is compared with is not exceeded', async () => {
+  it('tables never exceed the size that maxTableBytes is compared with', async () => {
     const asked = fc.record({
       algorithm: fc.constantFrom('parallel-sort' as const, 'sample-sort' as const, 'minimal' as const),
       table: fc.constantFrom('distributed' as const, 'distributed' as const, 'replicated' as const),
@@ -147,7 +147,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
     )
   })
 
-  it('no message is left over, and ids are equal within a color, else different', async () => {
+  it('no message is left, and ids are equal within a color and different across colors', async () => {
     const kinds = fc.record({
       algorithm: fc.constantFrom(...splitAlgorithms),
       table: fc.constantFrom('distributed' as const, 'replicated' as const),
@@ -167,14 +167,14 @@ describe('invariants of splits on logical processes, frames in random order', ()
             const aside = await world.dup()
             const color = given.color[world.rank]
             const part = await world.split(color < 0 ? null : color, given.key[world.rank], options)
-            // An exchange is spared for the next collective only if it has neither kept nor awaits anything.
+            // An exchange is spared for the next collective only if it retains no message and no receive is pending.
             const lane = [...collectives.lanes].find(({ id }) => id === plainLane)!
             expect(lane.slots.size).toBe(0)
             expect(lane.spareExchange?.idle).toBe(true)
             runtimes.add(runtime)
             const id = part?.seat().state.id
             ids[world.rank] = id && `${id.leader}.${id.counter}`
-            // Tables that nobody uses are released, by messages that nobody waits for: to the home, then to the hosts.
+            // Unused tables are released by messages that no rank awaits: to the home, then to the hosts.
             for (let hop = 0; hop < 2; hop++) await aside.alltoall(new Int32Array(ranks))
           },
           { ranks, fabric: local({ processes, seed }) },

@@ -45,7 +45,7 @@ describe('splitConventional', () => {
     )
   })
 
-  it('knows nobody, one rank, one color, and a color per rank', () => {
+  it('accepts no ranks, one rank, one color, and one color per rank', () => {
     expect(groupsOf([])).toEqual([])
     expect(groupsOf([[-1, 3]])).toEqual([])
     expect(groupsOf([[7, 3]])).toEqual([[0]])
@@ -77,7 +77,7 @@ const world = fc.integer({ min: 1, max: 16 }).chain((ranks) =>
 )
 
 describe('split of a reordered world', () => {
-  it('gives every rank its place, on any layout', async () => {
+  it('gives every rank its new rank on any layout', async () => {
     await fc.assert(
       fc.asyncProperty(world, async ({ cuts, order, table, seed }) => {
         const ranks = table.length

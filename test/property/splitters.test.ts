@@ -42,7 +42,7 @@ function concatenated(all: readonly Rows[]): { words: Int32Array; bounds: number
 }
 
 describe('exact splitters', () => {
-  it('cut all lists so that slices are full, within the bound on rounds and on what each leaves over', () => {
+  it('cut all lists into full slices, within the bounds on rounds and on the remainder of each', () => {
     fc.assert(
       fc.property(lists, (all) => {
         const p = all.length
@@ -85,7 +85,7 @@ const spreadOfKeys = fc.constantFrom<(draw: () => number) => number>(
 )
 
 describe('sorting many rows', () => {
-  it('gives the order of color, key and rank, however keys are spread', () => {
+  it('orders by color, key and rank for any distribution of keys', () => {
     const manyRows = fc.record({
       rows: fc.integer({ min: 60, max: 3000 }),
       runs: fc.integer({ min: 3, max: 20 }),
@@ -117,7 +117,7 @@ describe('sorting many rows', () => {
 })
 
 describe('sorting runs', () => {
-  it('gives the order of color, key and rank, merged or by radix', () => {
+  it('orders by color, key and rank, merged or by radix', () => {
     fc.assert(
       fc.property(lists, (all) => {
         const { words, bounds } = concatenated(all)

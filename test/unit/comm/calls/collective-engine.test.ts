@@ -33,8 +33,8 @@ const thenBarrier = (call: (world: Communicator) => Promise<unknown>) => async (
 
 const processCounts = [1, 2, 4]
 
-describe.each(processCounts)('calls that do not match, on %i processes', (processes) => {
-  it('fail on every rank, naming both calls', async () => {
+describe.each(processCounts)('mismatched calls on %i processes', (processes) => {
+  it('fail on every rank with an error that names both calls', async () => {
     const seen = await outcomes(
       4,
       { processes },
@@ -86,7 +86,7 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
       'reduceScatter',
       'reduceScatter',
     ],
-  ])('are found in their %s', async (_, call, one, other) => {
+  ])('are detected by their %s', async (_, call, one, other) => {
     const seen = await outcomes(4, { processes }, thenBarrier(call))
     for (const { code, message } of seen) {
       expect(code).toBe('ERR_COLLECTIVE_MISMATCH')
@@ -95,7 +95,7 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
     }
   })
 
-  it('end with an error even where nobody sends: two roots that only receive', async () => {
+  it('fail even when no process sends, as with two roots that only receive', async () => {
     const seen = outcomes(4, { processes }, (world) => world.gather(Int32Array.of(1), world.rank < 2 ? 0 : 2))
     const codes = await seen.then(
       (list) => list.map(({ code }) => code),
@@ -104,7 +104,7 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
     for (const code of codes) expect(['ERR_COLLECTIVE_MISMATCH', 'ERR_DEADLOCK']).toContain(code)
   })
 
-  it('revoke the communicator, but no other', async () => {
+  it('revoke their communicator and no other', async () => {
     const seen = await run(
       async (world: Communicator) => {
         const other = await world.dup()
@@ -120,8 +120,8 @@ describe.each(processCounts)('calls that do not match, on %i processes', (proces
   })
 })
 
-describe.each(processCounts)('signals, on %i processes', (processes) => {
-  it('aborting a collective revokes its communicator', async () => {
+describe.each(processCounts)('signals on %i processes', (processes) => {
+  it('a signal that aborts during a collective revokes its communicator', async () => {
     const controller = new AbortController()
     const seen = await outcomes(4, { processes }, async (world) => {
       if (world.rank === 0) {
@@ -134,14 +134,14 @@ describe.each(processCounts)('signals, on %i processes', (processes) => {
     expect(seen[1]!.message).toContain('rank 2 called barrier()')
   })
 
-  it('a signal that is aborted already does the same', async () => {
+  it('a signal that is already aborted revokes the communicator, too', async () => {
     const seen = await outcomes(4, { processes }, (world) =>
       world.allreduce(Int32Array.of(1), 'sum', world.rank === 1 ? { signal: AbortSignal.abort() } : {}),
     )
     expect(seen.map(({ code }) => code)).toEqual(['ERR_REVOKED', 'ERR_ABORTED', 'ERR_REVOKED', 'ERR_REVOKED'])
   })
 
-  it('a signal that is aborted afterwards does nothing', async () => {
+  it('a signal that aborts after the collective has no effect', async () => {
     const controller = new AbortController()
     const seen = await outcomes(4, { processes }, async (world) => {
       await world.barrier({ signal: controller.signal })
@@ -153,7 +153,7 @@ describe.each(processCounts)('signals, on %i processes', (processes) => {
   })
 })
 
-describe.each(processCounts)('failures, on %i processes', (processes) => {
+describe.each(processCounts)('failures on %i processes', (processes) => {
   it('an operation that throws fails all ranks with ERR_OP', async () => {
     const op = createOperation<Int32Array>(
       () => {
@@ -181,7 +181,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
     }
   })
 
-  it('an into that does not fit fails its rank alone', async () => {
+  it('an into that does not fit fails only its rank', async () => {
     const seen = await outcomes(4, { processes }, async (world) => {
       const into = [new Int32Array(3), new Int32Array(2), new Float32Array(3), undefined][world.rank]
       const failed = await outcome(
@@ -197,7 +197,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
     expect(seen.map(({ code }) => code)).toEqual(['ok', 'ERR_TRUNCATE', 'ERR_TYPE_MISMATCH', 'ok'])
   })
 
-  it('counts that a rank expected in vain fail that rank alone', async () => {
+  it('unexpected counts fail only the rank that expected others', async () => {
     const seen = await run(
       async (world: Communicator) => {
         const counts = world.rank === 1 ? [1, 1, 1, 1] : [0, 1, 2, 3]
@@ -210,7 +210,7 @@ describe.each(processCounts)('failures, on %i processes', (processes) => {
     expect(seen).toEqual(['ok', 'ERR_COUNT expected 1 elements of rank 0, got 0', 'ok', 'ok'])
   })
 
-  it('bad arguments reject before the rank joins, so the call can be made again', async () => {
+  it('invalid arguments reject before the rank joins, so it can call again', async () => {
     const seen = await run(
       async (world: Communicator) => {
         const codes: string[] = []
@@ -276,8 +276,8 @@ describe('a lost process', () => {
   })
 })
 
-describe.each(processCounts)('order and completion, on %i processes', (processes) => {
-  it('nobody leaves a barrier before all have come', async () => {
+describe.each(processCounts)('order and completion on %i processes', (processes) => {
+  it('a barrier completes on no rank before every rank has called it', async () => {
     const ranks = 9
     let arrived = 0
     await run(
@@ -294,7 +294,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
     expect(arrived).toBe(5 * ranks)
   })
 
-  it('payloads beyond the largest frame are cut and put together', async () => {
+  it('payloads larger than the largest frame are split and reassembled', async () => {
     const words = 5000
     const seen = await run(
       async (world: Communicator) => {
@@ -307,7 +307,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
     expect(seen).toEqual(new Array(5).fill(true))
   })
 
-  it('results are nobody else’s', async () => {
+  it('results are not shared with other ranks', async () => {
     await run(
       async (world: Communicator) => {
         const sum = await world.allreduce(Float64Array.of(1), 'sum')
@@ -325,7 +325,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
     )
   })
 
-  it('counts the collectives of every rank', async () => {
+  it('counters count the collectives of every rank', async () => {
     const seen = await run(
       async (world: Communicator) => {
         await world.barrier()
@@ -340,7 +340,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
     expect(seen).toEqual(new Array(5).fill([1, 3]))
   })
 
-  it('lanes match their starts apart from plain calls and from each other', async () => {
+  it('lanes match starts independently of plain calls and of each other', async () => {
     const seen = await run(
       async (world: Communicator) => {
         const { state, localIndex } = world.seat()
@@ -368,7 +368,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
           engine.call(localIndex, init, undefined),
         ])
         expect(one).not.toBe(two)
-        // Even ranks start the lanes in one order, odd ranks in the other, with a barrier under way.
+        // Even ranks start the lanes in one order, odd ranks in the other, with a barrier in progress.
         const barrier = world.barrier()
         const order = world.rank % 2 === 0 ? [one, two] : [two, one]
         const started = order.map((lane) =>
@@ -388,7 +388,7 @@ describe.each(processCounts)('order and completion, on %i processes', (processes
 })
 
 describe('reports', () => {
-  it('a rank that never comes is named', async () => {
+  it('a report names the rank that did not call', async () => {
     const world = run(
       (comm: Communicator): Promise<unknown> => (comm.rank === 1 ? comm.recv(0) : comm.barrier()),
       {

@@ -8,7 +8,7 @@ describe('memory from alloc', () => {
     [4, 2],
     [3, 3],
   ] as const) {
-    it(`goes the way of all messages on local, ${ranks} ranks on ${processes} processes`, async () => {
+    it(`is sent like other memory on local, ${ranks} ranks on ${processes} processes`, async () => {
       const reports = await run(main, { ranks, fabric: local({ processes }) })
       expect(reports.map(({ shared }) => shared)).toEqual(new Array(ranks).fill(false))
     })
@@ -19,7 +19,7 @@ describe('alloc', () => {
   const inWorld = <T>(look: (world: Communicator) => T) =>
     run(async (world) => look(world), { ranks: 1 }).then(([value]) => value)
 
-  it('gives zeroed arrays of the type that is asked for', async () => {
+  it('returns zeroed arrays of the requested type', async () => {
     const [bytes, doubles, none, big] = await inWorld((world) => [
       world.alloc(5),
       world.alloc(Float64Array, 3),
@@ -55,7 +55,7 @@ describe('alloc', () => {
     expect(isRankweaveError(error) && error.code).toBe(code)
   })
 
-  it('refuses on a communicator that was freed', async () => {
+  it('rejects a communicator that has been freed', async () => {
     await run(
       async (world) => {
         const copy = await world.dup()

@@ -3,7 +3,7 @@ import { Group } from '../../../../src/comm/table/group.js'
 import { contextsOf, inWorlds, membersOf, talk } from '../../../support/in-worlds.js'
 
 describe('create', () => {
-  it('makes a communicator of a group, in its order', () =>
+  it('makes a communicator of a group, in the order of the group', () =>
     inWorlds(async (world) => {
       const everySecond = [...Array(world.size).keys()].filter((rank) => rank % 2 === 0).reverse()
       const part = await world.create((await world.group()).incl(everySecond))
@@ -13,7 +13,7 @@ describe('create', () => {
       await talk(part, 9)
     }))
 
-  it('makes several at once from disjoint groups, none from empty ones', () =>
+  it('makes a communicator per disjoint group, and none for empty groups', () =>
     inWorlds(async (world) => {
       const all = await world.group()
       const kind = world.rank % 3
@@ -24,7 +24,7 @@ describe('create', () => {
       expect(await world.create(Group.EMPTY)).toBeNull()
     }))
 
-  it('refuses groups of elsewhere, before anything is sent', () =>
+  it('rejects a group with ranks outside the communicator before sending', () =>
     inWorlds(async (world) => {
       const lonely = await world.split(world.rank)
       if (world.size > 1) {
@@ -34,7 +34,7 @@ describe('create', () => {
       expect((await world.create(await world.group()))!.size).toBe(world.size)
     }))
 
-  it('refuses, on all ranks, members that pass different groups, and lives on', () =>
+  it('rejects on all ranks when members pass different groups; the communicator remains usable', () =>
     inWorlds(async (world) => {
       if (world.size < 2) return
       const all = await world.group()

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { ANY_SOURCE, ANY_TAG } from '../../../../src/matching/wildcards.js'
 import { inWorlds } from '../../../support/in-worlds.js'
 
-describe('dup and compare', () => {
-  it('isolates: messages of one communicator never match those of another', () =>
+describe('dup, compare and group', () => {
+  it('dup isolates messages: those of one communicator never match receives of another', () =>
     inWorlds(async (world) => {
       const [a, b] = [await world.dup(), await world.dup()]
       const next = (world.rank + 1) % world.size
@@ -21,7 +21,7 @@ describe('dup and compare', () => {
       for (const request of sent) await request.wait()
     }))
 
-  it('compares: ident, congruent, similar, unequal', () =>
+  it('compare distinguishes ident, congruent, similar and unequal', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()
       const reversed = await world.split(0, -world.rank)
@@ -33,7 +33,7 @@ describe('dup and compare', () => {
       expect(await (await world.group()).compare(await copy.group())).toBe('ident')
     }))
 
-  it('group gives one object, however often it is called', () =>
+  it('group returns the same object on every call', () =>
     inWorlds(async (world) => {
       expect(await world.group()).toBe(await world.group())
     }))

@@ -7,7 +7,7 @@ import { ANY_SOURCE } from '../../../../src/matching/wildcards.js'
 import { contextsOf, inWorlds, talk } from '../../../support/in-worlds.js'
 
 describe('free', () => {
-  it('leaves no context behind', () =>
+  it('leaves no context in any process', () =>
     inWorlds(async (world) => {
       for (let round = 0; round < 3; round++) {
         const part = await world.split(world.rank % 2, -world.rank)
@@ -20,7 +20,7 @@ describe('free', () => {
       expect(contextsOf(world)).toBe(1)
     }))
 
-  it('makes the handle unusable at once', () =>
+  it('makes its handle unusable at once', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()
       const freeing = copy.free()
@@ -30,13 +30,13 @@ describe('free', () => {
       await expect(copy.group()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
     }))
 
-  it('refuses to free the world', () =>
+  it('rejects the world', () =>
     inWorlds(async (world) => {
       await expect(world.free()).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
       await talk(world, 1)
     }))
 
-  it('lets what can complete complete, and ends the rest', () =>
+  it('lets matched operations complete and fails the others', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()
       const next = (world.rank + 1) % world.size
@@ -74,7 +74,7 @@ describe('free', () => {
       expect(contextsOf(world)).toBe(1)
     }))
 
-  it('waits for collectives that were started and not awaited', () =>
+  it('waits for collectives that were started but not awaited', () =>
     inWorlds(async (world) => {
       const copy = await world.dup()
       const sums = Array.from({ length: 5 }, (_, i) => copy.allreduce(Int32Array.of(world.rank + i), 'sum'))

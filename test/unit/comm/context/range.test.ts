@@ -21,7 +21,7 @@ async function check(part: Communicator, world: Communicator, expected: readonly
 }
 
 describe('range', () => {
-  it('is made without a message, in O(1) memory', async () => {
+  it('sends no message and takes O(1) memory', async () => {
     await run(
       async (world) => {
         const before = framesSent(world)
@@ -46,7 +46,7 @@ describe('range', () => {
     )
   })
 
-  it('again and again, overlapping, of any parent, freed or not', async () => {
+  it('can be called repeatedly, for overlapping ranges, of any parent, freed or not', async () => {
     const order = Array.from({ length: ranks }, (_, rank) => rank).sort(
       (a, b) => ((a * 7) % 24) - ((b * 7) % 24),
     )
@@ -82,7 +82,7 @@ describe('range', () => {
     )
   })
 
-  it('refuses what is no range', async () => {
+  it('rejects arguments that are not a range', async () => {
     await run(
       async (world) => {
         await expect(world.range(0, 4)).rejects.toMatchObject({ code: 'ERR_RANK' })

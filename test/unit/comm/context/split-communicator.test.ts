@@ -18,7 +18,7 @@ describe('split', () => {
       await talk(part, 100 + colorOf(world.rank))
     }))
 
-  it('gives null to ranks without a color, even to all', () =>
+  it('returns null to ranks without a color, even if none has one', () =>
     inWorlds(async (world) => {
       const odd = await world.split(world.rank % 2 === 1 ? 0 : null)
       expect(odd === null).toBe(world.rank % 2 === 0)
@@ -26,14 +26,14 @@ describe('split', () => {
       expect(await world.split(null)).toBeNull()
     }))
 
-  it('takes the extreme colors, and a color per rank', () =>
+  it('accepts the least and the greatest color, and one color per rank', () =>
     inWorlds(async (world) => {
       const part = await world.split(2 ** 31 - 1 - world.rank, 7)
       expect([part.rank, part.size]).toEqual([0, 1])
       await talk(part, world.rank)
     }))
 
-  it('nests', () =>
+  it('can be applied to its own results', () =>
     inWorlds(async (world) => {
       const reversed = await world.split(0, -world.rank)
       const half = await reversed.split(reversed.rank < world.size / 2 ? 1 : 0, -reversed.rank)
@@ -44,7 +44,7 @@ describe('split', () => {
       await talk(half, 5)
     }))
 
-  it('starts concurrently with itself and other collectives', () =>
+  it('runs concurrently with other splits and collectives', () =>
     inWorlds(async (world) => {
       const [a, , b, c] = await Promise.all([
         world.split(world.rank % 2),
@@ -56,7 +56,7 @@ describe('split', () => {
       await Promise.all([talk(a, 1), talk(b, 2), talk(c, 3)])
     }))
 
-  it('refuses bad colors and keys before anything is sent', () =>
+  it('rejects invalid colors and keys before sending', () =>
     inWorlds(async (world) => {
       for (const color of [-1, 0.5, 2 ** 31, Number.NaN, undefined as unknown as number]) {
         await expect(world.split(color)).rejects.toMatchObject({ code: 'ERR_COLOR' })
@@ -67,7 +67,7 @@ describe('split', () => {
       expect((await world.split(0)).size).toBe(world.size)
     }))
 
-  it('says so when a rank calls something else', async () => {
+  it('rejects with ERR_COLLECTIVE_MISMATCH when a rank makes another call', async () => {
     const main = async (world: Communicator) => {
       await (world.rank === 1 ? world.dup() : world.split(0))
     }
@@ -92,7 +92,7 @@ describe('split', () => {
 })
 
 describe('splitType', () => {
-  it('joins the ranks that share a node', async () => {
+  it('makes one communicator per node', async () => {
     const fabric = local({ ranksPerProcess: [2, 1, 0, 3, 1], nodes: ['a', 'b', 'c', 'a', 'b'] })
     const members = await run(
       async (world) => membersOf(await world.splitType('node', world.rank === 5 ? -1 : 0)),
@@ -108,7 +108,7 @@ describe('splitType', () => {
     expect(members).toEqual([a, a, b, a, a, a, b])
   })
 
-  it('knows only nodes', async () => {
+  it('rejects any type but node', async () => {
     await run(
       (world) => expect(world.splitType('socket' as 'node')).rejects.toMatchObject({ code: 'ERR_ARGUMENT' }),
       { ranks: 2 },

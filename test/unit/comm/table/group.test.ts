@@ -35,7 +35,7 @@ describe('Group', () => {
     ])
   })
 
-  it('hands out fresh world ranks', async () => {
+  it('returns a fresh array of world ranks', async () => {
     const g = group(9, 2, 30)
     ;(await g.worldRanks()).fill(0)
     expect(await ranksOf(g)).toEqual([9, 2, 30])
@@ -46,7 +46,7 @@ describe('Group', () => {
     expect(Group.EMPTY.size).toBe(0)
   })
 
-  it('translates ranks, PROC_NULL into itself, strangers into null', async () => {
+  it('translates ranks, PROC_NULL to itself and non-members to null', async () => {
     const [a, b] = [group(9, 2, 30, 4), group(4, 5, 9)]
     expect(await a.translate([0, 1, PROC_NULL, 3, 0], b)).toEqual([2, null, PROC_NULL, 0, 2])
     expect(await a.translate([], b)).toEqual([])
@@ -102,7 +102,7 @@ describe('Group', () => {
     )
   })
 
-  it('refuses what is no group, no list and no rank', async () => {
+  it('rejects values that are not a group, a list or a rank', async () => {
     const world = Group.ofTable(stridedTable(8))
     for (const bad of [null, undefined, 3, 'x', {}, [], Symbol('s')] as never[]) {
       for (const set of [
@@ -128,7 +128,7 @@ describe('Group', () => {
     }
   })
 
-  it('refuses bad ranges', () => {
+  it('rejects invalid ranges', () => {
     const world = Group.ofTable(stridedTable(8))
     failing('ERR_ARGUMENT')(() => world.rangeIncl([[0, 4, 0]]))
     expectRank(() => world.rangeIncl([[0, 8, 1]]))

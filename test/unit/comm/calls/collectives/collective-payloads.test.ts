@@ -8,11 +8,11 @@ import { run } from '../../../../../src/launch/run.js'
 const ranks = 5
 const at = (src: number, dest: number, element: number) => src * 10_000 + dest * 100 + element
 
-describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) => {
+describe.each([1, 2, 5])('payloads of collectives on %i processes', (processes) => {
   const fabric = local({ processes, seed: 9, scribble: true })
   const each = (main: (world: Communicator) => Promise<unknown>) => run(main, { ranks, fabric })
 
-  /** Column `rank` of a matrix with `ranks` columns: every other element belongs to nobody. */
+  /** Column `rank` of a matrix with `ranks` columns: every other element belongs to no rank. */
   const column = (world: Communicator, rows: number) => {
     const matrix = new Int32Array(rows * ranks).fill(-1)
     for (let row = 0; row < rows; row++) matrix[row * ranks + world.rank] = at(world.rank, 0, row)
@@ -40,7 +40,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('views into a larger buffer send and receive their own elements only', async () => {
+  it('views into a larger buffer send and receive only their own elements', async () => {
     await each(async (world) => {
       const large = Float32Array.from({ length: 8 }, (_, i) => at(world.rank, 1, i))
       const room = new Float32Array(ranks * 2 + 2).fill(-1)
@@ -52,7 +52,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('results may go where the data was', async () => {
+  it('results may overwrite the data that was passed', async () => {
     await each(async (world) => {
       const blocks = Int32Array.from({ length: ranks }, (_, dest) => at(world.rank, dest, 0))
       const slots = new Int32Array(2 * ranks)
@@ -74,7 +74,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('blocks beyond what memory can hold fail their rank alone', async () => {
+  it('a layout larger than memory fails only its rank', async () => {
     await each(async (world) => {
       const displs = [0, 1, 2, 3, world.rank === 1 ? 0x7fffffff : 4]
       const gathering = world.allgatherv(Float64Array.of(world.rank), { displs })
@@ -84,7 +84,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('any structured clone travels: maps, dates, typed arrays, null and undefined', async () => {
+  it('any value that structured clone accepts can be sent: maps, dates, typed arrays, null and undefined', async () => {
     await each(async (world) => {
       const mine = {
         rank: world.rank,
@@ -112,7 +112,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('a user operation may build on its arguments, and return either', async () => {
+  it('a user-defined operation may modify its arguments and return either', async () => {
     const append = createOperation<number[]>((a, b) => {
       a.push(...b)
       return a
@@ -139,7 +139,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('64-bit integers keep all their bits, and wrap', async () => {
+  it('64-bit integers keep all bits and wrap on overflow', async () => {
     await each(async (world) => {
       const big = 2n ** 62n + BigInt(world.rank)
       const sum = await world.allreduce(BigInt64Array.of(big, -1n), 'sum')
@@ -149,7 +149,7 @@ describe.each([1, 2, 5])('what collectives carry, on %i processes', (processes) 
     })
   })
 
-  it('alltoallv takes blocks from anywhere and puts them anywhere', async () => {
+  it('alltoallv takes and places blocks at any offset', async () => {
     await each(async (world) => {
       const data = Int32Array.from({ length: ranks * 3 }, (_, i) => at(world.rank, Math.floor(i / 3), i % 3))
       const sendCounts = Array.from({ length: ranks }, (_, dest) => (dest + world.rank) % 3)

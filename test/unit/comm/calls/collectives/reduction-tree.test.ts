@@ -68,7 +68,7 @@ function execute(worldRanks: readonly number[], layout: ReturnType<typeof worldL
 }
 
 describe('the reduction tree', () => {
-  it('halves at powers of two', () => {
+  it('splits ranges of ranks at powers of two', () => {
     expect(expression(0, 7)).toBe('(((0 1) (2 3)) ((4 5) 6))')
   })
 
@@ -78,7 +78,7 @@ describe('the reduction tree', () => {
     expect([plan.pieces, plan.nodes, plan.pieceRanks[0]]).toEqual([1, 0, ranks])
   })
 
-  it('is the same on every layout and every order of ranks', () => {
+  it('is the same for every layout and every order of ranks', () => {
     const layouts = fc.record({
       ranksPerProcess: fc
         .array(fc.integer({ min: 0, max: 9 }), { minLength: 1, maxLength: 7 })
@@ -103,7 +103,7 @@ describe('the reduction tree', () => {
     )
   })
 
-  it('needs no more than two pieces per level where processes hold blocks', () => {
+  it('has at most two pieces per level when processes host blocks of ranks', () => {
     const layout = worldLayout(100_000, new Array(8).fill('a'))
     const table = processTable(rankTable(Int32Array.from({ length: 100_000 }, (_, r) => r)), layout)
     for (let me = 0; me < 8; me++) {

@@ -30,7 +30,7 @@ describe('options of split', () => {
     [{ tableGroup: 1.5 }, 'ERR_ARGUMENT'],
     [{ tablegroup: 1 } as SplitOptions, 'ERR_ARGUMENT'],
     [{ algorithm: 'merging', table: 'distributed' }, 'ERR_ARGUMENT'],
-  ])('%j is %s, before anything is sent', async (options, code) => {
+  ])('%j rejects with %s before sending', async (options, code) => {
     await run(
       async (world) => {
         await expect(world.split(0, 0, options)).rejects.toMatchObject({ code })
@@ -40,7 +40,7 @@ describe('options of split', () => {
     )
   })
 
-  it('maxTableBytes refuses before anything is allocated', async () => {
+  it('maxTableBytes rejects before anything is allocated', async () => {
     await run(
       async (world) => {
         const refused = world.split(0, 0, { maxTableBytes: 63 })
@@ -58,7 +58,7 @@ describe('options of split', () => {
     )
   })
 
-  it('ranks that ask for different algorithms are told so', async () => {
+  it('ranks that pass different algorithms get ERR_COLLECTIVE_MISMATCH', async () => {
     const different = run((world) => world.split(0, 0, { sorters: world.rank < 8 ? 2 : 3 }), {
       ranks: 16,
       fabric: fabric(),
@@ -79,7 +79,7 @@ describe('a communicator with a distributed table', () => {
     )
   const order = Array.from({ length: 24 }, (_, rank) => rank).sort((a, b) => shuffled(a) - shuffled(b))
 
-  it('looks ranks up once, many in one message per host', async () => {
+  it('looks up each rank once, with one message per host', async () => {
     await withPart(async (part) => {
       expect([...(await part.worldRanks(order.map((_, rank) => rank)))]).toEqual(order)
       await part.barrier()
@@ -94,7 +94,7 @@ describe('a communicator with a distributed table', () => {
     })
   })
 
-  it('does barrier, dup, split and free without fetching the table', async () => {
+  it('runs barrier, dup, split and free without fetching the table', async () => {
     await withPart(async (part) => {
       await part.barrier()
       const copy = await part.dup()
@@ -114,7 +114,7 @@ describe('a communicator with a distributed table', () => {
     })
   })
 
-  it('answers when hosts have freed theirs', async () => {
+  it('answers look-ups after its hosts have freed their communicators', async () => {
     await withPart(async (part, world) => {
       // Every other rank's communicator goes, with all of some processes' uses.
       const kept = await part.split(world.rank < 12 ? 0 : 1, shuffled(world.rank + 1), spread)
@@ -131,7 +131,7 @@ describe('a communicator with a distributed table', () => {
     })
   })
 
-  it('gives its group, and makes others of it', async () => {
+  it('returns its group, from which create makes others', async () => {
     await withPart(async (part) => {
       const group = await part.group()
       expect([...(await group.worldRanks())]).toEqual(order)
@@ -142,7 +142,7 @@ describe('a communicator with a distributed table', () => {
     })
   })
 
-  it('says how it came about', async () => {
+  it('describes the split that made it', async () => {
     await withPart(async (part) => {
       const { split, table, processes, ranksHere } = part.describe()
       expect(split).toMatchObject({
@@ -166,7 +166,7 @@ describe('a communicator with a distributed table', () => {
   })
 })
 
-describe('every collective as the first on a communicator whose table is spread', () => {
+describe('every collective as the first on a communicator with a distributed table', () => {
   it.each(collectiveChecks.map(({ name, check }) => ({ name, check })))('$name', async ({ check }) => {
     await run(
       async (world) => {
@@ -197,11 +197,11 @@ async function expectDefinition(
   )
 }
 
-describe('every number of sorters, every number of processes that share a table', () => {
+describe('splits with every number of sorters and every table group', () => {
   const mixed = (ranks: number) =>
     splitCase(ranks, colorPatterns['largeAndSmall'], keyPatterns['modulo'], seededRandom(ranks))
 
-  it('1 <= p <= n <= 12, one rank per process', async () => {
+  it('are correct for 1 <= p <= n <= 12, one rank per process', async () => {
     for (let ranks = 1; ranks <= 12; ranks++) {
       for (let sorters = 1; sorters <= ranks; sorters++) {
         await expectDefinition({ ranks, processes: ranks }, mixed(ranks), { ...spread, sorters })
@@ -209,7 +209,7 @@ describe('every number of sorters, every number of processes that share a table'
     }
   })
 
-  it("P' from 1 to n, below, at and above the number of sorters", async () => {
+  it("are correct for P' from 1 to n, below, at and above the number of sorters", async () => {
     const ranks = 13
     for (const sorters of [1, 3, 5, 13]) {
       for (let tableGroup = 1; tableGroup <= ranks; tableGroup++) {
@@ -227,7 +227,7 @@ describe('messages of a split', () => {
     ['rows', (rank: number) => Math.floor(rank / 6), (rank: number) => rank],
     ['columns', (rank: number) => rank % 6, (rank: number) => -rank],
     ['a block', () => 3, () => 0],
-  ])('%s cost no message beyond the agreement, then none at all, in O(1) memory', async (_, color, key) => {
+  ])('%s need no message for their table, then none for look-ups, in O(1) memory', async (_, color, key) => {
     for (const table of ['distributed', 'replicated'] as const) await costNothing(color, key, table)
   })
 
@@ -258,7 +258,7 @@ describe('messages of a split', () => {
     )
   }
 
-  it('are those of the phases and no others: names of contexts cost none', async () => {
+  it('are those of its phases only: context ids cost no message', async () => {
     const sent = new Map<number, { phases: number; frames: number }>()
     await run(
       async (world) => {
@@ -288,7 +288,7 @@ describe('messages of a split', () => {
 })
 
 describe('memory of a split', () => {
-  it('is at most 24 bytes per row of a share, and a share is kept', async () => {
+  it('is at most 24 bytes per row of a share, of which a share is retained', async () => {
     const [ranks, processes] = [2 ** 17, 2]
     const key = Int32Array.from({ length: ranks }, (_, rank) => Math.imul(rank, 0x9e3779b1))
     const share = ranks / processes
@@ -306,8 +306,8 @@ describe('memory of a split', () => {
   })
 })
 
-describe('small communicators keep their rows themselves', () => {
-  it('and ask nobody, also when all hosts of the table have freed theirs', async () => {
+describe('small communicators store their rows themselves', () => {
+  it('and look up nothing, even after all hosts of the table have freed their communicators', async () => {
     await run(
       async (world) => {
         // The large one needs a table, the small ones do not.
@@ -353,7 +353,7 @@ describe('free while destinations are being looked up', () => {
       { ranks: 12, fabric: fabric(seed), eagerLimitBytes: 1000 },
     )
 
-  it.each(seeds)('messages that somebody waits for arrive, large ones too, seed %d', async (seed) => {
+  it.each(seeds)('messages with a posted receive arrive, short or long, seed %d', async (seed) => {
     const ends = await onEveryRank(seed, (part, next, previous) =>
       outcomes(
         part.recv(previous, 1),
@@ -366,7 +366,7 @@ describe('free while destinations are being looked up', () => {
     expect(ends.flat()).toEqual(new Array(60).fill('ok'))
   })
 
-  it.each(seeds)('a send that waits for a receive nobody posts fails, seed %d', async (seed) => {
+  it.each(seeds)('a synchronous or rendezvous send without a receive fails, seed %d', async (seed) => {
     const ends = await onEveryRank(seed, (part, next) =>
       outcomes(part.ssend('short', next), part.send(new Float64Array(1000), next), part.free()),
     )

@@ -26,7 +26,7 @@ function expectedRows(width: 3 | 4, words: Int32Array, leading: 2 | 3): Int32Arr
 const extremes = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1]
 
 describe('sortRows', () => {
-  it('orders by color and key, or by rank too, and keeps equal rows as they were', () => {
+  it('orders by color and key, optionally by rank, and is stable', () => {
     const value = fc.oneof(fc.constantFrom(...extremes), fc.integer({ min: -40, max: 40 }), fc.integer())
     const rows = fc.array(fc.tuple(value, value, value), { maxLength: 400 })
     fc.assert(
@@ -66,7 +66,7 @@ describe('sortRows', () => {
     }
   })
 
-  it('takes rows that are in order, and none', () => {
+  it('accepts sorted rows and no rows', () => {
     const words = Int32Array.of(0, 5, 9, 0, 5, 8, 2, -1, 0)
     expect(sortRows(3, words, new Int32Array(9))).toBe(words)
     expect(sortRows(3, new Int32Array(0), new Int32Array(0))).toHaveLength(0)
