@@ -22,7 +22,7 @@ describeMpi('soak: kill -9', (mpi) => {
       )
       const job = startJob(mpi, 4, args)
       // Some before MPI is there, some while it starts, some amid messages.
-      if (n % 2 === 0) await job.said('ready')
+      if (n % 2 === 0) await job.printed('ready')
       const pids = await someProcesses(marker)
       await new Promise((resolve) => setTimeout(resolve, random() * 500))
       process.kill(pids[Math.floor(random() * pids.length)]!, 'SIGKILL')

@@ -20,7 +20,7 @@ function expectFrom(data: Float64Array, src: number, dst: number, slot: number, 
   }
 }
 
-/** Sends from memory of `alloc` in every way there is; every element says where it comes from and where it belongs. */
+/** Sends from memory of `alloc` in every way there is; every element holds its source and its place. */
 export default async function main(world: Communicator): Promise<AllocReport> {
   const { rank, size } = world
   const memory = world.alloc(Float64Array, long)

@@ -24,7 +24,7 @@ export const membersOf = async (comm: Communicator) => [...(await (await comm.gr
 /** Contexts this rank's process keeps. */
 export const contextsOf = (comm: Communicator) => [...comm.seat().state.runtime.contexts].length
 
-/** Every rank tells every other, and itself, who it is: only members may hear it. */
+/** Every rank sends its identity to every rank, itself included: only members may receive it. */
 export async function talk(comm: Communicator, mark: number) {
   const sends = Array.from({ length: comm.size }, (_, dest) =>
     comm.isend(Int32Array.of(mark, comm.rank, dest), dest, 3),

@@ -14,7 +14,7 @@ export default async function main(world, { end }) {
     case 'returned':
       return pid
     case 'left behind':
-      // A timer, a receive that never completes, a message that nobody receives.
+      // A timer, a receive that never completes, a message that no rank receives.
       setInterval(() => {}, 1000)
       world.irecv(0, 9)
       await world.send(new Int32Array(10_000), 0, 8)

@@ -1,4 +1,4 @@
-// Starts and ends worlds on threads, in every way they can end, and says what is left behind. Run with --expose-gc:
+// Starts and ends worlds on threads, in every way they can end, and reports what is left behind. Run with --expose-gc:
 //   node --expose-gc test/support/leaks.mjs WORLDS
 import { readdirSync } from 'node:fs'
 import { argv, getActiveResourcesInfo, memoryUsage, platform } from 'node:process'
@@ -71,7 +71,7 @@ async function held() {
   }
 }
 
-/** Objects of a class that have not been collected; Node tells since 20.13. */
+/** Objects of a class that have not been collected; Node reports it since 20.13. */
 const alive = (ofClass) => v8.queryObjects?.(ofClass) ?? 0
 
 const worlds = Number(argv[2])

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 
-/** What `leaks.mjs` says a process holds. */
+/** What a process holds, as `leaks.mjs` reports it. */
 export interface Held {
   readonly resources: string
   readonly threads: number

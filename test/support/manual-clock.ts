@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/base/clock.js'
 
-/** Time that passes when a test says so. */
+/** A clock that advances when a test calls `pass`. */
 export class ManualClock implements Clock {
   readonly #pending = new Set<{ readonly delayMs: number; readonly run: () => void }>()
 

@@ -1,4 +1,4 @@
-// Every process runs its part of every case; process 0 says which have passed.
+// Every process runs its part of every case; process 0 prints which have passed.
 import { mpi } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 

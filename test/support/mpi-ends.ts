@@ -1,6 +1,6 @@
 import type { Communicator } from 'rankweave'
 
-/** Ends in the way that the first argument says. */
+/** Ends in the way that the first argument names. */
 export default async function main(world: Communicator, [how]: readonly string[]): Promise<unknown> {
   await world.barrier()
   if (world.rank === 0) console.log('ready')

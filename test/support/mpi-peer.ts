@@ -88,7 +88,7 @@ export class MpiPeer {
     return [...data, ...varied]
   }
 
-  /** Edges that any rank names; MPI says in which order a rank then has its neighbors. */
+  /** Edges that any rank names; MPI decides the order in which a rank then has its neighbors. */
   graph(
     sources: readonly number[],
     degrees: readonly number[],
@@ -241,7 +241,7 @@ export class MpiPeer {
     return this.#at(words)
   }
 
-  /** Weights: an unweighted graph is said by an address that is not the same in any two libraries. */
+  /** Weights: an unweighted graph is marked by an address that differs from library to library. */
   #ones(count: number): number {
     return this.#ints(new Array<number>(count).fill(1))
   }

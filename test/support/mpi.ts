@@ -53,7 +53,7 @@ export interface Job {
   readonly pid: number
   readonly ended: Promise<Ended>
   /** Resolves with all of stdout so far once it contains `text`; rejects when the job ends before. */
-  said(text: string): Promise<string>
+  printed(text: string): Promise<string>
   signal(name: NodeJS.Signals): void
 }
 
@@ -88,7 +88,7 @@ export function startJob(
   return {
     pid: child.pid!,
     ended,
-    said: (text) =>
+    printed: (text) =>
       new Promise((resolve, reject) => {
         const look = () => {
           if (!stdout.includes(text)) return
@@ -118,7 +118,7 @@ export function rankweave(...args: readonly string[]): readonly string[] {
   return [`${root}dist/cli/main.js`, ...args]
 }
 
-/** Processes of a job that run now, told by a word among their arguments. */
+/** Running processes of a job, identified by a word among their arguments. */
 export function processesOf(marker: string): number[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))

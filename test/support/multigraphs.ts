@@ -18,7 +18,7 @@ export const multigraphs: fc.Arbitrary<RandomMultigraph> = fc.integer({ min: 1, 
   })
 })
 
-/** Weighted only if there are edges: other forms cannot say so of none. */
+/** Weighted only if there are edges: other forms cannot express it without edges. */
 export function topologyOf({ ranks, edges }: RandomMultigraph, weighted = false): ProcessTopology {
   return topologyFromEdges(ranks, {
     sources: edges.map(([source]) => source),

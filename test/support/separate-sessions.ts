@@ -3,7 +3,7 @@ import { type LocalOptions, type LocalSession, local } from '../../src/fabric/lo
 
 /**
  * The processes of a local world as sessions of their own, one each, as a fabric with real processes has them: what
- * they agree on they must tell each other by frames.
+ * they agree on they must exchange by frames.
  */
 export async function separateSessions(
   options: LocalOptions,

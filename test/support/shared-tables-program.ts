@@ -8,7 +8,7 @@ const collectGarbage = runInNewContext('gc') as () => void
 
 export type SharedTablesCase = 'topology and plan' | 'ranks'
 
-/** Of this process: made once, and the rank that looks and cleans up for all. */
+/** Of this process: made once, and the rank that polls and cleans up for all. */
 const topology = buildTopology('moore:32x32:r=2')
 let looker: number | undefined
 
@@ -82,7 +82,7 @@ async function checkOnce(world: Communicator, table: Int32Array): Promise<void> 
 
 const isShared = ({ buffer }: Int32Array) => buffer instanceof SharedArrayBuffer
 
-/** One rank of each process looks again and again, between turns of the event loop, until it is so everywhere. */
+/** One rank of each process polls, between turns of the event loop, until the condition holds on every process. */
 async function everywhere(world: Communicator, isSo: () => boolean | Promise<boolean>): Promise<void> {
   const looks = world.rank === looker
   for (;;) {

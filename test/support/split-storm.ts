@@ -8,7 +8,7 @@ import { expectedGroups } from './split-cases.js'
 export interface Storm {
   readonly cycles: number
   readonly seed: number
-  /** Whether to look at the heap. */
+  /** Whether to measure the heap. */
   readonly weigh?: boolean
 }
 

@@ -3,13 +3,13 @@ import type { Communicator } from 'rankweave'
 
 /** What the last rank of the world does while all others wait for the first. */
 export interface Hang {
-  /** `channel`: says 'there' on it, and goes on when it hears 'go'. `block`: stops its thread until `word` changes. */
+  /** `channel`: posts 'there' on it, and continues on 'go'. `block`: stops its thread until `word` changes. */
   readonly last: 'channel' | 'block'
   readonly channel: string
   readonly word?: Int32Array
 }
 
-/** Ranks wait, or stop their thread, until they are told to go on. */
+/** Ranks wait, or stop their thread, until they are released. */
 export default async function main(
   world: Communicator,
   { last, channel: name, word }: Hang,

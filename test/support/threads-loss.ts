@@ -31,7 +31,7 @@ if (given.args.moment === 'load' && connection.process === last) process.exit(5)
 /** Operations that involve the lost process fail; all others do what they always do. */
 export default async function main(world: Communicator, { moment, seen, into }: Loss): Promise<void> {
   const pair = await world.split(world.rank < last ? 0 : null)
-  // From here on nobody is in an earlier collective any more.
+  // From here on no rank is in an earlier collective.
   if (pair === null) {
     for (let rank = 0; rank < last; rank++) await world.recv(rank, 2)
     await die(world, moment, into)

@@ -10,7 +10,7 @@ export type Part =
       readonly kind: 'deadlock' | 'function result' | 'linger' | 'print' | 'values' | 'thread'
     }
 
-/** Fails on purpose in many ways, or returns something that tells where it ran. */
+/** Fails on purpose in many ways, or returns where it ran. */
 export default async function main(world: Communicator, part: Part): Promise<unknown> {
   switch (part.kind) {
     case 'throw':

@@ -26,7 +26,7 @@ describeMpi('how a job ends', (mpi) => {
     const marker = `job-${process.pid}-${mpi.name}`
     const start = async (): Promise<readonly [Job, number[]]> => {
       const job = startJob(mpi, 2, [...ends('traffic'), marker])
-      await job.said('ready')
+      await job.printed('ready')
       return [job, processesOf(marker)]
     }
     const [interrupted, [first]] = await start()
@@ -45,7 +45,7 @@ describeMpi('how a job ends', (mpi) => {
 describeMpi('a signal for the whole job', (mpi) => {
   const traffic = async (marker: string): Promise<Job> => {
     const job = startJob(mpi, 2, [...ends('traffic'), marker])
-    await job.said('ready')
+    await job.printed('ready')
     expect(processesOf(marker)).toHaveLength(2)
     return job
   }

@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest'
-import { matchCases } from '../../../support/match-program.js'
+import { groupingCases } from '../../../support/grouping-program.js'
 import { describeMpi, program, runJob } from '../../../support/mpi.js'
 
 const ranks = 24
-const asPlanned = matchCases.map(() => 'same plan, right blocks')
+const asPlanned = groupingCases.map(() => 'same plan, right blocks')
 
 describeMpi('8 processes on MPI match as planned', (mpi) => {
   it('all cases', async () => {
-    const { code, stdout, stderr } = await runJob(mpi, 8, program('match-mpi.ts'))
+    const { code, stdout, stderr } = await runJob(mpi, 8, program('grouping-mpi.ts'))
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(JSON.parse(stdout)).toEqual(new Array(ranks).fill(asPlanned))
   })

@@ -1,10 +1,10 @@
 import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
-import matchProgram, { matchCases } from '../../../support/match-program.js'
+import groupingProgram, { groupingCases } from '../../../support/grouping-program.js'
 
 const ranks = 24
-const asPlanned = matchCases.map(() => 'same plan, right blocks')
+const asPlanned = groupingCases.map(() => 'same plan, right blocks')
 
 describe('the distributed engine makes the same plan as the planner, byte for byte', () => {
   it.each([
@@ -14,7 +14,7 @@ describe('the distributed engine makes the same plan as the planner, byte for by
     { processes: 24, nodes: 4 },
   ])('local, $processes processes', async ({ processes, nodes }) => {
     for (const seed of [1, 2, 3]) {
-      const results = await run(matchProgram, { ranks, fabric: local({ processes, nodes, seed }) })
+      const results = await run(groupingProgram, { ranks, fabric: local({ processes, nodes, seed }) })
       expect(results).toEqual(new Array(ranks).fill(asPlanned))
     }
   })

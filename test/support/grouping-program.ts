@@ -2,8 +2,8 @@ import type { Communicator } from 'rankweave'
 import { formatSchedule, parseStrategy, plan, type Strategy } from 'rankweave/schedule'
 import { buildTopology, inNeighbors, outNeighbors, parseMachine } from 'rankweave/topology'
 
-/** Topologies of 24 ranks and how their ranks match: with the nodes of a machine and with those of the world. */
-export const matchCases: readonly { topology: string; strategy: string; machine?: string }[] = [
+/** Topologies of 24 ranks and how their ranks are grouped: with the nodes of a machine and with those of the world. */
+export const groupingCases: readonly { topology: string; strategy: string; machine?: string }[] = [
   { topology: 'moore:4x6:r=1', strategy: 'common-neighbor:k=2,mode=agnostic,theta=1' },
   { topology: 'er:24:d=0.5:seed=3', strategy: 'common-neighbor:k=3,mode=agnostic,theta=2' },
   {
@@ -17,17 +17,17 @@ export const matchCases: readonly { topology: string; strategy: string; machine?
     machine: 'cluster:nodes=2,cores=12',
   },
   { topology: 'er:24:d=0.5:seed=6', strategy: 'common-neighbor:k=2,mode=aware' },
-  // Nobody matches.
+  // No rank has friends.
   { topology: 'er:24:d=0.1:seed=7', strategy: 'common-neighbor:k=3,mode=agnostic' },
 ]
 
 /**
- * Ranks that know their neighbors alone match themselves. Rank 0 says for every case whether their plan's file is that of
+ * Ranks that know only their own neighbors group themselves. Rank 0 reports for every case whether their plan's file is that of
  * the planner, byte for byte; every rank whether its blocks arrived, and how many groups there are.
  */
 export default async function main(world: Communicator): Promise<string[]> {
   const said: string[] = []
-  for (const { topology: spec, strategy: text, machine } of matchCases) {
+  for (const { topology: spec, strategy: text, machine } of groupingCases) {
     const topology = buildTopology(spec)
     const strategy = parseStrategy(text) as Extract<Strategy, { kind: 'common-neighbor' }>
     const where = machine === undefined ? {} : { machine: parseMachine(machine) }
