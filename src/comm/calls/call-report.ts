@@ -80,7 +80,7 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
 const mostParts = 16
 
 /** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
-export function listRanks(ranks: readonly number[]): string {
+function listRanks(ranks: readonly number[]): string {
   const parts: string[] = []
   let i = 0
   while (i < ranks.length && parts.length < mostParts) {

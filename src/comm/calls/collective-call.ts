@@ -33,3 +33,9 @@ export class RankFailure {
     this.error = error
   }
 }
+
+/** The results of a collective that all processes reject for the same reason: the communicator remains usable. */
+export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
+  const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))
+  return failures as R[]
+}

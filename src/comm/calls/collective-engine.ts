@@ -126,16 +126,16 @@ export class CollectiveEngine implements ExchangeOwner {
    * For the last collective of a communicator, called inside its `run`: resolves when all others, which the ranks may
    * have started without awaiting them, are complete here.
    */
-  whenLast(): Promise<void> {
-    if (this.isLast) return Promise.resolve()
+  whenOnlyCall(): Promise<void> {
+    if (this.isOnlyCall) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#lastCallWaiter = { resolve, reject }
     })
   }
 
   /** Whether all others are complete now. */
-  get isLast(): boolean {
-    return this.#lanes.slots === 1
+  get isOnlyCall(): boolean {
+    return this.#lanes.openSlots === 1
   }
 
   /** For diagnosis. */
@@ -154,15 +154,6 @@ export class CollectiveEngine implements ExchangeOwner {
         slot.reject(error)
       }
     }
-  }
-
-  peerLost(peer: number, reason: string): void {
-    this.fail(
-      this.#state.runtime.lostPeer(peer) ??
-        new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
-          details: { process: peer },
-        }),
-    )
   }
 
   describeWaits(): string[] {
@@ -276,7 +267,7 @@ export class CollectiveEngine implements ExchangeOwner {
     if (this.#failed !== undefined) return
     lane.complete(slot)
     this.#unblock(lane, slot)
-    if (this.#lastCallWaiter !== undefined && this.isLast) this.#lastCallWaiter.resolve()
+    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
     inTurn(() => slot.resolve(results))
   }
 

@@ -117,7 +117,7 @@ export class Lanes extends Map<number, Lane> {
   }
 
   /** Number of collectives in progress here. */
-  get slots(): number {
+  get openSlots(): number {
     let slots = 0
     for (const lane of this.values()) slots += lane.slots.size
     return slots

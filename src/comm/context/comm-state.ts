@@ -54,12 +54,14 @@ export class CommState implements CommContext, FrameContext {
   readonly collectives: CollectiveEngine
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
-  /** The last split of it, in which this process may have no part. */
+  /** Plan and costs of its last split that completed, also where no rank of this process became a member. */
   lastSplit: SplitOrigin | undefined
-  /** The last split that its ranks called. */
+  /** The last split that its ranks called: they share its plan and its call. */
   plannedSplit: PlannedSplit | undefined
   /** Communicators of ranges of it. */
   ranges: RangeContexts<CommState> | undefined
+  /** Groups that were found to hold ranks of it only: ranks that pass one group check it once. */
+  readonly subsets = new WeakSet<Group>()
   /** How its reductions combine. */
   reductionPlan: TreePlan | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
@@ -240,10 +242,10 @@ export class CommState implements CommContext, FrameContext {
     this.collectives.fail(error)
   }
 
-  peerLost(peer: number, reason: string): void {
+  peerLost(peer: number, error: RankweaveError): void {
     if (!this.processes.processes.includes(peer)) return
-    this.#matching?.peerLost(peer, reason)
-    this.collectives.peerLost(peer, reason)
+    this.#matching?.peerLost(peer, error)
+    this.collectives.fail(error)
   }
 }
 

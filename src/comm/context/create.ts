@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
+import { failAllRanks } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { allgatherBytes } from '../calls/exchange-patterns.js'
 import type { WaitOptions } from '../process/wait-options.js'
@@ -8,7 +9,6 @@ import { Group } from '../table/group.js'
 import { type LocalRankTable, worldRanksOf } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 import { type CommHandle, handlesOf, type MakeHandle } from './handle.js'
-import { failAllRanks } from './new-context.js'
 import type { SplitRequest } from './split/plan/split-call.js'
 import { planSplit, type SplitPlan } from './split/plan/split-plan.js'
 import { runSplit, type SplitOutcome } from './split/run-split.js'
@@ -96,9 +96,9 @@ function isSubset(state: CommState, group: Group): boolean {
 
 /** A world rank of the group that is not in the communicator, if any. */
 function nonMemberIn(state: CommState, group: Group): number | undefined {
-  if (group.subsetOf === state) return undefined
+  if (state.subsets.has(group)) return undefined
   const parent = state.wholeTable
   const nonMember = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
-  if (nonMember === undefined) group.subsetOf = state
+  if (nonMember === undefined) state.subsets.add(group)
   return nonMember
 }

@@ -45,7 +45,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   run(_: readonly undefined[], exchange: Exchange): readonly undefined[] | Promise<readonly undefined[]> {
     const { openedMatching, collectives } = this.#state
     // No other process knows it, and nothing of it is in flight here.
-    if (exchange.count === 1 && openedMatching === undefined && collectives.isLast) return this.#forget()
+    if (exchange.count === 1 && openedMatching === undefined && collectives.isOnlyCall) return this.#forget()
     return this.#drain(exchange)
   }
 
@@ -57,7 +57,7 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   /** Forgets it when no frame of it is in flight to this process, and none will be sent. */
   async #drain(exchange: Exchange): Promise<readonly undefined[]> {
     const state = this.#state
-    await state.collectives.whenLast()
+    await state.collectives.whenOnlyCall()
     await state.openedMatching?.whenAddressed()
     const { arriving, messaged } = await exchangeCounts(state, exchange)
     if (arriving > 0) await state.matching.whenArrived(arriving)

@@ -8,7 +8,7 @@ export type CommSeat = Seat<CommState>
 /** A communicator's handle, as the functions behind its methods see it. */
 export type CommHandle = RankHandle<CommState>
 
-/** Makes the handle of the rank with this local index: a `Communicator`, or a class derived from it. */
+/** Makes the handle of the rank with this local index. All ranks of a process pass the same function. */
 export type MakeHandle<H> = (state: CommState, localIndex: number) => H
 
 /** Makes the contexts of a split, and the handle of every local rank of the parent, or null. */

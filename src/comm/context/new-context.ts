@@ -1,6 +1,4 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { RankweaveError } from '../../errors.js'
-import { RankFailure } from '../calls/collective-call.js'
 import type { Exchange } from '../calls/exchange.js'
 import { bcastBytes } from '../calls/exchange-patterns.js'
 import { processOf } from '../process/world-layout.js'
@@ -35,10 +33,4 @@ export async function drawCounterOn(
 ): Promise<number> {
   const drawn = exchange.me === root ? bytesOf(Int32Array.of(runtime.drawCounter())) : null
   return wordsOf(await bcastBytes(exchange, root, drawn, contextStep))[0]
-}
-
-/** The results of a collective that all processes reject for the same reason: the communicator remains usable. */
-export function failAllRanks<R>(ranks: number, error: RankweaveError): readonly R[] {
-  const failures: unknown[] = new Array(ranks).fill(new RankFailure(error))
-  return failures as R[]
 }

@@ -76,6 +76,22 @@ export class MatchedMessage implements Status {
   }
 }
 
+/** A matched probe: it is fulfilled with what it removes from matching, null for PROC_NULL. */
+export class MatchedProbe extends Receive<unknown> {
+  readonly #mailbox: Mailbox
+  readonly #matching: Matching
+
+  constructor(mailbox: Mailbox, matching: Matching, source: number, tag: number) {
+    super(mailbox, 'mprobe', source, tag)
+    this.#mailbox = mailbox
+    this.#matching = matching
+  }
+
+  override fulfil(message: unknown): void {
+    super.fulfil(new MatchedMessage(this.#mailbox, this.#matching, message as Arrived | null))
+  }
+}
+
 /** The message of a receive from PROC_NULL. */
 export function nothingFrom(into: ReceiveBuffer | undefined): Message {
   return { source: PROC_NULL, tag: ANY_TAG, count: 0, sizeBytes: 0, data: into ?? null }

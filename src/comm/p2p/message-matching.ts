@@ -201,9 +201,7 @@ export class Matching implements SendWithdrawal {
    * Receives that only process `peer` can satisfy, or that it could have (any source), fail with ERR_PEER_LOST; so do
    * sends to it. A receive from any source that is started later waits for the remaining processes.
    */
-  peerLost(peer: number, _reason: string): void {
-    const error = this.#state.runtime.lostPeer(peer)
-    if (error === undefined) return
+  peerLost(peer: number, error: RankweaveError): void {
     this.#anyLost = true
     this.short.post()
     this.short.stop()

@@ -6,8 +6,7 @@ import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError, misfitSignal } from '../process/abort.js'
 import { doneInTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { WaitOptions } from '../process/wait-options.js'
-import { MatchedMessage, nothingFrom } from './matched-message.js'
-import type { Arrived } from './message/arrived.js'
+import { MatchedMessage, MatchedProbe, nothingFrom } from './matched-message.js'
 import type { Mailbox } from './message/mailbox.js'
 import { Receive, type ReceiveKind } from './message/receive.js'
 import type { Message, RecvOptions, Status } from './message/received-message.js'
@@ -83,25 +82,23 @@ export function irecv(comm: Endpoint, source: number, tag: number, options?: Rec
 }
 
 /** Settles when both have, so that neither buffer is in use any more; the first error wins. */
-export function sendrecv(
+export async function sendrecv(
   comm: Endpoint,
   data: unknown,
   dest: number,
   source: number,
   options: { readonly sendTag?: number; readonly recvTag?: number } & RecvOptions,
 ): Promise<Message> {
-  return promiseTry(async () => {
-    signalOf(options)
-    const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
-    requireReceive(comm, source, recvTag, rest)
-    if (rest.into !== undefined) requireReceiveBuffer(rest.into)
-    const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
-    const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, rest)
-    const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
-    if (received.status === 'rejected') throw received.reason
-    if (sent.status === 'rejected') throw sent.reason
-    return received.value
-  })
+  signalOf(options)
+  const { sendTag = 0, recvTag = ANY_TAG, ...rest } = options
+  requireReceive(comm, source, recvTag, rest)
+  if (rest.into !== undefined) requireReceiveBuffer(rest.into)
+  const sending = startSend(comm, data, dest, sendTag, 'standard', rest)
+  const receiving = startReceive<Message>(comm.mailbox(), comm.matching, 'recv', source, recvTag, rest)
+  const [sent, received] = await Promise.allSettled([sending.wait(), receiving.wait()])
+  if (received.status === 'rejected') throw received.reason
+  if (sent.status === 'rejected') throw sent.reason
+  return received.value
 }
 
 export function probe(comm: Endpoint, source: number, tag: number, options?: WaitOptions): Promise<Status> {
@@ -114,12 +111,7 @@ export function mprobe(
   tag: number,
   options?: WaitOptions,
 ): Promise<MatchedMessage> {
-  return promiseTry(async () => {
-    const mailbox = comm.mailbox()
-    const { matching } = comm
-    const message = await started<Arrived | null>(comm, 'mprobe', source, tag, options).wait()
-    return new MatchedMessage(mailbox, matching, message)
-  })
+  return promiseTry(() => started<MatchedMessage>(comm, 'mprobe', source, tag, options).wait())
 }
 
 export function iprobe(comm: Endpoint, source: number, tag: number): Promise<Status | null> {
@@ -138,22 +130,20 @@ export function improbe(comm: Endpoint, source: number, tag: number): Promise<Ma
 }
 
 /** Tries, delivers frames and tries again, lets timers and I/O run and tries a last time. */
-function poll<T>(
+async function poll<T>(
   comm: Endpoint,
   source: number,
   tag: number,
   find: (mailbox: Mailbox) => T | undefined,
 ): Promise<T | null> {
-  return promiseTry(async () => {
-    requireReceive(comm, source, tag)
-    const found = find(comm.mailbox())
-    if (found !== undefined) return resolvedInTurn(found)
-    comm.mailbox().poll()
-    const arrived = find(comm.mailbox())
-    if (arrived !== undefined) return resolvedInTurn(arrived)
-    await nextTurn()
-    return find(comm.mailbox()) ?? null
-  })
+  requireReceive(comm, source, tag)
+  const found = find(comm.mailbox())
+  if (found !== undefined) return resolvedInTurn(found)
+  comm.mailbox().poll()
+  const arrived = find(comm.mailbox())
+  if (arrived !== undefined) return resolvedInTurn(arrived)
+  await nextTurn()
+  return find(comm.mailbox()) ?? null
 }
 
 /** Sends what leaves before the call returns; false, and nothing done, for everything else. */
@@ -209,7 +199,10 @@ function startReceive<T>(
 ): Receive<T> {
   const into: ReceiveBuffer | undefined = options?.into
   const signal = signalOf(options)
-  const started = new Receive<T>(mailbox, kind, source, tag, into)
+  const started: Receive<T> =
+    kind === 'mprobe'
+      ? (new MatchedProbe(mailbox, matching, source, tag) as Receive<unknown> as Receive<T>)
+      : new Receive<T>(mailbox, kind, source, tag, into)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (source === PROC_NULL) {
     const nothing = nothingFrom(into)

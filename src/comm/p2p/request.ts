@@ -81,7 +81,7 @@ export function waitall<const R extends readonly Request<unknown>[]>(
   const failed = (request: Request<unknown>) => request.pending.settled && !succeeded(request)
   let open = 0
   for (const request of requests) if (!request.pending.settled) open++
-  if (open === 0 || requests.some(failed)) return promiseTry(values)
+  if (open === 0 || requests.some(failed)) return settledInTurn(values)
   return watch(requests, options?.signal, 'waitall', (settled) => {
     open--
     return open === 0 || !succeeded(settled) ? values : undefined
@@ -102,7 +102,7 @@ export function waitany<const R extends readonly Request<unknown>[]>(
   if (misfit !== undefined) return Promise.reject(misfit)
   const valueAt = (index: number) => () => completed(requests, index)
   const ready = requests.findIndex(({ pending }) => pending.settled)
-  if (ready >= 0) return promiseTry(valueAt(ready))
+  if (ready >= 0) return settledInTurn(valueAt(ready))
   return watch(requests, options?.signal, 'waitany', (settled) => valueAt(requests.indexOf(settled)))
 }
 
@@ -163,7 +163,7 @@ function succeeded({ pending }: Request<unknown>): boolean {
   return pending.failure === undefined
 }
 
-function promiseTry<T>(value: () => T): Promise<T> {
+function settledInTurn<T>(value: () => T): Promise<T> {
   try {
     return resolvedInTurn(value())
   } catch (error) {

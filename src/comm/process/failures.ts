@@ -21,7 +21,8 @@ export class Failures {
   lose(peer: number, reason: string): boolean {
     if (this.#lost.has(peer)) return false
     this.#lost.set(peer, reason)
-    for (const listener of this.#listeners) listener.peerLost(peer, reason)
+    const error = this.lostPeer(peer)!
+    for (const listener of this.#listeners) listener.peerLost(peer, error)
     return true
   }
 

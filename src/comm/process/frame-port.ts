@@ -15,7 +15,8 @@ export type ServiceHandler = (srcProcess: number, header: Int32Array, payload: U
 
 /** What a service is notified of besides its frames. */
 export interface Trouble {
-  peerLost(peer: number, reason: string): void
+  /** @param error the error of an operation that needs process `peer` */
+  peerLost(peer: number, error: RankweaveError): void
   ended(error: RankweaveError): void
 }
 

@@ -12,7 +12,8 @@ export interface FrameContext {
   readonly id: ContextId
   readonly eagerSink: EagerSink
   frame(src: number, header: Int32Array, payload: Uint8Array): void
-  peerLost(peer: number, reason: string): void
+  /** @param error the error of an operation that needs process `peer` */
+  peerLost(peer: number, error: RankweaveError): void
   /** Fails every pending and later operation. */
   fail(error: RankweaveError): void
 }
@@ -54,8 +55,8 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#failures = failures
     this.#onPeerLost = onPeerLost
     failures.listen({
-      peerLost: (peer, reason) => {
-        for (const context of this.#contexts.values()) context.peerLost(peer, reason)
+      peerLost: (peer, error) => {
+        for (const context of this.#contexts.values()) context.peerLost(peer, error)
       },
       ended: (error) => {
         for (const context of this.#contexts.values()) context.fail(error)

@@ -1,7 +1,6 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { PROC_NULL } from '../../matching/wildcards.js'
 import { requireFixed, type TypedArray } from '../datatype/elements.js'
-import type { CommContext } from './comm-context.js'
 import { compareTables } from './compare-tables.js'
 import { type LocalRankTable, rankTable, stridedTable, worldRanksOf } from './rank-table.js'
 
@@ -17,11 +16,6 @@ export type RankRange = readonly [first: number, last: number, stride: number]
 export class Group {
   /** No ranks. MPI_GROUP_EMPTY. */
   static readonly EMPTY: Group = new Group(stridedTable(0))
-
-  /**
-   * @internal The communicator of which this group was last found to be a subset: ranks that pass one group check it once.
-   */
-  subsetOf: CommContext | undefined
 
   readonly #table: LocalRankTable
 

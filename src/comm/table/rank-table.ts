@@ -66,7 +66,7 @@ export class ReplicatedTable implements RankTable {
   }
 
   get sizeBytes(): number {
-    return this.#worldRanks.byteLength
+    return this.#worldRanks.byteLength + (this.#index?.sizeBytes ?? 0)
   }
 
   lookup(rank: number): number {

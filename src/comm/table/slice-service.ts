@@ -66,7 +66,7 @@ export class SliceService {
     runtime.onService(frameKind.tableRelease, (_src, header) => this.#released(idIn(header)))
     runtime.onService(frameKind.tableDrop, (_src, header) => this.#drop(idIn(header)))
     runtime.onTrouble({
-      peerLost: (peer) => this.#fail(runtime.lostPeer(peer)!, peer),
+      peerLost: (peer, error) => this.#fail(error, peer),
       ended: (error) => this.#fail(error),
     })
   }

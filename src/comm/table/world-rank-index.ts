@@ -12,6 +12,10 @@ export class WorldRankIndex {
     this.#rank = Int32Array.from(pairs, (pair) => pair % 2 ** 22)
   }
 
+  get sizeBytes(): number {
+    return this.#worldRank.byteLength + this.#rank.byteLength
+  }
+
   /** -1 for world ranks that are not in the table. */
   find(worldRank: number): number {
     const index = indexIn(this.#worldRank, worldRank)

@@ -10,7 +10,7 @@ import { reportWaits, tally } from './world-report.js'
 /** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
 /** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
-const spinMs = 25
+const recheckMs = 25
 /** This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
 const checksInDoubt = 120
 
@@ -99,12 +99,12 @@ export class DeadlockWatch {
     if (asleep !== 'for good') {
       this.#confirmed = 0
       this.#doubted = 0
-      if (asleep !== 'no') this.#scheduleCheck(asleep === 'frames' ? confirmDelaysMs[0]! : spinMs)
+      if (asleep !== 'no') this.#scheduleCheck(asleep === 'frames' ? confirmDelaysMs[0]! : recheckMs)
       return
     }
     if (!this.#nothingElseMoves()) {
       this.#confirmed = 0
-      this.#scheduleCheck(spinMs)
+      this.#scheduleCheck(recheckMs)
       return
     }
     const delayMs = confirmDelaysMs[++this.#confirmed]
@@ -116,7 +116,7 @@ export class DeadlockWatch {
 
   #decided(evidence: Evidence | undefined): void {
     if (this.#stopped) return
-    if (evidence === undefined) this.#scheduleCheck(spinMs)
+    if (evidence === undefined) this.#scheduleCheck(recheckMs)
     else this.#report(evidence)
   }
 

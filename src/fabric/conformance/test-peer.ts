@@ -10,8 +10,8 @@ export interface ReceivedFrame {
 
 /** Event-loop turns without a frame in flight after which missing frames count as lost. */
 const quietTurns = 200
-/** The same for fabrics that cannot see their peers; only ends what would hang. */
-const spinMs = 60_000
+/** Time limit for fabrics that cannot see their peers; it only ends what would hang. */
+const timeoutMs = 60_000
 
 /** One process of a conformance case: records what it receives and waits for more. */
 export class TestPeer implements FrameSink {
@@ -48,7 +48,7 @@ export class TestPeer implements FrameSink {
 
   /** @throws when the condition does not become true although no frame is in flight */
   async until(condition: () => boolean, what: string): Promise<void> {
-    const deadlineMs = performance.now() + spinMs
+    const deadlineMs = performance.now() + timeoutMs
     const allHere = this.#session.hosted.length === this.#session.processes
     for (let quiet = 0; !condition(); ) {
       if (this.#lost !== undefined) throw new Error(this.#lost)

@@ -2,7 +2,7 @@ import type { BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.
 import { alreadyAttached, checkFrame } from '../frame-limits.js'
 
 /** What a logical process needs of the session it belongs to. */
-export interface Network {
+interface Network {
   enqueue(src: number, dst: number, header: Int32Array, payload: Uint8Array | undefined): void
   /** Delivers every frame that is due to one process; true if there was one. */
   drain(process: number): boolean

@@ -21,7 +21,7 @@ export interface FoundMpi {
  */
 export async function findMpiLibraries(named?: string): Promise<readonly FoundMpi[]> {
   const koffi = await loadKoffi()
-  const pollSucceeded = new Map<string, FoundMpi>()
+  const found = new Map<string, FoundMpi>()
   const failures: string[] = []
   for (const name of named === undefined ? launcherLibraries() : [named]) {
     try {
@@ -29,12 +29,12 @@ export async function findMpiLibraries(named?: string): Promise<readonly FoundMp
       const library = koffi.load(name)
       const { version, abi } = identifyMpi(koffi, name, library)
       const path = loadedFile(name) ?? name
-      if (!pollSucceeded.has(path)) pollSucceeded.set(path, { path, version, abi: abi.name })
+      if (!found.has(path)) found.set(path, { path, version, abi: abi.name })
     } catch (cause) {
       failures.push(`${name}: ${shown(cause)}`)
     }
   }
-  if (pollSucceeded.size > 0) return [...pollSucceeded.values()]
+  if (found.size > 0) return [...found.values()]
   throw new RankweaveError(
     'ERR_MPI_LIBRARY',
     `no MPI library was found: install Open MPI or MPICH, or name a library with --mpi-lib PATH. Tried\n  ${failures.join('\n  ')}`,

@@ -191,6 +191,23 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
+  it('a matched probe and a receive that complete together resolve in the order they were started', async () => {
+    const world = await openWorld({ ranks: 2, ...options })
+    const [sender, receiver] = world.comms
+    const order: string[] = []
+    const probing = receiver!.mprobe(0, 1).then((matched) => {
+      order.push('mprobe')
+      return matched
+    })
+    const receiving = receiver!.recv(0, 2).then(() => order.push('recv'))
+    sender!.isend(null, 1, 1)
+    sender!.isend(null, 1, 2)
+    await Promise.all([probing, receiving])
+    expect(order).toEqual(['mprobe', 'recv'])
+    await (await probing).recv()
+    await world.session.close()
+  })
+
   it('probe returns the message that is received next', async () => {
     await onEveryRank({ ranks: 3, ...options }, async (comm) => {
       if (comm.rank > 0) {

@@ -42,7 +42,7 @@ export function sorterLayout(me: number, processes: number, sorters: number): So
 }
 
 /** Process of column `column` in every block. */
-export function columnMembers(column: number, processes: number, sorters: number): Int32Array {
+function columnMembers(column: number, processes: number, sorters: number): Int32Array {
   return Int32Array.from({ length: sorters }, (_, b) => blockStart(b, processes, sorters) + column)
 }
 

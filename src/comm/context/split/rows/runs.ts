@@ -62,7 +62,7 @@ export function runOf(slice: Slice, from: number, to: number, processCount: numb
 }
 
 /** Two neighboring runs of one color as one. */
-export function joinRuns(a: Run, b: Run): Run {
+function joinRuns(a: Run, b: Run): Run {
   const sizeA = a.end - a.start
   const sizeB = b.end - b.start
   const stride = b.first - a.last

@@ -19,7 +19,7 @@ const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
 
 /** What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
 const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
-export const answerWords = 1 + 2 * (1 + pivotWords)
+const answerWords = 1 + 2 * (1 + pivotWords)
 
 /** What all processes of a column search: splitter k has `targets[k]` rows below it; 0 to `sorters`. */
 export function evenTargets(rows: number, sorters: number): Float64Array {
