@@ -20,7 +20,7 @@ export abstract class MessageCommunicator extends RankCommunicator {
    * Sends to `dest`. Resolves when the data may be changed again: at once for payloads up to the eager limit,
    * else when the receive has taken it.
    *
-   * @throws ERR_CLONE for a value that structured clone refuses
+   * @throws ERR_CLONE for a value that structured clone rejects
    * @see MPI-4.1 §3.2.1
    */
   send(data: Sendable, dest: number, tag = 0, options?: WaitOptions): Promise<void> {

@@ -108,7 +108,7 @@ describe('receives that look for their message before they wait', () => {
               receives.push({ done, into })
               await codeOf(done)
             } else {
-              // Nobody waits for it yet: a rank that waits in one call does not look in another.
+              // No rank waits for it yet: a rank that waits in one call does not poll in another.
               const request = b.irecv(source, tag, into === undefined ? {} : { into }) as Request<Message>
               receives.push({ done: request, into })
             }

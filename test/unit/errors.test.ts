@@ -68,7 +68,7 @@ describe('RankweaveError', () => {
     expect('cause' in new RankweaveError('ERR_TAG', 'none')).toBe(false)
   })
 
-  it('is told apart by code', () => {
+  it('is identified by its code', () => {
     const error = new RankweaveError('ERR_TAG', 'x')
     expect(isRankweaveError(error)).toBe(true)
     expect(isRankweaveError(error, 'ERR_RANK', 'ERR_TAG')).toBe(true)

@@ -27,7 +27,7 @@ export interface Payload {
 
 /**
  * @throws ERR_TYPE for arrays over detached or resizable buffers
- * @throws ERR_CLONE for a value that structured clone refuses
+ * @throws ERR_CLONE for a value that structured clone rejects
  * @throws ERR_COUNT for 4 GiB and more
  */
 export function payloadOf(data: unknown): Payload {

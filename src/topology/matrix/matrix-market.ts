@@ -29,7 +29,7 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
  */
 export function readMatrixMarket(
   path: string,
-  options: { /** Told how far it is. */ readonly onProgress?: ReadProgress } = {},
+  options: { /** Receives the progress of the read. */ readonly onProgress?: ReadProgress } = {},
 ): SparseMatrix {
   return withSource(path, (source) => parseMatrixMarket(source, path), options)
 }

@@ -93,7 +93,7 @@ describe('a shared event loop', () => {
             await comm.send(Int32Array.of(1), 0)
           }
         }
-        // Whoever was first to hear the bell leaves the other one waiting; let it go.
+        // The first to hear the bell leaves the other one waiting; let it go.
         comm.isend(Int32Array.of(1), 1 - comm.rank)
         comm.irecv(1 - comm.rank)
       })

@@ -54,7 +54,7 @@ export async function onEveryRank<T>(
   }
 }
 
-/** Returns when no frame and no transfer is under way. */
+/** Returns when no frame and no transfer is in flight. */
 export async function drained({ session }: TestWorld): Promise<void> {
   for (let calm = 0; calm < 2; ) {
     await new Promise(setImmediate)

@@ -47,7 +47,7 @@ describe('a deadlock is reported', () => {
       expect(failure.details).toEqual({ blocked: 5, ended: 1 })
     })
 
-    it(`of a synchronous send that nobody receives (${processes} processes)`, async () => {
+    it(`of a synchronous send that no rank receives (${processes} processes)`, async () => {
       const main = async (world: Communicator) => {
         if (world.rank === 0) await world.ssend(Int32Array.of(1), 1)
       }
@@ -115,7 +115,7 @@ describe('no deadlock while something may still wake a rank', () => {
   const waiting = async (wake: (world: Communicator) => void, processes: number) => {
     const main = async (world: Communicator) => {
       if (world.rank === 0) wake(world)
-      // Everybody waits, rank 0 too: only `wake` can help.
+      // Every rank waits, rank 0 too: only `wake` can help.
       const { data } = await world.recv<Int32Array>(0, 4)
       return data[0]
     }

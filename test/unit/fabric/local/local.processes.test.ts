@@ -16,21 +16,21 @@ describe('the event loop', () => {
     return stdout.trim().split('\n')
   }
 
-  it('ends by itself when nobody holds it, even with the session open', async () => {
+  it('ends by itself when no process holds it, even with the session open', async () => {
     expect(
       await outcome(`session.hosted[0].ref(); session.hosted[0].ref();
       session.hosted[0].unref(); session.hosted[0].unref()`),
     ).toEqual(['exit'])
   })
 
-  it('goes on while somebody holds it', async () => {
+  it('stays alive while a process holds it', async () => {
     expect(
       await outcome(`session.hosted[0].ref()
       setTimeout(() => { console.log('held'); session.hosted[0].unref() }, 20).unref()`),
     ).toEqual(['held', 'exit'])
   })
 
-  it('goes on until frames under way are delivered', async () => {
+  it('stays alive until frames in flight are delivered', async () => {
     expect(await outcome('session.hosted[0].send(0, Int32Array.of(1))')).toEqual(['delivered', 'exit'])
   })
 })

@@ -158,7 +158,7 @@ describe('common-neighbor', () => {
     }
   })
 
-  test('says what it was told', () => {
+  test('reports what it was given', () => {
     expect(
       proven(shared, { kind: 'common-neighbor', k: 3, mode: 'agnostic', elide: false }).parameters,
     ).toEqual({

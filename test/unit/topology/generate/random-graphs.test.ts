@@ -151,7 +151,7 @@ describe('rmatTopology', () => {
   })
 })
 
-// Any change of these changes every plan that somebody made of such a topology.
+// Any change of these changes every plan made of such a topology.
 test('random topologies of the same seed are the same on every machine', () => {
   const first = (topology: ProcessTopology) => topologyHash(topology).slice(0, 16)
   expect({
