@@ -69,7 +69,8 @@ export const rooms: readonly Room[] = [
   room('comm/p2p/message', ['matching', ...ownProcess]),
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
   room('comm/calls', ownProcess),
-  room('comm/calls/collectives', [...ownProcess, 'comm/calls'], { many: 'one file per collective' }),
+  room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls']),
+  room('comm/calls/collectives', [...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce']),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/exchange', [
@@ -86,7 +87,7 @@ export const rooms: readonly Room[] = [
     'comm/context/split/outcome',
   ]),
   room('comm/context', [
-    ...[...messages, ...ownProcess, ...calls],
+    ...[...messages, ...ownProcess, ...calls, 'comm/calls/collectives/reduce'],
     ...['comm/context/split/plan', 'comm/context/split'],
   ]),
   room('comm', [...messages, ...ownProcess, ...calls, 'comm/context/split/plan', 'comm/context']),

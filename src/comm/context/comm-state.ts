@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
-import type { TreePlan } from '../calls/collectives/reduction-tree.js'
+import type { TreePlan } from '../calls/collectives/reduce/reduction-tree.js'
 import { Matching } from '../p2p/message-matching.js'
 import type { ContextId } from '../process/context-id.js'
 import type { EagerSink, FrameContext } from '../process/frame-router.js'

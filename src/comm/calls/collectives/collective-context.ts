@@ -1,6 +1,6 @@
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveEngine } from '../collective-engine.js'
-import type { TreePlan } from './reduction-tree.js'
+import type { TreePlan } from './reduce/reduction-tree.js'
 
 /** A communicator as its collectives see it. */
 export interface CollectiveContext extends CommContext {

@@ -15,11 +15,11 @@ import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
 import { deliver, packedDispls } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
-import { type Combiner, combinerOf } from './combiner.js'
 import { byProcess, localIndexOf, processOfRank } from './placement.js'
+import { type Combiner, combinerOf } from './reduce/combiner.js'
+import { type TreePlan, treePlan } from './reduce/reduction-tree.js'
+import { afterTree, type Leaves, prefixTree, reduceTree } from './reduce/tree.js'
 import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
-import { type TreePlan, treePlan } from './reduction-tree.js'
-import { afterTree, type Leaves, prefixTree, reduceTree } from './tree.js'
 
 type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 

@@ -1,6 +1,6 @@
-import { joinBlocks, splitBlocks } from '../../../base/packing.js'
-import type { Exchange } from '../exchange.js'
-import { copyOf } from '../exchange.js'
+import { joinBlocks, splitBlocks } from '../../../../base/packing.js'
+import type { Exchange } from '../../exchange.js'
+import { copyOf } from '../../exchange.js'
 
 /** Streams use the steps of an exchange below this one. */
 export const streamSteps = 8

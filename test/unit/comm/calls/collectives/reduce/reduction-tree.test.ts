@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nothing, treePlan } from '../../../../../src/comm/calls/collectives/reduction-tree.js'
-import { worldLayout } from '../../../../../src/comm/process/world-layout.js'
-import { processTable, rankTable } from '../../../../../src/comm/table/rank-table.js'
-import { cases } from '../../../../support/soak.js'
+import { nothing, treePlan } from '../../../../../../src/comm/calls/collectives/reduce/reduction-tree.js'
+import { worldLayout } from '../../../../../../src/comm/process/world-layout.js'
+import { processTable, rankTable } from '../../../../../../src/comm/table/rank-table.js'
+import { cases } from '../../../../../support/soak.js'
 
 /** The tree by its definition, as text. */
 function expression(first: number, end: number): string {

@@ -1,5 +1,5 @@
-import { rangeAt } from '../../../base/search.js'
-import type { ProcessTable } from '../../table/rank-table.js'
+import { rangeAt } from '../../../../base/search.js'
+import type { ProcessTable } from '../../../table/rank-table.js'
 
 /**
  * The one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks

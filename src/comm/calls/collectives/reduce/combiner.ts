@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../../errors.js'
+import { RankweaveError, shown } from '../../../../errors.js'
 import {
   elementSizeBytes,
   elementsIn,
@@ -7,11 +7,11 @@ import {
   typeCode,
   typeCodeOf,
   typeName,
-} from '../../datatype/elements.js'
-import type { Operation, ReadyOperation } from '../../datatype/operation.js'
-import type { Kernel } from '../../datatype/operation-kernels.js'
-import { pack } from '../../datatype/strided-view.js'
-import { decodeValue, encodeValue } from '../../datatype/value-encoding.js'
+} from '../../../datatype/elements.js'
+import type { Operation, ReadyOperation } from '../../../datatype/operation.js'
+import type { Kernel } from '../../../datatype/operation-kernels.js'
+import { pack } from '../../../datatype/strided-view.js'
+import { decodeValue, encodeValue } from '../../../datatype/value-encoding.js'
 
 /**
  * How a reduction tree combines values of one kind. An owned operand belongs to the tree, which may overwrite it or

@@ -1,5 +1,5 @@
-import { bytesOf } from '../../../base/bytes.js'
-import type { Exchange } from '../exchange.js'
+import { bytesOf } from '../../../../base/bytes.js'
+import type { Exchange } from '../../exchange.js'
 import type { Combiner } from './combiner.js'
 import { nothing, type TreePlan } from './reduction-tree.js'
 import { streamSteps, ValueStreams } from './value-stream.js'
