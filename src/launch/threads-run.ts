@@ -293,7 +293,7 @@ class ThreadsWorld {
 function abortedWorld(signal: AbortSignal): RankweaveError {
   const reason: unknown = signal.reason
   const said = reason instanceof Error ? reason.message : String(reason)
-  return new RankweaveError('ERR_ABORTED', `the world was ended by its signal: ${said}`, { cause: reason })
+  return new RankweaveError('ERR_ABORTED', `the world was aborted: ${said}`, { cause: reason })
 }
 
 function describe(cause: unknown): string {

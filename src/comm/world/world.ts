@@ -242,7 +242,7 @@ class World<T, A> {
   readonly #onSignal = (): void => {
     const reason: unknown = this.#options.signal?.reason
     this.#ending.fail(
-      new RankweaveError('ERR_ABORTED', `the world was ended by its signal: ${shown(reason)}`, {
+      new RankweaveError('ERR_ABORTED', `the world was aborted: ${shown(reason)}`, {
         cause: reason,
       }),
     )
