@@ -3,6 +3,7 @@ import type { Gathered } from '../comm/calls/collectives/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
 import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
+import type { FreshArray, SameElements } from '../comm/datatype/array-types.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
 import type { StridedView } from '../comm/datatype/strided-view.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
@@ -108,7 +109,10 @@ export class TopologyCommunicator extends Communicator {
    * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass different counts or types
    * @see MPI-4.1 §8.6.1
    */
-  neighborAllgather<T extends TypedArray>(data: T | StridedView<T>, options: IntoOptions = {}): Promise<T> {
+  neighborAllgather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: T | StridedView<T>,
+    options: IntoOptions<I> = {},
+  ): Promise<I> {
     return promiseTry(() => {
       const seat = this.seat()
       let checked = this.#last
@@ -117,7 +121,7 @@ export class TopologyCommunicator extends Communicator {
         this.#last = isRetained(checked) ? checked : undefined
       }
       return seat.state.collectives.call(seat.localIndex, checked.call, checked.blocks, options)
-    }) as Promise<T>
+    }) as Promise<I>
   }
 
   /**
@@ -128,12 +132,12 @@ export class TopologyCommunicator extends Communicator {
    * rank only, after the exchange
    * @see MPI-4.1 §8.6.1
    */
-  neighborAllgatherv<T extends TypedArray>(
+  neighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: T | StridedView<T>,
-    options?: BlocksOptions,
-  ): Promise<Gathered<T>> {
+    options?: BlocksOptions<I>,
+  ): Promise<Gathered<I>> {
     return promiseTry(() => neighborAllgatherv(this.seat(), this.neighborhood, data, options)) as Promise<
-      Gathered<T>
+      Gathered<I>
     >
   }
 

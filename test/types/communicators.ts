@@ -3,6 +3,7 @@ import {
   type CartCommunicator,
   Communicator,
   type Comparison,
+  type Gathered,
   type Group,
   Request,
   run,
@@ -46,13 +47,26 @@ export async function made(): Promise<void> {
 }
 
 export async function neighbors(graph: TopologyCommunicator): Promise<void> {
-  expectType<Float64Array>(await graph.neighborAllgather(new Float64Array(1)))
-  expectType<Float64Array>((await graph.neighborAllgatherv(new Float64Array(1))).data)
+  const shared = new Float64Array(new SharedArrayBuffer(8))
+  const fresh = await graph.neighborAllgather(shared)
+  expectType<Equal<typeof fresh, Float64Array<ArrayBuffer>>>(true)
+  const filled = await graph.neighborAllgather(new Float64Array(1), { into: shared })
+  expectType<Equal<typeof filled, Float64Array<SharedArrayBuffer>>>(true)
+  const bytes = await graph.neighborAllgather(Buffer.from('x'))
+  expectType<Equal<typeof bytes, Uint8Array<ArrayBuffer>>>(true)
+  const blocks = await graph.neighborAllgatherv(shared)
+  expectType<Equal<typeof blocks, Gathered<Float64Array<ArrayBuffer>>>>(true)
+  const placed = await graph.neighborAllgatherv(new Float64Array(1), { displs: [0], into: shared })
+  expectType<Equal<typeof placed, Gathered<Float64Array<SharedArrayBuffer>>>>(true)
   const request = graph.neighborAllgatherInit(new Float64Array(1), new Float64Array(2))
   expectType<Equal<ReturnType<typeof request.start>, Promise<void>>>(true)
 
   // @ts-expect-error values have no elements
   await graph.neighborAllgather('text')
+  // @ts-expect-error another element type
+  await graph.neighborAllgather(shared, { into: new Int8Array(8) })
+  // @ts-expect-error another element type
+  await graph.neighborAllgatherv(shared, { into: new Int8Array(8) })
 }
 
 export async function hidden(): Promise<void> {

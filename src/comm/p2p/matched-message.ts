@@ -3,6 +3,7 @@ import { ANY_TAG, PROC_NULL } from '../../matching/wildcards.js'
 import { requireReceiveBuffer } from '../datatype/payload.js'
 import type { ReceiveBuffer } from '../datatype/strided-view.js'
 import { abortedError, misfitSignal } from '../process/abort.js'
+import type { WaitOptions } from '../process/wait-options.js'
 import type { Arrived } from './message/arrived.js'
 import type { Mailbox } from './message/mailbox.js'
 import { Receive } from './message/receive.js'
@@ -44,7 +45,8 @@ export class MatchedMessage implements Status {
    * @see MPI-4.1 §3.8.3 (MPI_Mrecv)
    */
   recv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Promise<Message<B>>
-  recv<T = unknown>(options?: RecvOptions): Promise<Message<T>>
+  recv<T = unknown>(options?: WaitOptions): Promise<Message<T>>
+  recv(options: RecvOptions): Promise<Message>
   recv(options?: RecvOptions): Promise<Message> {
     try {
       return this.irecv(options).wait()
@@ -55,7 +57,8 @@ export class MatchedMessage implements Status {
 
   /** Starts to receive the message. @throws ERR_REQUEST the second time @see MPI-4.1 §3.8.3 (MPI_Imrecv) */
   irecv<B extends ReceiveBuffer>(options: RecvOptions<B> & { readonly into: B }): Request<Message<B>>
-  irecv<T = unknown>(options?: RecvOptions): Request<Message<T>>
+  irecv<T = unknown>(options?: WaitOptions): Request<Message<T>>
+  irecv(options: RecvOptions): Request<Message>
   irecv(options: RecvOptions = {}): Request<Message> {
     const { into, signal } = options
     if (this.#received) {
