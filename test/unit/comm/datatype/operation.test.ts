@@ -83,7 +83,7 @@ describe('built-in operations on integers', () => {
     }
   })
 
-  it('Uint8ClampedArray saturates', () => {
+  it('saturate for Uint8ClampedArray', () => {
     const type = typeCode.Uint8ClampedArray
     expect([...(apply('sum', arrayOf(type, [200, 3]), arrayOf(type, [100, 4]), type) as Uint8Array)]).toEqual(
       [255, 7],
@@ -200,7 +200,7 @@ describe('operations are checked', () => {
     expect(readyOperation(op, float64, 1)).toMatchObject({ kind: 'function', name: 'weave' })
   })
 
-  it('there are MPI’s twelve', () => {
+  it('are the twelve of MPI', () => {
     expect([...operationNames].sort()).toEqual(
       ['band', 'bor', 'bxor', 'land', 'lor', 'lxor', 'max', 'maxloc', 'min', 'minloc', 'prod', 'sum'].sort(),
     )

@@ -14,7 +14,7 @@ import { elementTypes, marked } from '../p2p/point-to-point-payloads.js'
 import { thrownCode } from '../p2p/point-to-point-world.js'
 
 describe('element types', () => {
-  it('have the wire codes that the format says', () => {
+  it('have the wire codes of the format', () => {
     expect(typeCode).toEqual({
       value: 0,
       Int8Array: 1,
@@ -51,7 +51,7 @@ describe('element types', () => {
     }
   })
 
-  it('come out of bytes at any alignment', () => {
+  it('are decoded from bytes at any alignment', () => {
     for (const type of elementTypes) {
       const array = marked(type, 5, 1, 2, 3)
       const bytes = new Uint8Array(array.buffer)
@@ -107,7 +107,7 @@ describe('strided views', () => {
     expect(Array.from(target)).toEqual([1, 2, 0, 0, 3, 0, 0, 0, 0, 0])
   })
 
-  it('are plain arrays where their elements lie side by side', () => {
+  it('are plain arrays where their elements are contiguous', () => {
     const array = Int32Array.from({ length: 10 }, (_, i) => i)
     expect(contiguous(strided(array, { offset: 2, count: 2, blockLength: 3, stride: 3 }))).toEqual(
       array.subarray(2, 8),
@@ -115,7 +115,7 @@ describe('strided views', () => {
     expect(contiguous(strided(array, { count: 2, blockLength: 3, stride: 4 }))).toBeInstanceOf(StridedView)
   })
 
-  it('refuse shapes that are no whole numbers or reach outside', () => {
+  it('reject shapes that are not integers or reach outside', () => {
     const array = new Float64Array(10)
     const refused = [
       { count: -1, blockLength: 1, stride: 1 },
@@ -146,7 +146,7 @@ describe('strided views', () => {
 })
 
 describe('payloads', () => {
-  it('refuse buffers that can move or are gone', () => {
+  it('reject buffers that are resizable or detached', () => {
     const options = { maxByteLength: 64 }
     const resizable = new (ArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer)(16, options)
     const growable = new (SharedArrayBuffer as unknown as new (n: number, o: object) => ArrayBuffer)(
@@ -193,7 +193,7 @@ describe('payloads', () => {
 })
 
 describe('values', () => {
-  it('come out as their structured clone', () => {
+  it('arrive as their structured clone', () => {
     const shared = new ArrayBuffer(32)
     const value = {
       nothing: undefined,
@@ -218,14 +218,14 @@ describe('values', () => {
     }
   })
 
-  it('share no memory with the bytes they came from', () => {
+  it('share no memory with the bytes they were decoded from', () => {
     const bytes = encodeValue({ a: Float64Array.of(1, 2), b: Uint8Array.of(3) })
     const value = decodeValue(bytes) as { a: Float64Array; b: Uint8Array }
     bytes.fill(0)
     expect(value).toEqual({ a: Float64Array.of(1, 2), b: Uint8Array.of(3) })
   })
 
-  it('that cannot be cloned are refused', () => {
+  it('reject what cannot be cloned', () => {
     const refused = [
       () => 1,
       Symbol('s'),

@@ -18,7 +18,7 @@ const failing = (code: Parameters<typeof isRankweaveError>[1]) => (run: () => un
 const expectRank = failing('ERR_RANK')
 
 describe('Group', () => {
-  it('keeps its order and finds its members', async () => {
+  it('preserves the order of its members and finds them', async () => {
     const g = group(9, 2, 30, 4)
     expect(g.size).toBe(4)
     expect(await ranksOf(g)).toEqual([9, 2, 30, 4])
