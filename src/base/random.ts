@@ -18,7 +18,7 @@ export function seededRandom(seed: number): () => number {
   return () => next() / 2 ** 32
 }
 
-/** A whole number below n, from one draw of {@link mulberry32}. */
+/** An integer below n, from one draw of {@link mulberry32}. */
 export function below(next: () => number, n: number): number {
   return Math.floor((next() / 2 ** 32) * n)
 }

@@ -19,7 +19,7 @@ export async function refused(
   throw new Error(`${what}: expected ${codes.join(' or ')}, but it was accepted`)
 }
 
-/** Draws a whole number below a bound; the same on all ranks for the same words. */
+/** Draws an integer below a bound; the same on all ranks for the same words. */
 export type Draw = (below: number) => number
 
 export function drawn(...words: readonly number[]): Draw {

@@ -51,7 +51,7 @@ export function clusterOf(coresPerNode: ArrayLike<number>): Machine {
  */
 export function nodeOf(machine: Machine, ranks: number): Int32Array {
   const { cores, firstRank } = machine
-  if (!Number.isInteger(ranks) || ranks < 0) fail(`expected a whole number of ranks, got ${ranks}`)
+  if (!Number.isInteger(ranks) || ranks < 0) fail(`expected an integer of ranks, got ${ranks}`)
   if (ranks > firstRank[cores.length])
     fail(`expected at least ${ranks} cores for ${ranks} ranks, got ${firstRank[cores.length]}`)
   const nodes = new Int32Array(ranks)
@@ -73,7 +73,7 @@ export function parseMachine(text: string): Machine {
   const even = /^nodes=(\d+),cores=(\d+)$/.exec(body)
   if (even !== null) return cluster({ nodes: Number(even[1]), cores: Number(even[2]) })
   if (!body.startsWith('cores='))
-    failAt(text, prefix.length, "'nodes=N,cores=C' or 'cores=C+C+...' with whole numbers")
+    failAt(text, prefix.length, "'nodes=N,cores=C' or 'cores=C+C+...' with integers")
   const coresPerNode: number[] = []
   let at = prefix.length + 'cores='.length
   for (const part of text.slice(at).split('+')) {

@@ -54,7 +54,7 @@ export function requireDegrees(where: string, degrees: ArrayLike<number>, destin
     if (!Number.isInteger(degrees[i]) || degrees[i] < 0) {
       throw new RankweaveError(
         'ERR_COUNT',
-        `${where}: degree ${i}: expected a whole number >= 0, got ${shown(degrees[i])}`,
+        `${where}: degree ${i}: expected an integer >= 0, got ${shown(degrees[i])}`,
       )
     }
     total += degrees[i]

@@ -171,7 +171,7 @@ export class TextReader {
     return this.fail(allowed.map((word) => `'${word}'`).join(', '), this.shown())
   }
 
-  /** The next word as a whole number within bounds. */
+  /** The next word as an integer within bounds. */
   whole(what: string, min: number, max: number): number {
     const from = this.#begin()
     const bytes = this.#bytes

@@ -70,8 +70,7 @@ export function rankOf(shape: CartShape, coords: readonly number[]): number {
   if (coords.length !== dims.length) fail(`expected ${dims.length} coordinates, got ${coords.length}`)
   let rank = 0
   for (let d = 0; d < dims.length; d++) {
-    if (!Number.isInteger(coords[d]))
-      fail(`coordinate ${d}: expected a whole number, got ${shown(coords[d])}`)
+    if (!Number.isInteger(coords[d])) fail(`coordinate ${d}: expected an integer, got ${shown(coords[d])}`)
     const coord = periods[d] ? wrap(coords[d], dims[d]) : coords[d]
     if (coord < 0 || coord >= dims[d])
       fail(`coordinate ${d}: expected 0 to ${dims[d] - 1} in a dimension that is not periodic, got ${coord}`)

@@ -15,10 +15,10 @@ function flagOf(name: string): string {
   return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
 }
 
-/** A whole number in decimal digits within bounds. */
+/** An integer in decimal digits within bounds. */
 export function whole(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   const expected =
-    max === Number.MAX_SAFE_INTEGER ? `a whole number >= ${min}` : `a whole number from ${min} to ${max}`
+    max === Number.MAX_SAFE_INTEGER ? `an integer >= ${min}` : `an integer from ${min} to ${max}`
   return z.unknown().transform((text, context): number => {
     const value = typeof text === 'string' && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
     if (value >= min && value <= max) return value
@@ -49,7 +49,7 @@ export function wholeList(min: number, max: number) {
     const items = typeof text === 'string' ? text.split(',').map((item) => one.safeParse(item)) : []
     const values = items.flatMap((item) => (item.success ? [item.data] : []))
     if (values.length > 0 && values.length === items.length) return [...new Set(values)]
-    return refuse(context, `whole numbers from ${min} to ${max} separated by commas`, text)
+    return refuse(context, `integers from ${min} to ${max} separated by commas`, text)
   })
 }
 

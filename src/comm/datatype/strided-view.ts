@@ -29,7 +29,7 @@ export class StridedView<T extends TypedArray = TypedArray> {
 
   /**
    * @throws ERR_TYPE unless `array` is a typed array over a fixed-length buffer
-   * @throws ERR_COUNT for a shape that is not whole numbers, or reaches outside the array
+   * @throws ERR_COUNT for a shape that is not integers, or reaches outside the array
    */
   constructor(array: T, shape: StridedShape) {
     if (typeCodeOf(array) === typeCode.value) {
@@ -144,7 +144,7 @@ function moveBlocks(
 
 function requireCount(name: string, value: unknown, least: number): void {
   if (!Number.isSafeInteger(value) || (value as number) < least) {
-    const expected = least === 0 ? 'a whole number >= 0' : 'a whole number'
+    const expected = least === 0 ? 'an integer >= 0' : 'an integer'
     throw new RankweaveError(
       'ERR_COUNT',
       `${name} of a strided view must be ${expected}, got ${shown(value)}`,

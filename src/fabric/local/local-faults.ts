@@ -27,7 +27,7 @@ export function checkFaults(faults: LocalFaults, processes: number): void {
     if (!isCount(process) || process >= processes) {
       throw refused(`to kill one of ${processes} processes`, process)
     }
-    if (!isCount(afterFrames)) throw refused('afterFrames as a whole number', afterFrames)
+    if (!isCount(afterFrames)) throw refused('afterFrames as an integer', afterFrames)
   }
 }
 

@@ -19,7 +19,7 @@ export interface BlockLayoutOptions {
  * Places blocks at the caller's displacements, or packed in slot order.
  *
  * @param arrived elements of every block
- * @throws ERR_COUNT when the caller expected other counts, or a displacement is not a whole number below 2^31
+ * @throws ERR_COUNT when the caller expected other counts, or a displacement is not an integer below 2^31
  */
 export function blockLayout(
   name: string,
@@ -40,7 +40,7 @@ export function blockLayout(
     if (!Number.isInteger(start) || start < 0 || start > maxDisplacement) {
       throw new RankweaveError(
         'ERR_COUNT',
-        `${name}: expected a whole number from 0 to ${maxDisplacement} as displacement of block ${slot}, got ${start}`,
+        `${name}: expected an integer from 0 to ${maxDisplacement} as displacement of block ${slot}, got ${start}`,
       )
     }
     starts[slot] = start

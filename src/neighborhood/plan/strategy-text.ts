@@ -54,7 +54,7 @@ function parseOption(text: string, name: string, value: string): Partial<CommonN
 function parseWhole(text: string, name: string, value: string, least: number): number {
   const number = Number(value)
   if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number
-  return fail(text, `${name}, a whole number >= ${least}`, value)
+  return fail(text, `${name}, an integer >= ${least}`, value)
 }
 
 function fail(text: string, expected: string, got: string): never {

@@ -51,17 +51,17 @@ const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: st
       Object.values(value).every((item) => isText(item) || isFlag(item) || typeof item === 'number'),
   ],
   ranks: [
-    `a whole number from 1 to ${topologyLimits.ranks}`,
+    `an integer from 1 to ${topologyLimits.ranks}`,
     (value) => isCount(value) && value !== 0 && (value as number) <= topologyLimits.ranks,
   ],
-  phases: [`a whole number from 0 to ${maxCount}`, isCount],
+  phases: [`an integer from 0 to ${maxCount}`, isCount],
   topologyHash: [
     '64 lowercase hexadecimal digits',
     (value) => isText(value) && /^[0-9a-f]{64}$/.test(value as string),
   ],
   pairing: ['"occurrence" or "cartesian"', (value) => value === 'occurrence' || value === 'cartesian'],
   cart: [
-    'null, or { dims, periods } of whole numbers and booleans',
+    'null, or { dims, periods } of integers and booleans',
     (value) =>
       value === null ||
       (isRecord(value) &&

@@ -15,7 +15,7 @@ export type TopologyFormat = (typeof topologyFormats)[number]
  * The text of a topology in a format, in pieces. Read back it is the same topology, up to the order of lists and what
  * the format cannot hold:
  * - `graphology`: JSON; holds both lists of every rank and the weights of both sides
- * - `metis`: symmetric topologies only, without self loops and parallel edges, weights whole numbers of at least 1
+ * - `metis`: symmetric topologies only, without self loops and parallel edges, weights integers of at least 1
  * - `mtx`: Matrix Market, entry (i, j) is the edge from rank j-1 to rank i-1, as `topologyFromMatrix` reads it (without
  *   the weights); no self loops and parallel edges
  * - `csv`, `edges`: hold the destinations' order and the sending side's weights
@@ -49,7 +49,7 @@ function* metisText(topology: ProcessTopology): Generator<string> {
   if (outWeight !== null)
     forEachEdge(topology, (p, q, e) => {
       if (!Number.isSafeInteger(outWeight[e]) || outWeight[e] < 1)
-        reject(p, q, 'a whole number of at least 1 as weight, as METIS has it', `${outWeight[e]}`)
+        reject(p, q, 'an integer of at least 1 as weight, as METIS has it', `${outWeight[e]}`)
     })
   yield `${ranks} ${outRank.length / 2}${outWeight === null ? '' : ' 001'}\n`
   for (let p = 0; p < ranks; p++) {

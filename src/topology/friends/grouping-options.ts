@@ -55,11 +55,11 @@ export function defaultTheta(k: number, mode: 'agnostic' | 'aware'): number {
   return mode === 'aware' ? k : k * (k - 1)
 }
 
-/** @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, nodes for another number of ranks */
+/** @throws ERR_STRATEGY k < 2, theta not an integer >= 0, nodes for another number of ranks */
 export function checkFriendOptions(ranks: number, k: number, theta: number, nodeOf: Int32Array | null): void {
-  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, a whole number >= 2, got ${k}`)
+  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, an integer >= 2, got ${k}`)
   if (!Number.isInteger(theta) || theta < 0)
-    throw strategyError(`expected theta, a whole number >= 0, got ${theta}`)
+    throw strategyError(`expected theta, an integer >= 0, got ${theta}`)
   if (nodeOf !== null && nodeOf.length !== ranks)
     throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf.length}`)
 }
@@ -72,7 +72,7 @@ export function checkEngine(engine: unknown, labelSeed: unknown, k: number): voi
     throw strategyError(`engine distributed: expected k of at most ${largestGroup}, got ${k}`)
   if (labelSeed === undefined) return
   if (!Number.isInteger(labelSeed) || (labelSeed as number) < 0 || (labelSeed as number) >= 2 ** 32)
-    throw strategyError(`expected labelSeed, a whole number below 2^32, got ${shown(labelSeed)}`)
+    throw strategyError(`expected labelSeed, an integer below 2^32, got ${shown(labelSeed)}`)
 }
 
 /** @throws ERR_STRATEGY */

@@ -3,7 +3,7 @@ import { RankweaveError } from '../../errors.js'
 /** @throws ERR_TOPOLOGY */
 export function checkSeed(seed: number): void {
   if (!Number.isSafeInteger(seed) || seed < 0)
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a whole number as seed, got ${seed}`)
+    throw new RankweaveError('ERR_TOPOLOGY', `expected an integer as seed, got ${seed}`)
 }
 
 /** @throws ERR_TOPOLOGY unless the value is a number from 0 to 1 */

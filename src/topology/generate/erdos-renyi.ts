@@ -13,7 +13,7 @@ export interface ErdosRenyi {
   readonly ranks: number
   /** Probability of each directed edge, 0 to 1. */
   readonly density: number
-  /** A whole number, taken modulo 2^32. Default 1. */
+  /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 

@@ -12,7 +12,7 @@ export interface PowerLaw {
   readonly degree: number
   /** The share of ranks of degree x decreases like x^-gamma; above 2, at most 100. Default 2.5. */
   readonly gamma?: number
-  /** A whole number, taken modulo 2^32. Default 1. */
+  /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 
@@ -56,7 +56,7 @@ export function powerLawTopology({ ranks, degree, gamma = 2.5, seed = 1 }: Power
   return unweightedTopology(rows, rows)
 }
 
-/** Rounded to whole numbers, so that a power whose last bit differs between engines gives the same graph. */
+/** Rounded to integers, so that a power whose last bit differs between engines gives the same graph. */
 function cumulativeWeights(ranks: number, gamma: number): Float64Array {
   const weights = new Float64Array(ranks)
   let sum = 0

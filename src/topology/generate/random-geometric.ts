@@ -15,7 +15,7 @@ export interface RandomGeometric {
   readonly dimensions?: number
   /** Whether the cube wraps around. Default false. */
   readonly periodic?: boolean
-  /** A whole number, taken modulo 2^32. Default 1. */
+  /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 

@@ -16,7 +16,7 @@ export interface Rmat {
    * upper; source in the upper; both. They sum to 1. Default those of Graph500: 0.57, 0.19, 0.19, 0.05.
    */
   readonly quarters?: readonly [a: number, b: number, c: number, d: number]
-  /** A whole number, taken modulo 2^32. Default 1. */
+  /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 

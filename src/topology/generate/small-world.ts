@@ -12,7 +12,7 @@ export interface SmallWorld {
   readonly degree: number
   /** Probability that an edge is rewired, 0 to 1. */
   readonly rewiring: number
-  /** A whole number, taken modulo 2^32. Default 1. */
+  /** An integer, taken modulo 2^32. Default 1. */
   readonly seed?: number
 }
 

@@ -74,7 +74,7 @@ export function stencilTopology({
     )
       throw new RankweaveError(
         'ERR_DIMS',
-        `offset ${i}: expected ${dims.length} whole numbers of at most ${longestStep} either way, got (${offset.join(', ')})`,
+        `offset ${i}: expected ${dims.length} integers of at most ${longestStep} either way, got (${offset.join(', ')})`,
       )
   const ranks = sizeOf({ dims })
   checkTopologySize('stencil', ranks, ranks * offsets.length)

@@ -19,7 +19,7 @@ import { improveRound } from './improve-round.js'
  * Same input, same groups, on every machine. Takes far less time than enumerating the groups: every rank caches only
  * the best one that it owns, and searches again when a member changed.
  *
- * @throws ERR_STRATEGY k < 2, theta not a whole number >= 0, aware mode without a node for every rank, more friends
+ * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more friends
  *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */

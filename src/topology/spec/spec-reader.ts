@@ -69,7 +69,7 @@ export class SpecReader {
 
   whole({ word, at }: Word, min: number): number {
     const value = /^\d+$/.test(word) ? Number(word) : Number.NaN
-    if (!Number.isSafeInteger(value) || value < min) this.fail(`a whole number of at least ${min}`, at)
+    if (!Number.isSafeInteger(value) || value < min) this.fail(`an integer of at least ${min}`, at)
     return value
   }
 
@@ -128,13 +128,13 @@ export class SpecReader {
     return some === null ? null : this.periods(some, dims)
   }
 
-  /** Offsets such as `0,1/1,0`: one whole number for each dimension. */
+  /** Offsets such as `0,1/1,0`: one integer for each dimension. */
   offsets({ word, at }: Word, dims: number): number[][] {
     let next = at
     return word.split('/').map((part) => {
       const steps = part.split(',')
       if (steps.length !== dims || !steps.every((step) => /^-?\d{1,8}$/.test(step)))
-        this.fail(`offsets of ${dims} whole numbers such as '${new Array(dims).fill('1').join(',')}'`, next)
+        this.fail(`offsets of ${dims} integers such as '${new Array(dims).fill('1').join(',')}'`, next)
       next += part.length + 1
       return steps.map((step) => Number(step) + 0)
     })

@@ -144,7 +144,7 @@ export function packedDispls(counts: Int32Array): Int32Array {
   return displs
 }
 
-/** @throws ERR_COUNT unless there is one whole number >= 0 per rank */
+/** @throws ERR_COUNT unless there is one integer >= 0 per rank */
 export function countsOf(what: string, list: ArrayLike<number>, size: number): Int32Array {
   if (typeof list !== 'object' || list === null || list.length !== size) {
     const got = list === null || typeof list !== 'object' ? shown(list) : `${list.length}`
@@ -153,7 +153,7 @@ export function countsOf(what: string, list: ArrayLike<number>, size: number): I
   for (let rank = 0; rank < size; rank++) {
     const count = list[rank]!
     if (Number.isInteger(count) && count >= 0 && count <= 0x7fffffff) continue
-    throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be a whole number >= 0, got ${count}`, {
+    throw new RankweaveError('ERR_COUNT', `${what}[${rank}] must be an integer >= 0, got ${count}`, {
       details: { rank },
     })
   }

@@ -307,7 +307,7 @@ describe('exit code 2: there is no program to run', () => {
   })
 
   it.each([
-    ['0', 'threads', 'a whole number from 1 to 4096'],
+    ['0', 'threads', 'an integer from 1 to 4096'],
     ['65', 'threads', 'processes must be an integer in 1..64'],
   ])('%s processes of %s', async (processes, fabric, message) => {
     const answer = await run('plain.mjs', '-n', '4', '--fabric', fabric, '--processes', processes)

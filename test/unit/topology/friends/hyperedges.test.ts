@@ -48,9 +48,9 @@ test('countHyperedges stops at the same step every time', () => {
 })
 
 test.each([
-  [{ k: 1, theta: 0 }, /k, a whole number >= 2, got 1/],
+  [{ k: 1, theta: 0 }, /k, an integer >= 2, got 1/],
   [{ k: 2.5, theta: 0 }, /got 2.5/],
-  [{ k: 2, theta: -1 }, /theta, a whole number >= 0, got -1/],
+  [{ k: 2, theta: -1 }, /theta, an integer >= 0, got -1/],
   [{ k: 2, theta: 0.5 }, /got 0.5/],
   [{ k: 2, theta: 0, nodeOf: new Int32Array(2) }, /each of 3 ranks, got 2/],
 ])('countHyperedges rejects %j', (options, message) => {

@@ -43,8 +43,8 @@ test.each([1, 2, 3, 4, 7, 8, 16])(
 test.each([
   [{ ranks: 4, density: 1.5 }, 'expected a density from 0 to 1, got 1.5'],
   [{ ranks: 4, density: Number.NaN }, 'got NaN'],
-  [{ ranks: 4, density: 0.5, seed: -1 }, 'expected a whole number as seed, got -1'],
-  [{ ranks: 4, density: 0.5, seed: 0.5 }, 'expected a whole number as seed, got 0.5'],
+  [{ ranks: 4, density: 0.5, seed: -1 }, 'expected an integer as seed, got -1'],
+  [{ ranks: 4, density: 0.5, seed: 0.5 }, 'expected an integer as seed, got 0.5'],
   [{ ranks: 0, density: 0.5 }, 'expected 1 to'],
   [{ ranks: 65_536, density: 0.5 }, 'expected at most 134217728 edges'],
   [{ ranks: 100_000, density: 0 }, 'expected at most 65536 ranks'],

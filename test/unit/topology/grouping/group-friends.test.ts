@@ -175,10 +175,10 @@ test('groups of more than 256 are rejected if there could be any', () => {
 })
 
 test.each([
-  [{ k: 1, mode: 'agnostic' }, /k, a whole number >= 2, got 1/],
+  [{ k: 1, mode: 'agnostic' }, /k, an integer >= 2, got 1/],
   [{ k: 2.5, mode: 'agnostic' }, /got 2.5/],
   [{ k: Number.NaN, mode: 'aware' }, /got NaN/],
-  [{ k: 2, mode: 'agnostic', theta: -1 }, /theta, a whole number >= 0, got -1/],
+  [{ k: 2, mode: 'agnostic', theta: -1 }, /theta, an integer >= 0, got -1/],
   [{ k: 2, mode: 'agnostic', theta: 1.5 }, /got 1.5/],
   [{ k: 2, mode: 'aware' }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],

@@ -189,6 +189,6 @@ function requireWhole(name: string, value: number | undefined, min: number, max:
   if (value === undefined || (Number.isInteger(value) && value >= min && value <= max)) return
   throw new RankweaveError(
     'ERR_ARGUMENT',
-    `split: ${name}: expected a whole number from ${min} to ${max}, got ${shown(value)}`,
+    `split: ${name}: expected an integer from ${min} to ${max}, got ${shown(value)}`,
   )
 }
