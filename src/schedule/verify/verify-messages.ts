@@ -55,7 +55,7 @@ export function checkMessages(
     found.add('blocks-differ', rank, phase, () => {
       const sent = blocksOf(schedule, op)
       const expected = blocksOf(schedule, other)
-      return `rank ${rank} sends rank ${opPeer[op]}, which expects blocks ${expected} with tag ${opTag[op]}, blocks ${sent}`
+      return `rank ${rank} sends blocks ${sent} to rank ${opPeer[op]} with tag ${opTag[op]}, but rank ${opPeer[op]} expects blocks ${expected}`
     })
   }
   return passedOver

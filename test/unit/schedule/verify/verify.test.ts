@@ -155,6 +155,9 @@ describe('verify rejects', () => {
     expect(codesOf(sends([0, 1]))).toEqual([])
     expect(codesOf(sends([1, 0]))).toEqual(['blocks-differ'])
     expect(codesOf(sends([0, 0]))).toContain('blocks-differ')
+    expect(verify(sends([1, 0])).violations[0]!.message).toMatch(
+      /^rank \d+ sends blocks \[1, 0\] to rank (\d+) with tag \d+, but rank \1 expects blocks \[0, 1\]$/,
+    )
   })
 
   test('a read before the block has arrived', () => {
