@@ -42,9 +42,11 @@ export const verifyCommand: AddCommand = (program, act) => {
         noteViolations(report, verification)
         const { ok, count, violations, unproven } = verification
         const { strategy } = schedule
-        const subject = `${file}: ${strategy}, ${figure(topology.ranks)} ranks, ${figure(topology.outRank.length)} edges`
+        // What the file holds, whatever topology it is verified with.
+        const { ranks, outRank } = schedule.topology
+        const subject = `${file}: ${strategy}, ${figure(ranks)} ranks, ${figure(outRank.length)} edges`
         report.result(
-          { ok, violations, count, unproven, file, ranks: topology.ranks, strategy },
+          { ok, violations, count, unproven, file, ranks, strategy },
           ok
             ? `${subject}: verified`
             : `${subject}: ${figure(count)} ${count === 1 ? 'violation' : 'violations'}`,

@@ -139,6 +139,8 @@ describe('plan -o and verify', () => {
       violations: [{ code: 'topology-differs', rank: 0, message: expect.any(String) }],
     })
     expect(answer.stderr).toContain('topology-differs, rank 0')
+    const text = await cli('verify', file, '--topology', 'moore:4x4:r=1')
+    expect(text.stdout).toContain('64 ranks, 1,536 edges') // those of the file
   })
 
   it('a truncated file is bad input: exit code 2', async () => {
