@@ -68,7 +68,9 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const call = `${describeSignature(slot.call!.signature)} #${slot.seq}`
   const verb = waiting.length > 1 ? 'wait' : 'waits'
   const who = `${describeContext(state)}: ${listRanks(waiting)} ${verb} in ${call}`
-  if (missing.length > 0) return `${who}, which ${listRanks(missing)} of this process did not call`
+  if (missing.length > 0) {
+    return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
+  }
   const peers = slot.exchange?.awaited() ?? []
   const others = peers.map((peer) => {
     const process = `process ${processes.processes[peer]!}`

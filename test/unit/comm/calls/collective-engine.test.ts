@@ -388,7 +388,7 @@ describe.each(processCounts)('order and completion on %i processes', (processes)
 })
 
 describe('reports', () => {
-  it('a report names the rank that did not call', async () => {
+  it('a report names the rank that has not called', async () => {
     const world = run(
       (comm: Communicator): Promise<unknown> => (comm.rank === 1 ? comm.recv(0) : comm.barrier()),
       {
@@ -401,6 +401,6 @@ describe('reports', () => {
       (reason) => reason,
     )
     expect(error.code).toBe('ERR_DEADLOCK')
-    expect(error.message).toMatch(/rank 0 waits in barrier\(\) #0, which rank 1 of this process did not call/)
+    expect(error.message).toMatch(/rank 0 waits in barrier\(\) #0; rank 1 has not called it/)
   })
 })
