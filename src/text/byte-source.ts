@@ -94,6 +94,7 @@ export function readText(source: ByteSource, file: string): string {
   let total = 0
   try {
     for (let count = source.read(buffer); count > 0; count = source.read(buffer)) {
+      if (total === 0 && isGzip(buffer.subarray(0, count))) throw compressed(file)
       total += count
       if (total > longestText) throw new RangeError(`more than ${longestText} bytes`)
       pieces.push(decoder.decode(buffer.subarray(0, count), { stream: true }))
@@ -109,6 +110,19 @@ export function readText(source: ByteSource, file: string): string {
     )
   }
   return pieces.join('')
+}
+
+/** Whether the first bytes of a file are those of a gzip file. */
+export function isGzip(bytes: Uint8Array): boolean {
+  return bytes.length > 1 && bytes[0] === 0x1f && bytes[1] === 0x8b
+}
+
+function compressed(file: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_FILE',
+    `'${file}': expected UTF-8 text, got gzip-compressed data; run gunzip first`,
+    { details: { file } },
+  )
 }
 
 /** Below the longest string of any JavaScript engine. */

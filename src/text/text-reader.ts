@@ -1,6 +1,7 @@
 import { type ErrorCode, RankweaveError } from '../errors.js'
-import type { ByteSource } from './byte-source.js'
+import { type ByteSource, isGzip } from './byte-source.js'
 import { DecimalReader } from './decimal-reader.js'
+import { printable } from './printable.js'
 
 export interface TextReaderOptions {
   /** Name for messages. */
@@ -80,7 +81,7 @@ export class TextReader {
     const { file, code } = this.#options
     const { line } = this
     const column = Math.max(1, position - this.#lineBegin + 1)
-    throw new RankweaveError(code, `${file}:${line}:${column}: expected ${expected}, got ${got}`, {
+    throw new RankweaveError(code, `${file}:${line}:${column}: expected ${expected}, got ${printable(got)}`, {
       details: { file, line, column },
     })
   }
@@ -105,6 +106,8 @@ export class TextReader {
   #firstLine(): boolean {
     this.#line = 1
     while (this.#end < 3 && this.#fill());
+    if (isGzip(this.#bytes.subarray(0, this.#end)))
+      this.fail('text', 'gzip-compressed data; run gunzip first', 0)
     if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3
     return this.#at < this.#end || this.#fill()
   }

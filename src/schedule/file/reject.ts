@@ -1,4 +1,5 @@
 import { RankweaveError } from '../../errors.js'
+import { printable } from '../../text/printable.js'
 
 /** Rejects a line: what was expected, what was found, and where in the line. */
 export type Reject = (where: string, expected: string, got: unknown) => never
@@ -22,12 +23,13 @@ export function parseLine(text: string, source: string, line: number): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    return failAtLine(
-      source,
-      line,
-      `expected a line of JSON, got one that is malformed or cut off (${reason})`,
-      cause,
-    )
+    const reason = cause instanceof Error ? printable(cause.message) : String(cause)
+    const got = text.startsWith(gzipAsText)
+      ? 'gzip-compressed data; run gunzip first'
+      : `one that is malformed or cut off (${reason})`
+    return failAtLine(source, line, `expected a line of JSON, got ${got}`, cause)
   }
 }
+
+/** The first two bytes of a gzip file, decoded as UTF-8. */
+const gzipAsText = '\u001f\ufffd'

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
 import { openSourceFile, readText, sourceOf, withSource } from '../../../src/text/byte-source.js'
 import { pipeOf } from '../../support/sources.js'
@@ -53,4 +54,11 @@ test('readText decodes UTF-8, also across pieces', () => {
   expect(error.code).toBe('ERR_FILE')
   expect(error.message).toMatch(/^'f': expected UTF-8 text of at most \d+ bytes, got 3 bytes that are not$/)
   expect(thrown(() => readText(sourceOf(Uint8Array.of(0xe2, 0x82)), 'f')).code).toBe('ERR_FILE')
+})
+
+test('readText rejects gzip-compressed data and names the remedy', () => {
+  expect(thrown(() => readText(sourceOf(gzipSync('text')), 'f'))).toMatchObject({
+    code: 'ERR_FILE',
+    message: "'f': expected UTF-8 text, got gzip-compressed data; run gunzip first",
+  })
 })

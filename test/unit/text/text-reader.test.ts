@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { sourceOf } from '../../../src/text/byte-source.js'
 import { TextReader } from '../../../src/text/text-reader.js'
@@ -56,6 +57,22 @@ test('TextReader skips a byte order mark', () => {
     "t:1:1: expected a number from 0 to 1, got 'word'",
   )
   expect(wordsOf(new TextReader(pipeOf('\ufeffa\nb', 1), options))).toEqual([['a'], ['b']])
+})
+
+test('TextReader rejects gzip-compressed data and names the remedy', () => {
+  const reader = new TextReader(sourceOf(gzipSync('word')), options)
+  expect(thrown(() => reader.nextLine())).toMatchObject({
+    code: 'ERR_TOPOLOGY',
+    message: 't:1:1: expected text, got gzip-compressed data; run gunzip first',
+  })
+})
+
+test('TextReader escapes control characters and bytes that are not UTF-8', () => {
+  const reader = new TextReader(sourceOf(Uint8Array.of(0x7f, 0x45, 0x01, 0xff)), options)
+  reader.nextLine()
+  expect(thrown(() => reader.whole('a number', 0, 1)).message).toBe(
+    "t:1:1: expected a number from 0 to 1, got '\\x7fE\\x01\\ufffd'",
+  )
 })
 
 test('TextReader rejects words longer than a kilobyte, however they begin', () => {

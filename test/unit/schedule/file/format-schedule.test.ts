@@ -115,6 +115,8 @@ describe('parseSchedule rejects', () => {
   test.each([
     ['nothing', [], 0, 'expected a header line, got nothing'],
     ['a line that is cut off', changed(3, (l) => l.slice(0, 20)), 4, 'malformed or cut off'],
+    ['a gzip file', ['\x1f\ufffd\b\0'], 1, 'got gzip-compressed data; run gunzip first'],
+    ['a binary file', ['\x7fELF\ufffd'], 1, "Unexpected token '\\x7f'"],
     ['a file without its last rank', lines.slice(0, -1), 7, 'got 6: rank 6 is missing'],
     ['a rank twice', lines.with(3, lines[2]), 4, 'expected each rank once, got "rank 1 again"'],
     [

@@ -66,7 +66,7 @@ test.each([
   ['0,1\n0,1,2', 2, 6, 'no weight, as on the lines before'],
   ['0,"1', 1, 5, 'a closing quote for the one at 1:3, got the end of the text'],
   ['0,"1"2', 1, 6, "a delimiter or the end of the line after a quote, got '2'"],
-  ['to,from\n"a\nb",1', 3, 1, "a destination rank from 0 to 16777215, got 'a\nb'"],
+  ['to,from\n"a\nb",1', 3, 1, "a destination rank from 0 to 16777215, got 'a\\x0ab'"],
 ])('parseCsv rejects %j', (text, line, column, message) => {
   const error = thrown(() => parseCsv(text, { file: 'g.csv' }))
   expect(error.code).toBe('ERR_TOPOLOGY')
