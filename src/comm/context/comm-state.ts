@@ -61,7 +61,7 @@ export class CommState implements CommContext, FrameContext {
   /** Communicators of ranges of it. */
   ranges: RangeContexts<CommState> | undefined
   /** Groups that were found to hold ranks of it only: ranks that pass one group check it once. */
-  readonly subsets = new WeakSet<Group>()
+  subsets: WeakSet<Group> | undefined
   /** How its reductions combine. */
   reductionPlan: TreePlan | undefined
   /** Made with a distributed table; the same in all its processes, also where it has been placed since. */

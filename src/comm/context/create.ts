@@ -96,9 +96,12 @@ function isSubset(state: CommState, group: Group): boolean {
 
 /** A world rank of the group that is not in the communicator, if any. */
 function nonMemberIn(state: CommState, group: Group): number | undefined {
-  if (state.subsets.has(group)) return undefined
+  if (state.subsets?.has(group)) return undefined
   const parent = state.wholeTable
   const nonMember = worldRanksOf(group.table).find((worldRank) => parent.find(worldRank) < 0)
-  if (nonMember === undefined) state.subsets.add(group)
+  if (nonMember === undefined) {
+    state.subsets ??= new WeakSet()
+    state.subsets.add(group)
+  }
   return nonMember
 }
