@@ -109,7 +109,7 @@ function loadedBy(entry: string): {
 }
 
 describe('the packed package', () => {
-  it('holds every file that its manifest names, user documents, and no sources', () => {
+  it('holds every file that its manifest names, its pages, and no sources', () => {
     const { bin: bins, exports } = manifestIn(installed)
     for (const path of Object.values(bins)) accessSync(join(installed, path), constants.X_OK)
     for (const target of Object.values(exports)) {
