@@ -98,8 +98,13 @@ export class RankweaveError extends Error {
   }
 }
 
-/** Any value at all, as it may stand in a message: what an error says, what else there is as text. Never throws. */
+/** A value that was passed, as it stands in a message: a string in quotes, else its text. Never throws. */
 export function shown(value: unknown): string {
+  return typeof value === 'string' ? `'${value}'` : reasonText(value)
+}
+
+/** What was thrown, or given as a reason, as it stands in a message: of an error its message. Never throws. */
+export function reasonText(value: unknown): string {
   try {
     if (value instanceof Error) return value.message
     // As text they would look like the number that was expected.
@@ -138,7 +143,7 @@ export function toCauseRecord(cause: unknown, depth = deepestCause): CauseRecord
   const isPlain = cause === null || ['string', 'number', 'boolean', 'bigint'].includes(typeof cause)
   return {
     kind: 'value',
-    value: isPlain ? (cause as string | number | boolean | bigint | null) : shown(cause),
+    value: isPlain ? (cause as string | number | boolean | bigint | null) : reasonText(cause),
   }
 }
 

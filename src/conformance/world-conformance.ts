@@ -1,5 +1,5 @@
 import type { Communicator } from '../comm/communicator.js'
-import { type ErrorCode, isRankweaveError, shown } from '../errors.js'
+import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { ConformanceCase } from '../fabric/conformance/fabric-conformance.js'
 import { type ExpectedFabric, expectedFabric } from '../fabric/conformance/process-identity.js'
 import type { FabricFactory } from '../fabric/fabric.js'
@@ -150,6 +150,6 @@ function settingText(setting: WorldSetting): string {
 }
 
 function described(error: unknown, what: string): Error {
-  const given = isRankweaveError(error) ? `${error.code}: ${error.message}` : shown(error)
+  const given = isRankweaveError(error) ? `${error.code}: ${error.message}` : reasonText(error)
   return new Error(`${what}: ${given}`, { cause: error })
 }

@@ -3,7 +3,7 @@ import { decodeError, encodeError } from '../comm/process/error-record.js'
 import { worldLayout } from '../comm/process/world-layout.js'
 import { emptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import type { Launcher } from './launcher.js'
 import { hostHere } from './session-launcher.js'
@@ -62,7 +62,7 @@ async function runMpi<T, A>(factory: MpiFactory, main: Main<T, A>, world: WorldO
 function abortJob(session: MpiSession, error: unknown): never {
   console.error(
     `rankweave: process ${session.job.process} aborts the job: the world has failed, and not all processes have ` +
-      `ended it within ${graceMs / 1000} s: ${shown(error)}`,
+      `ended it within ${graceMs / 1000} s: ${reasonText(error)}`,
   )
   return session.job.abort(3)
 }
@@ -104,7 +104,7 @@ function notCloneable(results: readonly unknown[], first: number, cause: unknown
   })
   return new RankweaveError(
     'ERR_CLONE',
-    `the value that rank ${first + index} returned cannot be sent to process 0: ${shown(cause)}`,
+    `the value that rank ${first + index} returned cannot be sent to process 0: ${reasonText(cause)}`,
     { details: { rank: first + index }, cause },
   )
 }

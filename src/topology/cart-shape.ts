@@ -46,7 +46,7 @@ export function sizeOf({ dims }: Pick<CartShape, 'dims'>): number {
 export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): number[] {
   const ranks = sizeOf({ dims })
   if (!Number.isInteger(rank) || rank < 0 || rank >= ranks)
-    throw new RankweaveError('ERR_RANK', `expected a rank 0 to ${ranks - 1}, got ${shown(rank)}`, {
+    throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${ranks - 1}, got ${shown(rank)}`, {
       details: { rank },
     })
   const coords = new Array<number>(dims.length)

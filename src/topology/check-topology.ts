@@ -45,7 +45,7 @@ function checkRows(neighbor: string, ranks: number, start: Int32Array, neighbors
     for (let e = start[r]; e < start[r + 1]; e++)
       if (neighbors[e] < 0 || neighbors[e] >= ranks)
         fail(
-          `${neighbor} ${e - start[r]} of rank ${r}: expected a rank 0 to ${ranks - 1}, got ${neighbors[e]}`,
+          `${neighbor} ${e - start[r]} of rank ${r}: expected a rank from 0 to ${ranks - 1}, got ${neighbors[e]}`,
           { rank: r, slot: e - start[r] },
         )
 }

@@ -104,7 +104,7 @@ describe('RankweaveError', () => {
 describe('values in messages', () => {
   it.each([
     [3, '3'],
-    ['x', 'x'],
+    ['x', "'x'"],
     [new Error('why'), 'why'],
     [Float64Array.of(0), 'a Float64Array'],
     [[0], '[0]'],

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { seededRandom } from '../../base/random.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText, shown } from '../../errors.js'
 
 /** Where colors and keys come from: this many colors in turn with random keys, or lists by rank, color -1 for none. */
 export type SplitInput =
@@ -35,7 +35,7 @@ export function readSplitFile(path: string, ranks: number): SplitInput {
   try {
     text = readFileSync(path, 'utf8')
   } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${shown(cause)}`, { cause })
+    throw new RankweaveError('ERR_FILE', `${path}: cannot be read: ${reasonText(cause)}`, { cause })
   }
   const lines = text.trimEnd().split('\n')
   if (lines.length !== ranks) {

@@ -1,4 +1,4 @@
-import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { ProcessTable } from '../table/rank-table.js'
 import type { Lane } from './lane.js'
@@ -42,7 +42,7 @@ export function revokedBy(state: CommContext, aborted: RankweaveError): Rankweav
 /** Why a collective failed: an error of this library as it is, any other wrapped with the name of the call. */
 export function failedIn(call: string, error: unknown): RankweaveError {
   if (isRankweaveError(error)) return error
-  return new RankweaveError('ERR_OP', `${call} failed: ${shown(error)}`, { cause: error })
+  return new RankweaveError('ERR_OP', `${call} failed: ${reasonText(error)}`, { cause: error })
 }
 
 /** One line per collective that ranks of this process wait in. */

@@ -48,10 +48,16 @@ export type ReadyOperation =
 
 /**
  * @param type wire code of the elements
+ * @param data what was passed, for messages
  * @throws ERR_OP for an unknown operation, or one that elements of this type do not have
  * @throws ERR_COUNT for minloc and maxloc on an odd number of elements
  */
-export function readyOperation(op: unknown, type: number, countElems: number): ReadyOperation {
+export function readyOperation(
+  op: unknown,
+  type: number,
+  countElems: number,
+  data?: unknown,
+): ReadyOperation {
   if (isOperation(op)) return { kind: 'function', name: op.name, combine: op.combine }
   if (!isOperationName(op)) {
     const got = typeof op === 'string' ? `'${op}'` : typeof op
@@ -63,10 +69,16 @@ export function readyOperation(op: unknown, type: number, countElems: number): R
   if (type === typeCode.value) {
     throw new RankweaveError(
       'ERR_OP',
-      `${op} works on numbers, bigints and typed arrays; for other values pass an operation made by createOperation`,
+      `${op} works on numbers, bigints and typed arrays, got ${kindOf(data)}; for other values pass an operation made by createOperation`,
     )
   }
   return { kind: 'kernel', name: op, kernel: kernelFor(op, type, countElems) }
+}
+
+function kindOf(data: unknown): string {
+  if (data === undefined || data === null) return `${data}`
+  if (Array.isArray(data)) return 'an array'
+  return typeof data === 'object' ? 'an object' : `a ${typeof data}`
 }
 
 /** @throws ERR_OP for an operation that a single number does not have */

@@ -104,7 +104,7 @@ export function misfit(
   if (countElems > into.length) {
     return new RankweaveError(
       'ERR_TRUNCATE',
-      `into has room for ${into.length} elements, the message carries ${countElems}`,
+      `into has room for ${into.length} ${into.length === 1 ? 'element' : 'elements'}, the message carries ${countElems}`,
       { details: { expected: into.length, arrived: countElems } },
     )
   }

@@ -1,5 +1,5 @@
 import { Deserializer, Serializer } from 'node:v8'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 
 // The plain Serializer and Deserializer, not `serialize` and `deserialize`: those make typed arrays inside a value
 // views of the received bytes, which structured clone does not, and so would share memory between receivers.
@@ -17,7 +17,7 @@ export function encodeValue(value: unknown): Uint8Array {
     serializer.writeValue(value)
     return serializer.releaseBuffer()
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', shown(cause), { cause })
+    throw new RankweaveError('ERR_CLONE', reasonText(cause), { cause })
   }
 }
 

@@ -216,14 +216,14 @@ function startReceive<T>(
 
 function requireSend(comm: Endpoint, dest: number, tag: number): void {
   if (dest !== PROC_NULL && !isRank(dest, comm.size)) throw badRank('dest', dest, comm.size)
-  if (!isTag(tag)) throw badTag(tag, `0 to ${maxTag}`)
+  if (!isTag(tag)) throw badTag(tag, `a tag from 0 to ${maxTag}`)
 }
 
 function requireReceive(comm: Endpoint, source: number, tag: number, options?: RecvOptions): void {
   if (source !== ANY_SOURCE && source !== PROC_NULL && !isRank(source, comm.size)) {
     throw badRank('source', source, comm.size)
   }
-  if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or 0 to ${maxTag}`)
+  if (tag !== ANY_TAG && !isTag(tag)) throw badTag(tag, `ANY_TAG or a tag from 0 to ${maxTag}`)
   signalOf(options)
 }
 
@@ -243,12 +243,12 @@ function badRank(name: 'source' | 'dest', rank: unknown, size: number): Rankweav
   const wildcard = name === 'source' ? 'ANY_SOURCE, ' : ''
   return new RankweaveError(
     'ERR_RANK',
-    `expected ${name} as ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
+    `expected ${name} to be ${wildcard}PROC_NULL or a rank from 0 to ${size - 1}, got ${shown(rank)}`,
   )
 }
 
 function badTag(tag: unknown, expected: string): RankweaveError {
-  return new RankweaveError('ERR_TAG', `expected tag as ${expected}, got ${shown(tag)}`)
+  return new RankweaveError('ERR_TAG', `expected ${expected}, got ${shown(tag)}`)
 }
 
 function signalOf(options: WaitOptions | undefined): AbortSignal | undefined {

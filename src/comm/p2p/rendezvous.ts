@@ -1,5 +1,5 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { type Landing, landing, misfit } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import type { Credit, Grantee } from '../process/credit.js'
@@ -281,6 +281,6 @@ export class RendezvousTransfers {
 
 function asError(cause: unknown): RankweaveError {
   if (cause instanceof RankweaveError) return cause
-  const said = shown(cause)
+  const said = reasonText(cause)
   return new RankweaveError('ERR_FABRIC', `a transfer failed: ${said}`, { cause })
 }

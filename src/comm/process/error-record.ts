@@ -1,4 +1,4 @@
-import { type CauseRecord, fromCauseRecord, RankweaveError, shown, toCauseRecord } from '../../errors.js'
+import { type CauseRecord, fromCauseRecord, RankweaveError, reasonText, toCauseRecord } from '../../errors.js'
 
 /**
  * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause that does
@@ -6,11 +6,13 @@ import { type CauseRecord, fromCauseRecord, RankweaveError, shown, toCauseRecord
  */
 export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const whole = toBytes(
-    error instanceof Error ? toCauseRecord(error) : { kind: 'foreign', name: 'Error', message: shown(error) },
+    error instanceof Error
+      ? toCauseRecord(error)
+      : { kind: 'foreign', name: 'Error', message: reasonText(error) },
   )
   if (whole.byteLength <= maxBytes) return whole
   // A UTF-16 unit takes up to six bytes as an escape in JSON.
-  const message = shown(error)
+  const message = reasonText(error)
   const room = Math.max(0, Math.floor((maxBytes - 256) / 6))
   const cut = message.length > room ? message.slice(0, room) : message
   return error instanceof RankweaveError

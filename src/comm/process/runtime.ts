@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
 import { Credit } from './credit.js'
@@ -120,7 +120,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
 
   abort(worldRank: number, reason: unknown): void {
     this.onAbort(
-      new RankweaveError('ERR_WORLD_ABORTED', `rank ${worldRank} aborted the world: ${shown(reason)}`, {
+      new RankweaveError('ERR_WORLD_ABORTED', `rank ${worldRank} aborted the world: ${reasonText(reason)}`, {
         details: { rank: worldRank },
         cause: reason,
       }),

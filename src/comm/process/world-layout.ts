@@ -39,7 +39,7 @@ export function worldLayout(
     if (ranksPerProcess.length !== processes) {
       throw new RankweaveError(
         'ERR_WORLD',
-        `expected ranksPerProcess for ${processes} processes, got ${ranksPerProcess.length} entries`,
+        `expected ranksPerProcess for ${processes} processes, got ${ranksPerProcess.length}`,
       )
     }
     for (let p = 0; p < processes; p++) {

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
 import { Communicator } from '../communicator.js'
 import { CommRuntime } from '../context/comm-state.js'
@@ -242,7 +242,7 @@ class World<T, A> {
   readonly #onSignal = (): void => {
     const reason: unknown = this.#options.signal?.reason
     this.#ending.fail(
-      new RankweaveError('ERR_ABORTED', `the world was aborted: ${shown(reason)}`, {
+      new RankweaveError('ERR_ABORTED', `the world was aborted: ${reasonText(reason)}`, {
         cause: reason,
       }),
     )
@@ -254,7 +254,7 @@ class World<T, A> {
     const ended =
       error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'
         ? error
-        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${shown(error)}`, { cause: error })
+        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })
     this.#end(
       this.#hosts.map((host) => host.runtime),
       ended,

@@ -1,6 +1,6 @@
 import { readFileSync, realpathSync } from 'node:fs'
 import { basename } from 'node:path'
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { launcherLibraries } from './mpi-launcher.js'
 import { identifyMpi, loadKoffi } from './mpi-library.js'
 
@@ -31,7 +31,7 @@ export async function findMpiLibraries(named?: string): Promise<readonly FoundMp
       const path = loadedFile(name) ?? name
       if (!found.has(path)) found.set(path, { path, version, abi: abi.name })
     } catch (cause) {
-      failures.push(`${name}: ${shown(cause)}`)
+      failures.push(`${name}: ${reasonText(cause)}`)
     }
   }
   if (found.size > 0) return [...found.values()]

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
 import { type AddressOf, MpiMemory } from './mpi-memory.js'
 
@@ -84,7 +84,7 @@ export async function loadMpi(names: readonly string[]): Promise<MpiLibrary> {
       // Global: Open MPI loads components of its own, which resolve its symbols.
       library = koffi.load(path, { global: true })
     } catch (cause) {
-      failures.push(`${path}: ${shown(cause)}`)
+      failures.push(`${path}: ${reasonText(cause)}`)
       continue
     }
     return describe(koffi, path, library)
@@ -104,7 +104,7 @@ export async function loadKoffi(): Promise<Koffi> {
   } catch (cause) {
     throw new RankweaveError(
       'ERR_MPI_KOFFI',
-      `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${shown(cause)})`,
+      `fabric mpi needs the optional package koffi, which cannot be loaded: npm install koffi (${reasonText(cause)})`,
       { cause },
     )
   }

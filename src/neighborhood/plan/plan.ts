@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
@@ -27,6 +27,9 @@ export interface PlanOptions {
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
+  if (typeof strategy !== 'object' || strategy === null) {
+    throw new RankweaveError('ERR_STRATEGY', `plan: expected a strategy, got ${shown(strategy)}`)
+  }
   const now = options.now ?? (() => performance.now())
   const begin = now()
   const { schedule, groups } = scheduleOf(topology, strategy, options)
@@ -54,7 +57,7 @@ function scheduleOf(
     default:
       throw new RankweaveError(
         'ERR_STRATEGY',
-        `expected strategy direct or common-neighbor, got ${(strategy as { kind: unknown }).kind}`,
+        `expected strategy direct or common-neighbor, got ${shown((strategy as { kind: unknown }).kind)}`,
       )
   }
 }

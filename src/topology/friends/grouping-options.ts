@@ -79,7 +79,7 @@ export function checkEngine(engine: unknown, labelSeed: unknown, k: number): voi
 export function groupingSettings(ranks: number, options: GroupingOptions): GroupingSettings {
   const { k, mode, engine = 'greedy', labelSeed } = options
   if (mode !== 'aware' && mode !== 'agnostic')
-    throw strategyError(`expected mode aware or agnostic, got ${mode}`)
+    throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
   checkEngine(engine, labelSeed, k)
   const theta = options.theta ?? defaultTheta(k, mode)
   const nodeOf = mode === 'aware' ? (options.nodeOf ?? null) : null

@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { mulberry32 } from '../../base/random.js'
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -25,7 +26,9 @@ export interface ErdosRenyi {
  * @throws ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.2
  */
-export function erdosRenyiTopology({ ranks, density, seed = 1 }: ErdosRenyi): ProcessTopology {
+export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
+  requireOptions('erdosRenyiTopology', options)
+  const { ranks, density, seed = 1 } = options
   checkProbability('a density', density)
   checkSeed(seed)
   checkTopologySize('random graph', ranks, Math.floor(ranks * (ranks - 1) * density))

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { checkExtents, coordsOf, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
@@ -22,7 +23,9 @@ export interface Moore {
  * @throws ERR_DIMS, ERR_TOPOLOGY
  * @see Ghazimirsaeed 2019 §7.6.1
  */
-export function mooreTopology({ dims, radius, periodic = true }: Moore): ProcessTopology {
+export function mooreTopology(options: Moore): ProcessTopology {
+  requireOptions('mooreTopology', options)
+  const { dims, radius, periodic = true } = options
   if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
   checkExtents(dims)
   if (!Number.isInteger(radius) || radius < 1)

@@ -1,4 +1,5 @@
 import { mulberry32 } from '../../base/random.js'
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize, topologyLimits } from '../limits.js'
@@ -26,7 +27,9 @@ export interface PowerLaw {
  * @see Chung, Lu 2002, Connected components in random graphs with given expected degree sequences; drawn edge by edge
  *   as in Seshadhri, Kolda, Pinar 2012, Community structure and scale-free collections of Erdos-Renyi graphs
  */
-export function powerLawTopology({ ranks, degree, gamma = 2.5, seed = 1 }: PowerLaw): ProcessTopology {
+export function powerLawTopology(options: PowerLaw): ProcessTopology {
+  requireOptions('powerLawTopology', options)
+  const { ranks, degree, gamma = 2.5, seed = 1 } = options
   checkTopologySize('power-law graph', ranks, ranks * degree)
   if (!(degree > 0 && degree < ranks))
     throw new RankweaveError(

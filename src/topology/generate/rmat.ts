@@ -1,4 +1,5 @@
 import { mulberry32 } from '../../base/random.js'
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
@@ -32,12 +33,9 @@ export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
  * @throws ERR_TOPOLOGY
  * @see Chakrabarti, Zhan, Faloutsos 2004, R-MAT: A Recursive Model for Graph Mining
  */
-export function rmatTopology({
-  ranks,
-  degree,
-  quarters = graph500Quarters,
-  seed = 1,
-}: Rmat): ProcessTopology {
+export function rmatTopology(options: Rmat): ProcessTopology {
+  requireOptions('rmatTopology', options)
+  const { ranks, degree, quarters = graph500Quarters, seed = 1 } = options
   checkTopologySize('R-MAT graph', ranks, ranks * degree)
   if (!Number.isInteger(Math.log2(ranks)))
     throw new RankweaveError('ERR_TOPOLOGY', `R-MAT graph: expected a power of two of ranks, got ${ranks}`)

@@ -1,4 +1,5 @@
 import { below, mulberry32 } from '../../base/random.js'
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -26,7 +27,9 @@ export interface SmallWorld {
  * @throws ERR_TOPOLOGY
  * @see Watts, Strogatz 1998, Collective dynamics of 'small-world' networks
  */
-export function smallWorldTopology({ ranks, degree, rewiring, seed = 1 }: SmallWorld): ProcessTopology {
+export function smallWorldTopology(options: SmallWorld): ProcessTopology {
+  requireOptions('smallWorldTopology', options)
+  const { ranks, degree, rewiring, seed = 1 } = options
   checkTopologySize('small world', ranks, ranks * degree)
   if (!Number.isInteger(degree) || degree < 2 || degree % 2 !== 0 || degree >= ranks)
     throw new RankweaveError(

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { checkCartShape, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
@@ -60,11 +61,9 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
  * @see Traeff, Luebbe, Rougier, Hunold 2015, Isomorphic, Sparse MPI-like Collective Communication Operations for
  *   Parallel Stencil Computations
  */
-export function stencilTopology({
-  dims,
-  periods = dims.map(() => false),
-  offsets,
-}: Stencil): ProcessTopology {
+export function stencilTopology(options: Stencil): ProcessTopology {
+  requireOptions('stencilTopology', options)
+  const { dims, periods = dims.map(() => false), offsets } = options
   checkCartShape({ dims, periods })
   if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
   for (const [i, offset] of offsets.entries())

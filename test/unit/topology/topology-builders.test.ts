@@ -87,8 +87,12 @@ describe('topologyFromLists', () => {
       { inStart: [0, 0, 2, 5], inRank: [0, 0, 2, 0, 1] },
       'edge from 1 to 2: rank 1 lists 2 as a destination 0 times, but rank 2 lists 1 as a source once',
     ],
-    ['a rank too large', { outRank: [1, 1, 2, 3] }, 'destination 0 of rank 2: expected a rank 0 to 2, got 3'],
-    ['a negative rank', { inRank: [0, -2, 2, 0] }, 'source 1 of rank 1: expected a rank 0 to 2, got -2'],
+    [
+      'a rank too large',
+      { outRank: [1, 1, 2, 3] },
+      'destination 0 of rank 2: expected a rank from 0 to 2, got 3',
+    ],
+    ['a negative rank', { inRank: [0, -2, 2, 0] }, 'source 1 of rank 1: expected a rank from 0 to 2, got -2'],
     [
       'a rank that would wrap',
       { outRank: [1, 1, 2, 2 ** 32 + 2] },

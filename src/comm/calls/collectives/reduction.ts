@@ -60,7 +60,7 @@ export function reductionOf(
     }
   }
   const { type, countElems, data: elements } = payloadOf(data)
-  const reduction = { name, op: readyOperation(op, type, countElems), type, countElems, scalar: null }
+  const reduction = { name, op: readyOperation(op, type, countElems, data), type, countElems, scalar: null }
   return { reduction, contribution: { data: contiguous(elements), into } }
 }
 

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../../base/bytes.js'
 import { copyBytes } from '../../../base/copy-bytes.js'
-import { RankweaveError, shown } from '../../../errors.js'
+import { RankweaveError, reasonText } from '../../../errors.js'
 import { elementsIn, newArray, type TypedArray, typeCode } from '../../datatype/elements.js'
 import { misfit } from '../../datatype/payload.js'
 import { copyElements, pack, StridedView, unpack } from '../../datatype/strided-view.js'
@@ -78,7 +78,7 @@ function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => u
     data = decode()
   } catch (cause) {
     receive.reject(
-      new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${shown(cause)}`, { cause }),
+      new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${reasonText(cause)}`, { cause }),
     )
     return
   }

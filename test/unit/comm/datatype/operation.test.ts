@@ -160,9 +160,9 @@ describe('operations are checked', () => {
     ],
     [
       'values',
-      () => readyOperation('sum', typeCode.value, 1),
+      () => readyOperation('sum', typeCode.value, 1, 'a'),
       'ERR_OP',
-      /sum works on numbers, bigints and typed arrays/,
+      /sum works on numbers, bigints and typed arrays, got a string; /,
     ],
     [
       'what only looks like an operation',

@@ -54,7 +54,8 @@ test.each([
   [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer >= 2, got 1/],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
-  [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got telepathy/],
+  [undefined, 'ERR_STRATEGY', /plan: expected a strategy, got undefined/],
+  [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got 'telepathy'/],
 ])('plan rejects %j', (strategy, code, message) => {
   const error = thrown(() => plan(grid, strategy as Strategy))
   expect(error.code).toBe(code)

@@ -75,3 +75,7 @@ test.each([
   expect(error.code).toBe(code)
   expect(error.message).toContain(message)
 })
+
+test('mooreTopology rejects a missing argument', () => {
+  expect(thrown(() => mooreTopology(undefined as never)).code).toBe('ERR_ARGUMENT')
+})

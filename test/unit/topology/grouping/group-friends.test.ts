@@ -183,7 +183,7 @@ test.each([
   [{ k: 2, mode: 'aware' }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: null }, /needs the node of every rank/],
   [{ k: 2, mode: 'aware', nodeOf: new Int32Array(3) }, /each of 2 ranks, got 3/],
-  [{ k: 2, mode: 'sideways' as 'aware' }, /aware or agnostic, got sideways/],
+  [{ k: 2, mode: 'sideways' as 'aware' }, /aware or agnostic, got 'sideways'/],
 ] as [GroupingOptions, RegExp][])('groupFriends rejects %j', (options, message) => {
   const error = thrown(() => groupFriends(lists([1], [0]), options))
   expect(error.code).toBe('ERR_STRATEGY')

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../../../errors.js'
+import { RankweaveError, reasonText } from '../../../../errors.js'
 import {
   elementSizeBytes,
   elementsIn,
@@ -145,6 +145,6 @@ function callUser(combine: Operation['combine'], left: unknown, right: unknown, 
   try {
     return combine(left, right)
   } catch (cause) {
-    throw new RankweaveError('ERR_OP', `operation ${name} failed: ${shown(cause)}`, { cause })
+    throw new RankweaveError('ERR_OP', `operation ${name} failed: ${reasonText(cause)}`, { cause })
   }
 }
