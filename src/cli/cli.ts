@@ -43,6 +43,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .description('Communicators, process topologies and message-combining neighborhood collectives.')
     .version(version(), '--version', 'print the version')
     .helpOption('-h, --help', 'print help')
+    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', help)
     .showSuggestionAfterError()
     .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })

@@ -38,8 +38,12 @@ export function seconds(max: number) {
 export function oneOf<const T extends string>(...words: readonly T[]) {
   return z.unknown().transform((text, context): T => {
     const word = words.find((candidate) => candidate === text)
-    return word ?? refuse(context, words.join(' or '), text)
+    return word ?? refuse(context, anyOf(words), text)
   })
+}
+
+function anyOf(words: readonly string[]): string {
+  return words.length < 2 ? words.join() : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 
 /** Whole numbers separated by commas, without repetition. */
