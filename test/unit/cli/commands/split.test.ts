@@ -90,7 +90,7 @@ describe('split', () => {
     { file: 'one.txt', ranks: '5', said: /ERR_FILE.*expected 5 lines, one per rank, got 4/s },
     { file: 'gap.txt', said: /ERR_FILE.*line 2: expected a color/s },
     { file: 'long.txt', said: /ERR_FILE.*line 1: expected a color/s },
-    { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got 2147483648/s },
+    { file: 'wide.txt', said: /ERR_FILE.*line 1: expected a color.*got '2147483648'/s },
   ])('rejects $file', async ({ file, said, ranks = '4' }) => {
     const { exitCode, stderr } = await cli('split', '-n', ranks, '--file', at(file))
     expect(exitCode).toBe(2)
