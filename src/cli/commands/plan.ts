@@ -28,7 +28,7 @@ ${machineHelp}
 The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. It is verified before it is
 printed or written. A plan with violations is not written, and the exit code is 1.
 
-direct            one message per edge
+direct            one message per pair of ranks that share an edge
 common-neighbor   groups of k friends, ranks with more than theta common out-neighbors, exchange their blocks; then
                   each sends one combined message to every common neighbor in its part
 
