@@ -5,6 +5,7 @@ import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
 import { stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../neighborhood/spmm/serial.js'
 import { checkProblem, type SpmmShare } from '../../neighborhood/spmm/spmm.js'
+import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
@@ -80,6 +81,7 @@ export const spmmCommand: AddCommand = (program, act) => {
 
         report.step(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })
+        await prepareEngine(options.engine)
         const nodes = machine === null ? null : nodeOf(machine, ranks)
         const planned = plan(topology, strategy, {
           ...(nodes === null ? {} : { nodeOf: nodes }),

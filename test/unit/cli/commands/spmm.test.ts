@@ -107,6 +107,15 @@ describe('spmm', () => {
     expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
   })
 
+  it.each(['greedy', 'improved', 'exact', 'distributed'])(
+    '--engine %s plans, multiplies and gives the serial product',
+    async (engine) => {
+      const answer = await cli('spmm', '-n', '12', '--processes', '2', '--engine', engine, '--json')
+      expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
+      expect(onlyObject(answer)).toMatchObject({ strategy: 'common-neighbor', verified: true })
+    },
+  )
+
   it('--no-ordinary leaves out the baseline', async () => {
     const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-ordinary', '--json'))
     expect(object).toMatchObject({ seconds: { ordinary: null }, verified: true })
