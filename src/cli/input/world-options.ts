@@ -52,24 +52,28 @@ export function fabricOf({ processes, nodes, fabric, mpiLib }: WorldOptions): Fa
   if (mpiLib !== undefined && fabric !== 'mpi') {
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   }
-  if (fabric === 'local') return local({ processes: processes ?? 1, nodes: nodes ?? 1 })
-  if (fabric === 'threads') {
-    return threads({ processes: processes ?? 1, nodes: labels(processes ?? 1, nodes ?? 1) })
+  if (fabric !== 'mpi') {
+    const hosts = processes ?? 1
+    const got = processes === undefined ? '1, the default' : `${processes}`
+    requireHosts(nodes, hosts, `expected --processes ${nodes} or more, one per node, got ${got}`)
+    const options = { processes: hosts, nodes: labels(hosts, nodes ?? 1) }
+    return fabric === 'local' ? local(options) : threads(options)
   }
   const library = mpiLib === undefined ? {} : { library: mpiLib }
   const started = mpi(library).processes
   if (processes !== undefined && processes !== started) {
     throw new RankweaveError('ERR_WORLD', `--processes: the launcher started ${started}, got ${processes}`)
   }
+  requireHosts(nodes, started, `expected at most ${started}, the processes that the launcher started`)
   return nodes === undefined ? mpi(library) : mpi({ ...library, nodes: labels(started, nodes) })
 }
 
+/** Every node hosts at least one process. */
+function requireHosts(nodes: number | undefined, processes: number, expected: string): void {
+  if (nodes === undefined || nodes <= processes) return
+  throw new RankweaveError('ERR_WORLD', `--nodes ${nodes}: ${expected}`)
+}
+
 function labels(processes: number, nodes: number): string[] {
-  if (nodes > processes) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `--nodes: expected at most ${processes}, one per process, got ${nodes}`,
-    )
-  }
   return Array.from({ length: processes }, (_, process) => `node${Math.floor((process * nodes) / processes)}`)
 }

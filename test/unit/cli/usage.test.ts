@@ -116,3 +116,12 @@ it('a word that is none of several is answered with a list of them', async () =>
   const answer = await cli('split', '-n', '4', '--fabric', 'pigeons')
   expect(answer.stderr).toContain('--fabric: expected local, threads or mpi, got "pigeons"')
 })
+
+it.each(['local', 'threads'])('--nodes alone on %s asks for processes to host the nodes', async (fabric) => {
+  const alone = await cli('split', '-n', '4', '--fabric', fabric, '--nodes', '2')
+  expect(alone.stderr).toBe(
+    'ERR_WORLD: --nodes 2: expected --processes 2 or more, one per node, got 1, the default\n',
+  )
+  const fewer = await cli('split', '-n', '4', '--fabric', fabric, '--nodes', '3', '--processes', '2')
+  expect(fewer.stderr).toBe('ERR_WORLD: --nodes 3: expected --processes 3 or more, one per node, got 2\n')
+})
