@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { argv } from 'node:process'
+import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 
@@ -51,6 +51,8 @@ export function bundle(folder) {
 if (argv[1] === fileURLToPath(import.meta.url)) {
   const dist = join(root, 'dist')
   rmSync(dist, { recursive: true, force: true })
+  // Standard output belongs to what runs next, such as the command of `npm start`.
+  stderr.write('building dist/, takes about 10 s\n')
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   bundle(dist)
