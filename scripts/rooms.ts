@@ -19,7 +19,7 @@ export interface Room {
 const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
 const schedules = ['schedule', 'schedule/file', 'schedule/verify', 'schedule/lower']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
-const ownProcess = ['comm/datatype', 'comm/process', 'comm/table']
+const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = ['comm/calls', 'comm/calls/collectives']
 
@@ -64,7 +64,8 @@ export const rooms: readonly Room[] = [
   room('matching', []),
   room('comm/datatype', []),
   room('comm/process', ['fabric'], { many: 'a process is one thing made of small parts, one file each' }),
-  room('comm/table', ['matching', 'comm/datatype', 'comm/process']),
+  room('comm/transfer', ['comm/process']),
+  room('comm/table', ['matching', 'comm/datatype', 'comm/process', 'comm/transfer']),
   // comm/p2p and comm/calls never import each other.
   room('comm/p2p/message', ['matching', ...ownProcess]),
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),

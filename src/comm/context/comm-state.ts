@@ -18,6 +18,7 @@ import {
 } from '../table/rank-table.js'
 import { SharedTables } from '../table/shared-tables.js'
 import { SliceService } from '../table/slice-service.js'
+import { Transfers } from '../transfer/transfers.js'
 import type { PlannedSplit } from './planned-split.js'
 import type { RangeContexts } from './range-contexts.js'
 import type { SplitOrigin } from './split/plan/split-call.js'
@@ -73,6 +74,7 @@ export class CommState implements CommContext, FrameContext {
   #group: Group | undefined
   #matching: Matching | undefined
   #tables: SharedTables | undefined
+  #transfers: Transfers | undefined
   #isReleased = false
   #failed: RankweaveError | undefined
 
@@ -186,6 +188,12 @@ export class CommState implements CommContext, FrameContext {
     return this.worldRank(localIndex) - this.runtime.firstRank
   }
 
+  /** Made when the first payload is offered or fetched. */
+  get transfers(): Transfers {
+    this.#transfers ??= new Transfers(this.runtime, this.id)
+    return this.#transfers
+  }
+
   /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()
@@ -209,8 +217,13 @@ export class CommState implements CommContext, FrameContext {
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const kind = header[headerWord.kind]!
-    if (kind < firstCollectiveKind) this.matching.frame(src, header, payload)
-    else if (kind === frameKind.askTable || kind === frameKind.table) this.tables.frame(src, header, payload)
+    if (kind < firstCollectiveKind) {
+      // Payload of collectives only must not make a matching.
+      if (this.#matching === undefined && Transfers.concerns(header))
+        this.transfers.frame(src, header, payload)
+      else this.matching.frame(src, header, payload)
+    } else if (kind === frameKind.askTable || kind === frameKind.table)
+      this.tables.frame(src, header, payload)
     else this.collectives.frame(src, header, payload)
   }
 
@@ -239,12 +252,14 @@ export class CommState implements CommContext, FrameContext {
   fail(error: RankweaveError): void {
     this.#failed ??= error
     this.#matching?.fail(error)
+    this.#transfers?.fail(error)
     this.collectives.fail(error)
   }
 
   peerLost(peer: number, error: RankweaveError): void {
     if (!this.processes.processes.includes(peer)) return
     this.#matching?.peerLost(peer, error)
+    this.#transfers?.fail(error, peer)
     this.collectives.fail(error)
   }
 }

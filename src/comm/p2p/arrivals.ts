@@ -9,7 +9,7 @@ import { deliverBytes } from './message/delivery.js'
 import { envelopeIn } from './message/envelope.js'
 import type { Mailbox, Mailboxes } from './message/mailbox.js'
 import type { Receive } from './message/receive.js'
-import type { RendezvousTransfers } from './rendezvous.js'
+import type { Rendezvous } from './rendezvous.js'
 import type { UnexpectedMessages } from './unexpected-messages.js'
 
 /** Messages of one communicator as they arrive: each goes to its posted receive, or into the mailbox until there is one. */
@@ -19,19 +19,19 @@ export class Arrivals {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #mailboxes: Mailboxes
-  readonly #transfers: RendezvousTransfers
+  readonly #rendezvous: Rendezvous
   readonly #unexpected: UnexpectedMessages
 
   constructor(
     state: CommContext,
     mailboxes: Mailboxes,
-    transfers: RendezvousTransfers,
+    rendezvous: Rendezvous,
     unexpected: UnexpectedMessages,
   ) {
     this.#state = state
     this.#credit = state.runtime.credit
     this.#mailboxes = mailboxes
-    this.#transfers = transfers
+    this.#rendezvous = rendezvous
     this.#unexpected = unexpected
   }
 
@@ -47,7 +47,7 @@ export class Arrivals {
       mailbox.posted.remove(receive)
       deliverBytes(receive, envelope, payload)
       this.#credit.consumed(src, envelope.sizeBytes)
-      if (acknowledge) this.#transfers.acknowledge(src, transferId)
+      if (acknowledge) this.#rendezvous.acknowledge(src, transferId)
       return
     }
     const { type, countElems, sizeBytes } = envelope

@@ -4,6 +4,7 @@ import type { Credit } from '../process/credit.js'
 import { cancelStage, envelopeWord, frameKind, headerWord, transferWord } from '../process/frames.js'
 import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
+import { Transfers } from '../transfer/transfers.js'
 import { AddressQueue } from './address-queue.js'
 import { Arrivals } from './arrivals.js'
 import { EagerFastPath } from './eager-fast-path.js'
@@ -14,7 +15,7 @@ import { freedError } from './message/pending.js'
 import type { Receive } from './message/receive.js'
 import type { Status } from './message/received-message.js'
 import type { Send } from './message/send.js'
-import { RendezvousTransfers } from './rendezvous.js'
+import { Rendezvous } from './rendezvous.js'
 import { SendPath } from './send-path.js'
 import { UnexpectedMessages } from './unexpected-messages.js'
 
@@ -25,7 +26,7 @@ import { UnexpectedMessages } from './unexpected-messages.js'
 export class Matching implements SendWithdrawal {
   readonly #state: CommContext
   readonly #credit: Credit
-  readonly #transfers: RendezvousTransfers
+  readonly #rendezvous: Rendezvous
   /** By rank in the communicator. */
   readonly #mailboxes: Mailboxes
   readonly #addressQueue = new AddressQueue()
@@ -40,17 +41,17 @@ export class Matching implements SendWithdrawal {
   constructor(state: CommContext) {
     this.#state = state
     this.#credit = state.runtime.credit
-    this.#transfers = new RendezvousTransfers(state)
+    this.#rendezvous = new Rendezvous(state)
     this.#envelopes = new EnvelopeCount(state)
-    this.#unexpected = new UnexpectedMessages(state, this.#transfers)
+    this.#unexpected = new UnexpectedMessages(state, this.#rendezvous)
     this.#mailboxes = new Mailboxes(state, this)
-    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#transfers, this.#unexpected)
+    this.#arrivals = new Arrivals(state, this.#mailboxes, this.#rendezvous, this.#unexpected)
     this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.#envelopes)
     this.#sends = new SendPath(
       state,
       this.#mailboxes,
       this.#addressQueue,
-      this.#transfers,
+      this.#rendezvous,
       this.#arrivals,
       this.#envelopes,
     )
@@ -144,7 +145,8 @@ export class Matching implements SendWithdrawal {
         return
       }
     }
-    this.#transfers.frame(src, header, payload)
+    if (Transfers.concerns(header)) this.#state.transfers.frame(src, header, payload)
+    else this.#rendezvous.frame(header)
   }
 
   /**
@@ -176,7 +178,7 @@ export class Matching implements SendWithdrawal {
     for (const message of this.#arrivals.extracted) this.#unexpected.discard(message)
     this.#arrivals.extracted.clear()
     await this.#unexpected.close()
-    await this.#transfers.idle()
+    await this.#rendezvous.idle()
   }
 
   fail(error: RankweaveError): void {
@@ -185,7 +187,6 @@ export class Matching implements SendWithdrawal {
     this.short.post()
     this.short.stop()
     for (const operation of this.#pending()) operation.reject(error)
-    this.#transfers.fail(error)
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
     }
@@ -213,7 +214,6 @@ export class Matching implements SendWithdrawal {
       }
     }
     this.#unexpected.fail(error, peer)
-    this.#transfers.fail(error, peer)
   }
 
   /** Operations that a rank waits for. */
@@ -244,8 +244,8 @@ export class Matching implements SendWithdrawal {
   /** Every operation that has not settled. */
   #pending(): (Send | Receive<unknown>)[] {
     const pending: (Send | Receive<unknown>)[] = [
-      ...this.#transfers.sends,
-      ...this.#transfers.receives,
+      ...this.#rendezvous.sends,
+      ...this.#rendezvous.receives,
       ...this.#unexpected.receives,
     ]
     const add = ({ content }: Arrived) => {

@@ -1,94 +1,69 @@
 import { bytesOf } from '../../base/bytes.js'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import { type Landing, landing, misfit } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
-import type { Credit, Grantee } from '../process/credit.js'
-import {
-  cancelReason,
-  cancelStage,
-  frameKind,
-  headerWord,
-  transferMode,
-  transferWord,
-} from '../process/frames.js'
+import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
+import { TransferFrames } from '../transfer/transfer-frames.js'
+import type { Incoming, Outgoing } from '../transfer/transfers.js'
+import { EnvelopeFrames } from './envelope-frames.js'
 import { type Arrived, lostMessageError } from './message/arrived.js'
 import { freedError } from './message/pending.js'
 import type { Receive } from './message/receive.js'
 import type { Send } from './message/send.js'
-import { TransferFrames } from './transfer-frames.js'
-
-/** A send whose receiver, in another process, has not replied finally. */
-interface Outgoing {
-  readonly send: Send
-  /** Set once the receiver is ready. */
-  bytes: Uint8Array | undefined
-  sentBytes: number
-}
-
-/** A matched message on its way into its receive. */
-interface Incoming extends Grantee {
-  readonly transferId: number
-  readonly message: Arrived
-  readonly receive: Receive<unknown>
-  readonly landing: Landing
-}
-
-/** Identifies a transfer among those of all processes: the id is unique to its sender. */
-export const keyOf = (process: number, transferId: number) => process * 2 ** 31 + transferId
 
 /**
  * Messages of one communicator to and from other processes. Eager: the data travel with the envelope. Rendezvous: the
- * envelope alone is sent, and the data follow in frames or in bulk once the receiver is ready (`clearToSend`), or the
- * receiver reads them in the sender's memory. Which message goes to which receive is decided in `Matching`.
+ * envelope alone is sent, and the data are transferred once the receiver is ready (`Transfers`), or the receiver reads
+ * them in the sender's memory. Which message goes to which receive is decided in `Matching`.
  */
-export class RendezvousTransfers {
+export class Rendezvous {
   readonly #state: CommContext
-  readonly #credit: Credit
-  readonly #outgoing = new Map<number, Outgoing>()
-  readonly #incoming = new Map<number, Incoming>()
+  readonly #envelopes: EnvelopeFrames
   readonly #frames: TransferFrames
+  /** By transfer id: sends whose receiver, in another process, has not replied finally. */
+  readonly #offered = new Map<number, OfferedSend>()
+  readonly #matched = new Set<MatchedReceive>()
   #whenIdle: (() => void)[] = []
 
   constructor(state: CommContext) {
     this.#state = state
-    this.#credit = state.runtime.credit
-    this.#frames = new TransferFrames(state)
+    this.#envelopes = new EnvelopeFrames(state)
+    this.#frames = new TransferFrames(state.runtime, state.id)
   }
 
   get sends(): Send[] {
-    return Array.from(this.#outgoing.values(), (outgoing) => outgoing.send)
+    return Array.from(this.#offered.values(), ({ send }) => send)
   }
 
   get receives(): Receive<unknown>[] {
-    return Array.from(this.#incoming.values(), (incoming) => incoming.receive)
+    return Array.from(this.#matched, ({ receive }) => receive)
   }
 
   /** Sends the data along with its envelope; the caller has taken the credit. */
   sendEager(send: Send, destWorldRank: number): void {
     const { payload, process } = send
-    const { maxPayloadBytes } = this.#state.runtime.fabric
-    const bytes = this.#frames.bytesOf(payload)
+    const { credit, fabric } = this.#state.runtime
+    const { maxPayloadBytes } = fabric
+    const bytes = this.#envelopes.bytesOf(payload)
     const oneFrame = bytes.byteLength <= maxPayloadBytes
-    if (send.synchronous || !oneFrame) send.transferId = this.#credit.drawTransferId()
-    this.#frames.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
+    if (send.synchronous) this.#offer(send)
+    else if (!oneFrame) send.transferId = credit.drawTransferId()
+    this.#envelopes.eager(send, destWorldRank, oneFrame ? bytes : bytes.subarray(0, maxPayloadBytes))
     if (!oneFrame) this.#frames.data(process, send.transferId, bytes, maxPayloadBytes, bytes.byteLength)
-    if (send.synchronous) this.#await(send)
-    else send.fulfil()
+    if (!send.synchronous) send.fulfil()
   }
 
-  /** Sends the envelope; the data follows when the receiver is ready. */
+  /** Sends the envelope; the data follow when the receiver is ready. */
   offer(send: Send, destWorldRank: number): void {
     const { process, payload } = send
-    const { runtime } = this.#state
-    send.transferId = this.#credit.drawTransferId()
     const location =
       payload.data instanceof StridedView
         ? undefined
-        : runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
-    if (location === undefined) this.#frames.offer(send, destWorldRank)
-    else this.#frames.offerShared(send, destWorldRank, location)
-    this.#await(send)
+        : this.#state.runtime.fabric.sharing?.locate(process, bytesOf(payload.data))
+    this.#offer(send)
+    if (location === undefined) this.#envelopes.offer(send, destWorldRank)
+    else this.#envelopes.offerShared(send, destWorldRank, location)
   }
 
   /** Requests an unmatched send back from its receiver. */
@@ -107,180 +82,136 @@ export class RendezvousTransfers {
 
   /** Fetches the data of an offered message into its receive. */
   accept(process: number, transferId: number, message: Arrived, receive: Receive<unknown>): void {
-    const { type, countElems, sizeBytes } = message
-    const error = misfit(type, countElems, receive.into)
+    const { transfers } = this.#state
+    const error = misfit(message.type, message.countElems, receive.into)
     if (error !== undefined) {
-      this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.discard)
+      transfers.decline(process, transferId)
       receive.reject(error)
       return
     }
-    const incoming: Incoming = {
-      process,
-      transferId,
-      sizeBytes,
-      grantedBytes: 0,
-      receivedBytes: 0,
-      message,
-      receive,
-      landing: landing(type, countElems, sizeBytes, receive.into),
-      announce: () =>
-        this.#frames.control(
-          process,
-          frameKind.clearToSend,
-          transferId,
-          transferMode.frames,
-          incoming.grantedBytes,
-        ),
-    }
-    this.#incoming.set(keyOf(process, transferId), incoming)
-    const { bulk } = this.#state.runtime.fabric
-    if (bulk === undefined) {
-      this.#credit.request(incoming)
-      return
-    }
-    this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.bulk)
-    this.#state.runtime.progress.watch(bulk.receive(process, transferId, incoming.landing.bytes)).then(
-      () => this.#landed(incoming),
-      (cause) => this.#drop(incoming, asError(cause)),
-    )
+    const matched = new MatchedReceive(this.#state, message, receive, () => {
+      this.#matched.delete(matched)
+      this.#checkIdle()
+    })
+    this.#matched.add(matched)
+    transfers.fetch(process, transferId, matched)
   }
 
-  /** All frames but envelopes and `cancel` of unmatched messages, which `Matching` handles. */
-  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+  /** Replies of receivers to offered messages. */
+  frame(header: Int32Array): void {
     const transferId = header[transferWord.transferId]!
-    switch (header[headerWord.kind]) {
-      case frameKind.clearToSend:
-        this.#clearToSend(transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
-        return
-      case frameKind.data:
-        this.#data(src, transferId, payload)
-        return
-      case frameKind.acknowledge:
-        this.#settle(transferId)
-        return
-      case frameKind.cancelled:
-        this.#cancelled(transferId, header[transferWord.argument]!)
-        return
-      case frameKind.cancel: {
-        const incoming = this.#incoming.get(keyOf(src, transferId))
-        if (incoming !== undefined) this.#drop(incoming, lostMessageError(incoming.message.source))
-      }
-    }
-  }
-
-  /** Fails what needs process `peer`, or everything when it is undefined. */
-  fail(error: RankweaveError, peer?: number): void {
-    for (const { send } of [...this.#outgoing.values()]) {
-      if (peer === undefined || send.process === peer) this.#settle(send.transferId, error)
-    }
-    for (const incoming of [...this.#incoming.values()]) {
-      if (peer === undefined || incoming.process === peer) this.#drop(incoming, error)
-    }
+    if (header[headerWord.kind] === frameKind.acknowledge) this.#state.transfers.settle(transferId)
+    else if (header[headerWord.kind] === frameKind.cancelled)
+      this.#cancelled(transferId, header[transferWord.argument]!)
   }
 
   /** Resolves when no transfer is in flight in either direction. */
   idle(): Promise<void> {
-    if (this.#outgoing.size + this.#incoming.size === 0) return Promise.resolve()
+    if (this.#offered.size + this.#matched.size === 0) return Promise.resolve()
     return new Promise((resolve) => {
       this.#whenIdle.push(resolve)
     })
   }
 
-  #clearToSend(transferId: number, mode: number, grantedBytes: number): void {
-    const outgoing = this.#outgoing.get(transferId)
-    if (outgoing === undefined) return
-    const { send } = outgoing
-    send.stage = 'moving'
-    if (mode === transferMode.discard) {
-      this.#settle(transferId)
-      return
-    }
-    if (outgoing.bytes === undefined) {
-      if (!send.isIntact) {
-        this.#frames.control(send.process, frameKind.cancel, transferId, cancelStage.matched)
-        this.#settle(transferId, send.detachedError())
-        return
-      }
-      outgoing.bytes = this.#frames.bytesOf(send.payload)
-    }
-    const { bytes } = outgoing
-    if (mode === transferMode.bulk) {
-      const { runtime } = this.#state
-      runtime.progress.watch(runtime.fabric.bulk!.send(send.process, transferId, bytes)).then(
-        () => this.#settle(transferId),
-        (cause) => this.#settle(transferId, asError(cause)),
-      )
-      return
-    }
-    this.#frames.data(send.process, transferId, bytes, outgoing.sentBytes, grantedBytes)
-    outgoing.sentBytes = grantedBytes
-    if (grantedBytes === bytes.byteLength) this.#settle(transferId)
+  #cancelled(transferId: number, reason: number): void {
+    const send = this.#offered.get(transferId)?.send
+    if (send === undefined) return
+    const asked = reason === cancelReason.asked ? send.cancelledBy : undefined
+    this.#state.transfers.settle(transferId, asked ?? freedError(send))
   }
 
-  #data(src: number, transferId: number, payload: Uint8Array): void {
-    const incoming = this.#incoming.get(keyOf(src, transferId))
-    if (incoming === undefined) return
-    incoming.landing.bytes.set(payload, incoming.receivedBytes)
-    this.#state.runtime.processCounters.bytesCopied += payload.byteLength
-    this.#credit.arrived(incoming, payload.byteLength)
-    if (incoming.receivedBytes === incoming.sizeBytes) this.#landed(incoming)
+  #offer(send: Send): void {
+    const offered = new OfferedSend(send, this.#envelopes, () => {
+      this.#offered.delete(send.transferId)
+      this.#checkIdle()
+    })
+    send.stage = 'offered'
+    send.transferId = this.#state.transfers.offer(offered)
+    this.#offered.set(send.transferId, offered)
   }
 
-  #landed(incoming: Incoming): void {
-    const { message, receive } = incoming
-    this.#forgetIncoming(incoming)
+  #checkIdle(): void {
+    if (this.#whenIdle.length === 0 || this.#offered.size + this.#matched.size > 0) return
+    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  }
+}
+
+/** A send as its transfer sees it. */
+class OfferedSend implements Outgoing {
+  readonly send: Send
+  readonly process: number
+  readonly #envelopes: EnvelopeFrames
+  readonly #ended: () => void
+
+  constructor(send: Send, envelopes: EnvelopeFrames, ended: () => void) {
+    this.send = send
+    this.process = send.process
+    this.#envelopes = envelopes
+    this.#ended = ended
+  }
+
+  begin(): Uint8Array | RankweaveError {
+    this.send.stage = 'moving'
+    return this.send.isIntact ? this.#envelopes.bytesOf(this.send.payload) : this.send.detachedError()
+  }
+
+  sent(): void {
+    this.send.fulfil()
+    this.#ended()
+  }
+
+  failed(error: RankweaveError): void {
+    this.send.reject(error)
+    this.#ended()
+  }
+}
+
+/** A receive whose message has been matched and is on its way into it. */
+class MatchedReceive implements Incoming {
+  readonly receive: Receive<unknown>
+  readonly #state: CommContext
+  readonly #message: Arrived
+  readonly #landing: Landing
+  readonly #ended: () => void
+
+  constructor(state: CommContext, message: Arrived, receive: Receive<unknown>, ended: () => void) {
+    const { type, countElems, sizeBytes } = message
+    this.receive = receive
+    this.#state = state
+    this.#message = message
+    this.#landing = landing(type, countElems, sizeBytes, receive.into)
+    this.#ended = ended
+  }
+
+  get into(): Uint8Array {
+    return this.#landing.bytes
+  }
+
+  landed(): void {
+    this.#ended()
+    const { receive } = this
     if (receive.settled) return
     try {
-      const data = incoming.landing.finish()
+      const data = this.#landing.finish()
       if (receive.into instanceof StridedView)
-        this.#state.runtime.processCounters.bytesCopied += message.sizeBytes
-      receive.fulfil({ ...message.status, data })
+        this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
+      receive.fulfil({ ...this.#message.status, data })
     } catch (cause) {
       receive.reject(asError(cause))
     }
   }
 
-  #drop(incoming: Incoming, error: RankweaveError): void {
-    this.#forgetIncoming(incoming)
-    if (this.#state.runtime.fabric.bulk === undefined) this.#credit.abandon(incoming)
-    incoming.receive.reject(error)
+  failed(error: RankweaveError): void {
+    this.#ended()
+    this.receive.reject(error)
   }
 
-  #cancelled(transferId: number, reason: number): void {
-    const outgoing = this.#outgoing.get(transferId)
-    if (outgoing === undefined) return
-    const { send } = outgoing
-    const asked = reason === cancelReason.asked ? send.cancelledBy : undefined
-    this.#settle(transferId, asked ?? freedError(send))
-  }
-
-  #await(send: Send): void {
-    send.stage = 'offered'
-    this.#outgoing.set(send.transferId, { send, bytes: undefined, sentBytes: 0 })
-  }
-
-  #settle(transferId: number, error?: RankweaveError): void {
-    const outgoing = this.#outgoing.get(transferId)
-    if (outgoing === undefined) return
-    this.#outgoing.delete(transferId)
-    if (error === undefined) outgoing.send.fulfil()
-    else outgoing.send.reject(error)
-    this.#checkIdle()
-  }
-
-  #forgetIncoming(incoming: Incoming): void {
-    this.#incoming.delete(keyOf(incoming.process, incoming.transferId))
-    this.#checkIdle()
-  }
-
-  #checkIdle(): void {
-    if (this.#whenIdle.length === 0 || this.#outgoing.size + this.#incoming.size > 0) return
-    for (const resolve of this.#whenIdle.splice(0)) resolve()
+  lost(): RankweaveError {
+    return lostMessageError(this.#message.source)
   }
 }
 
 function asError(cause: unknown): RankweaveError {
-  if (cause instanceof RankweaveError) return cause
-  const said = reasonText(cause)
-  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${said}`, { cause })
+  if (isRankweaveError(cause)) return cause
+  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
 }

@@ -11,7 +11,7 @@ import { deliverCopy } from './message/delivery.js'
 import type { Envelope } from './message/envelope.js'
 import type { Mailbox, Mailboxes } from './message/mailbox.js'
 import type { Send } from './message/send.js'
-import type { RendezvousTransfers } from './rendezvous.js'
+import type { Rendezvous } from './rendezvous.js'
 
 /**
  * Sends of one communicator that the eager fast path refuses: finds the receiver's process, and decides whether the data
@@ -24,7 +24,7 @@ export class SendPath {
   readonly #state: CommContext
   readonly #mailboxes: Mailboxes
   readonly #addressQueue: AddressQueue
-  readonly #transfers: RendezvousTransfers
+  readonly #rendezvous: Rendezvous
   readonly #arrivals: Arrivals
   readonly #envelopes: EnvelopeCount
   #closing = false
@@ -33,14 +33,14 @@ export class SendPath {
     state: CommContext,
     mailboxes: Mailboxes,
     addressQueue: AddressQueue,
-    transfers: RendezvousTransfers,
+    rendezvous: Rendezvous,
     arrivals: Arrivals,
     envelopes: EnvelopeCount,
   ) {
     this.#state = state
     this.#mailboxes = mailboxes
     this.#addressQueue = addressQueue
-    this.#transfers = transfers
+    this.#rendezvous = rendezvous
     this.#arrivals = arrivals
     this.#envelopes = envelopes
   }
@@ -72,7 +72,7 @@ export class SendPath {
     } else if (send.cancelledBy === undefined && !this.#closing) {
       send.cancelledBy = error
       this.#envelopes.leave(send.process)
-      this.#transfers.askBack(send)
+      this.#rendezvous.askBack(send)
     }
   }
 
@@ -97,8 +97,8 @@ export class SendPath {
     send.process = process
     countSent(send)
     this.#envelopes.leave(process)
-    if (this.#isEager(send, process)) this.#transfers.sendEager(send, worldRank)
-    else this.#transfers.offer(send, worldRank)
+    if (this.#isEager(send, process)) this.#rendezvous.sendEager(send, worldRank)
+    else this.#rendezvous.offer(send, worldRank)
   }
 
   #sendHere(send: Send, mailbox: Mailbox): void {

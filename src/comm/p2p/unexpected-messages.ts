@@ -3,12 +3,13 @@ import { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { cancelReason } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
+import { transferKey } from '../transfer/transfers.js'
 import { type Arrived, lostMessageError } from './message/arrived.js'
 import { countReceived, deliverBytes, deliverCopy, deliverHeld } from './message/delivery.js'
 import { freedError } from './message/pending.js'
 import type { Receive } from './message/receive.js'
 import type { Send } from './message/send.js'
-import { keyOf, type RendezvousTransfers } from './rendezvous.js'
+import type { Rendezvous } from './rendezvous.js'
 
 /**
  * Messages of one communicator that arrived before their receive: moves their data to the receive, wherever they are, or
@@ -17,17 +18,17 @@ import { keyOf, type RendezvousTransfers } from './rendezvous.js'
 export class UnexpectedMessages {
   readonly #state: CommContext
   readonly #credit: Credit
-  readonly #transfers: RendezvousTransfers
+  readonly #rendezvous: Rendezvous
   /** Messages of other processes that can still be taken back, or have not arrived completely. */
   readonly #open = new Map<number, Arrived>()
   #filling = 0
   #whenFilled: (() => void)[] = []
   #closing = false
 
-  constructor(state: CommContext, transfers: RendezvousTransfers) {
+  constructor(state: CommContext, rendezvous: Rendezvous) {
     this.#state = state
     this.#credit = state.runtime.credit
-    this.#transfers = transfers
+    this.#rendezvous = rendezvous
   }
 
   /** Receives that have their message, but not all of its data. */
@@ -41,12 +42,12 @@ export class UnexpectedMessages {
 
   /** A message of process `src` to which later frames refer by this id. */
   open(src: number, transferId: number, message: Arrived): void {
-    this.#open.set(keyOf(src, transferId), message)
+    this.#open.set(transferKey(src, transferId), message)
     if (message.content.kind === 'filling') this.#filling++
   }
 
   find(src: number, transferId: number): Arrived | undefined {
-    return this.#open.get(keyOf(src, transferId))
+    return this.#open.get(transferKey(src, transferId))
   }
 
   /** A further frame of an eager message that is longer than one. */
@@ -60,7 +61,7 @@ export class UnexpectedMessages {
     const { data, process, transferId, acknowledge, receive } = content
     message.content = { kind: 'held', data, process, transferId, acknowledge }
     this.#filled()
-    if (!acknowledge) this.#open.delete(keyOf(process, transferId))
+    if (!acknowledge) this.#open.delete(transferKey(process, transferId))
     if (receive !== undefined) this.give(message, receive)
     else if (this.#closing) this.discard(message)
   }
@@ -73,8 +74,8 @@ export class UnexpectedMessages {
         deliverHeld(receive, message, content.data)
         this.#consumed(message, content.process)
         if (content.acknowledge) {
-          this.#open.delete(keyOf(content.process, content.transferId))
-          this.#transfers.acknowledge(content.process, content.transferId)
+          this.#open.delete(transferKey(content.process, content.transferId))
+          this.#rendezvous.acknowledge(content.process, content.transferId)
         }
         break
       case 'filling':
@@ -84,14 +85,14 @@ export class UnexpectedMessages {
         this.#giveLocal(message, content.send, receive)
         break
       case 'remote':
-        this.#open.delete(keyOf(content.process, content.transferId))
+        this.#open.delete(transferKey(content.process, content.transferId))
         if (content.bytes !== undefined) {
           deliverBytes(receive, message, content.bytes)
-          this.#transfers.acknowledge(content.process, content.transferId)
+          this.#rendezvous.acknowledge(content.process, content.transferId)
           break
         }
         countReceived(receive, message)
-        this.#transfers.accept(content.process, content.transferId, message, receive)
+        this.#rendezvous.accept(content.process, content.transferId, message, receive)
         break
       case 'gone':
         receive.reject(content.error)
@@ -129,8 +130,8 @@ export class UnexpectedMessages {
   }
 
   #refuse(process: number, transferId: number, reason: number): void {
-    this.#open.delete(keyOf(process, transferId))
-    this.#transfers.refuse(process, transferId, reason)
+    this.#open.delete(transferKey(process, transferId))
+    this.#rendezvous.refuse(process, transferId, reason)
   }
 
   /** The data of a message cannot arrive, or no longer matter; its sender finds that out by itself. */

@@ -1,6 +1,7 @@
 import type { RankweaveError } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
 import type { ProcessPort } from '../process/process-port.js'
+import type { Transfers } from '../transfer/transfers.js'
 import type { CommTable } from './comm-table.js'
 import type { LocalRankTable, ProcessTable } from './rank-table.js'
 
@@ -8,6 +9,8 @@ import type { LocalRankTable, ProcessTable } from './rank-table.js'
 export interface CommContext {
   readonly id: ContextId
   readonly runtime: ProcessPort
+  /** Payload that follows its envelope when the receiver is ready. */
+  readonly transfers: Transfers
   /** Ranks of the communicator. */
   readonly size: number
   readonly table: CommTable

@@ -10,24 +10,20 @@ import {
   headerWord,
   locationWord,
   sharedWords,
-  transferWord,
-  transferWords,
 } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { Send } from './message/send.js'
 
-/** Writes and sends the frames of one communicator's messages; the headers are made once. */
-export class TransferFrames {
+/** Writes and sends the envelopes of one communicator's messages; the headers are made once. */
+export class EnvelopeFrames {
   readonly #state: CommContext
   readonly #envelope: Int32Array
   readonly #shared: Int32Array
-  readonly #control: Int32Array
 
   constructor(state: CommContext) {
     this.#state = state
     this.#envelope = this.#headerOf(envelopeWords)
     this.#shared = this.#headerOf(sharedWords)
-    this.#control = this.#headerOf(transferWords)
   }
 
   /** @param bytes the payload, or its first part */
@@ -49,27 +45,6 @@ export class TransferFrames {
     header[locationWord.offsetLow] = byteOffset
     header[locationWord.offsetHigh] = Math.floor(byteOffset / 2 ** 32)
     this.#state.runtime.send(send.process, header)
-  }
-
-  /** Bytes `from` to `to - 1` of a payload, in as many frames as they need. */
-  data(process: number, transferId: number, bytes: Uint8Array, from: number, to: number): void {
-    const { runtime } = this.#state
-    const { maxPayloadBytes } = runtime.fabric
-    const header = this.#control
-    header[headerWord.kind] = frameKind.data
-    header[transferWord.transferId] = transferId
-    for (let at = from; at < to; at += maxPayloadBytes) {
-      runtime.send(process, header, bytes.subarray(at, Math.min(at + maxPayloadBytes, to)))
-    }
-  }
-
-  control(process: number, kind: FrameKind, transferId: number, argument = 0, bytes = 0): void {
-    const header = this.#control
-    header[headerWord.kind] = kind
-    header[transferWord.transferId] = transferId
-    header[transferWord.argument] = argument
-    header[transferWord.bytes] = bytes
-    this.#state.runtime.send(process, header)
   }
 
   /** The payload as it travels: the elements of a strided view are packed. */

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import type { FrameContext } from '../../../../src/comm/process/frame-router.js'
+import { transferWords } from '../../../../src/comm/process/frames.js'
+import { Runtime } from '../../../../src/comm/process/runtime.js'
+import { worldLayout } from '../../../../src/comm/process/world-layout.js'
+import { type Incoming, type Outgoing, Transfers } from '../../../../src/comm/transfer/transfers.js'
+import { RankweaveError } from '../../../../src/errors.js'
+import { local } from '../../../../src/fabric/local/local.js'
+
+const id = { leader: 0, counter: 0 }
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+class Process extends Runtime<FrameContext> {
+  readonly transfers = new Transfers(this, id)
+
+  open(): this {
+    this.router.open(id, () => ({
+      id,
+      eagerSink: { arrive: () => false },
+      frame: (src, header, payload) => this.transfers.frame(src, header, payload),
+      peerLost: (peer, error) => this.transfers.fail(error, peer),
+      fail: (error) => this.transfers.fail(error),
+    }))
+    return this
+  }
+}
+
+async function twoProcesses(bulk: boolean, creditBytes: number) {
+  const session = await local({ processes: 2, bulk, maxPayloadBytes: 64 }).open()
+  const layout = worldLayout(2, session.nodes)
+  const [from, to] = session.hosted.map((fabric) =>
+    new Process(fabric, layout, { eagerLimitBytes: 64, creditBytes }).open(),
+  )
+  return { from: from!, to: to!, session }
+}
+
+/** What happened to one side, in order. */
+function outgoing(payload: Uint8Array | RankweaveError) {
+  const seen: string[] = []
+  const side: Outgoing = {
+    process: 1,
+    begin: () => {
+      seen.push('begin')
+      return payload
+    },
+    sent: () => seen.push('sent'),
+    failed: (error) => seen.push(error.code),
+  }
+  return { side, seen }
+}
+
+function incoming(sizeBytes: number) {
+  const seen: string[] = []
+  const side: Incoming = {
+    into: new Uint8Array(sizeBytes),
+    landed: () => seen.push('landed'),
+    failed: (error) => seen.push(error.code),
+    lost: () => new RankweaveError('ERR_TYPE', 'lost'),
+  }
+  return { side, seen }
+}
+
+async function settled(...sides: { seen: string[] }[]) {
+  for (let turns = 0; turns < 1000; turns++) {
+    if (sides.every(({ seen }) => seen.some((event) => event !== 'begin'))) return
+    await turn()
+  }
+}
+
+const payloadOf = (sizeBytes: number) => Uint8Array.from({ length: sizeBytes }, (_, i) => i % 251)
+
+describe.each([
+  { way: 'in bulk', bulk: true },
+  { way: 'in frames', bulk: false },
+])('a payload that is transferred $way', ({ bulk }) => {
+  it.each([0, 1, 64, 65, 10_000])('arrives when its receiver is ready: %i bytes', async (sizeBytes) => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const sender = outgoing(payloadOf(sizeBytes))
+    const receiver = incoming(sizeBytes)
+    const transferId = from.transfers.offer(sender.side)
+    await turn()
+    expect(sender.seen).toEqual([])
+    to.transfers.fetch(0, transferId, receiver.side)
+    await settled(sender, receiver)
+    expect([sender.seen, receiver.seen]).toEqual([sizeBytes === 0 ? ['sent'] : ['begin', 'sent'], ['landed']])
+    expect(receiver.side.into).toEqual(payloadOf(sizeBytes))
+    expect(from.transfers.offered(transferId)).toBeUndefined()
+    await session.close()
+  })
+
+  it('ends both sides when the sender no longer has it', async () => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const sender = outgoing(new RankweaveError('ERR_TYPE', 'detached'))
+    const receiver = incoming(1000)
+    to.transfers.fetch(0, from.transfers.offer(sender.side), receiver.side)
+    await settled(sender, receiver)
+    expect([sender.seen, receiver.seen]).toEqual([['begin', 'ERR_TYPE'], ['ERR_TYPE']])
+    await session.close()
+  })
+
+  it('is sent without being begun when its receiver declines it', async () => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const sender = outgoing(payloadOf(1000))
+    to.transfers.decline(0, from.transfers.offer(sender.side))
+    await settled(sender)
+    expect(sender.seen).toEqual(['sent'])
+    await session.close()
+  })
+
+  it('fails on both sides with the communicator, once', async () => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const sender = outgoing(payloadOf(1000))
+    const receiver = incoming(1000)
+    to.transfers.fetch(0, from.transfers.offer(sender.side), receiver.side)
+    const error = new RankweaveError('ERR_REVOKED', 'revoked')
+    for (const { transfers } of [from, to, from, to]) transfers.fail(error)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    expect([sender.seen, receiver.seen]).toEqual([['ERR_REVOKED'], ['ERR_REVOKED']])
+    await session.close()
+  })
+})
+
+describe('payload in frames', () => {
+  it('is in flight no further than it has been granted', async () => {
+    const { from, to, session } = await twoProcesses(false, 128)
+    const sizes = [1000, 2000, 3000]
+    const senders = sizes.map((sizeBytes) => outgoing(payloadOf(sizeBytes)))
+    const receivers = sizes.map(incoming)
+    senders.forEach(({ side }, i) => {
+      to.transfers.fetch(0, from.transfers.offer(side), receivers[i]!.side)
+    })
+    let mostBytes = 0
+    for (let turns = 0; turns < 2000 && receivers.some(({ seen }) => seen.length === 0); turns++) {
+      const { framesSent, frameBytesSent } = from.processCounters
+      const { framesReceived, frameBytesReceived } = to.processCounters
+      const headerBytes = (framesSent - framesReceived) * transferWords * 4
+      mostBytes = Math.max(mostBytes, frameBytesSent - frameBytesReceived - headerBytes)
+      await turn()
+    }
+    expect(receivers.map(({ seen }) => seen)).toEqual(sizes.map(() => ['landed']))
+    expect(mostBytes).toBe(128)
+    await session.close()
+  })
+})
