@@ -33,7 +33,10 @@ export interface RunOptions<A = unknown> {
   readonly signal?: AbortSignal
   /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB. */
   readonly eagerLimitBytes?: number
-  /** Eager payload that one process may have in flight to another; beyond it sends wait. Default 16 MiB. */
+  /**
+   * What one process may have in flight to another in messages that no receive has taken; beyond it sends wait. Each
+   * message counts its payload and 64 bytes. Default 16 MiB.
+   */
   readonly creditBytes?: number
   /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
   readonly detectDeadlock?: boolean

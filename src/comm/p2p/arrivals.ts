@@ -68,7 +68,7 @@ export class Arrivals {
 
   /** A message whose data stay with the sender until it is matched. */
   offer(src: number, header: Int32Array): void {
-    const bytes = header[headerWord.kind] === frameKind.shared ? this.#reach(src, header) : undefined
+    const bytes = this.#bytesHere(src, header)
     const transferId = header[envelopeWord.transferId]!
     const mailbox = this.#mailboxOf(header)
     const content = {
@@ -82,8 +82,10 @@ export class Arrivals {
     this.enter(mailbox, message, mailbox.posted.find(message.source, message.tag))
   }
 
-  /** The payload of an offered message in its sender's memory. */
-  #reach(src: number, header: Int32Array): Uint8Array {
+  /** The payload of an offered message, where it can be read from here: in its sender's memory, or no bytes at all. */
+  #bytesHere(src: number, header: Int32Array): Uint8Array | undefined {
+    if (header[envelopeWord.sizeBytes] === 0) return noBytes
+    if (header[headerWord.kind] !== frameKind.shared) return undefined
     const byteOffset = (header[locationWord.offsetLow]! >>> 0) + header[locationWord.offsetHigh]! * 2 ** 32
     const location = { segment: header[locationWord.segment]!, byteOffset }
     return this.#state.runtime.fabric.sharing!.reach(src, location, header[envelopeWord.sizeBytes]! >>> 0)
@@ -125,3 +127,5 @@ export class Arrivals {
     return this.#mailboxes.get(rank) ?? this.#mailboxes.add(rank, header[envelopeWord.destWorldRank]!)
   }
 }
+
+const noBytes = new Uint8Array(0)

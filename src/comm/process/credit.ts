@@ -12,36 +12,56 @@ export interface Grantee {
 }
 
 /**
- * Flow control of payload between this process and every other, over all communicators (decision 10). Envelopes and
- * control frames are never delayed.
+ * What every message is charged besides its payload: a message that waits for its receive occupies memory even when it
+ * is empty.
+ */
+export const envelopeChargeBytes = 64
+
+/** Flow control between this process and one other. */
+class PeerCredit {
+  readonly process: number
+  /** Charges of messages sent to it and not yet returned. */
+  inFlightBytes = 0
+  /** Charges of its messages consumed here and not yet returned. */
+  owedBytes = 0
+  /** Rendezvous bytes granted to it and not yet arrived. */
+  grantedBytes = 0
+  /** Transfers of it that have been matched and not been granted completely. */
+  readonly waiting: Grantee[] = []
+
+  constructor(process: number) {
+    this.process = process
+  }
+}
+
+/**
+ * Flow control of messages between this process and every other, over all communicators (decision 10). Envelopes of
+ * rendezvous messages and control frames are never delayed.
  *
- * - **Eager payload** in flight to a process, sent and not yet consumed by a receive, stays within `creditBytes`; beyond
- *   that, sends become rendezvous. The receiver returns credit in batches. This process itself counts like any other.
+ * - **Eager messages** in flight to a process, sent and not yet consumed by a receive, stay within `creditBytes`; each is
+ *   charged its payload and `envelopeChargeBytes`. Beyond that, sends become rendezvous. The receiver returns credit in
+ *   batches. This process itself counts like any other.
  * - **Rendezvous payload** is granted by the receiver: what a process may send to this one and has not sent yet stays
  *   within `creditBytes` too. Transfers are served in order, so every one completes.
+ *
+ * So what a process holds of messages that no receive has matched is at most `creditBytes` for each process that sends
+ * to it, and `envelopeChargeBytes` for each send that the program has started and not seen complete.
  */
 export class Credit {
   readonly #runtime: FramePort
   readonly #limitBytes: number
-  /** Eager bytes sent to each process and not yet returned. */
-  readonly #inFlight: Float64Array
-  /** Eager bytes of each process consumed here and not yet returned. */
-  readonly #owed: Float64Array
-  /** Rendezvous bytes granted to each process and not yet arrived. */
-  readonly #granted: Float64Array
-  readonly #waiting: (Grantee[] | undefined)[] = []
+  /** By process; made at the first message to it or from it. */
+  readonly #peers = new Map<number, PeerCredit>()
+  /** Of the last message: most often the next one is to or from the same process. */
+  #last: PeerCredit | undefined
   readonly #header = new Int32Array(creditWords)
   #lastTransferId = 0
 
   constructor(runtime: FramePort) {
-    const { processes } = runtime.layout
     this.#runtime = runtime
     this.#limitBytes = Math.min(runtime.options.creditBytes, 2 ** 31)
-    this.#inFlight = new Float64Array(processes)
-    this.#owed = new Float64Array(processes)
-    this.#granted = new Float64Array(processes)
     runtime.onService(frameKind.credit, (src, header) => {
-      this.#inFlight[src]! -= header[creditWord.bytes]! >>> 0
+      this.#peer(src).inFlightBytes -= header[creditWord.bytes]! >>> 0
     })
   }
 
@@ -51,69 +71,90 @@ export class Credit {
     return this.#lastTransferId
   }
 
-  /** Takes credit for an eager message; false when there is not enough. Empty messages need none. */
+  /**
+   * Takes credit for a message to `process`; false, and nothing done, when there is not enough.
+   *
+   * @param sizeBytes of its payload; the charge for its envelope is added here, and in `consumed`
+   */
   take(process: number, sizeBytes: number): boolean {
-    if (sizeBytes === 0) return true
-    if (this.#inFlight[process]! + sizeBytes > this.#limitBytes) return false
-    this.#inFlight[process]! += sizeBytes
+    const peer = this.#peer(process)
+    const inFlightBytes = peer.inFlightBytes + sizeBytes + envelopeChargeBytes
+    if (inFlightBytes > this.#limitBytes) return false
+    peer.inFlightBytes = inFlightBytes
     return true
   }
 
-  /** Eager bytes of `process` no longer occupy memory here. */
+  /** A message of `process`, for which it has taken credit, no longer occupies memory here. Once per message. */
   consumed(process: number, sizeBytes: number): void {
-    if (sizeBytes === 0) return
+    const peer = this.#peer(process)
     if (process === this.#runtime.process) {
-      this.#inFlight[process]! -= sizeBytes
+      peer.inFlightBytes -= sizeBytes + envelopeChargeBytes
       return
     }
-    const owed = this.#owed[process]! + sizeBytes
-    this.#owed[process] = owed
+    peer.owedBytes += sizeBytes + envelopeChargeBytes
     // A quarter at a time: the sender always has at least three quarters to use, and credit frames stay rare.
-    if (owed * 4 < this.#limitBytes) return
-    this.#owed[process] = 0
+    if (peer.owedBytes * 4 < this.#limitBytes) return
     this.#header[headerWord.kind] = frameKind.credit
-    this.#header[creditWord.bytes] = owed
+    this.#header[creditWord.bytes] = peer.owedBytes
+    peer.owedBytes = 0
     this.#runtime.send(process, this.#header)
   }
 
   /** Queues a transfer that has been matched; it is announced at least once. */
   request(transfer: Grantee): void {
-    const { process } = transfer
-    this.#waiting[process] ??= []
-    this.#waiting[process].push(transfer)
-    this.#grant(process)
+    const peer = this.#peer(transfer.process)
+    peer.waiting.push(transfer)
+    this.#grant(peer)
   }
 
   /** Bytes of a granted transfer have arrived. */
   arrived(transfer: Grantee, sizeBytes: number): void {
+    const peer = this.#peer(transfer.process)
     transfer.receivedBytes += sizeBytes
-    this.#granted[transfer.process]! -= sizeBytes
-    this.#grant(transfer.process)
+    peer.grantedBytes -= sizeBytes
+    this.#grant(peer)
   }
 
   /** The rest of the transfer is no longer wanted. */
   abandon(transfer: Grantee): void {
-    const { process } = transfer
-    const waiting = this.#waiting[process]
-    const at = waiting?.indexOf(transfer) ?? -1
-    if (at >= 0) waiting!.splice(at, 1)
-    this.#granted[process]! -= transfer.grantedBytes - transfer.receivedBytes
-    this.#grant(process)
+    const peer = this.#peer(transfer.process)
+    const at = peer.waiting.indexOf(transfer)
+    if (at >= 0) peer.waiting.splice(at, 1)
+    peer.grantedBytes -= transfer.grantedBytes - transfer.receivedBytes
+    this.#grant(peer)
   }
 
-  #grant(process: number): void {
-    const waiting = this.#waiting[process]
-    if (waiting === undefined || waiting.length === 0) return
+  /** What counts against the limits between this process and `process` now, for tests. */
+  outstanding(process: number): Readonly<Omit<PeerCredit, 'process' | 'waiting'>> {
+    const { inFlightBytes, owedBytes, grantedBytes } = this.#peers.get(process) ?? new PeerCredit(process)
+    return { inFlightBytes, owedBytes, grantedBytes }
+  }
+
+  #peer(process: number): PeerCredit {
+    const last = this.#last
+    if (last !== undefined && last.process === process) return last
+    let peer = this.#peers.get(process)
+    if (peer === undefined) {
+      peer = new PeerCredit(process)
+      this.#peers.set(process, peer)
+    }
+    this.#last = peer
+    return peer
+  }
+
+  #grant(peer: PeerCredit): void {
+    const { waiting } = peer
+    if (waiting.length === 0) return
     const windowBytes = Math.max(this.#limitBytes, this.#runtime.fabric.maxPayloadBytes)
     // Half a window at a time, so that a long transfer is not announced once per frame.
-    if (this.#granted[process]! * 2 > windowBytes) return
+    if (peer.grantedBytes * 2 > windowBytes) return
     let served = 0
     for (const transfer of waiting) {
-      const free = windowBytes - this.#granted[process]!
+      const free = windowBytes - peer.grantedBytes
       if (free <= 0) break
       const more = Math.min(free, transfer.sizeBytes - transfer.grantedBytes)
       transfer.grantedBytes += more
-      this.#granted[process]! += more
+      peer.grantedBytes += more
       transfer.announce()
       if (transfer.grantedBytes < transfer.sizeBytes) break
       served++

@@ -6,7 +6,10 @@ import type { WorldLayout } from './world-layout.js'
 export interface RuntimeOptions {
   /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. */
   readonly eagerLimitBytes: number
-  /** Eager payload that one process may have in flight to another before its sends become rendezvous. */
+  /**
+   * What one process may have in flight to another in eager messages, 64 bytes each and their payload, before its sends
+   * become rendezvous.
+   */
   readonly creditBytes: number
 }
 

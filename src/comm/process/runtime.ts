@@ -25,11 +25,11 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly shortBytes: number
   readonly waits: WaitTracker
   readonly progress: Progress
+  readonly credit: Credit
   readonly processCounters = newProcessCounters()
   protected readonly router: FrameRouter<C>
   readonly #rankCounters: HostedCounters
   readonly #failures = new Failures()
-  #credit: Credit | undefined
   #lastCounter = 0
 
   constructor(fabric: Fabric, layout: WorldLayout, options: RuntimeOptions = defaultRuntimeOptions) {
@@ -53,6 +53,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.router = new FrameRouter(this.processCounters, this.progress, this.#failures, (peer, reason) =>
       this.onPeerLost(peer, reason),
     )
+    this.credit = new Credit(this)
     fabric.attach(this.router)
   }
 
@@ -66,12 +67,6 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
 
   get contexts(): Iterable<C> {
     return this.router.contexts
-  }
-
-  /** Made at first use: it takes memory for every process of the world. */
-  get credit(): Credit {
-    this.#credit ??= new Credit(this)
-    return this.#credit
   }
 
   rankCounters(worldRank: number): RankCounters {

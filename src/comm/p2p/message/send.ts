@@ -49,7 +49,8 @@ export class Send extends Pending<void> {
   /** False when the buffer was detached or transferred while the send was pending. */
   get isIntact(): boolean {
     const { data, sizeBytes } = this.payload
-    return data instanceof StridedView ? data.array.length > 0 : data.byteLength === sizeBytes
+    if (!(data instanceof StridedView)) return data.byteLength === sizeBytes
+    return data.array.length > 0 || sizeBytes === 0
   }
 
   /** The error of a send that is no longer intact. */

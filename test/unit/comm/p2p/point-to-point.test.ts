@@ -5,6 +5,7 @@ import { strided } from '../../../../src/comm/datatype/strided-view.js'
 import { MatchedMessage } from '../../../../src/comm/p2p/matched-message.js'
 import type { Message } from '../../../../src/comm/p2p/message/received-message.js'
 import { waitall } from '../../../../src/comm/p2p/request.js'
+import { envelopeChargeBytes } from '../../../../src/comm/process/credit.js'
 import { ANY_SOURCE, ANY_TAG, maxTag, PROC_NULL } from '../../../../src/matching/wildcards.js'
 import { elementTypes, marked } from './point-to-point-payloads.js'
 import {
@@ -247,28 +248,30 @@ describe.each(ways)('$name', ({ options }) => {
     }
   })
 
-  it('bounds eager data to a rank that does not receive by the credit, and delivers everything in the end', async () => {
-    const credit = options.creditBytes ?? 1000
-    const world = await openWorld({ ranks: 2, ...options, creditBytes: credit })
-    const [sender, receiver] = world.comms
-    const sends = Array.from({ length: 100 }, (_, n) => sender!.isend(marked('Int8Array', 50, 0, 1, n), 1, n))
-    await drained(world)
-    const buffered = sends.filter(({ pending }) => pending.settled).length
-    expect(buffered * 50).toBeLessThanOrEqual(credit)
-    for (let n = 99; n >= 0; n--) {
-      expect((await receiver!.recv(0, n)).data).toEqual(marked('Int8Array', 50, 0, 1, n))
-    }
-    await waitall(sends)
-    await drained(world)
-    // What was consumed may be sent again.
-    const again = Array.from({ length: 100 }, (_, n) => sender!.isend(new Int8Array(50), 1, n))
-    await drained(world)
-    const bufferedAgain = again.filter(({ pending }) => pending.settled).length
-    expect(bufferedAgain * 4).toBeGreaterThanOrEqual(buffered * 3)
-    for (let n = 0; n < 100; n++) await receiver!.recv(0, n)
-    await waitall(again)
-    await world.session.close()
-  })
+  it.each([0, 8, 50])(
+    'bounds eager messages of %i bytes to a rank that does not receive, and delivers all',
+    async (sizeBytes) => {
+      const creditBytes = options.creditBytes ?? 1000
+      const world = await openWorld({ ranks: 2, ...options, creditBytes })
+      const [sender, receiver] = world.comms
+      const content = (n: number) => marked('Int8Array', sizeBytes, 0, 1, n)
+      const sends = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      await drained(world)
+      const buffered = sends.filter(({ pending }) => pending.settled).length
+      expect(buffered * (sizeBytes + envelopeChargeBytes)).toBeLessThanOrEqual(creditBytes)
+      for (let n = 99; n >= 0; n--) expect((await receiver!.recv(0, n)).data).toEqual(content(n))
+      await waitall(sends)
+      await drained(world)
+      // What was consumed may be sent again.
+      const again = Array.from({ length: 100 }, (_, n) => sender!.isend(content(n), 1, n))
+      await drained(world)
+      const bufferedAgain = again.filter(({ pending }) => pending.settled).length
+      expect(bufferedAgain * 4).toBeGreaterThanOrEqual(buffered * 3)
+      for (let n = 0; n < 100; n++) await receiver!.recv(0, n)
+      await waitall(again)
+      await world.session.close()
+    },
+  )
 })
 
 describe('copies per message', () => {
