@@ -68,12 +68,19 @@ export function specificationOf(collective: Collective, topology: ProcessTopolog
   switch (collective) {
     case 'neighbor-allgather':
       return {
-        ownStart: Int32Array.from({ length: topology.ranks + 1 }, (_, rank) => rank),
-        ownBlock: Int32Array.from({ length: topology.ranks }, (_, rank) => rank),
+        ownStart: upTo(topology.ranks + 1),
+        ownBlock: upTo(topology.ranks),
         slotStart: topology.inStart,
         slotBlock: topology.inRank,
       }
   }
+}
+
+/** 0 to count - 1; `Int32Array.from` takes over ten times as long. */
+function upTo(count: number): Int32Array {
+  const numbers = new Int32Array(count)
+  for (let i = 0; i < count; i++) numbers[i] = i
+  return numbers
 }
 
 /** Blocks are named 0 to this minus one. */

@@ -30,14 +30,32 @@ function distinct(ranks: number, listStart: Int32Array, list: Int32Array): Neigh
   const rank = new Int32Array(list.length)
   let size = 0
   for (let r = 0; r < ranks; r++) {
+    const first = listStart[r]
+    const end = listStart[r + 1]
+    // Most rows of large topologies are empty or ascend as they are: only the others are worth a copy and a sort.
+    const sorted = ascends(list, first, end) ? list : list.slice(first, end).sort()
+    const shift = sorted === list ? 0 : first
     let previous = -1
-    for (const neighbor of list.slice(listStart[r], listStart[r + 1]).sort()) {
+    for (let e = first - shift; e < end - shift; e++) {
+      const neighbor = sorted[e]
       if (neighbor !== previous && neighbor !== r) rank[size++] = neighbor
       previous = neighbor
     }
     start[r + 1] = size
   }
   return { start, rank: rank.slice(0, size) }
+}
+
+function ascends(list: Int32Array, first: number, end: number): boolean {
+  for (let e = first + 1; e < end; e++) if (list[e] < list[e - 1]) return false
+  return true
+}
+
+/** Members of the largest set. */
+export function largestRow({ start }: NeighborSets): number {
+  let largest = 0
+  for (let r = 0; r + 1 < start.length; r++) largest = Math.max(largest, start[r + 1] - start[r])
+  return largest
 }
 
 /** The topology with every edge reversed: destinations become sources. Shares the arrays. */

@@ -31,26 +31,24 @@ export function topologyStatistics(topology: ProcessTopology): TopologyStatistic
   const distinct = distinctOut(topology)
   const edges = outRank.length
   let selfLoops = 0
-  for (let p = 0; p < ranks; p++)
+  let ranksWithSelfLoop = 0
+  for (let p = 0; p < ranks; p++) {
+    const before = selfLoops
     for (let e = outStart[p]; e < outStart[p + 1]; e++) if (outRank[e] === p) selfLoops++
+    if (selfLoops > before) ranksWithSelfLoop++
+  }
   const different = distinct.rank.length
   const pairs = ranks * (ranks - 1)
   return {
     ranks,
     edges,
     selfLoops,
-    parallelEdges: edges - different - ranksWithSelfLoop(topology),
+    parallelEdges: edges - different - ranksWithSelfLoop,
     degree: degreesOf(outStart),
     inDegree: degreesOf(inStart),
     density: pairs === 0 ? 0 : different / pairs,
     reciprocity: different === 0 ? 1 : countMutual(distinct) / different,
   }
-}
-
-function ranksWithSelfLoop({ ranks, outStart, outRank }: ProcessTopology): number {
-  let count = 0
-  for (let p = 0; p < ranks; p++) if (outRank.subarray(outStart[p], outStart[p + 1]).includes(p)) count++
-  return count
 }
 
 function degreesOf(start: Int32Array): Degrees {

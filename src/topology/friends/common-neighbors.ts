@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
-import { distinctOut, type NeighborSets } from '../neighbors.js'
+import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { countCommon } from './bit-rows.js'
 import type { BeyondLimit, CountingOptions } from './counting-options.js'
@@ -44,8 +44,7 @@ export function commonNeighbors(
   const method = methods.reduce((best, other) => (other.steps < best.steps ? other : best))
   if (method.steps > workLimit)
     return { kind: 'beyond-limit', reason: `${method.steps} steps would be needed, more than ${workLimit}` }
-  let largest = 0
-  for (let p = 0; p < ranks; p++) largest = Math.max(largest, out.start[p + 1] - out.start[p])
+  const largest = largestRow(out)
   const histogram = new Float64Array(largest + 1)
   for (let p = 0; p < ranks; p++) {
     method.count(p, histogram)

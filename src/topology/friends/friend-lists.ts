@@ -1,7 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
-import type { NeighborSets } from '../neighbors.js'
+import { largestRow, type NeighborSets } from '../neighbors.js'
 import { countCommon } from './bit-rows.js'
 import { largestGroup } from './grouping-options.js'
 import { type DenseSets, denseSets } from './open-sets.js'
@@ -11,6 +11,8 @@ export interface FriendLists extends NeighborSets {
   /** Common out-neighbors, more than theta. Parallel to `rank`. */
   readonly weight: Int32Array
 }
+
+const noRanks = new Int32Array(0)
 
 /** Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k. */
 export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
@@ -29,12 +31,13 @@ export function friendLists(
   maxPairs = friendLimits.pairs,
 ): FriendLists {
   const ranks = out.start.length - 1
+  if (largestRow(out) <= theta) return { start: new Int32Array(ranks + 1), rank: noRanks, weight: noRanks }
   const nodes = nodeOf === null ? null : ranksByNode(nodeOf, ranks)
   const dense = denseSets(out)
   const senders = transposeRows(ranks, out)
   const start = new Int32Array(ranks + 1)
-  const rank = new GrowingInt32Array(ranks)
-  const weight = new GrowingInt32Array(ranks)
+  const rank = new GrowingInt32Array(Math.min(ranks, out.rank.length))
+  const weight = new GrowingInt32Array(Math.min(ranks, out.rank.length))
   const common = new Int32Array(ranks)
   const isNeighbor = new Uint8Array(ranks)
   const touched = new Int32Array(ranks)

@@ -69,7 +69,9 @@ export class ActiveNeighbors implements OpenSets {
     const start = new Int32Array(ranks + 1)
     for (let p = 0; p < ranks; p++) start[p + 1] = start[p] + this.end[p] - this.start[p]
     const rank = new Int32Array(start[ranks])
-    for (let p = 0; p < ranks; p++) rank.set(this.rank.subarray(this.start[p], this.end[p]), start[p])
+    let next = 0
+    for (let p = 0; p < ranks; p++)
+      for (let e = this.start[p]; e < this.end[p]; e++) rank[next++] = this.rank[e]
     return { start, rank }
   }
 }

@@ -1,7 +1,7 @@
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import { type GroupingOptions, type GroupingSettings, groupingSettings } from '../friends/grouping-options.js'
 import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
-import { distinctOut } from '../neighbors.js'
+import { distinctOut, largestRow } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
 import { groupByMessages } from './distributed/group-by-messages.js'
@@ -25,6 +25,7 @@ import { improveRound } from './improve-round.js'
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
   const settings = groupingSettings(topology.ranks, options)
+  if (settings.engine === 'exact') preparedSolver()
   const { now = () => performance.now() } = options
   const begin = now()
   if (settings.engine === 'distributed') {
@@ -47,12 +48,14 @@ function groupCentrally(
   const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
   const rankOf = labels === null ? null : inverse(labels)
   const ranked = distinctOut(topology)
+  const builder = new GroupsBuilder(topology.ranks, settings)
+  // Nobody has enough neighbors to be a friend: nothing to search, whatever the number of ranks.
+  if (largestRow(ranked) <= settings.theta) return builder.build(ranked)
   const out = rankOf === null ? ranked : permuteRows(ranked, rankOf)
   const nodeOf = rankOf === null ? settings.nodeOf : settings.nodeOf && rankOf.map((r) => settings.nodeOf![r])
   const active = new ActiveNeighbors(out)
   const rounds = engineRounds({ ...settings, nodeOf }, active, out, onGroup)
 
-  const builder = new GroupsBuilder(topology.ranks, settings)
   for (let groups = rounds.find(); groups.length > 0; groups = rounds.find()) {
     builder.addStep(rankOf === null ? groups : groups.map((group) => named(group, rankOf)))
     rounds.serve(groups)

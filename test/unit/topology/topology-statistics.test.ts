@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
+import { groupFriends } from '../../../src/topology/grouping/group-friends.js'
 import { buildTopology } from '../../../src/topology/spec/topology-from-spec.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { topologyStatistics } from '../../../src/topology/topology-statistics.js'
@@ -35,4 +37,17 @@ test('topologyStatistics, reciprocity: the share of edges that go both ways', ()
   const topology = topologyFromEdges(4, { sources: [0, 1, 1, 3, 2], destinations: [1, 0, 2, 1, 2] })
   expect(topologyStatistics(topology).reciprocity).toBe(2 / 4)
   expect(topologyStatistics(buildTopology('rgg:100:r=0.2')).reciprocity).toBe(1)
+})
+
+test('ranks without edges cost nothing but their entries in the row starts', () => {
+  const topology = parseEdgeList('ranks 100000\n0 1\n')
+  const views = vi.spyOn(Int32Array.prototype, 'subarray')
+  const copies = vi.spyOn(Int32Array.prototype, 'slice')
+  try {
+    expect(topologyStatistics(topology)).toMatchObject({ ranks: 100_000, edges: 1, reciprocity: 0 })
+    expect(groupFriends(topology, { k: 2, mode: 'agnostic' })).toMatchObject({ count: 0, steps: 0 })
+    expect(views.mock.calls.length + copies.mock.calls.length).toBeLessThan(20)
+  } finally {
+    vi.restoreAllMocks()
+  }
 })
