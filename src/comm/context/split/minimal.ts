@@ -1,52 +1,63 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import { GrowingInt32Array } from '../../../base/growing-array.js'
 import type { Exchange } from '../../calls/exchange.js'
-import { bcastBytes } from '../../calls/exchange-patterns.js'
+import { allgatherBytes } from '../../calls/exchange-patterns.js'
 import { evenBounds, type SliceBounds } from '../../table/slice-bounds.js'
 import { exchangeSteps } from './exchange/exchange-steps.js'
+import { moveRuns } from './exchange/move-runs.js'
 import { subrange } from './exchange/process-group.js'
 import { splitBySorting } from './parallel-sort.js'
 import type { AwaitingAlgorithm } from './plan/split-call.js'
 import type { SplitMeter } from './plan/split-meter.js'
-import { compareRows, type RowWidth } from './rows/rows.js'
+import { partitionRows, pivotOf, sampleRows } from './rows/partition.js'
+import { countRows, type Rows, type RowWidth } from './rows/rows.js'
 import { sortRows } from './rows/sort-rows.js'
 
 /**
- * Split in minimal memory (Siebert and Wolf 2010): a quicksort of all rows over all processes, each of which holds
- * N / P positions. The processes of a segment of positions agree on a pivot, count the rows below it by a scan, and
- * move those to the front; then both halves proceed independently. O(lg N) rounds with high probability, of O(lg P)
- * messages each; besides rows, a process holds O(1) words per segment, and takes part in at most two at a time.
+ * Split in minimal memory, after Siebert and Wolf 2010 (docs/split-algorithms.md#minimal): a quicksort of all rows over
+ * all processes, each of which holds N / P positions. The processes of a segment of positions agree on a pivot, divide
+ * their rows in place, and send both parts to their new positions; then both halves proceed independently, until
+ * each is on one process. Besides its rows, a process holds what it receives, and a few words per process of a segment.
  */
 export const splitMinimally: AwaitingAlgorithm = (call) =>
-  splitBySorting(call, async (column, rows, total, meter) => {
-    const bounds = evenBounds(total, column.count)
-    meter.enter('exchange')
-    const quicksort = new Quicksort(column, bounds, rows.width, meter)
-    const { width } = rows
-    const words = await quicksort.sort(rows.words)
-    meter.enter('merge')
-    const spare = new Int32Array(words.length)
-    meter.hold(spare)
-    sortRows(width, words, spare, 3)
-    meter.hold(null, spare)
-    return { rows: { words, width }, bounds }
-  })
+  splitBySorting(
+    call,
+    async (column, rows, total, meter) => {
+      const bounds = evenBounds(total, column.count)
+      meter.enter('exchange')
+      const { width } = rows
+      const words = await new Quicksort(column, bounds, width, meter).sort(rows)
+      meter.enter('merge')
+      const spare = new Int32Array(words.length)
+      meter.hold(spare)
+      sortRows(width, words, spare, 3)
+      meter.hold(null, spare)
+      return { rows: { words, width }, bounds }
+    },
+    'any order',
+  )
 
-const pivotWords = 3
-/** Steps per round. */
 const stepsPerRound = 256
-const step = { pivot: 0, scan: 64, move: 128 } as const
+const step = { samples: 0, counts: 64, move: 128, few: 192 } as const
+
+/** Samples of all processes of a segment together, at least, and of one process at most. */
+const samplesInAll = 64
+const mostSamples = 16
+
+/** Segments of a quarter of a share, and no more rows than this, are sorted by every process that has a part of them. */
+const mostFewRows = 1024
+const leastFewRows = 16
 
 class Quicksort {
   readonly #column: Exchange
   readonly #bounds: SliceBounds
   readonly #width: RowWidth
   readonly #meter: SplitMeter
+  readonly #fewRows: number
   /** Positions of this process: `#base` to `#limit - 1`. */
   readonly #base: number
   readonly #limit: number
   /** The rows at these positions. */
-  #words = new Int32Array(0)
+  #words: Int32Array = new Int32Array(0)
 
   constructor(column: Exchange, bounds: SliceBounds, width: RowWidth, meter: SplitMeter) {
     this.#column = column
@@ -55,21 +66,26 @@ class Quicksort {
     this.#meter = meter
     this.#base = bounds.start(column.me)
     this.#limit = bounds.start(column.me + 1)
+    const share = Math.ceil(bounds.rows / column.count)
+    this.#fewRows = Math.max(leastFewRows, Math.min(mostFewRows, share >>> 2))
   }
 
-  /** The rows at my positions of the sorted table, in any order. @param words the rows that I contribute */
-  async sort(words: Int32Array): Promise<Int32Array> {
-    const width = this.#width
-    this.#words = new Int32Array((this.#limit - this.#base) * width)
-    this.#meter.hold(this.#words)
+  /** The rows at my positions of the sorted table, in any order. @param own the rows that I contribute, overwritten */
+  async sort(own: Rows): Promise<Int32Array> {
+    const column = this.#column
     // First the rows are balanced, so that every process has its share.
-    const { before } = await scanned(this.#column, words.length / width, exchangeSteps.quicksort + step.scan)
-    const items = new GrowingInt32Array(16)
-    for (let at = 0, position = before; at < words.length; at += width) {
-      this.#push(items, position++, words, at)
+    const counts = await this.#allCounts(column, countRows(own), exchangeSteps.quicksort + step.counts)
+    if (
+      counts.every((rows, process) => rows === this.#bounds.start(process + 1) - this.#bounds.start(process))
+    ) {
+      this.#words = own.words
+    } else {
+      this.#words = new Int32Array((this.#limit - this.#base) * this.#width)
+      this.#meter.hold(this.#words)
+      const run = { word: 0, start: 0, counts }
+      await this.#move(column, 0, own.words, [run], exchangeSteps.quicksort + step.move)
+      this.#meter.hold(null, own.words)
     }
-    this.#meter.hold(null, words)
-    await this.#move(this.#column, 0, items, exchangeSteps.quicksort + step.move)
     await this.#sortSegment(0, this.#bounds.rows, 1)
     return this.#words
   }
@@ -83,101 +99,98 @@ class Quicksort {
     if (first === last || me < first || me > last) return
     const group = subrange(this.#column, first, last - first + 1)
     const base = exchangeSteps.quicksort + round * stepsPerRound
-    const width = this.#width
+    if (end - start <= this.#fewRows) return this.#sortFew(group, start, end, base + step.few)
 
-    const position = start + (pivotHash(start, end, round) % (end - start))
-    const holder = this.#bounds.sliceOf(position) - first
-    const at = (position - this.#base) * width
-    const own = group.me === holder ? bytesOf(this.#words.slice(at, at + pivotWords)) : null
-    const pivot = wordsOf(await bcastBytes(group, holder, own, base + step.pivot))
-
-    const from = Math.max(start, this.#base)
-    const to = Math.max(from, Math.min(end, this.#limit))
-    const counted = await scanned(group, this.#countBelow(from, to, pivot), base + step.scan)
-    // A pivot that is the least row moves to the front itself, so that both halves are smaller.
-    const isLeast = counted.sum === 0
-    const sum = isLeast ? 1 : counted.sum
-    const before = isLeast ? (group.me > holder ? 1 : 0) : counted.before
-    let front = start + before
-    let back = start + sum + (from - start) - before
-    const items = new GrowingInt32Array(16)
-    for (let row = from; row < to; row++) {
-      const word = (row - this.#base) * width
-      const order = compareRows(this.#words, word, pivot, 0)
-      this.#push(items, order < 0 || (isLeast && order === 0) ? front++ : back++, this.#words, word)
-    }
-    await this.#move(group, first, items, base + step.move)
+    const pivot = await this.#choosePivot(group, first, start, end, base + step.samples)
+    const [from, to] = this.#wordsIn(start, end)
+    const above = partitionRows(this.#width, this.#words, from, to, pivot)
+    const low = await this.#allCounts(group, (above - from) / this.#width, base + step.counts)
+    const high = low.map((rows, i) => this.#rowsOf(first + i, start, end) - rows)
+    const middle = start + low.reduce((sum, rows) => sum + rows, 0)
+    const runs = [
+      { word: from, start, counts: low },
+      { word: above, start: middle, counts: high },
+    ]
+    await this.#move(group, first, this.#words, runs, base + step.move)
     await Promise.all([
-      this.#sortSegment(start, start + sum, round + 1),
-      this.#sortSegment(start + sum, end, round + 1),
+      this.#sortSegment(start, middle, round + 1),
+      this.#sortSegment(middle, end, round + 1),
     ])
   }
 
-  #push(items: GrowingInt32Array, position: number, words: Int32Array, at: number): void {
-    items.push(position)
-    for (let i = 0; i < this.#width; i++) items.push(words[at + i]!)
-  }
-
-  #countBelow(from: number, to: number, pivot: Int32Array): number {
-    let below = 0
-    for (let row = from; row < to; row++) {
-      if (compareRows(this.#words, (row - this.#base) * this.#width, pivot, 0) < 0) below++
-    }
-    return below
-  }
-
   /**
-   * Sends rows to the processes of their positions, and stores mine. No process knows which others have rows for it,
-   * so partners are fixed: in round r, all rows whose remaining distance has bit r set move by that distance.
+   * A row that separates the segment near the boundary of processes next to its middle, from samples of all; never
+   * the greatest row, so that both halves are smaller.
    */
-  async #move(group: Exchange, first: number, items: GrowingInt32Array, base: number): Promise<void> {
-    const { me, count } = group
-    const itemWords = 1 + this.#width
-    let held = items
-    for (let distance = 1, round = 0; distance < count; distance *= 2, round++) {
-      const staying = new GrowingInt32Array(16)
-      const moving = new GrowingInt32Array(16)
-      for (let at = 0; at < held.length; at += itemWords) {
-        const item = held.view().subarray(at, at + itemWords)
-        const dest = this.#bounds.sliceOf(item[0]!) - first
-        const isMoving = (((dest - me + count) % count) & distance) !== 0
-        ;(isMoving ? moving : staying).append(item)
-      }
-      this.#meter.hold(held.view())
-      this.#meter.hold(moving.view())
-      group.send((me + distance) % count, base + round, bytesOf(moving.view()))
-      staying.append(wordsOf(await group.receive((me - distance + count) % count, base + round)))
-      this.#meter.hold(null, held.view(), moving.view())
-      held = staying
-    }
-    for (let at = 0; at < held.length; at += itemWords) {
-      const item = held.view().subarray(at, at + itemWords)
-      this.#words.set(item.subarray(1), (item[0]! - this.#base) * this.#width)
-    }
+  async #choosePivot(
+    group: Exchange,
+    first: number,
+    start: number,
+    end: number,
+    at: number,
+  ): Promise<Int32Array> {
+    const [from, to] = this.#wordsIn(start, end)
+    const most = Math.min(mostSamples, Math.ceil(samplesInAll / group.count))
+    const own = sampleRows(this.#width, this.#words, from, to, most, start ^ at)
+    const samples = (await allgatherBytes(group, bytesOf(own), at)).map(wordsOf)
+    const rows = samples.map((_, i) => this.#rowsOf(first + i, start, end))
+    return pivotOf(samples, rows, this.#boundaryIn(start, end) - start)
   }
-}
 
-/** The sum of all values, and that of the values before mine: O(1) words and O(lg count) messages. */
-async function scanned(
-  group: Exchange,
-  mine: number,
-  base: number,
-): Promise<{ readonly before: number; readonly sum: number }> {
-  const { me, count } = group
-  let upToMe = mine
-  let round = 0
-  for (let distance = 1; distance < count; distance *= 2, round++) {
-    if (me + distance < count) group.send(me + distance, base + round, bytesOf(Int32Array.of(upToMe)))
-    if (me >= distance) upToMe += wordsOf(await group.receive(me - distance, base + round))[0]!
+  /** The boundary of two processes, of those inside a segment, that is closest to its middle. */
+  #boundaryIn(start: number, end: number): number {
+    const middle = Math.floor((start + end) / 2)
+    const slice = this.#bounds.sliceOf(middle)
+    const before = this.#bounds.start(slice)
+    const after = this.#bounds.start(slice + 1)
+    return after >= end || (before > start && middle - before < after - middle) ? before : after
   }
-  const last = me === count - 1 ? bytesOf(Int32Array.of(upToMe)) : null
-  const [sum] = wordsOf(await bcastBytes(group, count - 1, last, base + round)) as unknown as [number]
-  return { before: upToMe - mine, sum }
-}
 
-/** A pseudo-random number, the same on all processes. */
-function pivotHash(start: number, end: number, round: number): number {
-  let hash = Math.imul(start ^ 0x9e3779b9, 0x85ebca6b)
-  hash = Math.imul((hash ^ (hash >>> 15) ^ end) + round, 0xc2b2ae35)
-  return (hash ^ (hash >>> 16)) >>> 0
+  /** Every process with a part of the segment gets all of it, sorts it, and retains its own part. */
+  async #sortFew(group: Exchange, start: number, end: number, at: number): Promise<void> {
+    const [from, to] = this.#wordsIn(start, end)
+    const parts = await allgatherBytes(group, bytesOf(this.#words.subarray(from, to)), at)
+    const all = new Int32Array((end - start) * this.#width)
+    const spare = new Int32Array(all.length)
+    this.#meter.hold(all)
+    this.#meter.hold(spare)
+    let filled = 0
+    for (const part of parts) {
+      all.set(wordsOf(part), filled)
+      filled += part.byteLength >>> 2
+    }
+    sortRows(this.#width, all, spare, 3)
+    const skipped = (Math.max(start, this.#base) - start) * this.#width
+    this.#words.set(all.subarray(skipped, skipped + to - from), from)
+    this.#meter.hold(null, all, spare)
+  }
+
+  /** Where my rows of a segment lie: the first word, and the one after the last. */
+  #wordsIn(start: number, end: number): [number, number] {
+    const from = Math.max(start, this.#base)
+    const to = Math.max(from, Math.min(end, this.#limit))
+    return [(from - this.#base) * this.#width, (to - this.#base) * this.#width]
+  }
+
+  /** How many positions of a segment a process has. */
+  #rowsOf(process: number, start: number, end: number): number {
+    const { start: startOf } = this.#bounds
+    return Math.max(0, Math.min(end, startOf(process + 1)) - Math.max(start, startOf(process)))
+  }
+
+  async #allCounts(group: Exchange, mine: number, at: number): Promise<Int32Array> {
+    const all = await allgatherBytes(group, bytesOf(Int32Array.of(mine)), at)
+    return Int32Array.from(all, (bytes) => wordsOf(bytes)[0]!)
+  }
+
+  #move(
+    group: Exchange,
+    first: number,
+    from: Int32Array,
+    runs: Parameters<typeof moveRuns>[2],
+    at: number,
+  ): Promise<void> {
+    const into = { words: this.#words, width: this.#width, first, bounds: this.#bounds }
+    return moveRuns(group, from, runs, into, this.#meter, at)
+  }
 }

@@ -51,14 +51,19 @@ export const splitByParallelSort: AwaitingAlgorithm = (call) =>
     return { rows: await exchangeAndMerge(column, rows, cuts, meter), bounds }
   })
 
-export async function splitBySorting(call: SplitCall, sort: SortColumn): Promise<readonly SplitPart[]> {
+/** @param lists order of the rows of one process before they are collected; `sort` gets them in any order if that is all it needs */
+export async function splitBySorting(
+  call: SplitCall,
+  sort: SortColumn,
+  lists: 'sorted' | 'any order' = 'sorted',
+): Promise<readonly SplitPart[]> {
   const { parent, exchange, plan, meter } = call
   const layout = sorterLayout(exchange.me, exchange.count, plan.sorters)
   const locator = new RowLocator(parent)
   const counter = parent.runtime.drawCounter()
 
   meter.enter('collect')
-  const own = localRows(call, locator.width)
+  const own = localRows(call, locator.width, lists === 'sorted')
   const collected = await collectRows(
     subgroup(exchange, blockMembers(layout)),
     own,

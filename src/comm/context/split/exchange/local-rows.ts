@@ -2,8 +2,8 @@ import type { SplitCall } from '../plan/split-call.js'
 import { type Rows, type RowWidth, rowWord } from '../rows/rows.js'
 import { sortRows } from '../rows/sort-rows.js'
 
-/** The sorted rows of the ranks hosted here that chose a color. The meter counts them as held. */
-export function localRows({ parent, request, meter }: SplitCall, width: RowWidth): Rows {
+/** The rows of the ranks hosted here that chose a color, sorted or by rank. The meter counts them as held. */
+export function localRows({ parent, request, meter }: SplitCall, width: RowWidth, sorted = true): Rows {
   const { color, key } = request
   let rows = 0
   for (let i = 0; i < color.length; i++) if (color[i] !== -1) rows++
@@ -17,6 +17,7 @@ export function localRows({ parent, request, meter }: SplitCall, width: RowWidth
     if (width === 4) words[at + rowWord.worldRank] = parent.worldRank(i)
     at += width
   }
+  if (!sorted) return { words, width }
   const spare = new Int32Array(words.length)
   meter.hold(spare)
   // Local ranks ascend and the sort is stable, so ties are in rank order.
