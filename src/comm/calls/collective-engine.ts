@@ -10,6 +10,7 @@ import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-re
 import type { AnyCall, CollectiveCall } from './collective-call.js'
 import type { Exchange } from './exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
+import { passRevocation, startRevocation } from './revocation.js'
 import { describeSignature } from './signature.js'
 import type { Slot } from './slot.js'
 import { collectiveWord, type ExchangeOwner, type SlotExchange } from './slot-exchange.js'
@@ -27,6 +28,8 @@ export class CollectiveEngine implements ExchangeOwner {
   #main: Lane | undefined
   #lastCallWaiter: { resolve(): void; reject(error: RankweaveError): void } | undefined
   #failed: RankweaveError | undefined
+  #isRevoked = false
+  #hasLastCall = false
 
   constructor(state: CommContext) {
     this.#state = state
@@ -84,11 +87,11 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    if (this.#failed !== undefined) return
     if (header[headerWord.kind] === frameKind.revoke) {
-      this.#state.fail(decodeError(payload) as RankweaveError)
+      this.#revoked(payload)
       return
     }
+    if (this.#failed !== undefined) return
     const lane = this.#lanes.lane(header[collectiveWord.lane]!)
     const seq = header[collectiveWord.seq]! >>> 0
     if (lane.hasCompleted(seq)) {
@@ -114,12 +117,17 @@ export class CollectiveEngine implements ExchangeOwner {
   revoke(error: RankweaveError): void {
     const state = this.#state
     if (state.failed !== undefined) return
-    const payload = encodeError(error, state.runtime.fabric.maxPayloadBytes)
-    const header = Int32Array.of(frameKind.revoke, state.id.leader, state.id.counter)
-    for (const process of state.processes.processes) {
-      if (process !== state.runtime.process) state.runtime.send(process, header, payload)
-    }
+    this.#isRevoked = true
+    startRevocation(state, encodeError(error, state.runtime.fabric.maxPayloadBytes), this.#hasLastCall)
     state.fail(error)
+  }
+
+  /** Another process reports that the communicator is revoked. The first error that fails it here remains its error. */
+  #revoked(payload: Uint8Array): void {
+    if (this.#isRevoked) return
+    this.#isRevoked = true
+    passRevocation(this.#state, payload)
+    this.#state.fail(decodeError(payload) as RankweaveError)
   }
 
   /**
@@ -127,6 +135,7 @@ export class CollectiveEngine implements ExchangeOwner {
    * have started without awaiting them, are complete here.
    */
   whenOnlyCall(): Promise<void> {
+    this.#hasLastCall = true
     if (this.isOnlyCall) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#lastCallWaiter = { resolve, reject }
