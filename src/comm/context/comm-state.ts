@@ -6,6 +6,7 @@ import type { ContextId } from '../process/context-id.js'
 import type { EagerSink, FrameContext } from '../process/frame-router.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import { Runtime } from '../process/runtime.js'
+import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { CommTable } from '../table/comm-table.js'
 import { Group } from '../table/group.js'
@@ -65,7 +66,7 @@ export class CommState implements CommContext, FrameContext {
   subsets: WeakSet<Group> | undefined
   /** How its reductions combine. */
   reductionPlan: TreePlan | undefined
-  /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
+  reductionPlanning: Promise<TreePlan> | undefined
   readonly wasDistributed: boolean
   #table: CommTable
   #processes: ProcessTable
@@ -125,11 +126,31 @@ export class CommState implements CommContext, FrameContext {
     return this.#indexOfProcess.get(process)!
   }
 
+  processOfRank(rank: number): number | Promise<number> {
+    // Process 0 hosts rank 0.
+    if (rank === 0) return 0
+    const found = this.#table.lookup(rank)
+    return typeof found === 'number'
+      ? this.#indexOfHost(found)
+      : found.then((each) => this.#indexOfHost(each))
+  }
+
+  async processesOfRanks(ranks: Int32Array): Promise<Int32Array> {
+    const table = this.#table
+    const worldRanks =
+      table.kind === 'distributed' ? await table.lookupAll(ranks) : ranks.map((rank) => table.lookup(rank))
+    return worldRanks.map((worldRank) => this.#indexOfHost(worldRank))
+  }
+
+  #indexOfHost(worldRank: number): number {
+    return this.indexOfProcess(processOf(this.runtime.layout, worldRank))
+  }
+
   get size(): number {
     return this.#table.size
   }
 
-  /** Whether it is known here where every rank lives: what collectives need that put ranks in order. */
+  /** Whether it is known here where every rank lives: what collectives need that gather or scatter by rank. */
   get isPlaced(): boolean {
     return this.#table.kind !== 'distributed'
   }

@@ -20,7 +20,9 @@ export interface CommContext {
   readonly processIndex: number
   /** Ranks of the communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
-  /** Whether the location of every rank is known here: a precondition of collectives that follow rank order. */
+  /** Made with a distributed table; the same in all its processes, also where it has been placed since. */
+  readonly wasDistributed: boolean
+  /** Whether the location of every rank is known here: a precondition of collectives that gather or scatter by rank. */
   readonly isPlaced: boolean
   /** The whole table, of a communicator that is placed. */
   readonly wholeTable: LocalRankTable
@@ -29,6 +31,10 @@ export interface CommContext {
 
   /** Index in `processes` of a world process that hosts ranks of the communicator. */
   indexOfProcess(process: number): number
+  /** Index in `processes` of the process that hosts a rank; a promise if its address has to be looked up. */
+  processOfRank(rank: number): number | Promise<number>
+  /** The same of many ranks, whose addresses take one message per slice of the table; nothing of them is retained. */
+  processesOfRanks(ranks: Int32Array): Promise<Int32Array>
   /** World rank of the rank with this local index. */
   worldRank(localIndex: number): number
   /** Hosted index (for the wait tracker) of the rank with this local index. */

@@ -110,6 +110,46 @@ export class SharedSlices {
     return worldRanks
   }
 
+  /** World ranks at these positions: one request per server, no entry in the cache. */
+  async gather(positions: Int32Array): Promise<Int32Array> {
+    const { id, bounds, servers } = this.places
+    const worldRanks = new Int32Array(positions.length)
+    const remote = new Map<number, number[]>()
+    for (let i = 0; i < positions.length; i++) {
+      const here = this.#here(positions[i]!)
+      if (here !== undefined) {
+        this.#own++
+        worldRanks[i] = here
+        continue
+      }
+      const server = servers[bounds.sliceOf(positions[i]!)]!
+      const wanted = remote.get(server)
+      if (wanted === undefined) remote.set(server, [i])
+      else wanted.push(i)
+    }
+    this.#asking++
+    try {
+      await Promise.all(
+        Array.from(remote, async ([server, wanted]) => {
+          this.#asked += wanted.length
+          this.#messages++
+          const rows = await this.#service.get(
+            id,
+            server,
+            Int32Array.from(wanted, (i) => positions[i]!),
+          )
+          wanted.forEach((i, row) => {
+            worldRanks[i] = rows[row]!
+          })
+        }),
+      )
+    } finally {
+      this.#asking--
+      this.#releaseWhenUnused()
+    }
+    return worldRanks
+  }
+
   /** Called by the split once its communicators retain the table: if none of them is here, it is released. */
   settle(): void {
     this.#releaseWhenUnused()
@@ -211,6 +251,11 @@ export class DistributedTable implements RankTable {
 
   lookup(rank: number): number | Promise<number> {
     return this.localWorldRank(rank) ?? this.slices.find(this.start + rank)
+  }
+
+  /** World ranks of these ranks, of which none is hosted here: one message per server; nothing is retained. */
+  lookupAll(ranks: Int32Array): Promise<Int32Array> {
+    return this.slices.gather(ranks.map((rank) => this.start + rank))
   }
 
   /** World rank of a rank hosted here; undefined for others. */

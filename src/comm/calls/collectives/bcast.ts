@@ -4,7 +4,7 @@ import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
 import { bcastBytes } from '../exchange-patterns.js'
 import { type Block, deliver } from './blocks.js'
-import { localIndexOf, processOfRank } from './placement.js'
+import { localIndexOf } from './placement.js'
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
@@ -22,6 +22,7 @@ export function bcastCall(
 ): CollectiveCall<BcastContribution | undefined, unknown> {
   return {
     signature: { name: 'bcast', root },
+    unplaced: true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       const mine = rootIndex < 0 ? undefined : contributions[rootIndex]!.block!
@@ -43,7 +44,9 @@ async function spread(
   exchange: Exchange,
 ): Promise<TypedBytes> {
   const packed = mine === undefined ? null : withType(mine)
-  const bytes = await bcastBytes(exchange, processOfRank(state.processes, root), packed)
+  const found = state.processOfRank(root)
+  const process = typeof found === 'number' ? found : await found
+  const bytes = await bcastBytes(exchange, process, packed)
   return mine ?? typedBlock(bytes)
 }
 

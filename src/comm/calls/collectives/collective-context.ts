@@ -7,4 +7,6 @@ export interface CollectiveContext extends CommContext {
   readonly collectives: CollectiveEngine
   /** How its reductions combine; planned by the first one. */
   reductionPlan: TreePlan | undefined
+  /** The plan, while the processes of a distributed table make it. */
+  reductionPlanning: Promise<TreePlan> | undefined
 }

@@ -15,11 +15,11 @@ import { bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
 import { deliver, packedDispls } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
-import { byProcess, localIndexOf, processOfRank } from './placement.js'
+import { byProcess, localIndexOf } from './placement.js'
 import { type Combiner, combinerOf } from './reduce/combiner.js'
-import { type TreePlan, treePlan } from './reduce/reduction-tree.js'
 import { afterTree, type Leaves, prefixTree, reduceTree } from './reduce/tree.js'
 import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
+import { planTogether, reductionPlan } from './reduction-plan.js'
 
 type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 
@@ -27,6 +27,7 @@ type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 export function reduceCall(state: CollectiveContext, reduction: Reduction, root: number): ReduceCall {
   return {
     signature: signatureOf(reduction, { root }),
+    unplaced: true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       const { type } = reduction
@@ -36,15 +37,18 @@ export function reduceCall(state: CollectiveContext, reduction: Reduction, root:
             localIndex === rootIndex ? deliverResult(state, reduction, data!, into) : null,
           ),
         )
-      reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
-        const rootProcess = processOfRank(state.processes, root)
-        if (rootProcess === 0 || (exchange.me !== 0 && exchange.me !== rootProcess)) finish(data)
-        else if (exchange.me === 0) {
-          exchange.send(rootProcess, afterTree, bytesOf(data!))
-          finish(null)
-        } else exchange.take(0, afterTree, (bytes) => finish(elementsIn(type, bytes)))
-      })
-      return undefined
+      const reduceTo = (rootProcess: number) =>
+        reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
+          if (rootProcess === 0 || (exchange.me !== 0 && rootIndex < 0)) finish(data)
+          else if (exchange.me === 0) {
+            exchange.send(rootProcess, afterTree, bytesOf(data!))
+            finish(null)
+          } else exchange.take(0, afterTree, (bytes) => finish(elementsIn(type, bytes)))
+        })
+      // Besides the root's own process, only the first has to know where the root is.
+      if (rootIndex >= 0 || exchange.me !== 0) return reduceTo(exchange.me)
+      const found = state.processOfRank(root)
+      return typeof found === 'number' ? reduceTo(found) : found.then(reduceTo)
     },
   }
 }
@@ -55,6 +59,7 @@ const retainedBytes = 4096
 /** Reduced up the tree to the first process, then broadcast. */
 export class AllreduceCall implements ReduceCall {
   readonly signature: Signature
+  readonly unplaced = true
   readonly #state: CollectiveContext
   readonly #reduction: Reduction
   #combiner: Combiner<unknown> | undefined
@@ -76,7 +81,7 @@ export class AllreduceCall implements ReduceCall {
     return fits ? (data as TypedArray) : undefined
   }
 
-  run(contributions: readonly ReduceContribution[], exchange: Exchange): undefined {
+  run(contributions: readonly ReduceContribution[], exchange: Exchange): Promise<undefined> | undefined {
     const state = this.#state
     const reduction = this.#reduction
     const { type } = reduction
@@ -86,7 +91,7 @@ export class AllreduceCall implements ReduceCall {
         results[i] = deliverResult(state, reduction, data, contributions[i]!.into)
       exchange.finish(results)
     }
-    reduceToFirst(state, reduction, this.#retainedCombiner(), contributions, exchange, (data) => {
+    return reduceToFirst(state, reduction, this.#retainedCombiner(), contributions, exchange, (data) => {
       if (exchange.count === 1) {
         finish(data!)
         return
@@ -96,7 +101,6 @@ export class AllreduceCall implements ReduceCall {
         finish(data ?? elementsIn(type, all))
       })
     })
-    return undefined
   }
 
   /** A combiner reuses its arrays, so that of a small reduction is retained. */
@@ -127,13 +131,12 @@ export function reduceScatterCall(
         })
         exchange.finish(results)
       }
-      reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
+      return reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
         if (exchange.count === 1) finish(bytesOf(data!))
         else if (data === null) exchange.take(0, afterTree, finish)
         else
           finish(scatterFrom(exchange, blocksPerProcess(state, bytesOf(data), counts, elemBytes), afterTree))
       })
-      return undefined
     },
   }
 }
@@ -142,11 +145,13 @@ export function reduceScatterCall(
 export function scanCall(state: CollectiveContext, reduction: Reduction): ReduceCall {
   return {
     signature: signatureOf(reduction),
+    unplaced: true,
     async run(contributions, exchange) {
       const { name, type } = reduction
       const combiner = newCombiner(reduction)
       const leaves = leavesOf(type, contributions)
-      const prefixes = await prefixTree(planOf(state), combiner, leaves, exchange)
+      const plan = reductionPlan(state) ?? (await planTogether(state, exchange))
+      const prefixes = await prefixTree(plan, combiner, leaves, exchange)
       // All results are computed before the first is written, because `into` may be data that another rank still
       // reads.
       const results = prefixes.map((prefix, localIndex) => {
@@ -165,15 +170,22 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
 /** Reduces up the tree: `done` gets the total on the first process, null on the others. */
 function reduceToFirst(
   state: CollectiveContext,
-  { type }: Reduction,
+  reduction: Reduction,
   combiner: Combiner<unknown>,
   contributions: readonly ReduceContribution[],
   exchange: Exchange,
   done: (data: TypedArray | null) => void,
-): void {
-  reduceTree(planOf(state), combiner, leavesOf(type, contributions), exchange, (operand) =>
+): Promise<undefined> | undefined {
+  const plan = reductionPlan(state)
+  if (plan === undefined) {
+    return planTogether(state, exchange).then(() =>
+      reduceToFirst(state, reduction, combiner, contributions, exchange, done),
+    )
+  }
+  reduceTree(plan, combiner, leavesOf(reduction.type, contributions), exchange, (operand) =>
     done(operand === undefined ? null : combiner.toData(operand.value)),
   )
+  return undefined
 }
 
 function newCombiner({ op, type, countElems }: Reduction): Combiner<unknown> {
@@ -197,9 +209,4 @@ function blocksPerProcess(
     bytes.subarray(displs[rank]! * elemBytes, (displs[rank]! + count) * elemBytes),
   )
   return byProcess(state.processes, blocks).map(concatenate)
-}
-
-function planOf(state: CollectiveContext): TreePlan {
-  state.reductionPlan ??= treePlan(state.processes, state.processIndex)
-  return state.reductionPlan
 }

@@ -1,4 +1,4 @@
-import { rangeAt } from '../../../../base/search.js'
+import { indexIn, rangeAt } from '../../../../base/search.js'
 import type { ProcessTable } from '../../../table/rank-table.js'
 
 /**
@@ -29,48 +29,79 @@ export interface TreePlan {
   readonly isFirst: Uint8Array
 }
 
+/**
+ * A {@link TreePlan} before its process has looked up any other: what follows from the number of ranks and the ranks
+ * hosted here.
+ */
+export interface TreeShape extends Omit<TreePlan, 'rightIsPiece'> {
+  /** `~first rank` of a right half that is not mine. */
+  readonly right: Int32Array
+  /** First rank of the node that a slot is the right half of, where that node is not mine; else -1. */
+  readonly owner: Int32Array
+  /** Rank after the last of a right half that is not mine. */
+  readonly rightEnd: Int32Array
+  /** Slots whose value is sent to another process, ascending by (level, position). */
+  readonly sent: Int32Array
+}
+
 /** `right` of a node whose right half is empty. */
 export const nothing = 0x7fffffff
 
-/** The part of process `me`. O(runs * lg ranks) time; memory O(own slots). */
-export function treePlan(table: ProcessTable, me: number): TreePlan {
-  return new Planner(table, me).plan()
+/** The part of the process that hosts `localRanks`, where the location of every rank is known. */
+export function treePlan(table: ProcessTable, localRanks: Int32Array): TreePlan {
+  const { runStart, runProcess } = table
+  const shape = treeShape(runStart[runProcess.length]!, localRanks)
+  const rightIsPiece = Uint8Array.from(shape.right, (right, node) =>
+    right < 0 && shape.rightEnd[node]! <= runStart[rangeAt(runStart, ~right) + 1]! ? 1 : 0,
+  )
+  return placedTree(shape, (rank) => runProcess[rangeAt(runStart, rank)]!, rightIsPiece)
+}
+
+/** @param processOf index of the process that hosts a rank of another process that the shape names */
+export function placedTree(
+  { rightEnd: _, sent: __, ...shape }: TreeShape,
+  processOf: (rank: number) => number,
+  rightIsPiece: Uint8Array,
+): TreePlan {
+  return {
+    ...shape,
+    right: shape.right.map((right) => (right < 0 ? ~processOf(~right) : right)),
+    owner: shape.owner.map((rank) => (rank < 0 ? -1 : processOf(rank))),
+    rightIsPiece,
+  }
+}
+
+/** O(runs here * lg ranks) time; memory O(own slots). */
+export function treeShape(ranks: number, localRanks: Int32Array): TreeShape {
+  return new Planner(ranks, localRanks).shape()
 }
 
 class Planner {
-  readonly #table: ProcessTable
-  readonly #me: number
   readonly #ranks: number
-  /** Local index of the first rank of each run. */
-  readonly #localStart: Int32Array
+  readonly #localRanks: Int32Array
   readonly #pieceLocal: number[] = []
   readonly #pieceRanks: number[] = []
   readonly #pieceOwner: number[] = []
   readonly #pieceIsFirst: number[] = []
   readonly #left: number[] = []
   readonly #right: number[] = []
-  readonly #rightIsPiece: number[] = []
+  readonly #rightEnd: number[] = []
   readonly #nodeOwner: number[] = []
   readonly #nodeIsFirst: number[] = []
+  /** Slots as they were found: ascending by (level, position). */
+  readonly #sent: number[] = []
 
-  constructor(table: ProcessTable, me: number) {
-    this.#table = table
-    this.#me = me
-    this.#ranks = table.runStart[table.runProcess.length]!
-    this.#localStart = new Int32Array(table.runProcess.length)
-    const taken = new Int32Array(table.count)
-    for (let run = 0; run < table.runProcess.length; run++) {
-      const process = table.runProcess[run]!
-      this.#localStart[run] = taken[process]!
-      taken[process]! += table.runStart[run + 1]! - table.runStart[run]!
-    }
+  constructor(ranks: number, localRanks: Int32Array) {
+    this.#ranks = ranks
+    this.#localRanks = localRanks
   }
 
-  plan(): TreePlan {
-    const { runStart, runProcess } = this.#table
-    const boundaries = runStart.subarray(1, runProcess.length)
+  shape(): TreeShape {
+    // Nodes of several runs that concern me begin, or have their right half begin, in a run of mine: they contain its
+    // start or its end.
+    const boundaries = this.#boundaries()
     if (boundaries.length === 0) this.#piece(0, this.#ranks, -1)
-    // Slots of my nodes of the level below, by position. Nodes are numbered from 0 until all pieces are known.
+    // Slots of my nodes of the level below, by position. Nodes are numbered from `firstNode` until all pieces are known.
     let below = new Map<number, number>()
     for (let size = 2; boundaries.length > 0 && size < 2 * this.#ranks; size *= 2) {
       const here = new Map<number, number>()
@@ -85,9 +116,7 @@ class Planner {
     }
     const pieces = this.#pieceLocal.length
     const slotOf = (reference: number) =>
-      reference >= 0 && reference !== nothing && reference >= firstNode
-        ? reference - firstNode + pieces
-        : reference
+      reference >= firstNode && reference !== nothing ? reference - firstNode + pieces : reference
     return {
       pieces,
       pieceLocal: Int32Array.from(this.#pieceLocal),
@@ -95,10 +124,27 @@ class Planner {
       nodes: this.#left.length,
       left: Int32Array.from(this.#left, slotOf),
       right: Int32Array.from(this.#right, slotOf),
-      rightIsPiece: Uint8Array.from(this.#rightIsPiece),
+      rightEnd: Int32Array.from(this.#rightEnd),
       owner: Int32Array.from([...this.#pieceOwner, ...this.#nodeOwner]),
       isFirst: Uint8Array.from([...this.#pieceIsFirst, ...this.#nodeIsFirst]),
+      sent: Int32Array.from(this.#sent, slotOf),
     }
+  }
+
+  /** Where runs of consecutive ranks hosted here begin and end, ascending; not 0 and not the number of ranks. */
+  #boundaries(): number[] {
+    const ranks = this.#localRanks
+    const boundaries: number[] = []
+    let before = 0
+    for (const rank of ranks) {
+      if (rank !== before) {
+        if (before > 0) boundaries.push(before)
+        boundaries.push(rank)
+      }
+      before = rank + 1
+    }
+    if (before < this.#ranks) boundaries.push(before)
+    return boundaries
   }
 
   /** A node of several runs: records which of it and its halves is mine. */
@@ -106,25 +152,24 @@ class Planner {
     const first = position * size
     const middle = first + size / 2
     const end = Math.min(first + size, this.#ranks)
-    const owner = this.#processAt(first)
-    const isMine = owner === this.#me
+    const isMine = this.#isMine(first)
     const left = isMine ? this.#half(first, Math.min(middle, end), position * 2, -1, below) : nothing
     let right = nothing
-    let rightIsPiece = 0
+    let rightEnd = 0
     if (middle < end) {
-      const rightOwner = this.#processAt(middle)
-      if (rightOwner === this.#me) {
-        right = this.#half(middle, end, position * 2 + 1, isMine ? -1 : owner, below)
+      if (this.#isMine(middle)) {
+        right = this.#half(middle, end, position * 2 + 1, isMine ? -1 : first, below)
+        if (!isMine) this.#sent.push(right)
       } else if (isMine) {
-        right = ~rightOwner
-        rightIsPiece = this.#isWhole(middle, end) ? 1 : 0
+        right = ~middle
+        rightEnd = end
       }
     }
     if (!isMine) return
     here.set(position, firstNode + this.#left.length)
     this.#left.push(left)
     this.#right.push(right)
-    this.#rightIsPiece.push(rightIsPiece)
+    this.#rightEnd.push(rightEnd)
     this.#nodeOwner.push(-1)
     this.#nodeIsFirst.push(first === 0 ? 1 : 0)
   }
@@ -138,24 +183,15 @@ class Planner {
   }
 
   #piece(first: number, end: number, owner: number): number {
-    const run = this.#runAt(first)
-    this.#pieceLocal.push(this.#localStart[run]! + first - this.#table.runStart[run]!)
+    this.#pieceLocal.push(indexIn(this.#localRanks, first))
     this.#pieceRanks.push(end - first)
     this.#pieceOwner.push(owner)
     this.#pieceIsFirst.push(first === 0 ? 1 : 0)
     return this.#pieceLocal.length - 1
   }
 
-  #isWhole(first: number, end: number): boolean {
-    return end <= this.#table.runStart[this.#runAt(first) + 1]!
-  }
-
-  #processAt(rank: number): number {
-    return this.#table.runProcess[this.#runAt(rank)]!
-  }
-
-  #runAt(rank: number): number {
-    return rangeAt(this.#table.runStart, rank)
+  #isMine(rank: number): boolean {
+    return indexIn(this.#localRanks, rank) >= 0
   }
 }
 

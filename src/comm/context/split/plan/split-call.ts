@@ -29,8 +29,6 @@ export interface SplitPart {
 
 /** The communicator that is split, in one process. */
 export interface SplitParent extends CommContext {
-  /** Made with a distributed table: the rows of a split carry their world ranks. */
-  readonly wasDistributed: boolean
   readonly runtime: SplitPort
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { nothing, treePlan } from '../../../../../../src/comm/calls/collectives/reduce/reduction-tree.js'
 import { worldLayout } from '../../../../../../src/comm/process/world-layout.js'
-import { processTable, rankTable } from '../../../../../../src/comm/table/rank-table.js'
+import { type ProcessTable, processTable, rankTable } from '../../../../../../src/comm/table/rank-table.js'
 import { cases } from '../../../../../support/soak.js'
 
 /** The tree by its definition, as text. */
@@ -12,16 +12,20 @@ function expression(first: number, end: number): string {
   return `(${expression(first, first + half)} ${expression(first + half, end)})`
 }
 
+function ranksOn({ runStart, runProcess }: ProcessTable, me: number): Int32Array {
+  const ranks: number[] = []
+  for (let run = 0; run < runProcess.length; run++) {
+    if (runProcess[run] !== me) continue
+    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) ranks.push(rank)
+  }
+  return Int32Array.from(ranks)
+}
+
 /** Runs the plans of all processes, values being texts, and counts what travels. */
 function execute(worldRanks: readonly number[], layout: ReturnType<typeof worldLayout>) {
   const table = processTable(rankTable(Int32Array.from(worldRanks)), layout)
-  const plans = Array.from({ length: table.count }, (_, me) => treePlan(table, me))
-  const ranksHere = plans.map((_, me) =>
-    worldRanks.flatMap((_, rank) => {
-      const run = table.runStart.findIndex((start, i) => start <= rank && rank < table.runStart[i + 1]!)
-      return table.runProcess[run] === me ? [rank] : []
-    }),
-  )
+  const ranksHere = Array.from({ length: table.count }, (_, me) => ranksOn(table, me))
+  const plans = ranksHere.map((ranks) => treePlan(table, ranks))
   const mail = new Map<string, string[]>()
   const put = (from: number, to: number, kind: number, value: string) => {
     const key = `${from}>${to}:${kind}`
@@ -74,7 +78,8 @@ describe('the reduction tree', () => {
 
   it.each([1, 2, 3, 4, 7, 8, 16])('is one piece on one process: %i ranks', (ranks) => {
     const layout = worldLayout(ranks, ['a'])
-    const plan = treePlan(processTable(rankTable(Int32Array.from({ length: ranks }, (_, r) => r)), layout), 0)
+    const table = processTable(rankTable(Int32Array.from({ length: ranks }, (_, r) => r)), layout)
+    const plan = treePlan(table, ranksOn(table, 0))
     expect([plan.pieces, plan.nodes, plan.pieceRanks[0]]).toEqual([1, 0, ranks])
   })
 
@@ -107,7 +112,7 @@ describe('the reduction tree', () => {
     const layout = worldLayout(100_000, new Array(8).fill('a'))
     const table = processTable(rankTable(Int32Array.from({ length: 100_000 }, (_, r) => r)), layout)
     for (let me = 0; me < 8; me++) {
-      const plan = treePlan(table, me)
+      const plan = treePlan(table, ranksOn(table, me))
       expect(plan.pieces).toBeLessThanOrEqual(2 * 17)
       expect(plan.nodes).toBeLessThanOrEqual(2 * 17)
     }
