@@ -2,7 +2,8 @@ import { type CauseRecord, fromCauseRecord, RankweaveError, reasonText, toCauseR
 
 /**
  * An error as it crosses from one process to another, at most `maxBytes` of JSON in UTF-8; a stack or cause that does
- * not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the message of one.
+ * not fit is omitted, a long message is truncated. A thrown value that is not an error becomes the message of one. No
+ * bytes at all where not even the code fits, below about 100 bytes.
  */
 export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const whole = toBytes(
@@ -15,12 +16,17 @@ export function encodeError(error: unknown, maxBytes: number): Uint8Array {
   const message = reasonText(error)
   const room = Math.max(0, Math.floor((maxBytes - 256) / 6))
   const cut = message.length > room ? message.slice(0, room) : message
-  return error instanceof RankweaveError
-    ? toBytes({ kind: 'rankweave', record: { code: error.code, message: cut, details: {} } })
-    : toBytes({ kind: 'foreign', name: 'Error', message: cut })
+  const short = toBytes(
+    error instanceof RankweaveError
+      ? { kind: 'rankweave', record: { code: error.code, message: cut, details: {} } }
+      : { kind: 'foreign', name: 'Error', message: cut },
+  )
+  return short.byteLength <= maxBytes ? short : new Uint8Array(0)
 }
 
 export function decodeError(bytes: Uint8Array): Error {
+  if (bytes.byteLength === 0)
+    return new RankweaveError('ERR_REVOKED', 'revoked: the error does not fit in a frame')
   return fromCauseRecord(JSON.parse(new TextDecoder().decode(bytes)) as CauseRecord) as Error
 }
 

@@ -62,4 +62,14 @@ describe('errors that cross processes', () => {
       }
     }
   })
+
+  it('an error of which not even the code fits arrives as one that says so', () => {
+    const error = new RankweaveError('ERR_COLLECTIVE_MISMATCH', 'differs')
+    for (let maxBytes = 0; maxBytes < 200; maxBytes++) {
+      const bytes = encodeError(error, maxBytes)
+      expect(bytes.byteLength).toBeLessThanOrEqual(maxBytes)
+      const code = bytes.byteLength === 0 ? 'ERR_REVOKED' : error.code
+      expect(decodeError(bytes)).toMatchObject({ code })
+    }
+  })
 })
