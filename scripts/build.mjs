@@ -3,7 +3,7 @@
 // Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
 // in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { argv, stderr } from 'node:process'
@@ -46,6 +46,19 @@ export function bundle(folder) {
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })
+  for (const name of readdirSync(folder, { recursive: true })) {
+    const file = join(folder, String(name))
+    if (file.endsWith('.js')) writeFileSync(file, withClassNames(readFileSync(file, 'utf8')))
+  }
+}
+
+/**
+ * The bundler makes `var Group = class _Group` of a class that refers to itself, and stacks and inspections show the inner
+ * name: both may be the same. @param {string} code
+ */
+function withClassNames(code) {
+  const renamed = [...code.matchAll(/^var (\w+) = class _\1\b/gm)].map(([, name]) => name)
+  return renamed.reduce((text, name) => text.replace(new RegExp(`\\b_${name}\\b`, 'g'), name), code)
 }
 
 if (argv[1] === fileURLToPath(import.meta.url)) {

@@ -70,9 +70,15 @@ export type CauseRecord =
 
 /** The one error class. The message says what was expected, what arrived, and where. */
 export class RankweaveError extends Error {
-  override readonly name = 'RankweaveError'
+  // Stated, because bundlers rename classes; on the prototype before a stack is captured, whose first line has it.
+  static override readonly name = 'RankweaveError'
+  declare readonly name: 'RankweaveError'
   readonly code: ErrorCode
   readonly details: ErrorDetails
+
+  static {
+    Object.defineProperty(RankweaveError.prototype, 'name', { value: 'RankweaveError' })
+  }
 
   constructor(code: ErrorCode, message: string, options: { details?: ErrorDetails; cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })

@@ -329,6 +329,14 @@ describe('the packed package', () => {
     expect(() => bin(...args, '--fabric', 'local')).toThrow('expected "threads", got "local"')
   })
 
+  it('calls every class what its source calls it', () => {
+    const files = readdirSync(join(installed, 'dist'), { recursive: true, encoding: 'utf8' })
+    const renamed = files
+      .filter((file) => file.endsWith('.js'))
+      .flatMap((file) => textOf(file).match(/\bclass _\w+/g) ?? [])
+    expect(renamed).toEqual([])
+  })
+
   it('a JavaScript program starts a world by itself', () => {
     writeFileSync(
       join(folder, 'own.mjs'),

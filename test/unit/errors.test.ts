@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { errorCodes, isRankweaveError, RankweaveError, shown } from '../../src/errors.js'
 
@@ -28,6 +29,19 @@ const sections = readFileSync(join(root, 'docs/errors.md'), 'utf8')
     const [code, ...lines] = section.split('\n')
     return [code!, lines.join('\n')] as const
   })
+
+describe('the class', () => {
+  it('has its name before a stack is captured, whatever a bundler calls it', () => {
+    const error = new RankweaveError('ERR_RANK', 'a message')
+    expect([error.name, RankweaveError.name, error.stack!.split('\n')[0]]).toEqual([
+      'RankweaveError',
+      'RankweaveError',
+      'RankweaveError: a message',
+    ])
+    expect(inspect(error)).toMatch(/^RankweaveError: a message\n/)
+    expect(Object.keys(error)).toEqual(['code', 'details'])
+  })
+})
 
 describe('error codes', () => {
   it('have one heading each in docs/errors.md, in the order of errorCodes', () => {
