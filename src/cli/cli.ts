@@ -13,7 +13,8 @@ import { topologyCommand } from './commands/topology.js'
 import { verifyCommand } from './commands/verify.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
 import { type Reporter, reporter } from './output/reporter.js'
-import type { Streams } from './output/streams.js'
+import { exitCodeOf, type Streams } from './output/streams.js'
+import { OutputLost } from './program/output-lost.js'
 import { WorldFailure } from './program/world-failure.js'
 
 const help = `
@@ -31,9 +32,10 @@ Every command takes --json (one object on standard output) and --help (with exam
 Exit codes:
   0   done
   1   a check failed: a wrong product, a plan with violations, a wrong split
-  2   bad input: options, files, a program that cannot be loaded, no MPI
+  2   bad input: options, files, a full disk, a program that cannot be loaded, no MPI
   3   the program's world failed: a rank threw, a deadlock, a lost process
-  70  a defect of rankweave`
+  70  a defect of rankweave
+  141 the reader of the output left early (| head), which ends a program's world`
 
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
@@ -87,6 +89,8 @@ function fail(error: unknown, report: Reporter): number {
     const message = error.message.replace(/^error: /, '')
     return refuse(new RankweaveError('ERR_USAGE', `${message} (see --help)`), exitCodes.badInput, report)
   }
+  // Whoever owns the streams reports it.
+  if (error instanceof OutputLost) return exitCodeOf(error)
   if (error instanceof WorldFailure) return refuse(error.cause, exitCodes.worldFailed, report)
   if (error instanceof RankweaveError) return refuse(error, exitCodes.badInput, report)
   report.note(

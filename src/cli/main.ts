@@ -2,7 +2,7 @@
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'
 import { followerStreams, isMpiFollower } from './output/mpi-streams.js'
-import { processStreams } from './output/streams.js'
+import { exitCodeOf, processStreams } from './output/streams.js'
 
 const argv = process.argv.slice(2)
 const streams = processStreams({ ownStdout: wantsJson(argv) })
@@ -10,6 +10,6 @@ const follower = isMpiFollower(argv) ? followerStreams(streams) : undefined
 const exitCode = await runCli(argv, follower?.streams ?? streams)
 if (exitCode !== exitCodes.ok) await follower?.release()
 const lost = await streams.flushed()
-if (lost !== null) streams.stderr(`ERR_FILE: cannot write the output: ${lost.message}\n`)
+if (lost?.closed === false) streams.stderr(`ERR_FILE: ${lost.message}\n`)
 // A user's program may leave timers or sockets open; its world has ended, so the command ends.
-process.exit(exitCode === exitCodes.ok && lost !== null ? exitCodes.badInput : exitCode)
+process.exit(exitCode === exitCodes.ok && lost !== null ? exitCodeOf(lost) : exitCode)

@@ -7,6 +7,7 @@ import { RankweaveError } from '../errors.js'
 import { openThreads } from '../fabric/threads/threads.js'
 import { loadDefault, programError } from './load-program.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
+import { adoptStdin } from './worker-stdin.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {
@@ -16,6 +17,7 @@ export async function hostProcess(): Promise<void> {
   const post = (message: FromProcess) => port.postMessage(message)
   const interrupt = new AbortController()
   const session = openThreads(connection)
+  if (connection.process === 0) adoptStdin()
   const started = new Promise<void>((resolve) => {
     port.on('message', (message: ToProcess) => {
       switch (message.kind) {

@@ -9,6 +9,7 @@ import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { StateQuery } from './state-query.js'
 import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
 import { startWorkers } from './threads-start.js'
+import { dropOutputOfBrokenStreams } from './worker-output.js'
 
 type WorldData = ProcessData['world']
 
@@ -76,6 +77,7 @@ class ThreadsWorld {
   readonly #settle: Settle
   readonly #queries: StateQuery
   readonly #triggers: ReportTriggers
+  readonly #releaseOutput: () => void
   readonly #outcomes: (Outcome | undefined)[]
   /** What a worker died of, if it said so. */
   readonly #uncaught: unknown[] = []
@@ -111,6 +113,7 @@ class ThreadsWorld {
       workers[process]!.postMessage({ kind: 'diagnose', query } satisfies ToProcess),
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
+    this.#releaseOutput = dropOutputOfBrokenStreams(workers)
     this.#workers.forEach((worker, process) => {
       worker.on('message', (message: FromProcess) => {
         this.#receive(process, message)
@@ -241,6 +244,7 @@ class ThreadsWorld {
         () => this.#report(),
         (error) => this.#settle.failed(error),
       )
+      .finally(this.#releaseOutput)
   }
 
   /** Resolves when no worker loads any more, or one takes too long. */

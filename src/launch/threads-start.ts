@@ -1,9 +1,11 @@
-import { execArgv } from 'node:process'
 import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
 import { workerFile } from '../package-paths.js'
 import type { ProcessData } from './threads-protocol.js'
+
+// Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for all.
+const { execArgv } = process
 
 /** Starts all workers of a world, or none. */
 export function startWorkers(

@@ -1,4 +1,12 @@
 /** What the shell sees. */
-export const exitCodes = { ok: 0, checkFailed: 1, badInput: 2, worldFailed: 3, defect: 70 } as const
+/** `outputClosed` is what a shell reports of a program that SIGPIPE ends. */
+export const exitCodes = {
+  ok: 0,
+  checkFailed: 1,
+  badInput: 2,
+  worldFailed: 3,
+  defect: 70,
+  outputClosed: 141,
+} as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]

@@ -1,3 +1,6 @@
+import { OutputLost } from '../program/output-lost.js'
+import { type ExitCode, exitCodes } from './exit-codes.js'
+
 /** Where a command writes. Tests pass their own. */
 export interface Streams {
   readonly stdout: (text: string) => void
@@ -8,22 +11,22 @@ export interface Streams {
 
 /** Standard output and error of this process. */
 export interface ProcessStreams extends Streams {
-  /** Resolves when everything is written: to null, or to the error by which some of it was lost. */
-  readonly flushed: () => Promise<Error | null>
+  /** Resolves when everything is written: to null, or to why some of it was lost. */
+  readonly flushed: () => Promise<OutputLost | null>
 }
 
 /**
- * Standard output and error of this process. A reader that leaves early (`| head`) is not an error.
+ * Standard output and error of this process.
  *
  * @param ownStdout only the command's own result goes to standard output: whatever else in this process writes there,
  *   such as a user's program from its first import to its exit handlers, goes to standard error
  */
 export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): ProcessStreams {
   const { stdout, stderr } = process
-  let lost: Error | null = null
+  let lost: OutputLost | null = null
   for (const stream of [stdout, stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') lost ??= error
+    stream.on('error', (error) => {
+      lost ??= new OutputLost(error)
     })
   }
   const write = stdout.write.bind(stdout)
@@ -39,6 +42,11 @@ export function processStreams({ ownStdout }: { readonly ownStdout: boolean }): 
       return lost
     },
   }
+}
+
+/** Of a command whose output was lost. A reader that leaves early (`| head`) ends it as SIGPIPE ends other commands. */
+export function exitCodeOf(lost: OutputLost): ExitCode {
+  return lost.closed ? exitCodes.outputClosed : exitCodes.badInput
 }
 
 function flushed(stream: NodeJS.WriteStream, write: NodeJS.WriteStream['write']): Promise<void> {

@@ -6,6 +6,7 @@ import { guardUserCode } from './guard-user-code.js'
 import { leaveMpi } from './leave-mpi.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import type { LoadedProgramArgs } from './loaded-program.js'
+import { watchOutput } from './output-lost.js'
 import { captureRankOutput } from './rank-output.js'
 import { ownProgram } from './run-own-program.js'
 import { worldFailure } from './world-failure.js'
@@ -60,10 +61,12 @@ async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpt
         const onInterrupt = (name: string) =>
           end(new RankweaveError('ERR_ABORTED', `the world was interrupted by ${name}`))
         for (const name of interrupts) process.once(name, onInterrupt)
+        const unwatch = watchOutput(end)
         try {
           return await start(signal)
         } finally {
           for (const name of interrupts) process.off(name, onInterrupt)
+          unwatch()
         }
       },
       { mayRunEmpty },

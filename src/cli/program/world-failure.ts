@@ -1,4 +1,5 @@
 import { isRankweaveError } from '../../errors.js'
+import { OutputLost } from './output-lost.js'
 
 /** The error of a command whose program's world failed; `cause` is the world's first error. */
 export class WorldFailure extends Error {
@@ -10,6 +11,6 @@ const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_M
 
 /** The error to throw when `run` has rejected. */
 export function worldFailure(cause: unknown): unknown {
-  if (isRankweaveError(cause, ...notStarted)) return cause
+  if (cause instanceof OutputLost || isRankweaveError(cause, ...notStarted)) return cause
   return new WorldFailure('the world failed', { cause })
 }

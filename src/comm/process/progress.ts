@@ -1,8 +1,10 @@
-import { nextTick } from 'node:process'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { ProcessCounters } from './counters.js'
 import type { Failures } from './failures.js'
 import type { WaitTracker } from './wait-tracker.js'
+
+// Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for all.
+const { nextTick } = process
 
 /** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8

@@ -189,11 +189,11 @@ describe('output', () => {
     },
   )
 
-  it('a reader that leaves early does not fail the command', async () => {
+  it('a reader that leaves early ends the command as SIGPIPE would', async () => {
     const words = [...command, 'run', 'chatty.ts', '-n', '2'].map((word) => `'${word}'`).join(' ')
     const script = `${words} | head -n 1; echo "exit \${PIPESTATUS[0]}"`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
-    expect(stdout).toMatch(/^line 0 x+\nexit 0\n$/)
+    expect(stdout).toMatch(/^line 0 x+\nexit 141\n$/)
     expect(stderr).not.toContain('EPIPE')
   })
 })
