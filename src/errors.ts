@@ -42,6 +42,7 @@ export const errorCodes = [
   // strategies and schedules
   'ERR_STRATEGY',
   'ERR_SCHEDULE',
+  'ERR_PLAN_MISMATCH',
   'ERR_SCHEDULE_FORMAT',
   'ERR_PLACEMENT',
   // command line

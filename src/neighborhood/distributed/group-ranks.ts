@@ -3,8 +3,9 @@ import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'
-import { type GroupingAgreement, GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
+import { GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
 import {
+  type GroupingAgreement,
   type GroupingMessage,
   groupingMessageKinds,
   type MessageCounts,

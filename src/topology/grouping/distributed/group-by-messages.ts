@@ -5,8 +5,14 @@ import { seededLabels } from '../../friends/seeded-labels.js'
 import { distinctIn, distinctOut } from '../../neighbors.js'
 import type { ProcessTopology } from '../../process-topology.js'
 import { groupsOfPatterns } from './friend-patterns.js'
-import { type GroupingAgreement, GroupingRank } from './grouping-rank.js'
-import { type GroupingMessage, type MessageCounts, noMessages, type RankView } from './rank-view.js'
+import { GroupingRank } from './grouping-rank.js'
+import {
+  type GroupingAgreement,
+  type GroupingMessage,
+  type MessageCounts,
+  noMessages,
+  type RankView,
+} from './rank-view.js'
 
 /** Friend groups, and the messages and waves that finding them took. */
 export interface MessageGrouping extends FriendGroups {
@@ -49,7 +55,7 @@ export function groupByMessages(topology: ProcessTopology, settings: GroupingSet
 }
 
 export function agreementFor(ranks: number, { k, theta, labelSeed }: GroupingSettings): GroupingAgreement {
-  return { k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
+  return { ranks, k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
 }
 
 /** What every rank of a topology knows at the start. */

@@ -2,21 +2,17 @@ import { partBounds } from '../../friends/friend-groups.js'
 import type { GroupSearch } from '../../friends/group-search.js'
 import { KnownFriends } from './known-friends.js'
 import type {
+  GroupingAgreement,
   GroupingMessage,
   GroupingMessageKind,
   RankGroup,
   RankPattern,
   RankView,
-  ServingGroup,
 } from './rank-view.js'
-
-/** What all ranks agree on before grouping. */
-export interface GroupingAgreement {
-  readonly k: number
-  readonly theta: number
-  /** Breaks ties: a permutation of the ranks, or null for the ranks themselves. */
-  readonly labels: Int32Array | null
-}
+import { isWellFormed, proposalFault, removalFault } from './round-faults.js'
+import { ServiceNotices } from './service-notices.js'
+import { SourceLists } from './source-lists.js'
+import { violation } from './violation.js'
 
 export type SendMessage = (to: number, message: GroupingMessage) => void
 
@@ -29,6 +25,9 @@ const none = new Int32Array(0)
  * all of them propose the same group, it is formed. A rank that has a group, or can have none any more, sends its
  * friends the destinations that it no longer serves itself, which is all that they need to continue. The order of groups
  * is strict and the same for all ranks, so the result is that of the sequential greedy engine in any order of arrival.
+ *
+ * A message that is lost, repeated, overtaken or altered mostly contradicts what its receiver knows: that is
+ * ERR_PLAN_MISMATCH. What does not is harmless, leaves a rank that is not done, or shows when plans are compared.
  */
 export class GroupingRank {
   readonly #view: RankView
@@ -36,7 +35,8 @@ export class GroupingRank {
   readonly #search: GroupSearch
   readonly #send: SendMessage
   readonly #placeOf = new Map<number, number>()
-  readonly #sourcesOf: (GroupingMessage & { readonly from: number })[] = []
+  readonly #sourceLists: SourceLists
+  readonly #notices: ServiceNotices
   #friends: KnownFriends | null = null
   #state: 'setup' | 'choosing' | 'waiting' | 'leaving' | 'left' = 'setup'
   #round = -1
@@ -56,8 +56,6 @@ export class GroupingRank {
   readonly #groups: RankGroup[] = []
   /** Destinations that no group serves yet. */
   readonly #isDirect: Uint8Array
-  readonly #directSources: number[] = []
-  readonly #servedBy: { step: number; member: number; holder: number }[] = []
 
   /** @param search for groups of k-1; ranks of a process can share it */
   constructor(view: RankView, agreement: GroupingAgreement, search: GroupSearch, send: SendMessage) {
@@ -67,17 +65,13 @@ export class GroupingRank {
     this.#send = send
     this.#isDirect = new Uint8Array(view.destinations.length).fill(1)
     for (const [place, q] of view.destinations.entries()) this.#placeOf.set(q, place)
+    this.#sourceLists = new SourceLists(view, this.#placeOf, agreement.ranks)
+    this.#notices = new ServiceNotices(view, agreement.k)
   }
 
   /** Whether the rank expects no more messages. */
   get isDone(): boolean {
-    const { sources } = this.#view
-    return this.#state === 'left' && this.#directSources.length + this.#servedBy.length === sources.length
-  }
-
-  /** Rounds the rank took part in. */
-  get rounds(): number {
-    return this.#round + (this.#state === 'left' ? 0 : 1)
+    return this.#state === 'left' && this.#notices.areComplete
   }
 
   /** Waves until the rank decided, by round. */
@@ -96,33 +90,67 @@ export class GroupingRank {
     this.#beginIfKnown()
   }
 
+  /** @throws ERR_PLAN_MISMATCH for a message that contradicts what the rank knows */
   receive(from: number, message: GroupingMessage): void {
+    if (!isWellFormed(message)) throw this.#violation(from, `a malformed ${message.kind}`)
     switch (message.kind) {
       case 'sources':
-        this.#sourcesOf.push({ from, ...message })
+        this.#sourceLists.add(from, message.ranks)
         this.#beginIfKnown()
         break
       case 'direct':
-        this.#directSources.push(from)
-        break
       case 'served':
-        this.#servedBy.push({ step: message.round, member: from, holder: message.ranks[0] })
+        if (this.#isInRound(from)) throw this.#violation(from, 'the notice of a friend that has not left')
+        if (message.kind === 'direct') this.#notices.direct(from)
+        else this.#notices.served(from, message.round, message.ranks)
         break
       default:
-        if (this.#state === 'setup' || message.round > this.#round) this.#later.push({ from, message })
+        if (this.#isEarly(from, message.round)) this.#later.push({ from, message })
         else this.#inRound(from, message)
     }
   }
 
-  /** @throws Error before the rank is done */
+  /** Whether a message of a round is for a later one. A friend is at most one round ahead. */
+  #isEarly(from: number, round: number): boolean {
+    if (this.#state === 'setup') {
+      const place = this.#placeOf.get(from)
+      if (round === 0 && (place === undefined || this.#sourceLists.has(place))) return true
+    } else if (this.#state !== 'left') {
+      if (round === this.#round) return false
+      if (round === this.#round + 1 && this.#friends!.indexOf(from) >= 0 && !this.#isInRound(from))
+        return true
+    }
+    throw this.#violation(from, `a message of round ${round} in round ${this.#round}`)
+  }
+
+  /** A friend goes on once it has ended the round, or is grouped with this rank, which then has its proposal. */
+  #mayBeAhead(friend: number): boolean {
+    const { unavailable } = this.#friends!
+    const request = this.#requests.get(friend)
+    return unavailable[friend] !== 0 || (request !== undefined && sameRanks(request.ranks, this.#members))
+  }
+
+  /** Whether a rank is a friend that has not ended the round. */
+  #isInRound(rank: number): boolean {
+    const friend = this.#friends?.indexOf(rank) ?? -1
+    return friend >= 0 && this.#state !== 'left' && !this.#mayBeAhead(friend)
+  }
+
+  #violation(from: number, what: string): Error {
+    return violation(this.#view.rank, from, what)
+  }
+
+  /** @throws ERR_PLAN_MISMATCH before the rank is done: it waits for a message that was lost */
   pattern(): RankPattern {
-    if (!this.isDone) throw new Error(`rank ${this.#view.rank} is not done`)
+    const { rank } = this.#view
+    if (!this.isDone || this.#later.length > 0)
+      throw violation(rank, rank, 'a message is missing, no more come')
     return {
       rank: this.#view.rank,
       groups: this.#groups,
       direct: this.#direct(),
-      directSources: Int32Array.from(this.#directSources).sort(),
-      servedBy: this.#servingGroups(),
+      directSources: this.#notices.directSources,
+      servedBy: this.#notices.servingGroups(),
     }
   }
 
@@ -147,33 +175,18 @@ export class GroupingRank {
   }
 
   #beginIfKnown(): void {
-    if (this.#sourcesOf.length < this.#view.destinations.length) return
-    this.#friends = this.#findFriends()
-    this.#sourcesOf.length = 0
-    this.#nextRound()
-  }
-
-  #findFriends(): KnownFriends {
-    const { rank, nodes } = this.#view
-    const places = new Map<number, number[]>()
-    for (const { from, ranks } of this.#sourcesOf) {
-      const place = this.#placeOf.get(from)!
-      const count = nodes === null ? ranks.length : ranks.length / 2
-      for (let i = 0; i < count; i++) {
-        const f = ranks[i]
-        if (f === rank || (nodes !== null && ranks[count + i] !== nodes.own)) continue
-        const shared = places.get(f)
-        if (shared === undefined) places.set(f, [place])
-        else shared.push(place)
-      }
-    }
+    if (!this.#sourceLists.areComplete) return
     const { theta } = this.#agreement
-    const friends = [...places.keys()].filter((f) => places.get(f)!.length > theta)
-    return new KnownFriends(
+    const shared = this.#sourceLists.takeShared(theta)
+    this.#friends = new KnownFriends(
       this.#view.destinations,
-      this.orderFriends(friends).map((f) => [f, places.get(f)!]),
+      this.orderFriends([...shared.keys()]).map((f) => [f, shared.get(f)!]),
       theta,
     )
+    for (const friend of this.#friends.rank) {
+      if (this.#notices.hasNotice(friend)) throw this.#violation(friend, 'the notice of a friend, too early')
+    }
+    this.#nextRound()
   }
 
   #nextRound(): void {
@@ -207,24 +220,38 @@ export class GroupingRank {
   }
 
   #handle(from: number, message: GroupingMessage): void {
+    const { kind, ranks, wave } = message
     const friends = this.#friends!
     const friend = friends.indexOf(from)
-    if (friend < 0)
-      throw new Error(`rank ${this.#view.rank}: ${message.kind} from ${from}, which is not a friend`)
-    if (message.kind === 'request') {
+    if (friend < 0) throw this.#violation(from, `${kind}, expected of a friend,`)
+    if (friends.unavailable[friend] !== 0) throw this.#violation(from, `${kind} after the end of its round`)
+    const fault = this.#faultOf(friend, message)
+    if (fault !== null) throw this.#violation(from, fault)
+    if (kind === 'request') {
       this.#requests.set(friend, message)
       this.#groupIfAgreed()
       return
     }
     this.#open--
     friends.unavailable[friend] = 1
-    this.#endedIn = Math.max(this.#endedIn, message.wave)
-    if (message.kind === 'bye') this.#leavers.add(friend)
-    else this.#removals.set(friend, message.ranks)
+    this.#endedIn = Math.max(this.#endedIn, wave)
+    if (kind === 'bye') this.#leavers.add(friend)
+    else this.#removals.set(friend, ranks)
     if (this.#state !== 'choosing' || !this.#candidate.includes(friend)) return
     if (this.#choose()) return
     this.#decide()
     this.#notifyFriends('end', none, none)
+  }
+
+  #faultOf(friend: number, { kind, ranks }: GroupingMessage): string | null {
+    const known = { ...this.#agreement, rank: this.#view.rank, friends: this.#friends! }
+    const proposed = this.#requests.get(friend)?.ranks
+    const isGrouped = this.#state === 'waiting' && this.#groups.at(-1)?.step === this.#round
+    if (isGrouped && this.#candidate.includes(friend)) return `${kind} of a member of the same group`
+    if (kind === 'request') return proposalFault(known, friend, ranks, proposed)
+    if (kind === 'bye') return ranks.length > 0 || proposed !== undefined ? 'bye after a proposal' : null
+    const places = this.#places(ranks).filter((place) => this.#isDirect[place] !== 0)
+    return removalFault(known, friend, ranks, places)
   }
 
   #decide(): void {
@@ -312,20 +339,6 @@ export class GroupingRank {
 
   #direct(): Int32Array {
     return this.#view.destinations.filter((_, place) => this.#isDirect[place] !== 0)
-  }
-
-  /** Members of one group name the same step and holder; those of different groups do not. */
-  #servingGroups(): ServingGroup[] {
-    const entries = this.#servedBy.sort(
-      (a, b) => a.step - b.step || a.holder - b.holder || a.member - b.member,
-    )
-    const groups: ServingGroup[] = []
-    for (let i = 0; i < entries.length; i += this.#agreement.k) {
-      const { step, holder } = entries[i]
-      const members = Int32Array.from(entries.slice(i, i + this.#agreement.k), ({ member }) => member)
-      groups.push({ step, members, holder })
-    }
-    return groups.sort((a, b) => a.step - b.step || a.members[0] - b.members[0])
   }
 }
 

@@ -71,6 +71,11 @@ export class KnownFriends {
     return Int32Array.from(found)
   }
 
+  /** Whether a friend sends to a place of the rank's own destinations, as far as no group serves it. */
+  shares(friend: number, place: number): boolean {
+    return (this.#bits[friend * this.#words + (place >> 5)] & (1 << (place & 31))) !== 0
+  }
+
   /** A friend no longer sends to these, given as places of the rank's own destinations. */
   removeFrom(friend: number, places: Iterable<number>): void {
     const row = friend * this.#words

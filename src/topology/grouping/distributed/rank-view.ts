@@ -31,6 +31,16 @@ export const groupingMessageKinds = [
 
 export type GroupingMessageKind = (typeof groupingMessageKinds)[number]
 
+/** What all ranks agree on before grouping. */
+export interface GroupingAgreement {
+  /** Ranks of the topology. */
+  readonly ranks: number
+  readonly k: number
+  readonly theta: number
+  /** Breaks ties: a permutation of the ranks, or null for the ranks themselves. */
+  readonly labels: Int32Array | null
+}
+
 /** What a rank knows at the start: its neighbors and their nodes. */
 export interface RankView {
   readonly rank: number
