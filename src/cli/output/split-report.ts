@@ -1,3 +1,4 @@
+import { largestOf, smallestOf } from '../../base/extrema.js'
 import type { PhaseCost } from '../../comm/context/split/plan/split-meter.js'
 import type { SplitShare } from '../program/split-program.js'
 import { counted, figure, seconds, table } from './reporter.js'
@@ -33,13 +34,13 @@ export function splitOutcome(
 ): SplitOutcome {
   const reports = shares.map(({ split }) => split)
   const described = shares.map(({ largest }) => largest).filter((each) => each !== null)
-  const size = Math.max(...described.map((each) => each.size))
+  const size = largestOf(described.map((each) => each.size))
   const lookups = shares.map((share) => share.lookups).filter((each) => each !== null)
   const { algorithm, sorters, tableGroup } = reports[0]!
   const costs = costsByPhase(reports.map(({ phases }) => phases))
   const took = Object.entries(costs).map(([phase, cost]) => [phase, cost.seconds] as const)
-  const began = Math.min(...shares.map(({ beganMs }) => beganMs))
-  const ended = Math.max(...shares.map(({ endedMs }) => endedMs))
+  const began = smallestOf(shares.map(({ beganMs }) => beganMs))
+  const ended = largestOf(shares.map(({ endedMs }) => endedMs))
   return {
     ranks: world.ranks,
     communicators: sum(shares.map(({ leads }) => leads)),
@@ -53,8 +54,8 @@ export function splitOutcome(
     phases: Object.fromEntries(took),
     messages: sum(Object.values(costs).map(({ messages }) => messages)),
     bytesPerProcess: {
-      peak: Math.max(...reports.map(({ peakBytes }) => peakBytes)),
-      kept: Math.max(...shares.map(({ retainedBytes }) => retainedBytes)),
+      peak: largestOf(reports.map(({ peakBytes }) => peakBytes)),
+      kept: largestOf(shares.map(({ retainedBytes }) => retainedBytes)),
     },
     lookups:
       lookups.length === 0

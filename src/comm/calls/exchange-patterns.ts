@@ -135,7 +135,8 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
     const distance = held.length
     const wanted = Math.min(distance, count - distance)
     exchange.send((me - distance + count) % count, step + round, packBlocks(held.slice(0, wanted)))
-    held.push(...unpackBlocks(await exchange.receive((me + distance) % count, step + round)))
+    const bytes = await exchange.receive((me + distance) % count, step + round)
+    for (const block of unpackBlocks(bytes)) held.push(block)
   }
   return held.map((_, process) => held[(process - me + count) % count]!)
 }

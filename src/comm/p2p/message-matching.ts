@@ -186,7 +186,7 @@ export class Matching implements SendWithdrawal {
     this.#failed = error
     this.short.post()
     this.short.stop()
-    for (const operation of this.#pending()) operation.reject(error)
+    for (const operation of [...this.#pending()]) operation.reject(error)
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
     }
@@ -218,7 +218,9 @@ export class Matching implements SendWithdrawal {
 
   /** Operations that a rank waits for. */
   awaited(): (Send | Receive<unknown>)[] {
-    return this.#pending().filter((operation) => operation.awaited)
+    const awaited: (Send | Receive<unknown>)[] = []
+    for (const operation of this.#pending()) if (operation.awaited) awaited.push(operation)
+    return awaited
   }
 
   /** @param message is in the mailbox of the receive and matches it */
@@ -241,22 +243,21 @@ export class Matching implements SendWithdrawal {
     return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
   }
 
-  /** Every operation that has not settled. */
-  #pending(): (Send | Receive<unknown>)[] {
-    const pending: (Send | Receive<unknown>)[] = [
-      ...this.#rendezvous.sends,
-      ...this.#rendezvous.receives,
-      ...this.#unexpected.receives,
-    ]
-    const add = ({ content }: Arrived) => {
-      if (content.kind === 'local') pending.push(content.send)
-    }
+  /** Every operation that has not settled: as many as the program has started. */
+  *#pending(): Generator<Send | Receive<unknown>> {
+    for (const operation of this.#started()) if (!operation.settled) yield operation
+  }
+
+  *#started(): Generator<Send | Receive<unknown>> {
+    yield* this.#rendezvous.sends
+    yield* this.#rendezvous.receives
+    yield* this.#unexpected.receives
     for (const { posted, probes, arrived } of this.#mailboxes.values()) {
-      pending.push(...posted, ...probes)
-      for (const message of arrived) add(message)
+      yield* posted
+      yield* probes
+      for (const { content } of arrived) if (content.kind === 'local') yield content.send
     }
-    for (const message of this.#arrivals.extracted) add(message)
-    pending.push(...this.#addressQueue.sends)
-    return pending.filter((operation) => !operation.settled)
+    for (const { content } of this.#arrivals.extracted) if (content.kind === 'local') yield content.send
+    yield* this.#addressQueue.sends
   }
 }

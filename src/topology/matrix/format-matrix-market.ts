@@ -12,7 +12,7 @@ export function formatMatrixMarket(
   const { rows, cols, rowStart, colIndex, values, imag } = matrix
   const field = pattern ? 'pattern' : imag === null ? 'real' : 'complex'
   const lines = [`%%MatrixMarket matrix coordinate ${field} general`]
-  if (comment !== '') lines.push(...comment.split('\n').map((line) => `% ${line}`))
+  if (comment !== '') for (const line of comment.split('\n')) lines.push(`% ${line}`)
   lines.push(`${rows} ${cols} ${colIndex.length}`)
   for (let i = 0; i < rows; i++)
     for (let e = rowStart[i]; e < rowStart[i + 1]; e++) {

@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/extrema.js'
 import { type StencilShape, stencilOffsets, stencilShapes } from '../generate/stencil.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -86,7 +87,7 @@ function stencilOf(
   periods: readonly boolean[],
   offsets: readonly (readonly number[])[],
 ): Translations['stencil'] {
-  const radius = Math.max(0, ...offsets.flat().map(Math.abs))
+  const radius = Math.max(0, largestOf(offsets.flat().map(Math.abs)))
   if (radius === 0) return null
   // An offset the longer way around a dimension equals one the shorter way.
   const shorter = (offset: readonly number[]) =>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { RankweaveError } from '../../../../src/errors.js'
+import { run } from '../../../../src/launch/run.js'
 import { ANY_SOURCE } from '../../../../src/matching/wildcards.js'
-import { onEveryRank, openWorld } from './point-to-point-world.js'
+import { codeOf, drained, onEveryRank, openWorld } from './point-to-point-world.js'
 
 describe('message matching with many entries', () => {
   const many = 10_000
@@ -35,6 +37,43 @@ describe('message matching with many entries', () => {
       await comm.recv(0, 0)
       for (let tag = 0; tag < many; tag++) await comm.send(Int32Array.of(tag), 0, tag)
     })
+  })
+})
+
+describe('more pending operations than a call takes arguments', () => {
+  const many = 150_000
+
+  it('are listed, and fail with the error of their communicator, also when a process is lost', async () => {
+    const world = await openWorld({ ranks: 3, processes: 3, creditBytes: 0 })
+    const [a, b] = world.comms
+    const receives = Array.from({ length: many }, (_, tag) => a!.irecv(1, tag))
+    const nothing = new Int8Array(0)
+    const sends = Array.from({ length: 1000 }, () => b!.isend(nothing, 0, many))
+    const waiting = [receives.at(-1)!.wait(), sends.at(-1)!.wait()].map(codeOf)
+    await drained(world)
+    expect(world.states.map(({ matching }) => matching.awaited().length)).toEqual([1, 1, 0])
+    world.session.kill(2)
+    await drained(world)
+    expect(receives[0]!.pending.settled || sends[0]!.pending.settled).toBe(false)
+    const error = new RankweaveError('ERR_REVOKED', 'revoked')
+    for (const state of world.states) state.fail(error)
+    for (const { pending } of [...receives, ...sends])
+      if (pending.failure !== error) expect(pending.failure).toBe(error)
+    expect(await Promise.all(waiting)).toEqual(['ERR_REVOKED', 'ERR_REVOKED'])
+    await world.session.close()
+  })
+
+  it('do not hide the error of a rank that throws', async () => {
+    const error = new Error('mine')
+    const world = run(
+      async (comm) => {
+        for (let tag = 0; tag < many; tag++) comm.irecv(1 - comm.rank, tag)
+        await comm.barrier()
+        if (comm.rank === 0) throw error
+      },
+      { ranks: 2, processes: 2 },
+    )
+    await expect(world).rejects.toBe(error)
   })
 })
 

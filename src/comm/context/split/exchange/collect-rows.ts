@@ -46,7 +46,7 @@ export async function collectRows(
     const bytes = await group.receive((me + distance) % count, step + round)
     const [counters, theirs] = unpackWords(bytes) as [Int32Array, Int32Array]
     meter.hold(bytes)
-    held.push(...counters)
+    for (const counter of counters) held.push(counter)
     const merged = new Int32Array(words.length + theirs.length)
     meter.hold(merged)
     mergeRows(width, words, 0, words.length, theirs, 0, theirs.length, merged, 0)

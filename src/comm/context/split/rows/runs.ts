@@ -93,7 +93,7 @@ const runWords = 7
 
 /** What a sorter sends to the others of its column: the runs that may continue in other slices. */
 export function encodeEnds(lead: Run, trail: Run, needsTable: boolean): Int32Array {
-  return Int32Array.of(needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail))
+  return Int32Array.from([needsTable ? 1 : 0, ...wordsOfRun(lead), ...wordsOfRun(trail)])
 }
 
 function wordsOfRun({ color, start, end, first, last, isRegular, stride, hosts }: Run): number[] {

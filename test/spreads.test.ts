@@ -1,0 +1,75 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import ts from 'typescript'
+import { describe, expect, it } from 'vitest'
+
+const root = fileURLToPath(new URL('../src', import.meta.url))
+
+/**
+ * Calls in src that spread a list into their arguments, by file, and why that list is short: a call with more than some
+ * 125,000 arguments throws a RangeError. Spreads into arrays are not limited.
+ */
+const shortLists: Readonly<Record<string, readonly (readonly [spread: string, why: string])[]>> = {
+  'cli/cli.ts': [['...args', 'arguments of a command']],
+  'cli/commands/split.ts': [['...splitAlgorithms', 'a constant']],
+  'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
+  'cli/input/strategy-options.ts': [['...groupingEngines', 'a constant']],
+  'cli/output/reporter.ts': [
+    ['...shown.map(([label]) => label.length)', 'rows of a printed table'],
+    ['...rows.map((row) => row[c]!.length)', 'rows of a printed table'],
+  ],
+  'cli/program/rank-output.ts': [['...rest', 'arguments of a write']],
+  'cli/program/world-failure.ts': [['...notStarted', 'a constant']],
+  'comm/table/shared-tables.ts': [['...header', 'words of a header']],
+  'comm/world/diagnosis-text.ts': [
+    ['...limited(collectiveLines(known))', 'limited'],
+    ['...limited(pointToPointLines(known.flatMap(({ waits }) => waits)))', 'limited'],
+  ],
+  'conformance/expect.ts': [['...codes', 'codes of a case']],
+  'conformance/scalar-checks.ts': [
+    ['...ranks.map(leaf)', 'ranks of a world under test'],
+    ['...below', 'ranks of a world under test'],
+  ],
+  'conformance/world-checks.ts': [
+    ['...placeHere()', 'two numbers'],
+    ['...ranksOn.values()', 'processes of a world under test'],
+  ],
+  'fabric/conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
+  'neighborhood/constructors.ts': [['...seat', 'arguments of a constructor']],
+  'topology/grouping/improve-round.ts': [
+    ['...free.slice(0, (largestPool - pool.length) >> 1)', 'the largest pool'],
+    ['...this.#groups[g]', 'the largest pool'],
+  ],
+}
+
+/** The spreads into arguments in one file. */
+function spreadsIn(path: string): string[] {
+  const text = readFileSync(`${root}/${path}`, 'utf8')
+  if (!/[(,]\s*\.\.\./.test(text)) return []
+  const spreads: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isSpreadElement(node) && (ts.isCallExpression(node.parent) || ts.isNewExpression(node.parent))) {
+      spreads.push(node.getText())
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true))
+  return spreads
+}
+
+const sources = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) =>
+  /\.m?ts$/.test(path),
+)
+
+describe('lists that are spread into arguments', () => {
+  it('are those that are known to be short', () => {
+    const found = sources
+      .map((path) => [path, [...new Set(spreadsIn(path))]] as const)
+      .filter(([, spreads]) => spreads.length > 0)
+    const known = Object.entries(shortLists).map(([path, spreads]) => [
+      path,
+      spreads.map(([spread]) => spread),
+    ])
+    expect(Object.fromEntries(found)).toEqual(Object.fromEntries(known))
+  })
+})
