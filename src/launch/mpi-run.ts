@@ -6,7 +6,7 @@ import { hostSession, type Main, type RunningWorld, type WorldOptions } from '..
 import { RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import type { Launcher } from './launcher.js'
-import { hostHere } from './session-launcher.js'
+import { hostHere, loadMain } from './session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000
@@ -17,16 +17,20 @@ const maxErrorBytes = 2 ** 20
 const answer = { results: 0, error: 1 } as const
 
 /** On the processes that an MPI launcher has started, each of which makes this same call. */
-export const launchMpi: Launcher = (factory, request) =>
-  hostHere(request, (main, world) => runMpi(factory as MpiFactory, main, world))
+export const launchMpi: Launcher = (factory, request) => {
+  const loading = loadMain(request)
+  // In the order of the calls of `run`, however long their programs load.
+  const opened = (factory as MpiFactory).openAfter(loading)
+  opened.catch(() => {})
+  return hostHere(request, loading, async (main, world) => runMpi(await opened, main, world))
+}
 
 /**
  * Runs this process's part of a world whose processes an MPI launcher has started.
  *
  * @returns on process 0 the values of all ranks, in rank order; on others those of the ranks hosted there
  */
-async function runMpi<T, A>(factory: MpiFactory, main: Main<T, A>, world: WorldOptions<A>): Promise<T[]> {
-  const session = await factory.open()
+async function runMpi<T, A>(session: MpiSession, main: Main<T, A>, world: WorldOptions<A>): Promise<T[]> {
   session.retain()
   let timer: NodeJS.Timeout | undefined
   const onFailed = (error: unknown) => {

@@ -7,28 +7,35 @@ import { ReportTriggers } from './report-triggers.js'
 
 /** On a fabric whose session opens in this thread. */
 export const launchSession: Launcher = (factory, request) =>
-  hostHere(request, async (main, world) => hostSession(await factory.open(), main, world))
+  hostHere(request, loadMain(request), async (main, world) => hostSession(await factory.open(), main, world))
 
 /** On logical processes, which start nothing of their own that could keep the event loop alive. */
 export const launchLocal: Launcher = (factory, request) =>
-  hostHere(request, async (main, world) =>
+  hostHere(request, loadMain(request), async (main, world) =>
     hostSession(await factory.open(), main, { ...world, eventLoop: request.eventLoop }),
   )
+
+/** The program. @throws ERR_PROGRAM */
+export async function loadMain<T, A>({ main }: LaunchRequest<T, A>): Promise<Main<T, A>> {
+  return main instanceof URL ? loadDefault<T, A>(main.href) : main
+}
 
 /**
  * Runs the part of a world that this thread hosts, with its reports.
  *
+ * @param loading the program, from `loadMain`
  * @param host runs `main` on every rank hosted here
  */
 export async function hostHere<T, A>(
-  { main, world, signal, report }: LaunchRequest<T, A>,
+  { world, signal, report }: LaunchRequest<T, A>,
+  loading: Promise<Main<T, A>>,
   host: (main: Main<T, A>, world: WorldOptions<A>) => Promise<T[]>,
 ): Promise<T[]> {
-  const loaded = main instanceof URL ? await loadDefault<T, A>(main.href) : main
+  const main = await loading
   let running: RunningWorld | undefined
   const triggers = new ReportTriggers(report, realClock, () => describeRunning(running))
   try {
-    return await host(loaded, {
+    return await host(main, {
       ...world,
       ...(signal === undefined ? {} : { signal }),
       onStart: (started) => {

@@ -4,6 +4,7 @@ import { joinMpiJob, type MpiJob } from './mpi-job.js'
 import { requireLauncher } from './mpi-launcher.js'
 import { MpiMemory } from './mpi-memory.js'
 import { MpiProcess } from './mpi-process.js'
+import { OpeningOrder } from './opening-order.js'
 
 export interface MpiOptions {
   /** File of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
@@ -31,17 +32,24 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
       `mpi: ${name} has ${list.length} entries for ${processes} processes`,
     )
   }
+  const openAfter = (ready: Promise<unknown>) =>
+    opening.enter(ready, async () => openMpi(await joinMpiJob(library), nodes))
   return {
     kind: 'mpi',
     processes,
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
-    open: async () => openMpi(await joinMpiJob(library), nodes),
+    open: () => openAfter(Promise.resolve()),
+    openAfter,
   }
 }
+
+const opening = new OpeningOrder()
 
 export interface MpiFactory extends FabricFactory {
   readonly kind: 'mpi'
   open(): Promise<MpiSession>
+  /** Takes its place among the sessions of this process now, and opens once `ready` has resolved. @internal */
+  openAfter(ready: Promise<unknown>): Promise<MpiSession>
 }
 
 async function openMpi(job: MpiJob, nodes: readonly string[] = job.nodes): Promise<MpiSession> {
