@@ -15,7 +15,7 @@ import {
   treePrefix,
   types,
 } from './collective-oracles.js'
-import { checkScalars } from './scalar-checks.js'
+import { checkNaN, checkScalars } from './scalar-checks.js'
 import type { WorldCase } from './world-case.js'
 
 /** One collective on one communicator, compared with an oracle that every rank computes for itself. */
@@ -101,6 +101,7 @@ export const collectives: readonly CollectiveCheck[] = [
     },
   },
   { name: 'reductions of numbers and bigints', check: checkScalars },
+  { name: 'the bits of NaN in reductions', check: checkNaN },
   {
     name: 'allreduce of every integer type',
     async check(comm, slot, length) {

@@ -77,3 +77,32 @@ async function checkBits(comm: Communicator, slot: number): Promise<void> {
     'bitwise exclusive or of bigints',
   )
 }
+
+const floatOperations = ['sum', 'prod', 'min', 'max', 'minloc', 'maxloc'] as const
+
+/** NaN of either sign, NaN with other bits, and infinities whose sum is NaN: combined, they give the bits of one NaN. */
+export async function checkNaN(comm: Communicator): Promise<void> {
+  const { rank, size } = comm
+  const long = Float64Array.of(0, rank % 2 === 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY)
+  const bits = [0x7ff8000000000000n, 0xfff8000000000000n, 0xfff8000000000123n]
+  new BigUint64Array(long.buffer)[0] = bits[rank % 3]!
+  const short = Float32Array.from(long)
+  new Uint32Array(short.buffer)[0] = [0x7fc00000, 0xffc00000, 0xffc00123][rank % 3]!
+  const results = await Promise.all(
+    floatOperations.map((op) =>
+      Promise.all([comm.allreduce(long, op), comm.scan(long, op), comm.allreduce(short, op)]),
+    ),
+  )
+  // A value that is not combined keeps its bits.
+  if (size === 1 || rank === 0) return
+  for (const [i, op] of floatOperations.entries()) {
+    for (const result of results[i]!) {
+      same(Number.isNaN(result[0]!), true, `${op} of NaN`)
+      same(result, result.map(theNaN), `bits of NaN by ${op}`)
+    }
+  }
+}
+
+function theNaN(value: number): number {
+  return Number.isNaN(value) ? Number.NaN : value
+}

@@ -1,5 +1,11 @@
 import { type TypedArray, typeCode } from './elements.js'
-import { isBitwise, type OperationName, type PairOperation } from './operation-names.js'
+import { floatKernels, unify } from './float-kernels.js'
+import {
+  type BitwiseOperation,
+  isBitwise,
+  type OperationName,
+  type PairOperation,
+} from './operation-names.js'
 
 /** `out[i] = left[i] op right[i]`; `out` may be either operand. All three have one type and length. */
 export type Kernel = (out: TypedArray, left: TypedArray, right: TypedArray) => void
@@ -8,11 +14,11 @@ export type Kernel = (out: TypedArray, left: TypedArray, right: TypedArray) => v
 export function builtinKernel(op: OperationName, type: number): Kernel | undefined {
   const isBig = type === typeCode.BigInt64Array || type === typeCode.BigUint64Array
   const isFloat = type === typeCode.Float32Array || type === typeCode.Float64Array
-  if (isFloat && isBitwise(op)) return undefined
+  if (isFloat) return isBitwise(op) ? undefined : (floatOperations[op] as Kernel)
   if (isBig) return bigKernels[op] as Kernel
   // A product of 32-bit integers does not fit a double, so its low bits need a multiplication of integers.
-  if (op === 'prod' && (isFloat || type === typeCode.Uint8ClampedArray)) return floatProduct as Kernel
-  return numberKernels[op] as Kernel
+  if (op === 'prod' && type === typeCode.Uint8ClampedArray) return clampedProduct as Kernel
+  return integerKernels[op] as Kernel
 }
 
 type Numbers = Float64Array
@@ -25,7 +31,7 @@ function sum(out: Numbers, left: Numbers, right: Numbers): void {
   for (let i = 0; i < out.length; i++) out[i] = left[i]! + right[i]!
 }
 
-function floatProduct(out: Numbers, left: Numbers, right: Numbers): void {
+function clampedProduct(out: Numbers, left: Numbers, right: Numbers): void {
   for (let i = 0; i < out.length; i++) out[i] = left[i]! * right[i]!
 }
 
@@ -47,19 +53,30 @@ function bigSum(out: BigInt64Array, left: BigInt64Array, right: BigInt64Array): 
 
 const isTrue = (value: number) => value !== 0
 
-const numberKernels: Readonly<Record<OperationName, NumberKernel>> = {
+const logical = {
+  land: elementwise((a, b) => Number(isTrue(a) && isTrue(b))),
+  lor: elementwise((a, b) => Number(isTrue(a) || isTrue(b))),
+  lxor: elementwise((a, b) => Number(isTrue(a) !== isTrue(b))),
+}
+
+const floatOperations: Readonly<Record<Exclude<OperationName, BitwiseOperation>, NumberKernel>> = {
+  ...floatKernels,
+  ...logical,
+  minloc: located((a, b) => a < b || (Number.isNaN(a) && !Number.isNaN(b))),
+  maxloc: located((a, b) => a > b || (Number.isNaN(a) && !Number.isNaN(b))),
+}
+
+const integerKernels: Readonly<Record<OperationName, NumberKernel>> = {
   sum,
   prod: integerProduct,
   min,
   max,
-  land: elementwise((a, b) => Number(isTrue(a) && isTrue(b))),
-  lor: elementwise((a, b) => Number(isTrue(a) || isTrue(b))),
-  lxor: elementwise((a, b) => Number(isTrue(a) !== isTrue(b))),
+  ...logical,
   band: elementwise((a, b) => a & b),
   bor: elementwise((a, b) => a | b),
   bxor: elementwise((a, b) => a ^ b),
-  minloc: located((a, b) => a < b || (Number.isNaN(a) && !Number.isNaN(b))),
-  maxloc: located((a, b) => a > b || (Number.isNaN(a) && !Number.isNaN(b))),
+  minloc: located((a, b) => a < b),
+  maxloc: located((a, b) => a > b),
 }
 
 /** Built-in reductions of two bigints, which have any size: no result wraps. */
@@ -116,6 +133,7 @@ function located(wins: (a: number, b: number) => boolean): NumberKernel {
       const index = from[i + 1]!
       out[i] = value
       out[i + 1] = index
+      if (Number.isNaN(value + index)) unify(out, i, i + 2)
     }
   }
 }

@@ -10,6 +10,9 @@ import type { TypedArray } from './elements.js'
  * - `band`, `bor`, `bxor` of integers: bigints and arrays of integers. A number is a double, so it has none.
  * - `minloc`, `maxloc` of arrays of interleaved (value, index) pairs; of equal values the lower index wins, and NaN wins
  *   over every number.
+ *
+ * A NaN that an operation returns has the bits of `Number.NaN`, whatever those of its operands: the bits of a result do
+ * not depend on fabric or layout.
  */
 export type OperationName = (typeof operationNames)[number]
 

@@ -112,6 +112,50 @@ describe('built-in operations on floats', () => {
   })
 })
 
+describe('NaN', () => {
+  const words = { 8: Uint32Array, 9: BigUint64Array }
+  const patterns = {
+    8: [0x7fc00000, 0xffc00000, 0x7fc00123, 0xffc00123, 0x7f800000, 0xff800000, 0, 0x3f800000],
+    9: [
+      ...[0x7ff8000000000000n, 0xfff8000000000000n, 0x7ff8000000000123n, 0xfff8000000000123n],
+      ...[0x7ff0000000000000n, 0xfff0000000000000n, 0n, 0x3ff0000000000000n],
+    ],
+  }
+  const theNaN = { 8: 0x7fc00000, 9: 0x7ff8000000000000n }
+  const ops = ['sum', 'prod', 'min', 'max', 'minloc', 'maxloc'] as const
+  const cases = [typeCode.Float32Array, typeCode.Float64Array].flatMap((type) =>
+    ops.map((op) => [op, type] as const),
+  )
+
+  // A loop that has run often is compiled anew, with another order of operands.
+  it.each(cases)('%s of type %i: has the same bits from the first call to the ten thousandth', (op, type) => {
+    const all = patterns[type]
+    // Every pair of patterns, and five more elements: whole blocks of four and a rest.
+    const pairs = all.flatMap((a) => all.map((b) => [a, b] as const))
+    pairs.push(...pairs.slice(0, 6))
+    const of = (side: 0 | 1) => {
+      const array = newArray(type, pairs.length)
+      const bits = new words[type](array.buffer as ArrayBuffer)
+      pairs.forEach((pair, i) => {
+        bits[i] = pair[side] as never
+      })
+      return array
+    }
+    const [left, right] = [of(0), of(1)]
+    const outcomes = new Set<string>()
+    for (let call = 0; call < 10_000; call++) {
+      const out = apply(op, left, right, type)
+      const bits = new words[type](out.buffer as ArrayBuffer)
+      if (call % 1000 < 3) outcomes.add(bits.join())
+    }
+    expect(outcomes.size).toBe(1)
+    const out = apply(op, left, right, type) as Float64Array
+    const bits = new words[type](out.buffer as ArrayBuffer)
+    const found = [...out.keys()].filter((i) => Number.isNaN(out[i])).map((i) => bits[i])
+    expect(new Set(found)).toEqual(new Set([theNaN[type]]))
+  })
+})
+
 describe('minloc and maxloc', () => {
   it.each(types)('of %s: ties go to the lower index, in place too', (_, type) => {
     const left = arrayOf(type, [5, 7, 5, 1, 9, 2, 4, 4])
