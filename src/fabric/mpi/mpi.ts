@@ -4,7 +4,6 @@ import { joinMpiJob, type MpiJob } from './mpi-job.js'
 import { requireLauncher } from './mpi-launcher.js'
 import { MpiMemory } from './mpi-memory.js'
 import { MpiProcess } from './mpi-process.js'
-import { OpeningOrder } from './opening-order.js'
 
 export interface MpiOptions {
   /** File of the MPI library. Default: RANKWEAVE_MPI_LIB, else the one that belongs to the launcher. */
@@ -40,6 +39,26 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     open: () => openAfter(Promise.resolve()),
     openAfter,
+  }
+}
+
+/**
+ * Sessions open one after the other, in the order in which places were taken, which is the same on all processes: Open
+ * MPI hangs when processes duplicate a communicator several times at once (4.1.4).
+ */
+class OpeningOrder {
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** Takes the next place now; opens when all places before are done and `ready` has resolved. */
+  enter<T>(ready: Promise<unknown>, open: () => Promise<T>): Promise<T> {
+    const before = this.#last
+    const opened = (async () => {
+      await before
+      await ready
+      return open()
+    })()
+    this.#last = opened.catch(() => {})
+    return opened
   }
 }
 
