@@ -1,4 +1,4 @@
-import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
@@ -83,22 +83,19 @@ interface Counts {
 function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
   const { me, count } = exchange
   const { sharesTables } = state
-  const sent = state.openedMatching?.envelopesSent.slice() ?? new Int32Array(count)
+  const { openedMatching } = state
   const messaged: number[] = []
-  let arriving = sent[me]!
+  let arriving = 0
   let missing = count - 1
   return new Promise((resolve) => {
     if (missing === 0) resolve({ arriving, messaged })
     for (let peer = 0; peer < count; peer++) {
       if (peer === me) continue
-      const reports = sharesTables || sent[peer]! > 0
-      exchange.send(
-        peer,
-        step.counts,
-        reports ? bytesOf(Int32Array.of(sent[peer]!, sharesTables ? 1 : 0)) : nothing,
-      )
+      const sent = openedMatching?.envelopes.sentTo(state.processes.processes[peer]!) ?? 0
+      const reports = sharesTables || sent > 0
+      exchange.send(peer, step.counts, reports ? bytesOf(Float64Array.of(sent)) : nothing)
       exchange.take(peer, step.counts, (bytes) => {
-        if (bytes.length > 0) arriving += wordsOf(copyOf(bytes))[0]!
+        if (bytes.length > 0) arriving += new Float64Array(copyOf(bytes).buffer)[0]!
         if (reports || bytes.length > 0) messaged.push(peer)
         if (--missing === 0) resolve({ arriving, messaged })
       })

@@ -16,17 +16,17 @@ import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { AddressQueue } from './address-queue.js'
 import { CheckedBufferCache } from './checked-buffer-cache.js'
-import type { EnvelopeCount } from './envelope-count.js'
+import type { EnvelopeCount, SentEnvelopes } from './envelope-count.js'
 import type { Mailbox } from './message/mailbox.js'
 import type { Receive } from './message/receive.js'
 import type { Message } from './message/received-message.js'
 import { UnpostedReceive } from './unposted-receive.js'
 
-/** How a rank in another process is reached; `index` counts its process among those of the communicator. */
+/** How a rank in another process is reached. */
 interface Route {
   readonly dest: number
   readonly process: number
-  readonly index: number
+  readonly sent: SentEnvelopes
 }
 
 /**
@@ -90,7 +90,7 @@ export class EagerFastPath implements EagerSink {
     const { counters } = owner
     counters.messagesSent++
     counters.bytesSent += sizeBytes
-    this.#envelopes.sent[route.index]!++
+    route.sent.count++
     const header = this.#header
     header[envelopeWord.source] = owner.rank
     header[envelopeWord.tag] = tag
@@ -109,7 +109,7 @@ export class EagerFastPath implements EagerSink {
     if (process === runtime.process) return undefined
     this.#header[envelopeWord.destWorldRank] = worldRank
     this.#header[envelopeWord.dest] = dest
-    this.#route = { dest, process, index: this.#state.indexOfProcess(process) }
+    this.#route = { dest, process, sent: this.#envelopes.to(process) }
     return this.#route
   }
 

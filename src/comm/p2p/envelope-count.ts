@@ -1,28 +1,41 @@
 import type { RankweaveError } from '../../errors.js'
-import type { CommContext } from '../table/comm-context.js'
+
+/** Envelopes sent to one process so far. A double: a count of 32 bits would wrap within an hour of small messages. */
+export interface SentEnvelopes {
+  count: number
+}
 
 /**
  * Envelopes of one communicator that left this process and that arrived at it, so that a collective free knows when
  * nothing is in flight. A request to take a message back counts as one.
  */
 export class EnvelopeCount {
-  /** Sent so far to each process index. */
-  readonly sent: Int32Array
-  readonly #state: CommContext
-  #arrived = 0
+  /** By world process; only of those that were sent any. */
+  readonly #sent = new Map<number, SentEnvelopes>()
+  /** From all processes so far. */
+  arrived = 0
   #waiting: {
     readonly count: number
     readonly resolve: () => void
     readonly reject: (error: RankweaveError) => void
   }[] = []
 
-  constructor(state: CommContext) {
-    this.sent = new Int32Array(state.processes.count)
-    this.#state = state
+  /** The count of a process, to be increased for every envelope that leaves for it. */
+  to(process: number): SentEnvelopes {
+    let sent = this.#sent.get(process)
+    if (sent === undefined) {
+      sent = { count: 0 }
+      this.#sent.set(process, sent)
+    }
+    return sent
   }
 
   leave(process: number): void {
-    this.sent[this.#state.indexOfProcess(process)]!++
+    this.to(process).count++
+  }
+
+  sentTo(process: number): number {
+    return this.#sent.get(process)?.count ?? 0
   }
 
   /** Whether a free waits for envelopes to arrive. */
@@ -31,16 +44,16 @@ export class EnvelopeCount {
   }
 
   arrive(): void {
-    this.#arrived++
+    this.arrived++
     if (this.#waiting.length === 0) return
-    const done = this.#waiting.filter(({ count }) => count <= this.#arrived)
-    this.#waiting = this.#waiting.filter(({ count }) => count > this.#arrived)
+    const done = this.#waiting.filter(({ count }) => count <= this.arrived)
+    this.#waiting = this.#waiting.filter(({ count }) => count > this.arrived)
     for (const { resolve } of done) resolve()
   }
 
   /** Resolves when `count` have arrived in total. */
   whenArrived(count: number): Promise<void> {
-    if (this.#arrived >= count) return Promise.resolve()
+    if (this.arrived >= count) return Promise.resolve()
     return new Promise((resolve, reject) => {
       this.#waiting.push({ count, resolve, reject })
     })

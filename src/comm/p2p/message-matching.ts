@@ -31,9 +31,10 @@ export class Matching implements SendWithdrawal {
   readonly #mailboxes: Mailboxes
   readonly #addressQueue = new AddressQueue()
   readonly short: EagerFastPath
+  /** A collective free adds them up. */
+  readonly envelopes = new EnvelopeCount()
   readonly #unexpected: UnexpectedMessages
   readonly #arrivals: Arrivals
-  readonly #envelopes: EnvelopeCount
   readonly #sends: SendPath
   #anyLost: boolean
   #failed: RankweaveError | undefined
@@ -42,29 +43,23 @@ export class Matching implements SendWithdrawal {
     this.#state = state
     this.#credit = state.runtime.credit
     this.#rendezvous = new Rendezvous(state)
-    this.#envelopes = new EnvelopeCount(state)
     this.#unexpected = new UnexpectedMessages(state, this.#rendezvous)
     this.#mailboxes = new Mailboxes(state, this)
     this.#arrivals = new Arrivals(state, this.#mailboxes, this.#rendezvous, this.#unexpected)
-    this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.#envelopes)
+    this.short = new EagerFastPath(state, this.#mailboxes, this.#addressQueue, this.envelopes)
     this.#sends = new SendPath(
       state,
       this.#mailboxes,
       this.#addressQueue,
       this.#rendezvous,
       this.#arrivals,
-      this.#envelopes,
+      this.envelopes,
     )
     this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
     if (this.#anyLost) this.short.stop()
   }
 
-  /** Envelopes (and requests to take one back) sent so far to each process index; a collective free adds them up. */
-  get envelopesSent(): Int32Array {
-    return this.#envelopes.sent
-  }
-
-  /** Resolves when no send waits for the address of its destination; only then is `envelopesSent` complete. */
+  /** Resolves when no send waits for the address of its destination; only then are the counts of `envelopes` complete. */
   whenAddressed(): Promise<void> {
     return this.#addressQueue.whenNone()
   }
@@ -126,17 +121,17 @@ export class Matching implements SendWithdrawal {
       case frameKind.eager:
         if (this.#failed === undefined) this.#arrivals.eager(src, header, payload)
         else this.#credit.consumed(src, header[envelopeWord.sizeBytes]! >>> 0)
-        this.#envelopes.arrive()
+        this.envelopes.arrive()
         return
       case frameKind.rendezvous:
       case frameKind.shared:
         if (this.#failed === undefined) this.#arrivals.offer(src, header)
-        this.#envelopes.arrive()
+        this.envelopes.arrive()
         return
       case frameKind.cancel:
         if (header[transferWord.argument] === cancelStage.matched) break
         this.#arrivals.takeBack(src, header[transferWord.transferId]!)
-        this.#envelopes.arrive()
+        this.envelopes.arrive()
         return
       case frameKind.data: {
         const message = this.#unexpected.find(src, header[transferWord.transferId]!)
@@ -155,7 +150,7 @@ export class Matching implements SendWithdrawal {
    * @throws the error of the communicator, if it fails first
    */
   whenArrived(count: number): Promise<void> {
-    return this.#failed === undefined ? this.#envelopes.whenArrived(count) : Promise.reject(this.#failed)
+    return this.#failed === undefined ? this.envelopes.whenArrived(count) : Promise.reject(this.#failed)
   }
 
   /**
@@ -195,7 +190,7 @@ export class Matching implements SendWithdrawal {
     this.#mailboxes.clear()
     this.#addressQueue.fail(error)
     this.#arrivals.extracted.clear()
-    this.#envelopes.fail(error)
+    this.envelopes.fail(error)
   }
 
   /**

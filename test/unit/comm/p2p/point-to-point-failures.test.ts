@@ -38,7 +38,7 @@ describe('invalid arguments', () => {
 describe('freeing or failing a communicator', () => {
   const close = async (states: Awaited<ReturnType<typeof openWorld>>['states']) => {
     const arriving = states.map((_, at) =>
-      states.reduce((sum, { matching }) => sum + matching.envelopesSent[at]!, 0),
+      states.reduce((sum, { matching }) => sum + matching.envelopes.sentTo(at), 0),
     )
     await Promise.all(states.map(({ matching }, at) => matching.whenArrived(arriving[at]!)))
     await Promise.all(states.map(({ matching }) => matching.close()))
