@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import type { Clock } from '../base/clock.js'
+import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
 
 /** When to report who waits for what: for diagnosing a hang. */
@@ -52,6 +53,7 @@ export class ReportTriggers {
 export function checkReport(report: ReportOptions | undefined): void {
   if (report === undefined) return
   if (typeof report !== 'object' || report === null) refuse('', 'an object', report)
+  requireKnownOptions('run: report', report, { afterSeconds: true, onSignal: true, write: true })
   const { afterSeconds, onSignal, write } = report
   if (
     afterSeconds !== undefined &&

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../base/known-options.js'
 import { maxWorldRanks } from '../comm/process/world-layout.js'
 import { EventLoopWatch } from '../comm/world/event-loop.js'
 import type { Main, WorldOptions } from '../comm/world/world.js'
@@ -98,6 +99,18 @@ const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   mpi: launchMpi,
 }
 
+const optionNames: Readonly<Record<keyof RunOptions, true>> = {
+  ranks: true,
+  processes: true,
+  fabric: true,
+  args: true,
+  signal: true,
+  eagerLimitBytes: true,
+  creditBytes: true,
+  detectDeadlock: true,
+  report: true,
+}
+
 /** The options' fabric. @throws ERR_WORLD, ERR_ARGUMENT for options that are not valid */
 function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFactory {
   if (typeof main !== 'function' && !(main instanceof URL)) {
@@ -109,6 +122,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   if (typeof options !== 'object' || options === null) {
     throw new RankweaveError('ERR_ARGUMENT', `run: expected options with ranks, got ${shown(options)}`)
   }
+  requireKnownOptions('run', options, optionNames)
   requireInteger('ranks', options.ranks, 1, maxWorldRanks, 'ERR_WORLD')
   requireInteger('eagerLimitBytes', options.eagerLimitBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')
   requireInteger('creditBytes', options.creditBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')

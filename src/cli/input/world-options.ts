@@ -53,8 +53,8 @@ export function fabricOf({ processes, nodes, fabric, mpiLib }: WorldOptions): Fa
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   }
   if (fabric !== 'mpi') {
-    const hosts = processes ?? 1
-    const got = processes === undefined ? '1, the default' : `${processes}`
+    const hosts = processes ?? (fabric === 'local' ? local() : threads()).processes
+    const got = processes === undefined ? `${hosts}, the default` : `${processes}`
     requireHosts(nodes, hosts, `expected --processes ${nodes} or more, one per node, got ${got}`)
     const options = { processes: hosts, nodes: labels(hosts, nodes ?? 1) }
     return fabric === 'local' ? local(options) : threads(options)

@@ -74,9 +74,9 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   const peers = slot.exchange?.awaited() ?? []
   const others = peers.map((peer) => {
     const process = `process ${processes.processes[peer]!}`
-    return state.isPlaced ? `${process} (${ranksOf(processes, peer)})` : process
+    return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process
   })
-  return others.length === 0 ? who : `${who} for ${others.join(', ')}`
+  return others.length === 0 ? who : `${who} for data from ${others.join(', ')}`
 }
 
 const mostParts = 16
@@ -106,5 +106,5 @@ function ranksOf({ runStart, runProcess }: ProcessTable, processIndex: number): 
     parts.push(first === last ? `${first}` : `${first}-${last}`)
   }
   if (runs > mostParts) parts.push('...')
-  return `ranks ${parts.join(', ')}`
+  return `${parts.length === 1 && !parts[0]!.includes('-') ? 'rank' : 'ranks'} ${parts.join(', ')}`
 }

@@ -26,11 +26,12 @@ export interface Payload {
 }
 
 /**
+ * @param call what the data was passed to, for messages
  * @throws ERR_TYPE for arrays over detached or resizable buffers
  * @throws ERR_CLONE for a value that structured clone rejects
  * @throws ERR_COUNT for 4 GiB and more
  */
-export function payloadOf(data: unknown): Payload {
+export function payloadOf(data: unknown, call?: string): Payload {
   const type = typeCodeOf(data)
   if (type !== typeCode.value) {
     const array = data as TypedArray
@@ -43,7 +44,7 @@ export function payloadOf(data: unknown): Payload {
     const elementType = typeCodeOf(data.array)
     return checkedSize(elementType, elements, data.length, data.length * elementSizeBytes(elementType))
   }
-  const bytes = encodeValue(data)
+  const bytes = encodeValue(data, call)
   return checkedSize(typeCode.value, bytes, 1, bytes.byteLength)
 }
 

@@ -8,16 +8,19 @@ import { RankweaveError, reasonText } from '../../errors.js'
  * The structured clone of a value as bytes. Shared memory is refused even where it could be shared, so that a
  * program behaves alike on every layout.
  *
+ * @param call what the value was passed to, for the message
  * @throws ERR_CLONE naming what cannot be cloned
  */
-export function encodeValue(value: unknown): Uint8Array {
+export function encodeValue(value: unknown, call?: string): Uint8Array {
   const serializer = new Serializer()
   try {
     serializer.writeHeader()
     serializer.writeValue(value)
     return serializer.releaseBuffer()
   } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', reasonText(cause), { cause })
+    throw new RankweaveError('ERR_CLONE', `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`, {
+      cause,
+    })
   }
 }
 

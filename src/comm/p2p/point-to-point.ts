@@ -164,7 +164,8 @@ function startSend(
   const mailbox = comm.mailbox()
   requireSend(comm, dest, tag)
   const signal = signalOf(options)
-  const started = new Send(mailbox, payloadOf(data), dest, tag, mode === 'synchronous')
+  const synchronous = mode === 'synchronous'
+  const started = new Send(mailbox, payloadOf(data, synchronous ? 'ssend' : 'send'), dest, tag, synchronous)
   if (signal?.aborted) throw abortedError(started.call, signal)
   if (dest === PROC_NULL) {
     started.fulfil()

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
 
@@ -17,6 +18,7 @@ export interface LocalFaults {
 /** @throws ERR_ARGUMENT for faults that are malformed or name a process that does not exist */
 export function checkFaults(faults: LocalFaults, processes: number): void {
   if (typeof faults !== 'object' || faults === null) throw refused('an object', faults)
+  requireKnownOptions('local: faults', faults, { lose: true, delay: true, kill: true })
   const { lose = 0, delay = 0, kill = [] } = faults
   if (typeof lose !== 'function' && !(typeof lose === 'number' && lose >= 0 && lose <= 1)) {
     throw refused('lose as a probability from 0 to 1, or a function', lose)

@@ -1,5 +1,5 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { seededRandom } from '../../base/random.js'
-import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
 import { closedToSends } from '../frame-limits.js'
@@ -32,6 +32,17 @@ export interface LocalOptions {
   readonly faults?: LocalFaults
 }
 
+const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
+  processes: true,
+  nodes: true,
+  ranksPerProcess: true,
+  seed: true,
+  maxPayloadBytes: true,
+  bulk: true,
+  scribble: true,
+  faults: true,
+}
+
 /**
  * Logical processes in one event loop: frames between them pass the same interface as on any fabric, in a seeded order and
  * with injected faults if wanted, so that distributed algorithms are tested deterministically.
@@ -40,7 +51,7 @@ export interface LocalOptions {
  * @throws ERR_ARGUMENT for options that are not an object, and for malformed faults
  */
 export function local(options: LocalOptions = {}): LocalFactory {
-  requireOptions('local', options)
+  requireKnownOptions('local', options, optionNames)
   const { ranksPerProcess, maxPayloadBytes = 2 ** 20, bulk = true, scribble = false, seed, faults } = options
   const processes =
     options.processes ??

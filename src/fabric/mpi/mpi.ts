@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
 import { joinMpiJob, type MpiJob } from './mpi-job.js'
@@ -22,6 +23,7 @@ export interface MpiOptions {
  * @throws ERR_WORLD for options that do not fit the number of processes
  */
 export function mpi(options: MpiOptions = {}): MpiFactory {
+  requireKnownOptions('mpi', options, { library: true, ranksPerProcess: true, nodes: true })
   const { library, ranksPerProcess, nodes } = options
   const { processes } = requireLauncher()
   for (const [name, list] of Object.entries({ ranksPerProcess, nodes })) {

@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import { MessageChannel, type MessagePort, type ResourceLimits } from 'node:worker_threads'
+import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { initRing, maxPayloadOf, type RingMemory, ringBytes } from './threads-ring.js'
 
@@ -81,8 +82,17 @@ export function ringOf(
   return { buffer: rings[dst]!, offset: src * ringBytes(size), sizeBytes: size }
 }
 
-/** @throws ERR_WORLD for numbers that are out of range or do not agree */
+const optionNames: Readonly<Record<keyof ThreadsOptions, true>> = {
+  processes: true,
+  ranksPerProcess: true,
+  nodes: true,
+  ringBytes: true,
+  resourceLimits: true,
+}
+
+/** @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options */
 export function resolveThreads(options: ThreadsOptions): ThreadsShape {
+  requireKnownOptions('threads', options, optionNames)
   const { ranksPerProcess, nodes } = options
   const processes = options.processes ?? ranksPerProcess?.length ?? nodes?.length ?? 2
   if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxThreads) {

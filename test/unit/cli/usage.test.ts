@@ -117,10 +117,14 @@ it('a word that is none of several is answered with a list of them', async () =>
   expect(answer.stderr).toContain('--fabric: expected local, threads or mpi, got "pigeons"')
 })
 
-it.each(['local', 'threads'])('--nodes alone on %s asks for processes to host the nodes', async (fabric) => {
-  const alone = await cli('split', '-n', '4', '--fabric', fabric, '--nodes', '2')
+it.each([
+  ['local', 1],
+  ['threads', 2],
+])('--nodes alone on %s asks for processes to host the nodes', async (fabric, processes) => {
+  const nodes = processes + 1
+  const alone = await cli('split', '-n', '4', '--fabric', fabric, '--nodes', `${nodes}`)
   expect(alone.stderr).toBe(
-    'ERR_WORLD: --nodes 2: expected --processes 2 or more, one per node, got 1, the default\n',
+    `ERR_WORLD: --nodes ${nodes}: expected --processes ${nodes} or more, one per node, got ${processes}, the default\n`,
   )
   const fewer = await cli('split', '-n', '4', '--fabric', fabric, '--nodes', '3', '--processes', '2')
   expect(fewer.stderr).toBe('ERR_WORLD: --nodes 3: expected --processes 3 or more, one per node, got 2\n')

@@ -2,7 +2,9 @@ import { readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { type LocalOptions, type LocalSession, local } from '../../../src/fabric/local/local.js'
+import { mpi } from '../../../src/fabric/mpi/mpi.js'
 import { ownHandles } from '../../../src/fabric/own-handles.js'
+import { threads } from '../../../src/fabric/threads/threads.js'
 import { type RunOptions, run } from '../../../src/launch/run.js'
 
 const rankCounts = [1, 2, 3, 4, 7, 8, 16]
@@ -98,6 +100,8 @@ describe('invalid options', () => {
     ['no main', null, { ranks: 1 }, 'ERR_ARGUMENT'],
     ['no options', rankOf, undefined, 'ERR_ARGUMENT'],
     ['an unknown fabric', rankOf, { ranks: 1, fabric: 'carrier pigeon' }, 'ERR_ARGUMENT'],
+    ['an unknown option', rankOf, { ranks: 1, process: 2 }, 'ERR_ARGUMENT'],
+    ['an unknown option of report', rankOf, { ranks: 1, report: { after: 2 } }, 'ERR_ARGUMENT'],
     ['a negative eager limit', rankOf, { ranks: 1, eagerLimitBytes: -1 }, 'ERR_ARGUMENT'],
     ['a fractional credit', rankOf, { ranks: 1, creditBytes: 0.5 }, 'ERR_ARGUMENT'],
     ['something else as a signal', rankOf, { ranks: 1, signal: {} }, 'ERR_ARGUMENT'],
@@ -110,6 +114,19 @@ describe('invalid options', () => {
       expect(ownHandles()).toEqual({ timers: 0, immediates: 0 })
     })
   }
+})
+
+describe('unknown options of fabrics', () => {
+  it.each([
+    ['local', () => local({ process: 2 } as never), "got 'process' (did you mean 'processes'?)"],
+    ['faults', () => local({ faults: { loose: 0.5 } } as never), "got 'loose' (did you mean 'lose'?)"],
+    ['threads', () => threads({ node: ['a'] } as never), "got 'node' (did you mean 'nodes'?)"],
+    ['mpi', () => mpi({ lib: 'libmpi.so' } as never), "got 'lib'"],
+  ])('%s names the nearest', (_, make, message) => {
+    expect(make).toThrow(
+      expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(message) }),
+    )
+  })
 })
 
 describe('the first error ends the world', () => {

@@ -17,8 +17,8 @@ export interface Block {
 }
 
 /** @throws ERR_TYPE, ERR_CLONE, ERR_COUNT for data that cannot be sent */
-export function blockOf(data: unknown): Block {
-  const payload = payloadOf(data)
+export function blockOf(call: string, data: unknown): Block {
+  const payload = payloadOf(data, call)
   return { type: payload.type, countElems: payload.countElems, bytes: bytesOf(contiguous(payload.data)) }
 }
 

@@ -33,7 +33,7 @@ export function bcast(comm: Handle, data: unknown, root: number, options?: IntoO
     requireRoot(root, state.size)
     const into = intoOf(options)
     let contribution: BcastContribution | undefined = into === undefined ? undefined : { into }
-    if (rank === root) contribution = { data, block: blockOf(data) }
+    if (rank === root) contribution = { data, block: blockOf('bcast', data) }
     return state.collectives.call(localIndex, bcastCall(state, root), contribution, options)
   })
 }
@@ -190,7 +190,7 @@ function gathering(
   return join(comm, ({ state, localIndex, rank }) => {
     if (root !== null) requireRoot(root, state.size)
     const isWanted = root === null || rank === root
-    const block = blockOf(data)
+    const block = blockOf(name, data)
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
     const layout = layoutOf(isWanted ? options : undefined, state.size)
     const contribution = { block: copyIfAliased(layout.into, block), layout }

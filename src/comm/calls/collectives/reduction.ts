@@ -56,10 +56,10 @@ export function reductionOf(
     if (typeof data === 'bigint') {
       const type = typeCode.value
       const reduction = { name, op: readyBigintOperation(op), type, countElems: 1, scalar: 'bigint' as const }
-      return { reduction, contribution: { data: encodeValue(data), into } }
+      return { reduction, contribution: { data: encodeValue(data, name), into } }
     }
   }
-  const { type, countElems, data: elements } = payloadOf(data)
+  const { type, countElems, data: elements } = payloadOf(data, name)
   const reduction = { name, op: readyOperation(op, type, countElems, data), type, countElems, scalar: null }
   return { reduction, contribution: { data: contiguous(elements), into } }
 }

@@ -88,7 +88,7 @@ function valueBlocks(what: string, data: unknown, size: number): SendBlocks {
       `${what}: expected ${size} values, one per rank, got ${data.length}`,
     )
   }
-  const blocks = data.map(encodeValue)
+  const blocks = data.map((value) => encodeValue(value, what))
   const sizes = Float64Array.from(blocks, (block) => block.byteLength)
   const starts = new Float64Array(size)
   for (let rank = 1; rank < size; rank++) starts[rank] = starts[rank - 1]! + sizes[rank - 1]!

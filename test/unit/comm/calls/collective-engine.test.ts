@@ -258,6 +258,37 @@ describe.each(processCounts)('failures on %i processes', (processes) => {
   })
 })
 
+describe('a value that cannot be cloned', () => {
+  it('is refused with the name of the call', async () => {
+    const method = { call() {} } as never
+    const calls: Readonly<Record<string, (world: Communicator) => Promise<unknown>>> = {
+      send: (world) => world.send(method, 0),
+      ssend: (world) => world.ssend(method, 0),
+      bcast: (world) => world.bcast(method),
+      gather: (world) => world.gather(method),
+      allgather: (world) => world.allgather(method),
+      scatter: (world) => world.scatter([method]),
+      alltoall: (world) => world.alltoall([method]),
+      allreduce: (world) =>
+        world.allreduce(
+          method,
+          createOperation(() => method, { commutative: true }),
+        ),
+    }
+    await run(
+      async (world) => {
+        for (const [name, call] of Object.entries(calls)) {
+          await expect(call(world)).rejects.toMatchObject({
+            code: 'ERR_CLONE',
+            message: expect.stringMatching(`^${name}: .* could not be cloned`),
+          })
+        }
+      },
+      { ranks: 1 },
+    )
+  })
+})
+
 describe('a lost process', () => {
   it('fails pending and later collectives of its communicators, not those of others', async () => {
     const fabric = local({ processes: 3, seed: 2, faults: { kill: [{ process: 2, afterFrames: 6 }] } })

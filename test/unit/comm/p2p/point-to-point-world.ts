@@ -23,8 +23,9 @@ export interface TestWorldOptions extends LocalOptions, Partial<RuntimeOptions> 
 }
 
 export async function openWorld(options: TestWorldOptions): Promise<TestWorld> {
-  const { ranks, ranksPerProcess } = options
-  const session = await local({ scribble: true, ...options }).open()
+  const { ranks, eagerLimitBytes: _, creditBytes: __, ...fabric } = options
+  const { ranksPerProcess } = options
+  const session = await local({ scribble: true, ...fabric }).open()
   const layout = worldLayout(ranks, session.nodes, ranksPerProcess)
   const runtimes = session.hosted.map(
     (fabric) => new CommRuntime(fabric, layout, { ...defaultRuntimeOptions, ...options }),

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../../../base/require-options.js'
+import { requireKnownOptions } from '../../../../base/known-options.js'
 import { RankweaveError, shown } from '../../../../errors.js'
 import type { WaitOptions } from '../../../process/wait-options.js'
 import { sliceCount } from './sorter-layout.js'
@@ -99,26 +99,21 @@ export function planSplit(ranks: number, processes: number, options: SplitOption
   return plan
 }
 
-const optionNames: ReadonlySet<string> = new Set<keyof SplitOptions>([
-  'algorithm',
-  'table',
-  'sorters',
-  'tableGroup',
-  'selfHostRows',
-  'cacheRows',
-  'maxTableBytes',
-  'signal',
-])
+const optionNames: Readonly<Record<keyof SplitOptions, true>> = {
+  algorithm: true,
+  table: true,
+  sorters: true,
+  tableGroup: true,
+  selfHostRows: true,
+  cacheRows: true,
+  maxTableBytes: true,
+  signal: true,
+}
 
 /** Checks the options of one rank. @throws ERR_ARGUMENT */
 export function checkSplitOptions(options: SplitOptions | undefined, processes: number): void {
   if (options === undefined) return
-  requireOptions('split', options)
-  const stray = Object.keys(options).find((name) => !optionNames.has(name))
-  if (stray !== undefined) {
-    const names = [...optionNames].join(', ')
-    throw new RankweaveError('ERR_ARGUMENT', `split: expected options among ${names}, got ${shown(stray)}`)
-  }
+  requireKnownOptions('split', options, optionNames)
   requireWord('algorithm', options.algorithm, splitAlgorithms)
   requireWord('table', options.table, ['replicated', 'distributed'])
   requireWhole('sorters', options.sorters, 1, processes)

@@ -1,0 +1,58 @@
+import { RankweaveError } from '../errors.js'
+import { requireOptions } from './require-options.js'
+
+/**
+ * Refuses names that are not options: a misspelt one would have no effect. For calls that are made a few times, not per
+ * message.
+ *
+ * @param known an object with every option's name
+ * @throws ERR_ARGUMENT naming the unknown option and the nearest known one
+ */
+export function requireKnownOptions(
+  where: string,
+  options: unknown,
+  known: Readonly<Record<string, true>>,
+): void {
+  requireOptions(where, options)
+  for (const name of Object.keys(options as object)) {
+    if (Object.hasOwn(known, name)) continue
+    const names = Object.keys(known)
+    const near = nearest(name, names)
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${where}: expected options among ${names.join(', ')}, got '${name}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
+    )
+  }
+}
+
+/** Longer names are not compared. */
+const longestName = 64
+
+/** The name that the fewest edits make of another, unless they change half of it or more. */
+function nearest(name: string, known: readonly string[]): string | undefined {
+  if (name.length > longestName) return undefined
+  let best: string | undefined
+  let fewest = Number.POSITIVE_INFINITY
+  for (const candidate of known) {
+    const edits = editsBetween(name.toLowerCase(), candidate.toLowerCase())
+    if (edits < fewest && edits * 2 < Math.max(name.length, candidate.length)) {
+      best = candidate
+      fewest = edits
+    }
+  }
+  return best
+}
+
+/** Letters to insert, delete or replace (Levenshtein). */
+function editsBetween(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[b.length]!
+}

@@ -1,0 +1,33 @@
+import { describe, expect, it } from 'vitest'
+import { requireKnownOptions } from '../../../src/base/known-options.js'
+
+const known = { ranks: true, processes: true, eagerLimitBytes: true } as const
+
+describe('requireKnownOptions', () => {
+  it('accepts options among the known ones, in any number', () => {
+    requireKnownOptions('call', {}, known)
+    requireKnownOptions('call', { ranks: 1, processes: undefined }, known)
+  })
+
+  it.each([
+    ['rank', "got 'rank' (did you mean 'ranks'?)"],
+    ['eagerLimitbytes', "got 'eagerLimitbytes' (did you mean 'eagerLimitBytes'?)"],
+    ['procs', "got 'procs' (did you mean 'processes'?)"],
+    ['pigeons', "got 'pigeons'"],
+    ['toString', "got 'toString'"],
+    ['x'.repeat(100_000), "got 'xxx"],
+  ])('refuses %.20s and names the nearest option, if any is near', (name, message) => {
+    expect(() => requireKnownOptions('call', { [name]: 1 }, known)).toThrow(
+      expect.objectContaining({
+        code: 'ERR_ARGUMENT',
+        message: expect.stringContaining(
+          `call: expected options among ranks, processes, eagerLimitBytes, ${message}`,
+        ),
+      }),
+    )
+  })
+
+  it.each([undefined, null, 3])('refuses %s, which has no options', (options) => {
+    expect(() => requireKnownOptions('call', options, known)).toThrow('call: expected an object of options')
+  })
+})
