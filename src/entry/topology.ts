@@ -94,6 +94,7 @@ export {
 } from '../topology/friends/common-neighbors.js'
 export type { FriendGroups } from '../topology/friends/friend-groups.js'
 export type { GroupingEngine, GroupingOptions } from '../topology/friends/grouping-options.js'
+export type { GroupingProgress } from '../topology/friends/grouping-progress.js'
 export {
   countHyperedges,
   type HyperedgeCount,

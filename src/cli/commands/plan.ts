@@ -61,7 +61,7 @@ export const planCommand: AddCommand = (program, act) => {
         await prepareEngine(options.engine)
         const planned = plan(topology, strategy, {
           ...(nodes === null ? {} : { nodeOf: nodes }),
-          onGroup: groupProgress(report),
+          onProgress: groupProgress(report),
         })
         const statistics = planStatistics(planned, nodes)
         const direct = planStatistics(plan(topology, { kind: 'direct' }), nodes)

@@ -85,7 +85,7 @@ export const spmmCommand: AddCommand = (program, act) => {
         const nodes = machine === null ? null : nodeOf(machine, ranks)
         const planned = plan(topology, strategy, {
           ...(nodes === null ? {} : { nodeOf: nodes }),
-          onGroup: groupProgress(report),
+          onProgress: groupProgress(report),
         })
         const statistics = planStatistics(planned, nodes)
         const problem = {

@@ -1,4 +1,5 @@
 import type { ReadProgress } from '../../text/byte-source.js'
+import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import type { Streams } from './streams.js'
 
 /** How a command reports: its result once on standard output, everything else on standard error. */
@@ -56,9 +57,13 @@ function printable(text: string): string {
   )
 }
 
-/** Progress of planning: friend groups as they are found. */
-export function groupProgress(report: Reporter): (step: number, groups: number) => void {
-  return (step, groups) => report.progress(() => `planning: ${figure(groups)} groups, step ${step + 1}`)
+/** Progress of planning, from inside the search for friend groups. */
+export function groupProgress(report: Reporter, what = 'planning'): (progress: GroupingProgress) => void {
+  return ({ step, groups, searches }) =>
+    report.progress(() => {
+      const found = groups === 0 ? '' : `, ${counted(groups, 'group', 'groups')}`
+      return `${what}: step ${step + 1}, ${counted(searches, 'search', 'searches')}${found}`
+    })
 }
 
 /** Progress of reading a file. */

@@ -14,7 +14,7 @@ import {
   translationSpec,
 } from '../../topology/spec/translation.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
-import { change, figure, type Reporter, range, table } from './reporter.js'
+import { change, figure, groupProgress, type Reporter, range, table } from './reporter.js'
 
 /** A topology in figures. What would take too long to count is null; the reason is reported on standard error. */
 export interface TopologyReport {
@@ -53,7 +53,7 @@ export function describeTopology(
     ks,
     nodeOf: nodes,
     common,
-    onGroup: (k, groups) => report.progress(() => `grouping friends, k=${k}: ${figure(groups)} groups`),
+    onProgress: (k, progress) => groupProgress(report, `grouping friends, k=${k}`)(progress),
   })
   for (const { k, reason } of forecast.forecasts)
     if (reason !== null) report.note(`messages, k=${k}, not counted: ${reason}`)

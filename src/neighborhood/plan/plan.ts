@@ -1,6 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
+import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import { distinctOut } from '../../topology/neighbors.js'
@@ -18,6 +19,8 @@ export interface PlanOptions {
   readonly now?: () => number
   /** Called for every friend group as it is found, with the step and the number of groups so far. */
   readonly onGroup?: (step: number, groups: number) => void
+  /** Called from inside the search for friend groups, as `onProgress` of `groupFriends`; what it throws ends the planning. */
+  readonly onProgress?: (progress: GroupingProgress) => void
 }
 
 /**
@@ -46,11 +49,12 @@ function scheduleOf(
       return { schedule: directSchedule(topology), groups: null }
     case 'common-neighbor': {
       const nodes = strategy.mode === 'aware' ? nodesOf(topology.ranks, options) : null
-      const { onGroup } = options
+      const { onGroup, onProgress } = options
       const groups = groupFriends(topology, {
         ...strategy,
         nodeOf: nodes,
         ...(onGroup === undefined ? {} : { onGroup }),
+        ...(onProgress === undefined ? {} : { onProgress }),
       })
       return { schedule: commonNeighborSchedule(topology, groups, strategy), groups }
     }

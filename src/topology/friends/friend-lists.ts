@@ -4,6 +4,7 @@ import { transposeRows } from '../compressed-rows.js'
 import { largestRow, type NeighborSets } from '../neighbors.js'
 import { countCommon } from './bit-rows.js'
 import { largestGroup } from './grouping-options.js'
+import { ProgressMeter } from './grouping-progress.js'
 import { type DenseSets, denseSets } from './open-sets.js'
 
 /** For every rank its friends of larger rank, ascending, and how many out-neighbors the two have in common. */
@@ -14,6 +15,11 @@ export interface FriendLists extends NeighborSets {
 
 const noRanks = new Int32Array(0)
 
+export interface FriendListOptions {
+  readonly maxPairs?: number
+  readonly meter?: ProgressMeter
+}
+
 /** Pairs of friends are in memory, 8 bytes each; the search for larger groups needs memory that grows with k. */
 export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
 
@@ -21,14 +27,14 @@ export const friendLimits = { pairs: 2 ** 27, k: largestGroup } as const
  * Friends: pairs of ranks with strictly more than `theta` common out-neighbors, each listed at its smaller rank.
  *
  * @param nodeOf node of every rank: only ranks of one node become friends. Null: any two ranks may.
- * @throws ERR_STRATEGY when there are more than `maxPairs` of them
+ * @throws ERR_STRATEGY when there are more than `maxPairs` of them; what reporting progress throws
  * @see Ghazimirsaeed 2019 §7.3.1
  */
 export function friendLists(
   out: NeighborSets,
   theta: number,
   nodeOf: Int32Array | null,
-  maxPairs = friendLimits.pairs,
+  { maxPairs = friendLimits.pairs, meter = new ProgressMeter() }: FriendListOptions = {},
 ): FriendLists {
   const ranks = out.start.length - 1
   if (largestRow(out) <= theta) return { start: new Int32Array(ranks + 1), rank: noRanks, weight: noRanks }
@@ -48,6 +54,7 @@ export function friendLists(
       else if (nodes !== null && scanningNodeIsCheaper(p, nodes)) countByScanningNode(p, nodes)
       else countThroughNeighbors(p)
     }
+    meter.work(dense === null ? 1 + out.start[p + 1] - out.start[p] : (ranks - p) * dense.words)
     start[p + 1] = rank.length
   }
   return { start, rank: rank.toArray(), weight: weight.toArray() }

@@ -1,4 +1,5 @@
 import { CandidateRows } from './candidate-rows.js'
+import { ProgressMeter } from './grouping-progress.js'
 
 /**
  * Finds the best group around one rank: of all sets of `picks` candidates the one with the most columns in common; of
@@ -10,10 +11,12 @@ export class GroupSearch {
   /** Ranks of the last answer, ascending. Length `picks`. */
   readonly found: Int32Array
   readonly #order: Float64Array[]
+  readonly #meter: ProgressMeter
   #best = 0
   #atMost = 0
 
-  constructor(picks: number) {
+  constructor(picks: number, meter = new ProgressMeter()) {
+    this.#meter = meter
     this.rows = new CandidateRows(picks)
     this.found = new Int32Array(picks)
     this.#order = this.rows.levels.map(() => new Float64Array(0))
@@ -26,6 +29,7 @@ export class GroupSearch {
    */
   search(floor: number, atMost: number): number {
     const picks = this.found.length
+    this.#meter.searches++
     this.#best = floor
     this.#atMost = atMost
     if (this.rows.levels[0].count < picks) return 0
@@ -38,7 +42,7 @@ export class GroupSearch {
   /** Raises `best` to the largest weight of a group with `picks` more members from this level. */
   #heaviest(depth: number, picks: number): void {
     const { rows } = this
-    const { count, size } = rows.levels[depth]
+    const { count, size, words } = rows.levels[depth]
     if (picks === 1) {
       for (let i = 0; i < count; i++) if (size[i] > this.#best) this.#best = size[i]
       return
@@ -48,6 +52,7 @@ export class GroupSearch {
       // A group that starts here has a member no larger than the (i + picks - 1)-th.
       if (size[order[i + picks - 1]] <= this.#best || this.#best >= this.#atMost) return
       const a = order[i]
+      this.#meter.work((count - i) * words)
       if (picks > 2) rows.choose(depth, a)
       for (let j = i + 1; j < count; j++) {
         const b = order[j]
@@ -66,12 +71,13 @@ export class GroupSearch {
   /** Finds the lexicographically first group of weight `target`, which no group exceeds. */
   #first(depth: number, picks: number, target: number): boolean {
     const { rows } = this
-    const { count, rank, size } = rows.levels[depth]
+    const { count, rank, size, words } = rows.levels[depth]
     const place = this.found.length - picks
     for (let i = 0; i + picks <= count; i++) {
       if (size[i] < target) continue
       this.found[place] = rank[i]
       if (picks === 1) return true
+      this.#meter.work((count - i) * words)
       if (picks > 2) rows.choose(depth, i)
       for (let j = i + 1; j < count; j++) {
         if (size[j] < target) continue

@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
+import type { GroupingProgress } from './grouping-progress.js'
 
 /**
  * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same
@@ -26,8 +27,13 @@ export interface GroupingOptions {
    * worse.
    */
   readonly labelSeed?: number
-  /** Reports every group as it is found, so that long planning can be followed. */
+  /** Reports every group as it is found. */
   readonly onGroup?: (step: number, groups: number) => void
+  /**
+   * Called from inside the search about every ten milliseconds: the search does not yield to the event loop, so timers and
+   * signals wait for its end. What it throws ends the search and is thrown to the caller.
+   */
+  readonly onProgress?: (progress: GroupingProgress) => void
   /** Milliseconds; only differences count. Default `performance.now`. */
   readonly now?: () => number
 }

@@ -1,6 +1,7 @@
 import type { FriendLists } from '../friends/friend-lists.js'
 import { FriendRows } from '../friends/friend-rows.js'
 import { GroupSearch } from '../friends/group-search.js'
+import type { ProgressMeter } from '../friends/grouping-progress.js'
 import type { OpenSets } from '../friends/open-sets.js'
 
 /** Finds the best group that a rank owns: of all groups of k friends whose smallest member is p. */
@@ -18,9 +19,9 @@ export class BestGroupSearch {
   readonly #friend: Int32Array
 
   /** @param active the out-neighbors not served yet, which may shrink between searches */
-  constructor(friends: FriendLists, active: OpenSets, k: number, theta: number) {
+  constructor(friends: FriendLists, active: OpenSets, k: number, theta: number, meter: ProgressMeter) {
     this.#theta = theta
-    this.#search = new GroupSearch(k - 1)
+    this.#search = new GroupSearch(k - 1, meter)
     this.found = this.#search.found
     this.#rows = new FriendRows(active, this.#search.rows)
     this.#friendStart = friends.start

@@ -2,6 +2,7 @@ import { rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js'
+import type { GroupingProgress } from '../friends/grouping-progress.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { groupFriends } from './group-friends.js'
@@ -17,6 +18,8 @@ export interface ForecastOptions {
   readonly pairLimit?: number
   /** Reports every group that is found. */
   readonly onGroup?: (k: number, groups: number) => void
+  /** Called from inside the search for groups, as `onProgress` of `groupFriends`. */
+  readonly onProgress?: (k: number, progress: GroupingProgress) => void
 }
 
 export interface Forecast {
@@ -47,7 +50,7 @@ export interface CombiningForecast {
  * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
  */
 export function forecastCombining(topology: ProcessTopology, options: ForecastOptions): CombiningForecast {
-  const { ks, nodeOf = null, pairLimit = 5e6, onGroup } = options
+  const { ks, nodeOf = null, pairLimit = 5e6, onGroup, onProgress } = options
   const mode = nodeOf === null ? 'agnostic' : 'aware'
   for (const k of ks) checkFriendOptions(topology.ranks, k, defaultTheta(k, mode), nodeOf)
   const common = options.common ?? commonNeighbors(topology, { nodeOf })
@@ -66,6 +69,7 @@ export function forecastCombining(topology: ProcessTopology, options: ForecastOp
       mode,
       nodeOf,
       ...(onGroup === undefined ? {} : { onGroup: (_, found) => onGroup(k, found) }),
+      ...(onProgress === undefined ? {} : { onProgress: (progress) => onProgress(k, progress) }),
     })
     const messages = countMessages(groups)
     forecasts.push({ k, theta, messages, reason: null })

@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import { type GroupingEngine, type GroupingSettings, strategyError } from '../friends/grouping-options.js'
+import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 
@@ -51,8 +52,9 @@ export function exactRound(
   highs: Solver,
   active: ActiveNeighbors,
   settings: GroupingSettings,
+  meter = new ProgressMeter(),
 ): readonly FormedGroup[] {
-  const groups = allGroups(active, settings)
+  const groups = allGroups(active, settings, meter)
   if (groups.length === 0) return []
   const { Status, Columns } = highs.solve(programOf(groups, settings))
   if (Status !== 'Optimal') throw new Error(`HiGHS: expected an optimal grouping, got ${Status}`)
@@ -87,7 +89,11 @@ function add(lists: Map<number, number[]>, key: number, value: number): void {
   else list.push(value)
 }
 
-function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: GroupingSettings): FormedGroup[] {
+function allGroups(
+  active: ActiveNeighbors,
+  { k, theta, nodeOf }: GroupingSettings,
+  meter: ProgressMeter,
+): FormedGroup[] {
   const { start, end, rank } = active
   const groups: FormedGroup[] = []
   const members: number[] = []
@@ -103,6 +109,7 @@ function allGroups(active: ActiveNeighbors, { k, theta, nodeOf }: GroupingSettin
     for (let p = from; p < end.length; p++) {
       if (end[p] - start[p] <= theta) continue
       if (nodeOf !== null && members.length > 0 && nodeOf[p] !== nodeOf[members[0]]) continue
+      meter.work(end[p] - start[p])
       const own = rank.slice(start[p], end[p])
       const shared = members.length === 0 ? own : common.filter((q) => own.includes(q))
       if (shared.length <= theta) continue

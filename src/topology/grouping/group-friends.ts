@@ -1,5 +1,6 @@
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import { type GroupingOptions, type GroupingSettings, groupingSettings } from '../friends/grouping-options.js'
+import { ProgressMeter } from '../friends/grouping-progress.js'
 import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut, largestRow } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -20,7 +21,7 @@ import { improveRound } from './improve-round.js'
  * the best one that it owns, and searches again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more friends
- *   than fit in memory; engine `exact` that is not prepared or has too much to choose from
+ *   than fit in memory; engine `exact` that is not prepared or has too much to choose from; what `onProgress` throws
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
@@ -28,11 +29,12 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
   if (settings.engine === 'exact') preparedSolver()
   const { now = () => performance.now() } = options
   const begin = now()
+  const meter = new ProgressMeter(options.onProgress)
   if (settings.engine === 'distributed') {
-    const grouping = groupByMessages(topology, settings)
+    const grouping = groupByMessages(topology, settings, meter)
     return { ...grouping, timeMs: now() - begin }
   }
-  const groups = groupCentrally(topology, settings, options.onGroup)
+  const groups = groupCentrally(topology, settings, meter, options.onGroup)
   const weight = groups.common.length
   const { engine } = settings
   return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
@@ -42,6 +44,7 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
 function groupCentrally(
   topology: ProcessTopology,
   settings: GroupingSettings,
+  meter: ProgressMeter,
   onGroup: GroupingOptions['onGroup'],
 ) {
   const { labelSeed } = settings
@@ -54,7 +57,7 @@ function groupCentrally(
   const out = rankOf === null ? ranked : permuteRows(ranked, rankOf)
   const nodeOf = rankOf === null ? settings.nodeOf : settings.nodeOf && rankOf.map((r) => settings.nodeOf![r])
   const active = new ActiveNeighbors(out)
-  const rounds = engineRounds({ ...settings, nodeOf }, active, out, onGroup)
+  const rounds = engineRounds({ ...settings, nodeOf }, active, out, meter, onGroup)
 
   for (let groups = rounds.find(); groups.length > 0; groups = rounds.find()) {
     builder.addStep(rankOf === null ? groups : groups.map((group) => named(group, rankOf)))
@@ -77,25 +80,26 @@ function engineRounds(
   settings: GroupingSettings,
   active: ActiveNeighbors,
   out: ReturnType<typeof distinctOut>,
+  meter: ProgressMeter,
   onGroup: GroupingOptions['onGroup'],
 ): Rounds {
   const { engine, k, theta, nodeOf } = settings
   if (engine === 'exact') {
     const solver = preparedSolver()
     return {
-      find: () => exactRound(solver, active, settings),
+      find: () => exactRound(solver, active, settings, meter),
       serve: (groups) => {
         for (const { members, common } of groups) for (const p of members) active.remove(p, common)
       },
     }
   }
-  const friends = friendLists(out, theta, nodeOf)
+  const friends = friendLists(out, theta, nodeOf, { meter })
   const owners = ownersOf(friends, k)
   if (owners.length === 0) return { find: () => [], serve: () => {} }
-  const greedy = new GroupingRounds(owners, friends, active, k, theta, onGroup)
+  const greedy = new GroupingRounds(owners, friends, active, k, theta, meter, onGroup)
   if (engine === 'greedy') return greedy
   return {
-    find: () => improveRound(greedy.find(), friends, active, k, theta),
+    find: () => improveRound(greedy.find(), friends, active, { k, theta, meter }),
     serve: (groups) => greedy.serve(groups),
   }
 }

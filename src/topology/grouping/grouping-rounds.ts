@@ -1,4 +1,5 @@
 import type { FriendLists } from '../friends/friend-lists.js'
+import type { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import { BestGroupSearch } from './best-group-search.js'
 import { RankHeap } from './rank-heap.js'
@@ -29,7 +30,7 @@ export class GroupingRounds {
   readonly #current: Bests
   readonly #used: Uint8Array
   readonly #onGroup: (step: number, groups: number) => void
-  #groups = 0
+  readonly #meter: ProgressMeter
 
   /** @param owners ranks with at least k-1 friends of larger rank, ascending */
   constructor(
@@ -38,13 +39,15 @@ export class GroupingRounds {
     active: ActiveNeighbors,
     k: number,
     theta: number,
+    meter: ProgressMeter,
     onGroup: (step: number, groups: number) => void = () => {},
   ) {
     this.#onGroup = onGroup
+    this.#meter = meter
     const ranks = active.end.length
     this.#k = k
     this.#active = active
-    this.#search = new BestGroupSearch(friends, active, k, theta)
+    this.#search = new BestGroupSearch(friends, active, k, theta, meter)
     this.#cached = new Bests(ranks, owners, k)
     this.#current = new Bests(ranks, owners, k)
     this.#heap = new RankHeap(this.#current.weight)
@@ -73,7 +76,7 @@ export class GroupingRounds {
         heap.pop()
       } else if (this.#isExact(p)) {
         groups.push(this.#take(p))
-        this.#onGroup(this.#round, ++this.#groups)
+        this.#onGroup(this.#round, ++this.#meter.groups)
         heap.pop()
       } else if (this.#recompute(p)) {
         heap.settleTop()
@@ -86,7 +89,7 @@ export class GroupingRounds {
 
   /** Ends the round: members lose the neighbors that these groups serve, whether `find` returned them or not. */
   serve(groups: readonly FormedGroup[]): void {
-    this.#round++
+    this.#meter.step = ++this.#round
     for (const { members, common } of groups) {
       for (const p of members) {
         this.#active.remove(p, common)

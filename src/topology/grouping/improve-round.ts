@@ -1,5 +1,6 @@
 import { transposeRows } from '../compressed-rows.js'
 import type { FriendLists } from '../friends/friend-lists.js'
+import type { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ActiveNeighbors } from './active-neighbors.js'
 import type { FormedGroup } from './grouping-rounds.js'
 import { largestPool, PoolGrouping } from './pool-grouping.js'
@@ -16,11 +17,16 @@ export function improveRound(
   found: readonly FormedGroup[],
   friends: FriendLists,
   active: ActiveNeighbors,
-  k: number,
-  theta: number,
+  settings: ImproveSettings,
 ): readonly FormedGroup[] {
-  if (found.length === 0 || k > largestPool) return found
-  return new RoundImprover(found, friends, active, k, theta).run()
+  if (found.length === 0 || settings.k > largestPool) return found
+  return new RoundImprover(found, friends, active, settings).run()
+}
+
+interface ImproveSettings {
+  readonly k: number
+  readonly theta: number
+  readonly meter: ProgressMeter
 }
 
 class RoundImprover {
@@ -32,6 +38,7 @@ class RoundImprover {
   readonly #active: ActiveNeighbors
   readonly #k: number
   readonly #pool: PoolGrouping
+  readonly #meter: ProgressMeter
   /** When a rank's group last changed, and when the pools around a group were last tried. */
   readonly #changedAt: Int32Array
   #now = 0
@@ -40,9 +47,9 @@ class RoundImprover {
     found: readonly FormedGroup[],
     friends: FriendLists,
     active: ActiveNeighbors,
-    k: number,
-    theta: number,
+    { k, theta, meter }: ImproveSettings,
   ) {
+    this.#meter = meter
     const ranks = active.end.length
     this.#groups = found.map(({ members }) => members)
     this.#groupOf = new Int32Array(ranks).fill(-1)
@@ -122,6 +129,7 @@ class RoundImprover {
 
   /** Regroups the ranks of whole groups and free ranks if that weighs more. */
   #regroup(pool: readonly number[]): boolean {
+    this.#meter.work(1 << pool.length)
     const old = [...new Set(pool.map((p) => this.#groupOf[p]))].filter((g) => g >= 0)
     const better = this.#pool.regroup(
       pool,

@@ -1,6 +1,7 @@
 import type { FriendGroups } from '../../friends/friend-groups.js'
 import { GroupSearch } from '../../friends/group-search.js'
 import type { GroupingSettings } from '../../friends/grouping-options.js'
+import type { ProgressMeter } from '../../friends/grouping-progress.js'
 import { seededLabels } from '../../friends/seeded-labels.js'
 import { distinctIn, distinctOut } from '../../neighbors.js'
 import type { ProcessTopology } from '../../process-topology.js'
@@ -25,10 +26,14 @@ export interface MessageGrouping extends FriendGroups {
 }
 
 /** Runs all ranks of a topology in one process and delivers their messages in the order in which they are sent. */
-export function groupByMessages(topology: ProcessTopology, settings: GroupingSettings): MessageGrouping {
+export function groupByMessages(
+  topology: ProcessTopology,
+  settings: GroupingSettings,
+  meter: ProgressMeter,
+): MessageGrouping {
   const agreement = agreementFor(topology.ranks, settings)
   const messages = noMessages()
-  const search = new GroupSearch(settings.k - 1)
+  const search = new GroupSearch(settings.k - 1, meter)
   const queue: { from: number; to: number; message: GroupingMessage }[] = []
   const ranks = rankViews(topology, settings.nodeOf).map(
     (view) =>
@@ -41,6 +46,7 @@ export function groupByMessages(topology: ProcessTopology, settings: GroupingSet
   // A queue that is trimmed when half of it has been delivered.
   for (let next = 0; next < queue.length; next++) {
     const { from, to, message } = queue[next]
+    meter.work(1)
     ranks[to].receive(from, message)
     if (next < 2 ** 16 || next * 2 < queue.length) continue
     queue.splice(0, next + 1)

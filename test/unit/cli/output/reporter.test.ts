@@ -1,6 +1,5 @@
 import { expect, it, vi } from 'vitest'
 import { groupProgress, reporter } from '../../../../src/cli/output/reporter.js'
-import { plan } from '../../../../src/neighborhood/plan/plan.js'
 import { countHyperedges } from '../../../../src/topology/friends/hyperedges.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 
@@ -58,23 +57,12 @@ it('shows no progress without a terminal, but notes', () => {
   expect(said).toEqual(['wrote plan.jsonl\n'])
 })
 
-it('planning reports progress for every group', () => {
+it('planning reports how many groups and searches there were', () => {
   const { said, report } = listen(5000)
-  const seen: [number, number][] = []
   const follow = groupProgress(report)
-  const { groups } = plan(
-    topology,
-    { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
-    {
-      onGroup: (step, count) => {
-        seen.push([step, count])
-        follow(step, count)
-      },
-    },
-  )
-  expect(seen.length).toBe(groups!.count)
-  expect(seen.at(-1)).toEqual([groups!.steps - 1, groups!.count])
-  expect(said.at(-1)).toBe(`planning: ${groups!.count} groups, step ${groups!.steps}\n`)
+  follow({ step: 0, groups: 0, searches: 1 })
+  follow({ step: 1, groups: 1, searches: 4321 })
+  expect(said).toEqual(['planning: step 1, 1 search\n', 'planning: step 2, 4,321 searches, 1 group\n'])
 })
 
 it('counting reports progress for every block of ranks', () => {

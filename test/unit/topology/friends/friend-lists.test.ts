@@ -72,8 +72,8 @@ test('friendLists are empty without edges', () => {
 
 test('friendLists rejects more pairs than fit in memory', () => {
   const out = distinctOut(randomTopology(20, 1, 3))
-  expect(friendLists(out, 0, null, 190).rank.length).toBe(190)
-  const error = thrown(() => friendLists(out, 0, null, 189))
+  expect(friendLists(out, 0, null, { maxPairs: 190 }).rank.length).toBe(190)
+  const error = thrown(() => friendLists(out, 0, null, { maxPairs: 189 }))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(/at most 189 pairs/)
 })

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { partBounds } from '../../../../src/topology/friends/friend-groups.js'
 import type { GroupingEngine, GroupingOptions } from '../../../../src/topology/friends/grouping-options.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import { RankHeap } from '../../../../src/topology/grouping/rank-heap.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
@@ -146,6 +147,31 @@ test('more columns than a word, and more friends than fit a small sort, keep the
   expect(groups[0].members).toEqual([0, 1, 2, 3])
   expect(groups[0].common).toEqual(common.slice(4))
   expect(groups.filter(({ step }) => step === 0)).toHaveLength(17)
+})
+
+describe('progress', () => {
+  const topology = erdosRenyiTopology({ ranks: 200, density: 0.5, seed: 1 })
+
+  test.each(['greedy', 'improved'] as const)('%s reports from inside the search', (engine) => {
+    const seen: number[] = []
+    groupFriends(topology, {
+      k: 3,
+      mode: 'agnostic',
+      theta: 30,
+      engine,
+      onProgress: ({ searches }) => seen.push(searches),
+    })
+    expect(seen.length).toBeGreaterThan(0)
+    expect(seen).toEqual([...seen].sort((a, b) => a - b))
+  })
+
+  test('what the report throws ends the search', () => {
+    const stop = new Error('enough')
+    const onProgress = () => {
+      throw stop
+    }
+    expect(() => groupFriends(topology, { k: 3, mode: 'agnostic', theta: 30, onProgress })).toThrow(stop)
+  })
 })
 
 test('local search leaves groups of more than 12 as greedy found them', () => {
