@@ -1,3 +1,5 @@
+import type { RankweaveError } from '../errors.js'
+
 /**
  * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags and
  * communicators are the business of `comm/`, which runs unchanged on every fabric.
@@ -92,14 +94,33 @@ export interface FrameSink {
 /**
  * A payload that goes from the sender's buffer into the receiver's in as few copies as the fabric can do.
  * `comm/` agrees on a transfer by ordinary frames (rendezvous) before either side calls. A transfer id is drawn
- * by the sender and is unique among its transfers to that peer.
+ * by the sender and is unique among its transfers to that peer that have not settled on both sides.
+ *
+ * - **Release.** Once the promise of a side has settled, either way, the fabric neither reads nor writes its buffer.
+ * - **Pairing.** A side waits until the other one has joined. Bytes move only between two sides that both have: what was
+ *   on its way to a side that has ended is dropped, and never reaches a later transfer with the same id.
+ * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC when the fabric next
+ *   touches it. MPI accesses memory while the fabric is not running: there, whoever takes over the memory of a buffer in
+ *   transfer must retain it until the transfer has settled.
+ *
+ * A side that waits occupies a record here and, for a receiver, one at its sender; both end with it.
  */
 export interface BulkTransfer {
-  /** Resolves when `buffer` may be reused. Rejects with ERR_PEER_LOST. */
+  /** Resolves when `buffer` may be reused. Rejects with ERR_PEER_LOST, or with the error of `cancel`. */
   send(peer: number, transferId: number, buffer: Uint8Array): Promise<void>
-  /** Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST. */
+  /** Fills `into` entirely; its length equals the sender's. Rejects with ERR_PEER_LOST, or with the error of `cancel`. */
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void>
+  /**
+   * Ends this process's side of a transfer: its promise rejects with `error` as soon as the fabric has released the
+   * buffer, whether or not bytes were moved. Where a peer must be asked, that takes one exchange with the peer's fabric
+   * and the pieces in flight, but no call of the peer's program. No effect on a side that has settled or never joined.
+   *
+   * The other side is not ended: it waits for a new partner, from the first byte on, until it is cancelled too.
+   */
+  cancel(role: BulkRole, peer: number, transferId: number, error: RankweaveError): void
 }
+
+export type BulkRole = 'sender' | 'receiver'
 
 /**
  * Memory of one process that others can read in place: what `world.alloc()` gives. A frame then carries where the

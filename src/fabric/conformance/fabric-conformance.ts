@@ -1,4 +1,5 @@
 import type { FabricFactory, FabricSession } from '../fabric.js'
+import { cancelCases } from './cancel-cases.js'
 import { expect, expectRefused, turns } from './frame-checks.js'
 import { type FabricContext, processCases } from './process-cases.js'
 import { type ExpectedFabric, expectedFabric } from './process-identity.js'
@@ -39,7 +40,7 @@ export function fabricConformance(
     rounds,
     largeBytes: large ? 256 * 2 ** 20 : 2 ** 20,
   }
-  const perProcess = [...processCases, ...trafficCases].map(({ name, program }) => ({
+  const perProcess = [...processCases, ...trafficCases, ...cancelCases].map(({ name, program }) => ({
     name,
     run: () =>
       withSession(factory, async (session) => {

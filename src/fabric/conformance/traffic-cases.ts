@@ -51,7 +51,9 @@ export const trafficCases: readonly ProcessCase[] = [
           if (sendFirst) receive(peer)
           else send(peer)
         }
+        fabric.ref()
         await Promise.all(transfers)
+        fabric.unref()
       }
       await me.part()
     },
@@ -134,7 +136,9 @@ export const trafficCases: readonly ProcessCase[] = [
           if (n % 10 === 0) await turns(1)
         }
         await me.until(() => me.received.length >= frames, 'frames during a transfer')
+        fabric.ref()
         await Promise.all(transfers)
+        fabric.unref()
         for (let i = 0; i < words; i++) {
           const element = (Math.imul(i + 1, 0x9e3779b1) ^ before) >>> 0
           if (incoming[i] !== element) expect(false, `element ${i} to be ${element}`, incoming[i])

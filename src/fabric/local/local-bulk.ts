@@ -1,7 +1,9 @@
 import { RankweaveError } from '../../errors.js'
+import type { BulkRole } from '../fabric.js'
 
 interface Side {
   readonly buffer: Uint8Array
+  readonly sizeBytes: number
   readonly resolve: () => void
   readonly reject: (error: RankweaveError) => void
 }
@@ -14,9 +16,14 @@ interface Transfer {
   receiver?: Side
 }
 
-/** Large payloads between the processes of a local session: one copy, once both sides have joined. */
+/**
+ * Large payloads between the processes of a local session: one copy, once both sides have joined. A buffer is accessed
+ * during that copy only, so a cancelled side is released at once.
+ */
 export class LocalBulk {
+  /** Those that have a side which has not settled. */
   readonly #transfers = new Map<string, Transfer>()
+  /** Those that both sides have joined; some may have been cancelled since. */
   #ready: Transfer[] = []
   readonly #onReady: () => void
   readonly #lost: (process: number) => RankweaveError | undefined
@@ -35,60 +42,75 @@ export class LocalBulk {
     return this.#ready.length
   }
 
-  join(src: number, dst: number, transferId: number, role: 'sender' | 'receiver', buffer: Uint8Array) {
+  join(src: number, dst: number, transferId: number, role: BulkRole, buffer: Uint8Array) {
     return new Promise<void>((resolve, reject) => {
       const lost = this.#lost(src) ?? this.#lost(dst)
       if (lost !== undefined) return reject(lost)
-      const key = `${src} ${dst} ${transferId}`
+      const key = keyOf(src, dst, transferId)
       const transfer = this.#transfers.get(key) ?? { src, dst, transferId }
-      if (transfer[role] !== undefined) {
-        return reject(
-          new RankweaveError(
-            'ERR_FABRIC',
-            `transfer ${transferId} from process ${src} to ${dst} already has a ${role}`,
-          ),
-        )
-      }
-      transfer[role] = { buffer, resolve, reject }
+      if (transfer[role] !== undefined) return reject(errorOf(transfer, `already has a ${role}`))
+      transfer[role] = { buffer, sizeBytes: buffer.byteLength, resolve, reject }
       this.#transfers.set(key, transfer)
       if (transfer.sender === undefined || transfer.receiver === undefined) return
-      this.#transfers.delete(key)
       this.#ready.push(transfer)
       this.#onReady()
     })
+  }
+
+  cancel(src: number, dst: number, transferId: number, role: BulkRole, error: RankweaveError): void {
+    const transfer = this.#transfers.get(keyOf(src, dst, transferId))
+    if (transfer !== undefined) this.#end(transfer, role, error)
   }
 
   copy(): void {
     const ready = this.#ready
     this.#ready = []
     for (const transfer of ready) {
-      const sender = transfer.sender!
-      const receiver = transfer.receiver!
-      if (sender.buffer.byteLength === receiver.buffer.byteLength) {
-        receiver.buffer.set(sender.buffer)
-        sender.resolve()
-        receiver.resolve()
-      } else {
-        const error = new RankweaveError(
-          'ERR_FABRIC',
-          `transfer ${transfer.transferId} from process ${transfer.src} to ${transfer.dst}: the receiver expected ` +
-            `${receiver.buffer.byteLength} bytes, the sender sends ${sender.buffer.byteLength}`,
-        )
-        sender.reject(error)
-        receiver.reject(error)
+      for (const role of roles) {
+        const side = transfer[role]
+        if (side === undefined || side.buffer.byteLength === side.sizeBytes) continue
+        this.#end(transfer, role, errorOf(transfer, `: the buffer of the ${role} was detached during it`))
       }
+      const { sender, receiver } = transfer
+      if (sender === undefined || receiver === undefined) continue
+      if (sender.sizeBytes !== receiver.sizeBytes) {
+        const sizes = `expected ${receiver.sizeBytes} bytes, the sender sends ${sender.sizeBytes}`
+        for (const role of roles) this.#end(transfer, role, errorOf(transfer, `: the receiver ${sizes}`))
+        continue
+      }
+      this.#transfers.delete(keyOf(transfer.src, transfer.dst, transfer.transferId))
+      if (sender.sizeBytes > 0) receiver.buffer.set(sender.buffer)
+      sender.resolve()
+      receiver.resolve()
     }
   }
 
   /** Fails every transfer that `process` takes part in, or all of them. */
   fail(error: RankweaveError, process?: number): void {
-    const concerns = ({ src, dst }: Transfer) => process === undefined || src === process || dst === process
-    const failed = [...this.#transfers.values(), ...this.#ready].filter(concerns)
-    this.#ready = this.#ready.filter((transfer) => !concerns(transfer))
-    for (const [key, transfer] of this.#transfers) if (concerns(transfer)) this.#transfers.delete(key)
-    for (const { sender, receiver } of failed) {
-      sender?.reject(error)
-      receiver?.reject(error)
+    for (const transfer of [...this.#transfers.values()]) {
+      if (process !== undefined && transfer.src !== process && transfer.dst !== process) continue
+      for (const role of roles) this.#end(transfer, role, error)
     }
   }
+
+  /** Ends one side; the other one waits for a new partner. */
+  #end(transfer: Transfer, role: BulkRole, error: RankweaveError): void {
+    const side = transfer[role]
+    if (side === undefined) return
+    delete transfer[role]
+    this.#ready = this.#ready.filter((each) => each !== transfer)
+    if (transfer.sender === undefined && transfer.receiver === undefined) {
+      this.#transfers.delete(keyOf(transfer.src, transfer.dst, transfer.transferId))
+    }
+    side.reject(error)
+  }
+}
+
+const roles = ['sender', 'receiver'] as const
+
+const keyOf = (src: number, dst: number, transferId: number): string => `${src} ${dst} ${transferId}`
+
+function errorOf({ src, dst, transferId }: Transfer, what: string): RankweaveError {
+  const transfer = `transfer ${transferId} from process ${src} to ${dst}`
+  return new RankweaveError('ERR_FABRIC', `${transfer}${what.startsWith(':') ? '' : ' '}${what}`)
 }

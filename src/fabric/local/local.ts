@@ -194,6 +194,10 @@ export class LocalSession implements FabricSession {
     return {
       send: (peer, transferId, buffer) => this.#bulk.join(process, peer, transferId, 'sender', buffer),
       receive: (peer, transferId, into) => this.#bulk.join(peer, process, transferId, 'receiver', into),
+      cancel: (role, peer, transferId, error) => {
+        if (role === 'sender') this.#bulk.cancel(process, peer, transferId, role, error)
+        else this.#bulk.cancel(peer, process, transferId, role, error)
+      },
     }
   }
 

@@ -1,89 +1,143 @@
 import type { RankweaveError } from '../../errors.js'
-import type { BulkTransfer } from '../fabric.js'
+import {
+  type BulkMover,
+  BulkPairing,
+  type BulkSide,
+  bulkRecord,
+  detachedInTransfer,
+} from '../bulk-pairing.js'
+import type { BulkRole, BulkTransfer } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { padded } from './mpi-message.js'
 
-interface Transfer {
-  /** Retained for as long as MPI reads or writes it. */
-  readonly buffer: Uint8Array
-  /** Pieces that have not completed. */
-  pieces: number
-  resolve(): void
-  reject(error: RankweaveError): void
+/** What bulk transfers need of their process. */
+export interface BulkHost {
+  readonly process: number
+  /** Sends a record without payload. */
+  post(peer: number, kind: number, header: Int32Array): void
+  /** A transfer begins, which polling has to complete. */
+  expectArrival(): void
 }
 
-/** MPI counts in ints; a transfer is cut into pieces of at most this size. */
-const maxPieceBytes = 2 ** 30
+/** One round of one side. */
+interface Move {
+  /** Its buffer is retained for as long as MPI accesses it. */
+  readonly side: BulkSide
+  readonly pieces: number
+  /** Pieces posted so far, and those of them that have not completed. */
+  posted: number
+  inFlight: number
+  /** No further piece will be posted. */
+  halted: boolean
+}
+
+/** A posted piece. */
+interface Piece {
+  readonly move: Move
+  readonly index: number
+  cancelled: boolean
+}
+
+/** A transfer is cut into pieces: one that is cancelled ends with the pieces in flight. */
+const pieceBytes = 16 * 2 ** 20
+/** Pieces that a sender posts at a time. */
+const postedAtOnce = 4
 const firstCapacity = 64
 
 /**
- * Large payloads, from the sender's buffer into the receiver's by MPI: one MPI message each, whose tag is the transfer's
- * id. Both sides have agreed on it before, so MPI never has to retain an unexpected one.
+ * Large payloads, from the sender's buffer into the receiver's by MPI: messages whose tag is the transfer's id. The receiver
+ * posts its pieces before the sender begins, so MPI never has to retain an unexpected one. MPI cannot be stopped in
+ * a piece that has been matched: a cancelled sender waits for the pieces it has posted, a cancelled receiver for
+ * those that its sender reports to have posted, and the rest of its pieces, which no message can match, are cancelled.
  */
-export class MpiBulk implements BulkTransfer {
+export class MpiBulk implements BulkTransfer, BulkMover {
+  readonly process: number
   /** MPI messages begun to each process, and received from all. */
   readonly sentMessages: Int32Array
   received = 0
+  readonly #host: BulkHost
   readonly #library: MpiLibrary
   readonly #comm: number
   readonly #maxTag: number
-  readonly #expectArrival: () => void
-  /** By request, in the order of MPI's array: whose piece it is, and whether we send it. */
-  readonly #pieces: { readonly transfer: Transfer; readonly sends: boolean }[] = []
+  readonly #pairing: BulkPairing
+  readonly #moves = new Map<BulkSide, Move>()
+  /** By request, in the order of MPI's array. */
+  readonly #pieces: Piece[] = []
+  /** A transfer has settled since this was reset. */
+  #settled = false
   #memory: MpiMemory
   #capacity = firstCapacity
   #closed: RankweaveError | undefined
   #cancelled = false
 
-  /** @param expectArrival called when a transfer begins, which polling has to complete */
-  constructor(
-    library: MpiLibrary,
-    comm: number,
-    processes: number,
-    maxTag: number,
-    expectArrival: () => void,
-  ) {
-    this.#expectArrival = expectArrival
+  constructor(library: MpiLibrary, comm: number, processes: number, maxTag: number, host: BulkHost) {
+    this.process = host.process
+    this.#host = host
     this.#library = library
     this.#comm = comm
     this.#maxTag = maxTag
+    this.#pairing = new BulkPairing(this)
     this.sentMessages = new Int32Array(processes)
     this.#memory = this.#allocate()
   }
 
-  /** A transfer is in progress. */
+  /** MPI accesses a buffer. */
   get moving(): boolean {
     return this.#pieces.length > 0
   }
 
+  /** Whether there is anything for `progress`. */
+  get active(): boolean {
+    return this.#pieces.length > 0 || this.#settled
+  }
+
   send(peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
-    return this.#begin(true, peer, transferId, buffer)
+    return this.#pairing.join('sender', peer, transferId, buffer)
   }
 
   receive(peer: number, transferId: number, into: Uint8Array): Promise<void> {
-    return this.#begin(false, peer, transferId, into)
+    return this.#pairing.join('receiver', peer, transferId, into)
   }
 
-  /** Completes what MPI has completed; true if anything has. */
+  cancel(role: BulkRole, peer: number, transferId: number, error: RankweaveError): void {
+    this.#pairing.cancel(role, peer, transferId, error)
+  }
+
+  /** A record of `bulkRecord`. */
+  record(src: number, kind: number, header: Int32Array): void {
+    if (kind !== bulkRecord.data) {
+      this.#pairing.record(src, kind, header)
+      return
+    }
+    const side = this.#pairing.receiverOf(src, header)
+    if (side !== undefined) this.#pairing.settle(side)
+  }
+
+  /** Completes what MPI has completed; true if a transfer has settled since the last call. */
   progress(): boolean {
-    const count = this.#pieces.length
     const { address, words } = this.#memory
     const outcountAt = padded(this.#capacity * 8)
     const { calls, abi } = this.#library
-    calls.testsome(count, address, address + outcountAt, address + outcountAt + 8, abi.statusIgnore)
-    const done = words[outcountAt >> 2]!
-    if (done <= 0) return false
-    const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
-    // From the last place to the first: what moves into a gap has been handled.
-    for (const place of [...places].sort((a, b) => b - a)) this.#completed(place)
-    return true
+    const count = this.#pieces.length
+    if (count > 0)
+      calls.testsome(count, address, address + outcountAt, address + outcountAt + 8, abi.statusIgnore)
+    const done = count > 0 ? words[outcountAt >> 2]! : 0
+    if (done > 0) {
+      const places = words.subarray((outcountAt >> 2) + 2, (outcountAt >> 2) + 2 + done)
+      // From the last place to the first: what moves into a gap has been handled.
+      const pieces = [...places].sort((a, b) => b - a).map((place) => this.#take(place))
+      for (const piece of pieces) this.#completed(piece)
+    }
+    const settled = this.#settled
+    this.#settled = false
+    return settled
   }
 
-  /** Rejects all transfers; what MPI still reads or writes is retained until `drained`. */
+  /** Ends all transfers; those that MPI accesses reject when `drained` has released them. */
   close(error: RankweaveError): void {
     this.#closed = error
-    for (const { transfer } of this.#pieces) transfer.reject(error)
+    this.#pairing.fail(error)
   }
 
   /**
@@ -96,12 +150,121 @@ export class MpiBulk implements BulkTransfer {
       while (this.received !== expected && this.#discardOne());
       if (this.received !== expected) return false
       this.#cancelled = true
-      const { calls, abi } = this.#library
-      this.#pieces.forEach(({ sends }, place) => {
-        if (!sends) calls.cancel(this.#memory.address + place * abi.handleBytes)
-      })
+      for (let place = 0; place < this.#pieces.length; place++) this.#cancelReceive(place)
     }
     return !this.moving
+  }
+
+  // -- what the pairing calls ----------------------------------------------------------------------------------
+
+  post(peer: number, kind: number, header: Int32Array): void {
+    if (this.#closed === undefined) this.#host.post(peer, kind, header)
+  }
+
+  lost(): RankweaveError | undefined {
+    return this.#closed
+  }
+
+  settled(): void {
+    this.#settled = true
+  }
+
+  expect(side: BulkSide): void {
+    const move = this.#moveOf(side)
+    while (move.posted < move.pieces) this.#postPiece(move)
+  }
+
+  begin(side: BulkSide): void {
+    if (side.sizeBytes === 0) {
+      this.post(side.peer, bulkRecord.data, side.header)
+      this.#pairing.settle(side)
+      return
+    }
+    const move = this.#moveOf(side)
+    while (move.posted < move.pieces && move.posted < postedAtOnce) this.#postPiece(move)
+  }
+
+  halt(side: BulkSide): boolean {
+    const move = this.#moves.get(side)
+    if (move === undefined) return true
+    if (side.role === 'sender') move.halted = true
+    if (move.inFlight === 0) this.#moves.delete(side)
+    return move.inFlight === 0
+  }
+
+  stopped(side: BulkSide, movedBytes: number): boolean {
+    const move = this.#moves.get(side)
+    if (move === undefined) return true
+    move.halted = true
+    this.#pieces.forEach((piece, place) => {
+      if (piece.move === move && piece.index * pieceBytes >= movedBytes) this.#cancelReceive(place)
+    })
+    return false
+  }
+
+  // -- pieces --------------------------------------------------------------------------------------------------
+
+  #moveOf(side: BulkSide): Move {
+    const pieces = Math.ceil(side.sizeBytes / pieceBytes)
+    const move: Move = { side, pieces, posted: 0, inFlight: 0, halted: false }
+    if (pieces > 0) this.#moves.set(side, move)
+    return move
+  }
+
+  #postPiece(move: Move): void {
+    const { side, posted: index } = move
+    const { calls, abi, addressOf } = this.#library
+    const from = index * pieceBytes
+    const size = Math.min(pieceBytes, side.sizeBytes - from)
+    if (this.#pieces.length === this.#capacity) this.#grow()
+    const request = this.#memory.address + this.#pieces.length * abi.handleBytes
+    const tag = 1 + (side.transferId % this.#maxTag)
+    const sends = side.role === 'sender'
+    const post = sends ? calls.isend : calls.irecv
+    post(addressOf(side.buffer) + from, size, abi.byte, side.peer, tag, this.#comm, request)
+    this.#pieces.push({ move, index, cancelled: false })
+    move.posted++
+    move.inFlight++
+    if (sends) {
+      side.movedBytes = from + size
+      this.sentMessages[side.peer]!++
+    }
+    this.#host.expectArrival()
+  }
+
+  /** Removes a completed piece from MPI's array. */
+  #take(place: number): Piece {
+    const piece = this.#pieces[place]!
+    const last = this.#pieces.pop()!
+    if (place < this.#pieces.length) {
+      this.#pieces[place] = last
+      const { handleBytes } = this.#library.abi
+      const from = this.#pieces.length * handleBytes
+      this.#memory.bytes.copyWithin(place * handleBytes, from, from + handleBytes)
+    }
+    return piece
+  }
+
+  #completed({ move, cancelled }: Piece): void {
+    const { side } = move
+    move.inFlight--
+    if (side.role === 'receiver') {
+      if (!cancelled) this.received = (this.received + 1) | 0
+    } else if (!move.halted && move.posted < move.pieces) {
+      if (side.buffer.byteLength === side.sizeBytes) this.#postPiece(move)
+      else this.#pairing.end(side, detachedInTransfer(side))
+    }
+    if (move.inFlight > 0 || !this.#moves.delete(side)) return
+    if (move.halted || side.error !== undefined) this.#pairing.released(side)
+    else this.#pairing.settle(side)
+  }
+
+  #cancelReceive(place: number): void {
+    const piece = this.#pieces[place]!
+    if (piece.cancelled || piece.move.side.role === 'sender') return
+    piece.cancelled = true
+    const { calls, abi } = this.#library
+    calls.cancel(this.#memory.address + place * abi.handleBytes)
   }
 
   /** Receives an unexpected message, if there is one. */
@@ -117,41 +280,6 @@ export class MpiBulk implements BulkTransfer {
     calls.mrecv(nowhere.address, sizeBytes, abi.byte, message!, abi.statusIgnore)
     this.received = (this.received + 1) | 0
     return true
-  }
-
-  #begin(sends: boolean, peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#closed !== undefined) return reject(this.#closed)
-      const { calls, abi, addressOf } = this.#library
-      const post = sends ? calls.isend : calls.irecv
-      const tag = 1 + (transferId % this.#maxTag)
-      const pieces = Math.max(1, Math.ceil(buffer.byteLength / maxPieceBytes))
-      const transfer: Transfer = { buffer, pieces, resolve, reject }
-      const begin = buffer.byteLength === 0 ? this.#memory.address : addressOf(buffer)
-      for (let piece = 0; piece < pieces; piece++) {
-        const from = piece * maxPieceBytes
-        const size = Math.min(maxPieceBytes, buffer.byteLength - from)
-        if (this.#pieces.length === this.#capacity) this.#grow()
-        const request = this.#memory.address + this.#pieces.length * abi.handleBytes
-        post(begin + from, size, abi.byte, peer, tag, this.#comm, request)
-        this.#pieces.push({ transfer, sends })
-        if (sends) this.sentMessages[peer]!++
-      }
-      this.#expectArrival()
-    })
-  }
-
-  #completed(place: number): void {
-    const { transfer, sends } = this.#pieces[place]!
-    const last = this.#pieces.pop()!
-    if (place < this.#pieces.length) {
-      this.#pieces[place] = last
-      const { handleBytes } = this.#library.abi
-      const from = this.#pieces.length * handleBytes
-      this.#memory.bytes.copyWithin(place * handleBytes, from, from + handleBytes)
-    }
-    if (!sends) this.received = (this.received + 1) | 0
-    if (--transfer.pieces === 0) transfer.resolve()
   }
 
   #grow(): void {

@@ -1,15 +1,26 @@
 import { type FrameSink, maxHeaderWords } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
-import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, smallBytes } from './mpi-message.js'
+import {
+  frameBytes,
+  frameTag,
+  kindShift,
+  maxPayloadBytes,
+  messageHeadBytes,
+  padded,
+  smallBytes,
+} from './mpi-message.js'
 
-/** Where frames are delivered, as by a `FrameSink`. */
-export type FrameTaker = Required<Pick<FrameSink, 'frame' | 'inPlace'>>
+/** Where frames are delivered, as by a `FrameSink`, and records of the fabric's own. */
+export interface FrameTaker extends Required<Pick<FrameSink, 'frame' | 'inPlace'>> {
+  record(src: number, kind: number, header: Int32Array): void
+}
 
 const capacity = padded(messageHeadBytes + frameBytes(maxHeaderWords, maxPayloadBytes))
 /** Receives that MPI can match while one is being handled. */
 const receives = 4
 const maxUnposted = 1
+const headerWordsMask = (1 << kindShift) - 1
 
 const flagAt = 0
 const requestsAt = 8
@@ -72,12 +83,15 @@ export class MpiInbox {
     const words = this.#words
     const first = this.#at >> 2
     const payloadBytes = words[first]!
-    const headerWords = words[first + 1]!
+    const second = words[first + 1]!
+    const headerWords = second & headerWordsMask
     this.frameBytes = headerWords * 4 + payloadBytes
     const payloadAt = this.#at + frameBytes(headerWords, 0)
     this.#at += frameBytes(headerWords, payloadBytes)
     try {
-      if (!taker.inPlace(this.#src, words, first + 2, this.#bytes, payloadAt, payloadBytes)) {
+      if (second !== headerWords) {
+        taker.record(this.#src, second >> kindShift, this.#header(first + 2, headerWords))
+      } else if (!taker.inPlace(this.#src, words, first + 2, this.#bytes, payloadAt, payloadBytes)) {
         taker.frame(this.#src, this.#header(first + 2, headerWords), this.#payload(payloadAt, payloadBytes))
       }
     } finally {
@@ -145,4 +159,4 @@ export class MpiInbox {
   }
 }
 
-const discardingTaker: FrameTaker = { inPlace: () => true, frame: () => {} }
+const discardingTaker: FrameTaker = { inPlace: () => true, frame: () => {}, record: () => {} }

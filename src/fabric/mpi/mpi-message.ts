@@ -1,9 +1,12 @@
 /**
  * One MPI message carries one or more frames of one sender. It begins with the sender and the message's size in bytes, a
- * word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with the header's, the
- * header, the payload, each part padded to 8 bytes.
+ * word each, so MPI's status is not needed. A frame is a word with the payload's size, a word with its kind and the header's
+ * size, the header, the payload, each part padded to 8 bytes. All kinds but 0 are records of the fabric's own.
  */
 export const messageHeadBytes = 8
+
+/** In the word with the header's size: its bits below the kind. */
+export const kindShift = 8
 
 /** Tag of all messages with frames; those of bulk transfers have larger ones. */
 export const frameTag = 0
@@ -28,12 +31,13 @@ export function writeFrame(
   at: number,
   header: Int32Array,
   payload: Uint8Array | undefined,
+  kind: number,
 ): void {
   const headerWords = header.length
   const payloadBytes = payload === undefined ? 0 : payload.byteLength
   const first = at >> 2
   words[first] = payloadBytes
-  words[first + 1] = headerWords
+  words[first + 1] = (kind << kindShift) | headerWords
   for (let i = 0; i < headerWords; i++) words[first + 2 + i] = header[i]!
   if (payloadBytes === 0) return
   const start = at + framePrefixBytes + padded(headerWords * 4)

@@ -6,6 +6,7 @@ import { frameBytes, frameTag, maxPayloadBytes, messageHeadBytes, padded, writeF
 
 /** A frame for which there was no slot: the fabric's own copy. */
 interface Queued {
+  readonly kind: number
   readonly header: Int32Array
   readonly payload: Uint8Array
 }
@@ -25,7 +26,7 @@ const none = -1
  * Frames to other processes. MPI sends from slots of our own, and a slot is free again when its send has completed, which
  * is tested when slots run out, for all at once, so that a message costs one call.
  *
- * The first frame to a peer since the last poll is sent at once. Those that follow are collected per peer and sent together:
+ * The first frame to a peer since the last poll is sent at once, with the records that wait for it. Those that follow are collected per peer and sent together:
  * when the slot is full, at the next poll, or when the code that sends them returns to the event loop or awaits.
  */
 export class MpiOutbox {
@@ -90,8 +91,9 @@ export class MpiOutbox {
   }
 
   send(peer: number, header: Int32Array, payload: Uint8Array | undefined): void {
-    if (this.#queues[peer]!.size > 0 || !this.#place(peer, header, payload)) {
+    if (this.#queues[peer]!.size > 0 || !this.#place(peer, header, payload, 0)) {
       this.#queues[peer]!.push({
+        kind: 0,
         header: header.slice(),
         payload: payload === undefined ? empty : new Uint8Array(payload),
       })
@@ -103,9 +105,15 @@ export class MpiOutbox {
     if (this.#sentAtPoll[peer] !== this.#polls) {
       this.#sentAtPoll[peer] = this.#polls
       this.#post(peer, slot)
-    } else if (!this.#flushing) {
-      this.#flushing = true
-      queueMicrotask(this.#flushLater)
+    } else this.#flushSoon()
+  }
+
+  /** A record of the fabric's own: travels with the next frame to that peer, or when what was collected is sent. */
+  post(peer: number, kind: number, header: Int32Array): void {
+    if (this.#queues[peer]!.size === 0 && this.#place(peer, header, undefined, kind)) this.#flushSoon()
+    else {
+      this.#queues[peer]!.push({ kind, header: header.slice(), payload: empty })
+      this.#queued++
     }
   }
 
@@ -133,6 +141,12 @@ export class MpiOutbox {
     return this.#freeSmall.length + this.#freeLarge.length === slots
   }
 
+  #flushSoon(): void {
+    if (this.#flushing) return
+    this.#flushing = true
+    queueMicrotask(this.#flushLater)
+  }
+
   readonly #flushLater = (): void => {
     this.#flushing = false
     this.flush()
@@ -141,7 +155,7 @@ export class MpiOutbox {
   #unqueue(): void {
     this.#queues.forEach((queue, peer) => {
       for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
-        if (!this.#place(peer, next.header, next.payload)) return
+        if (!this.#place(peer, next.header, next.payload, next.kind)) return
         queue.take()
         this.#queued--
       }
@@ -149,7 +163,7 @@ export class MpiOutbox {
   }
 
   /** Writes a frame into the peer's open slot, or a new one; false when no slot is free. */
-  #place(peer: number, header: Int32Array, payload: Uint8Array | undefined): boolean {
+  #place(peer: number, header: Int32Array, payload: Uint8Array | undefined, kind: number): boolean {
     const needed = frameBytes(header.length, payload === undefined ? 0 : payload.byteLength)
     let slot = this.#open[peer]!
     if (slot !== none && this.#used[slot]! + needed > capacityOf(slot)) {
@@ -164,7 +178,7 @@ export class MpiOutbox {
       this.#opened.push(peer)
     }
     const used = this.#used[slot]!
-    writeFrame(this.#words, this.#bytes, this.#offsets[slot]! + used, header, payload)
+    writeFrame(this.#words, this.#bytes, this.#offsets[slot]! + used, header, payload, kind)
     this.#used[slot] = used + needed
     return true
   }

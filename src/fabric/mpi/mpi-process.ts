@@ -13,6 +13,8 @@ import { MpiPolling } from './mpi-polling.js'
 
 /** A frame to oneself: the fabric's own copy. */
 interface OwnFrame {
+  /** 0, or the kind of a record of the fabric's own. */
+  readonly kind: number
   readonly header: Int32Array
   readonly payload: Uint8Array
 }
@@ -50,7 +52,11 @@ export class MpiProcess implements Fabric {
     this.nodes = nodes
     this.#outbox = new MpiOutbox(library, comm, process, processes)
     this.#inbox = new MpiInbox(library, comm)
-    this.bulk = new MpiBulk(library, comm, processes, maxTag, () => this.#polling.expectArrival())
+    this.bulk = new MpiBulk(library, comm, processes, maxTag, {
+      process,
+      post: (peer, kind, header) => this.#post(peer, kind, header),
+      expectArrival: () => this.#polling.expectArrival(),
+    })
     this.#polling = new MpiPolling({
       poll: () => this.#progress(),
       moving: () => this.bulk.moving,
@@ -74,8 +80,8 @@ export class MpiProcess implements Fabric {
     this.counters.framesSent++
     this.counters.bytesSent += header.length * 4 + payloadBytes
     if (peer === this.process) {
-      const own = payload === undefined ? new Uint8Array(0) : new Uint8Array(payload)
-      this.#toSelf.push({ header: header.slice(), payload: own })
+      const own = payload === undefined ? nothing : new Uint8Array(payload)
+      this.#toSelf.push({ kind: 0, header: header.slice(), payload: own })
     } else {
       this.#outbox.send(peer, header, payload)
     }
@@ -129,19 +135,24 @@ export class MpiProcess implements Fabric {
     try {
       this.#outbox.beforePoll()
       for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
-        const { header, payload } = this.#toSelf.take()!
-        this.#taker.frame(this.process, header, payload)
+        const { kind, header, payload } = this.#toSelf.take()!
+        if (kind === 0) this.#taker.frame(this.process, header, payload)
+        else this.#taker.record(this.process, kind, header)
       }
       for (let n = 0; n < batchFrames && !this.#closed && this.#inbox.next(this.#taker); n++);
-      if (this.bulk.moving && !this.#closed) completed = this.bulk.progress()
+      if (this.bulk.active && !this.#closed) completed = this.bulk.progress()
     } finally {
       this.#delivering = false
     }
-    if (this.counters.framesReceived !== before || completed) {
-      this.#polling.arrived()
-      return this.counters.framesReceived !== before
-    }
-    return false
+    if (this.counters.framesReceived === before && !completed) return false
+    this.#polling.arrived()
+    return true
+  }
+
+  #post(peer: number, kind: number, header: Int32Array): void {
+    if (peer === this.process) this.#toSelf.push({ kind, header: header.slice(), payload: nothing })
+    else this.#outbox.post(peer, kind, header)
+    this.#polling.expectArrival()
   }
 
   /** One frame, at most. */
@@ -178,5 +189,10 @@ export class MpiProcess implements Fabric {
       this.counters.bytesReceived += header.length * 4 + payload.byteLength
       this.#sink!.frame(src, header, payload)
     },
+    record: (src, kind, header) => {
+      if (!this.#closed) this.bulk.record(src, kind, header)
+    },
   }
 }
+
+const nothing = new Uint8Array(0)

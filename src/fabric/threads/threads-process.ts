@@ -71,7 +71,7 @@ export class ThreadsProcess implements Fabric {
         post: (peer, kind, header) => this.#post(peer, kind, header, undefined),
         write: (peer, kind, header, payload, from, to) => {
           if (peer !== process) return this.#outbox.write(peer, kind, header, payload, from, to)
-          this.#post(peer, kind, header, payload.subarray(from, to))
+          this.#post(peer, kind, header, from === to ? undefined : payload.subarray(from, to))
           return true
         },
         schedule: () => this.#wakeUp(),

@@ -1,0 +1,274 @@
+import { RankweaveError } from '../errors.js'
+import type { BulkRole } from './fabric.js'
+
+/** Records between two processes that pair the sides of a transfer. They keep their order, as frames do. */
+export const bulkRecord = {
+  /** The receiver has joined. */
+  ready: 1,
+  /** Bytes, for fabrics that move them in records. */
+  data: 2,
+  /** The receiver has left. */
+  withdrawn: 3,
+  /** The sender moves no more bytes of this round than the header states. */
+  stopped: 4,
+} as const
+
+/** Words of a record. Sizes have a low word of 31 bits and a high one. */
+const word = { transferId: 0, round: 1, size: 2, moved: 4, wantsReply: 6 } as const
+const headerWords = 7
+
+/** One side of a transfer, from its call until its promise settles. */
+export interface BulkSide {
+  readonly role: BulkRole
+  readonly peer: number
+  readonly transferId: number
+  readonly buffer: Uint8Array
+  readonly sizeBytes: number
+  /** Of the records it sends. */
+  readonly header: Int32Array
+  /** Names what the two sides do together; drawn by the receiver. 0 while a sender waits for one. */
+  round: number
+  movedBytes: number
+  /** Why it ends, once it has been cancelled. */
+  error: RankweaveError | undefined
+  readonly resolve: () => void
+  readonly reject: (error: RankweaveError) => void
+}
+
+/** What carries the bytes of paired sides. */
+export interface BulkMover {
+  readonly process: number
+  post(peer: number, kind: number, header: Int32Array): void
+  lost(peer: number): RankweaveError | undefined
+  /** A receiver is about to be announced: bytes of its round may come from now on. */
+  expect(side: BulkSide): void
+  /** Both sides have joined: moves the bytes from the first on, and then calls `settle`. */
+  begin(side: BulkSide): void
+  /**
+   * Moves no further bytes of this round. True when the buffer is released; else `released` is called once it is, for a
+   * receiver after its sender has replied (`stopped`).
+   */
+  halt(side: BulkSide): boolean
+  /** The sender has moved the first `movedBytes` of this round and moves no more; true when the buffer is released. */
+  stopped(side: BulkSide, movedBytes: number): boolean
+  /** The promise of a side has settled: a rank may be waiting for it. */
+  settled(): void
+}
+
+/**
+ * Pairs the two sides of bulk transfers. A receiver draws a number for its round and announces itself; its sender begins when
+ * both have joined, and whatever belongs to another round is ignored. So a record of a transfer that has ended
+ * never concerns a later one with the same id.
+ *
+ * Memory: an entry per side that has not settled, and one at the sender's process per receiver that has announced itself
+ * before its sender; the receiver's end removes it.
+ */
+export class BulkPairing {
+  readonly #mover: BulkMover
+  readonly #senders = new Map<number, BulkSide>()
+  readonly #receivers = new Map<number, BulkSide>()
+  /** Receivers that joined before their senders. */
+  readonly #ready = new Map<number, { readonly round: number; readonly sizeBytes: number }>()
+  #lastRound = 0
+
+  constructor(mover: BulkMover) {
+    this.#mover = mover
+  }
+
+  /** No side waits or moves. */
+  get idle(): boolean {
+    return this.#senders.size + this.#receivers.size + this.#ready.size === 0
+  }
+
+  join(role: BulkRole, peer: number, transferId: number, buffer: Uint8Array): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const lost = this.#mover.lost(peer)
+      if (lost !== undefined) return reject(lost)
+      const sides = this.#sides(role)
+      const key = keyOf(peer, transferId)
+      if (sides.has(key)) return reject(this.#error(peer, transferId, `already has a ${role}`))
+      const sizeBytes = buffer.byteLength
+      const header = new Int32Array(headerWords)
+      header[word.transferId] = transferId
+      writeSize(header, word.size, sizeBytes)
+      const side: BulkSide = {
+        ...{ role, peer, transferId, buffer, sizeBytes, header, resolve, reject },
+        round: 0,
+        movedBytes: 0,
+        error: undefined,
+      }
+      sides.set(key, side)
+      if (role === 'receiver') this.#announce(side)
+      else this.#pair(side)
+    })
+  }
+
+  cancel(role: BulkRole, peer: number, transferId: number, error: RankweaveError): void {
+    const side = this.#sides(role).get(keyOf(peer, transferId))
+    if (side !== undefined) this.end(side, error)
+  }
+
+  /** Cancels a side. */
+  end(side: BulkSide, error: RankweaveError): void {
+    if (side.error !== undefined) return
+    side.error = error
+    const halted = side.round === 0 || this.#mover.halt(side)
+    if (side.round !== 0) {
+      if (side.role === 'receiver') this.#post(side, bulkRecord.withdrawn, halted ? 0 : 1)
+      else this.#post(side, bulkRecord.stopped)
+    }
+    if (halted) this.settle(side)
+  }
+
+  /** The side of a record with bytes, if it is of a round in progress. */
+  receiverOf(src: number, header: Int32Array): BulkSide | undefined {
+    const side = this.#receivers.get(keyOf(src, header[word.transferId]!))
+    return side !== undefined && side.round === header[word.round] && side.error === undefined
+      ? side
+      : undefined
+  }
+
+  /** A record other than `data`. */
+  record(src: number, kind: number, header: Int32Array): void {
+    const key = keyOf(src, header[word.transferId]!)
+    const round = header[word.round]!
+    if (kind === bulkRecord.stopped) {
+      const side = this.#receivers.get(key)
+      if (side?.round === round) this.#stopped(side, sizeIn(header, word.moved), sizeIn(header, word.size))
+      return
+    }
+    const sender = this.#senders.get(key)
+    if (kind === bulkRecord.ready) {
+      this.#ready.set(key, { round, sizeBytes: sizeIn(header, word.size) })
+      if (sender?.round === 0) this.#pair(sender)
+    } else if (this.#ready.get(key)?.round === round) {
+      this.#ready.delete(key)
+      // Nothing was moved: the header says so already.
+      if (header[word.wantsReply] === 1) this.#mover.post(src, bulkRecord.stopped, header)
+    } else if (sender?.round === round && sender.error === undefined) {
+      const halted = this.#mover.halt(sender)
+      if (header[word.wantsReply] === 1) this.#post(sender, bulkRecord.stopped)
+      if (halted) this.#restart(sender)
+    }
+  }
+
+  /** A halted side is no longer accessed: it ends, or waits for another partner. */
+  released(side: BulkSide): void {
+    if (side.error !== undefined) this.settle(side)
+    else this.#restart(side)
+  }
+
+  /** Ends a side whose buffer is released: all bytes have been moved, or it was cancelled. */
+  settle(side: BulkSide): void {
+    this.#sides(side.role).delete(keyOf(side.peer, side.transferId))
+    this.#mover.settled()
+    if (side.error === undefined) side.resolve()
+    else side.reject(side.error)
+  }
+
+  /** Ends the sides that `peer` takes part in, or all. No record comes from there any more. */
+  fail(error: RankweaveError, peer?: number): void {
+    for (const sides of [this.#senders, this.#receivers]) {
+      for (const side of [...sides.values()]) {
+        if (peer !== undefined && side.peer !== peer) continue
+        side.error ??= error
+        if (side.round === 0 || this.#mover.halt(side)) this.settle(side)
+      }
+    }
+    for (const key of [...this.#ready.keys()]) {
+      if (peer === undefined || peerOf(key) === peer) this.#ready.delete(key)
+    }
+  }
+
+  #announce(side: BulkSide): void {
+    side.round = 0
+    if (this.#isDetached(side)) return
+    this.#lastRound = this.#lastRound === 0x7fffffff ? 1 : this.#lastRound + 1
+    this.#enter(side, this.#lastRound)
+    this.#mover.expect(side)
+    this.#post(side, bulkRecord.ready)
+  }
+
+  /** Begins a sender whose receiver is ready. */
+  #pair(side: BulkSide): void {
+    const key = keyOf(side.peer, side.transferId)
+    const ready = this.#ready.get(key)
+    if (ready === undefined || this.#isDetached(side)) return
+    this.#ready.delete(key)
+    this.#enter(side, ready.round)
+    if (ready.sizeBytes === side.sizeBytes) {
+      this.#mover.begin(side)
+      return
+    }
+    side.error = this.#unequal(side, ready.sizeBytes, side.sizeBytes)
+    this.#post(side, bulkRecord.stopped)
+    this.settle(side)
+  }
+
+  /** Waits for a new partner. */
+  #restart(side: BulkSide): void {
+    if (side.role === 'receiver') {
+      this.#announce(side)
+      return
+    }
+    side.round = 0
+    this.#pair(side)
+  }
+
+  /** Ends a side that has no buffer any more. */
+  #isDetached(side: BulkSide): boolean {
+    if (side.buffer.byteLength === side.sizeBytes) return false
+    this.end(side, detachedInTransfer(side))
+    return true
+  }
+
+  #enter(side: BulkSide, round: number): void {
+    side.round = round
+    side.header[word.round] = round
+    side.movedBytes = 0
+  }
+
+  #stopped(side: BulkSide, movedBytes: number, sentBytes: number): void {
+    if (sentBytes !== side.sizeBytes) side.error ??= this.#unequal(side, side.sizeBytes, sentBytes)
+    if (this.#mover.stopped(side, movedBytes)) this.released(side)
+  }
+
+  #post(side: BulkSide, kind: number, wantsReply = 0): void {
+    const { header } = side
+    header[word.wantsReply] = wantsReply
+    writeSize(header, word.moved, side.role === 'sender' ? side.movedBytes : 0)
+    this.#mover.post(side.peer, kind, header)
+  }
+
+  #sides(role: BulkRole): Map<number, BulkSide> {
+    return role === 'sender' ? this.#senders : this.#receivers
+  }
+
+  #unequal({ peer, transferId }: BulkSide, expected: number, sent: number): RankweaveError {
+    return this.#error(
+      peer,
+      transferId,
+      `: the receiver expected ${expected} bytes, the sender sends ${sent}`,
+    )
+  }
+
+  #error(peer: number, transferId: number, what: string): RankweaveError {
+    const between = `transfer ${transferId} between process ${this.#mover.process} and ${peer}`
+    return new RankweaveError('ERR_FABRIC', `${between}${what.startsWith(':') ? '' : ' '}${what}`)
+  }
+}
+
+/** The error of a side whose buffer was detached while it was in flight. */
+export function detachedInTransfer({ role, peer, transferId }: BulkSide): RankweaveError {
+  const what = `the buffer of the ${role} was detached during transfer ${transferId}`
+  return new RankweaveError('ERR_FABRIC', `${what} with process ${peer}`)
+}
+
+const keyOf = (peer: number, transferId: number): number => peer * 2 ** 32 + (transferId >>> 0)
+const peerOf = (key: number): number => Math.floor(key / 2 ** 32)
+const sizeIn = (header: Int32Array, at: number): number => header[at]! + header[at + 1]! * 2 ** 31
+
+function writeSize(header: Int32Array, at: number, size: number): void {
+  header[at] = size % 2 ** 31
+  header[at + 1] = Math.floor(size / 2 ** 31)
+}
