@@ -1,7 +1,13 @@
-/** The index of a value in an ascending list without repetitions, or -1. */
+/** The index of a value in an ascending list without repetitions, or -1. O(1) in a list without gaps, else O(lg length). */
 export function indexIn(ascending: Int32Array, value: number): number {
+  const { length } = ascending
+  if (length === 0) return -1
+  // No value is further from the first than its difference.
+  const furthest = value - ascending[0]!
+  if (furthest < 0 || value > ascending[length - 1]!) return -1
+  if (furthest < length && ascending[furthest] === value) return furthest
   let low = 0
-  let high = ascending.length
+  let high = length
   while (low < high) {
     const middle = (low + high) >>> 1
     if (ascending[middle]! < value) low = middle + 1

@@ -69,7 +69,8 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
     return { id, hosted, table: rankTable(joined(size, gathered.items)), processes }
   }
   if (table.kind === 'none') throw new Error('a communicator without a table')
-  const worldRanks = hosted.map((index) => parent.worldRank(index))
+  const worldRanks = new Int32Array(hosted.length)
+  for (let i = 0; i < hosted.length; i++) worldRanks[i] = parent.worldRank(hosted[i]!)
   return { id, hosted, table: new DistributedTable(table.slices, start, size, ranks, worldRanks), processes }
 }
 

@@ -1,3 +1,4 @@
+import { indexIn } from '../../../../base/search.js'
 import type { CommTable } from '../../../table/comm-table.js'
 import { rankTable } from '../../../table/rank-table.js'
 import type { RowLocator } from '../exchange/row-locator.js'
@@ -13,23 +14,18 @@ export function partsOfRows(
 ): readonly SplitPart[] {
   const { words, width } = rows
   const count = words.length / width
-  const localIndex = new Map<number, number>()
-  parent.localRanks.forEach((rank, index) => {
-    localIndex.set(rank, index)
-  })
+  const { localRanks } = parent
   const parts: SplitPart[] = []
   for (let from = 0, to = 0; from < count; from = to) {
     const color = words[from * width]
     const hosted: number[] = []
     for (to = from; to < count && words[to * width] === color; to++) {
-      const index = localIndex.get(words[to * width + rowWord.rank]!)
-      if (index !== undefined) hosted.push(index)
+      const index = indexIn(localRanks, words[to * width + rowWord.rank]!)
+      if (index >= 0) hosted.push(index)
     }
     if (hosted.length === 0) continue
-    const first = from
-    const worldRanks = Int32Array.from({ length: to - from }, (_, i) =>
-      locator.worldRank(rows, (first + i) * width),
-    )
+    const worldRanks = new Int32Array(to - from)
+    for (let row = from; row < to; row++) worldRanks[row - from] = locator.worldRank(rows, row * width)
     const leader = worldRanks[0]!
     const table: CommTable = rankTable(worldRanks)
     parts.push({
