@@ -10,6 +10,7 @@ import { runWithTimeout } from './run-with-timeout.js'
 
 const programSources = fileURLToPath(new URL('programs/', import.meta.url))
 const baselineSources = fileURLToPath(new URL('baselines/', import.meta.url))
+const heapMegabytes = 12_000
 const root = fileURLToPath(new URL('../', import.meta.url))
 
 /** A program of `programs/`, and the world it runs on. */
@@ -110,6 +111,17 @@ export class BuiltPrograms {
       name,
       how: `node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
       run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+    }
+  }
+
+  /** A world of logical processes on `local`, in one process that may use most of the memory. */
+  onLocal(name: string, world: OurWorld, limitSeconds: number): Implementation {
+    const argument = JSON.stringify({ ...world, fabric: 'local' })
+    const words = [`--max-old-space-size=${heapMegabytes}`, `${this.#folder}bench/child.js`, argument]
+    return {
+      name,
+      how: `node ${process.version}, ${world.ranks} ranks on ${world.processes ?? 1} logical processes`,
+      run: () => runWithTimeout(process.execPath, words, limitSeconds),
     }
   }
 

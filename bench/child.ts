@@ -5,20 +5,21 @@ import { isRankweaveError, type Main, mpi, run } from '../src/entry/index.js'
 const { program, ranks, fabric, processes, args } = JSON.parse(process.argv[2]) as {
   readonly program: string
   readonly ranks: number
-  readonly fabric: 'threads' | 'mpi'
+  readonly fabric: 'local' | 'threads' | 'mpi'
   readonly processes: number
   readonly args: unknown
 }
 const url = new URL(`programs/${program}.js`, import.meta.url)
 
 if (fabric === 'mpi') await onMpi()
-else print(program === 'loss' ? await loss() : await onThreads())
+else print(program === 'loss' ? await loss() : await inOneProcess())
 
 function print(figures: object): void {
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 }
 
-async function onThreads(): Promise<object> {
+/** Worker threads, or logical processes. */
+async function inOneProcess(): Promise<object> {
   const rssBefore = process.memoryUsage.rss()
   const begin = performance.now()
   const [first] = await run<object | null, unknown>(url, { ranks, processes, fabric, args })

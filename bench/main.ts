@@ -83,6 +83,7 @@ function describe({
   targetOf,
   targetIs,
   failed,
+  shown,
 }: Figure): string {
   const number = (value: number | null) => (value === null ? 'none' : value.toPrecision(4))
   const theirs = peer === null ? '' : `  baseline ${number(peer)}, ratio ${number(ratio)}`
@@ -90,5 +91,6 @@ function describe({
   const goal =
     target === null ? '' : `  target ${bound === '' ? '' : `${bound} `}${target}: ${met ? 'met' : 'MISSED'}`
   const trouble = typeof failed === 'string' ? `  (${failed})` : ''
-  return `${name.padEnd(64)} ${number(ours).padStart(9)} ${unit}${theirs}${goal}${trouble}`
+  const more = typeof shown === 'string' ? `\n    ${shown}` : ''
+  return `${name.padEnd(64)} ${number(ours).padStart(9)} ${unit}${theirs}${goal}${trouble}${more}`
 }

@@ -80,6 +80,41 @@ static double sorting(std::vector<Entry> entries) {
   return took;
 }
 
+static const uint32_t undefined_one_in = 20;
+
+// The split of bench/programs/irregular.ts from the colors and keys of all ranks, on one core: new rank and size of every rank.
+static void irregular(size_t n, uint32_t colors, int runs) {
+  std::vector<int32_t> color(n), key(n), new_rank(n), size(n);
+  for (size_t i = 0; i < n; i++) {
+    const bool defined = (uint32_t)draw() % undefined_one_in != 0 || colors == 1;
+    const int32_t drawn = (int32_t)((uint32_t)draw() % colors);
+    color[i] = defined ? drawn : -1;
+    key[i] = draw();
+  }
+  std::vector<Entry> entries(n);
+  memset((void *)entries.data(), 1, n * sizeof(Entry));
+  for (int run = 0; run < runs; run++) {
+    const double begin = now();
+    size_t count = 0;
+    for (size_t i = 0; i < n; i++) {
+      new_rank[i] = -1;
+      size[i] = 0;
+      if (color[i] >= 0) entries[count++] = {color[i], key[i], (int32_t)i};
+    }
+    std::sort(entries.begin(), entries.begin() + count);
+    for (size_t from = 0, to = 0; from < count; from = to) {
+      for (to = from; to < count && entries[to].color == entries[from].color; to++)
+        new_rank[entries[to].rank] = (int32_t)(to - from);
+      for (size_t i = from; i < to; i++) size[entries[i].rank] = (int32_t)(to - from);
+    }
+    printf("%s%.6f", run ? "," : "", now() - begin);
+  }
+  double digest = 0;
+  for (size_t i = 0; i < n; i++) digest += (new_rank[i] + 1.0) * (i % 89 + 1) + size[i];
+  // The last item is no time.
+  printf(",%.0f", digest);
+}
+
 int main(int argc, char **argv) {
   const size_t n = strtoull(argv[2], nullptr, 10);
   const int runs = atoi(argv[3]);
@@ -92,6 +127,8 @@ int main(int argc, char **argv) {
     std::vector<Entry> all(n);
     for (size_t i = 0; i < n; i++) all[i] = {(int32_t)(i % 1000), draw(), (int32_t)i};
     for (int run = 0; run < runs; run++) printf("%s%.6f", run ? "," : "", sorting(all));
+  } else if (strcmp(argv[1], "irregular") == 0) {
+    irregular(n, (uint32_t)atoi(argv[4]), runs);
   } else {
     std::vector<Entry> own(n / 2), peer(n / 2);
     for (size_t i = 0; i < n / 2; i++) own[i] = {0, draw(), (int32_t)i};

@@ -13,6 +13,8 @@ export interface SplitBaseline {
   readonly how: string
   /** Seconds of every run; null without a compiler. */
   seconds(mode: 'conventional' | 'merging' | 'sort', entries: number, runs: number): number[] | null
+  /** Seconds of the split of programs/irregular.ts by `std::sort`, on one core, and the digest of its result. */
+  irregular(ranks: number, colors: number, runs: number): { seconds: number[]; digest: number } | null
   close(): void
 }
 
@@ -27,12 +29,17 @@ export function compileSplitBaseline(): SplitBaseline {
     said(compiler, [...flags, '-o', program, source])
     const seconds: SplitBaseline['seconds'] = (mode, entries, runs) =>
       JSON.parse(said(program, [mode, entries, runs].map(String))) as number[]
-    return { how: `${version}, ${flags.join(' ')}`, seconds, close }
+    const irregular: SplitBaseline['irregular'] = (ranks, colors, runs) => {
+      const words = ['irregular', ranks, runs, colors].map(String)
+      const figures = JSON.parse(said(program, words)) as number[]
+      return { seconds: figures.slice(0, -1), digest: figures.at(-1)! }
+    }
+    return { how: `${version}, ${flags.join(' ')}`, seconds, irregular, close }
   } catch (error) {
     close()
     const { code, message } = error as NodeJS.ErrnoException
     const why = code === 'ENOENT' ? `no compiler ${compiler} here` : message.split('\n')[0]
-    return { how: `none: ${why}`, seconds: () => null, close: () => {} }
+    return { how: `none: ${why}`, seconds: () => null, irregular: () => null, close: () => {} }
   }
 }
 

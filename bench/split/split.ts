@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from '../bench.js'
 import { BuiltPrograms } from '../build-programs.js'
 import { figuresOf } from '../comparison.js'
+import { replicationFigures } from './figure-2-2.js'
 import { paperSeconds } from './paper-table.js'
+import { phaseFigures } from './phases.js'
 import { compileSplitBaseline, type SplitBaseline } from './split-baseline.js'
 import { splitPlot } from './split-plot.js'
 import { splitSuites } from './split-suites.js'
@@ -27,6 +29,9 @@ export const splitBench: Bench = {
       if (wanted('kernel')) yield* kernelFigures(baseline, runs)
       if (['threads64', 'mpi'].some((name) => wanted(name) || options.only?.startsWith(name) === true)) {
         yield* worldFigures(options)
+      }
+      if (wanted('phases') || wanted('figure2.2') || /^(phases|figure)/.test(options.only ?? '')) {
+        yield* processFigures(baseline, options)
       }
       for (const millions of quick ? [8] : [8, 16, 32, 64, 128]) {
         if (wanted(`table${millions}M`)) yield* tableFigures(millions, quick ? 3 : 5, rows)
@@ -174,6 +179,17 @@ async function* worldFigures(options: BenchOptions): AsyncGenerator<Figure> {
   const built = new BuiltPrograms(libraries)
   try {
     yield* figuresOf(splitSuites(built, libraries), options)
+  } finally {
+    built.close()
+  }
+}
+
+/** Whole splits of many ranks: every phase on real processes, and distributed tables compared with replicated ones. */
+async function* processFigures(baseline: SplitBaseline, options: BenchOptions): AsyncGenerator<Figure> {
+  const built = new BuiltPrograms(libraries)
+  try {
+    yield* phaseFigures(built, baseline, options)
+    yield* replicationFigures(built, options)
   } finally {
     built.close()
   }
