@@ -1,8 +1,9 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { abortedError, misfitSignal, onAbort } from '../process/abort.js'
+import { misfitSignal } from '../process/abort.js'
 import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
 import type { WaitOptions } from '../process/wait-options.js'
-import type { Pending, Waiter } from './message/pending.js'
+import { waitForSeveral } from './joint-wait.js'
+import type { Pending } from './message/pending.js'
 
 /** Result of `test`. */
 export type Tested<T> = { readonly done: false } | { readonly done: true; readonly value: T }
@@ -40,7 +41,7 @@ export class Request<T> {
    * @see MPI-4.1 §3.7.3 (MPI_Test)
    */
   async test(): Promise<Tested<T>> {
-    await progress([this])
+    await progress([this], allSettled)
     if (!this.pending.settled) return { done: false }
     return { done: true, value: this.pending.result }
   }
@@ -78,18 +79,20 @@ export function waitall<const R extends readonly Request<unknown>[]>(
   const misfit = misfitWait('waitall', requests, options)
   if (misfit !== undefined) return Promise.reject(misfit)
   const values = () => requests.map(({ pending }) => pending.result) as Values<R>
-  const failed = (request: Request<unknown>) => request.pending.settled && !succeeded(request)
   let open = 0
-  for (const request of requests) if (!request.pending.settled) open++
-  if (open === 0 || requests.some(failed)) return settledInTurn(values)
-  return watch(requests, options?.signal, 'waitall', (settled) => {
-    open--
-    return open === 0 || !succeeded(settled) ? values : undefined
-  })
+  for (const { pending } of requests) {
+    if (pending.failure !== undefined) return settledInTurn(values)
+    if (!pending.settled) open++
+  }
+  if (open === 0) return settledInTurn(values)
+  return waitForSeveral(requests, options?.signal, 'waitall', (settled, left) =>
+    left === 0 || settled.failure !== undefined ? values : undefined,
+  )
 }
 
 /**
- * Resolves when one has completed, to its index (the lowest, if several have) and value.
+ * Resolves when one has completed, to its index (the lowest, if several have) and value. A call takes time in proportion
+ * to the number of requests.
  *
  * @throws ERR_REQUEST for an empty list; the error of the request that completed, if it failed
  * @see MPI-4.1 §3.7.5 (MPI_Waitany)
@@ -100,10 +103,12 @@ export function waitany<const R extends readonly Request<unknown>[]>(
 ): Promise<Completed<R>> {
   const misfit = misfitWait('waitany', requests, options) ?? emptyList('waitany', requests)
   if (misfit !== undefined) return Promise.reject(misfit)
-  const valueAt = (index: number) => () => completed(requests, index)
-  const ready = requests.findIndex(({ pending }) => pending.settled)
-  if (ready >= 0) return settledInTurn(valueAt(ready))
-  return watch(requests, options?.signal, 'waitany', (settled) => valueAt(requests.indexOf(settled)))
+  const ready = firstSettled(requests)
+  if (ready >= 0) return settledInTurn(() => completed(requests, ready))
+  return waitForSeveral(requests, options?.signal, 'waitany', (settled) => {
+    const index = requests.findIndex(({ pending }) => pending === settled)
+    return () => completed(requests, index)
+  })
 }
 
 /**
@@ -117,7 +122,10 @@ export async function waitsome<const R extends readonly Request<unknown>[]>(
   options?: WaitOptions,
 ): Promise<Completed<R>[]> {
   await waitany(requests, options)
-  return requests.flatMap(({ pending }, index) => (pending.settled ? [completed(requests, index)] : []))
+  const done: Completed<R>[] = []
+  for (let i = 0; i < requests.length; i++)
+    if (requests[i]!.pending.settled) done.push(completed(requests, i))
+  return done
 }
 
 /** Whether all have completed. @throws the error of the first that failed @see MPI-4.1 §3.7.5 (MPI_Testall) */
@@ -125,7 +133,7 @@ export async function testall<const R extends readonly Request<unknown>[]>(
   requests: R,
 ): Promise<{ readonly done: false } | { readonly done: true; readonly values: Values<R> }> {
   requireRequests('testall', requests)
-  await progress(requests)
+  await progress(requests, allSettled)
   const values: unknown[] = []
   for (const { pending } of requests) {
     if (!pending.settled) return { done: false }
@@ -139,28 +147,42 @@ export async function testany<const R extends readonly Request<unknown>[]>(
   requests: R,
 ): Promise<{ readonly done: false } | ({ readonly done: true } & Completed<R>)> {
   requireRequests('testany', requests)
-  await progress(requests, 'any')
-  const index = requests.findIndex(({ pending }) => pending.settled)
+  await progress(requests, firstSettled)
+  const index = firstSettled(requests)
   return index < 0 ? { done: false } : { done: true, ...completed(requests, index) }
 }
 
-/** Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again. */
-function progress(requests: readonly Request<unknown>[], enough: 'all' | 'any' = 'all'): Promise<void> {
-  const done = () =>
-    enough === 'all'
-      ? requests.every(({ pending }) => pending.settled)
-      : requests.some(({ pending }) => pending.settled)
-  if (done()) return resolvedInTurn(undefined)
-  requests.find(({ pending }) => !pending.settled)?.pending.owner.poll()
-  return done() ? resolvedInTurn(undefined) : nextTurn()
+/**
+ * Delivers frames; if the requests are still incomplete, lets timers and I/O run before the caller tests them again.
+ *
+ * @param found the index that completes the test, negative as long as there is none
+ */
+function progress(
+  requests: readonly Request<unknown>[],
+  found: (requests: readonly Request<unknown>[]) => number,
+): Promise<void> {
+  if (found(requests) >= 0) return resolvedInTurn(undefined)
+  requests[firstPending(requests)]?.pending.owner.poll()
+  return found(requests) >= 0 ? resolvedInTurn(undefined) : nextTurn()
 }
+
+/** Index of the first request that has completed, -1 when none has. */
+function firstSettled(requests: readonly Request<unknown>[]): number {
+  for (let i = 0; i < requests.length; i++) if (requests[i]!.pending.settled) return i
+  return -1
+}
+
+/** Index of the first request that has not completed, -1 when all have. */
+function firstPending(requests: readonly Request<unknown>[]): number {
+  for (let i = 0; i < requests.length; i++) if (!requests[i]!.pending.settled) return i
+  return -1
+}
+
+/** 0 when all have completed, else -1. */
+const allSettled = (requests: readonly Request<unknown>[]) => (firstPending(requests) < 0 ? 0 : -1)
 
 function completed<R extends readonly Request<unknown>[]>(requests: R, index: number): Completed<R> {
   return { index, value: requests[index]!.pending.result as Values<R>[number] }
-}
-
-function succeeded({ pending }: Request<unknown>): boolean {
-  return pending.failure === undefined
 }
 
 function settledInTurn<T>(value: () => T): Promise<T> {
@@ -169,52 +191,6 @@ function settledInTurn<T>(value: () => T): Promise<T> {
   } catch (error) {
     return new Promise((_, reject) => inTurn(() => reject(error)))
   }
-}
-
-/**
- * Waits on all of `requests` at once.
- *
- * @param decide called as each one settles; returns the outcome of the wait, once that is known
- */
-function watch<R extends Request<unknown>, T>(
-  requests: readonly R[],
-  signal: AbortSignal | undefined,
-  name: string,
-  decide: (settled: R) => (() => T) | undefined,
-): Promise<T> {
-  if (signal?.aborted) return Promise.reject(abortedError(name, signal))
-  return new Promise((resolve, reject) => {
-    const watched: { readonly pending: Pending<unknown>; readonly waiter: Waiter }[] = []
-    let ignore: (() => void) | undefined
-    const leave = () => {
-      ignore?.()
-      for (const { pending, waiter } of watched) pending.detach(waiter)
-    }
-    for (const request of requests) {
-      const { pending } = request
-      if (pending.settled) continue
-      const settled = () => {
-        const outcome = decide(request)
-        if (outcome === undefined) return
-        leave()
-        inTurn(() => {
-          try {
-            resolve(outcome())
-          } catch (error) {
-            reject(error)
-          }
-        })
-      }
-      const waiter = { hasSignal: signal !== undefined, settled }
-      pending.attach(waiter)
-      watched.push({ pending, waiter })
-    }
-    if (signal === undefined) return
-    ignore = onAbort(signal, () => {
-      leave()
-      reject(abortedError(name, signal))
-    })
-  })
 }
 
 function emptyList(name: string, requests: readonly unknown[]): RankweaveError | undefined {

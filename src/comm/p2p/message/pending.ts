@@ -26,11 +26,22 @@ export interface Waiter {
 }
 
 /**
+ * A wait for several operations, which blocks their ranks itself, once. It does not leave the operations one by one when
+ * it is over: they ignore it then, and the next one takes its place.
+ */
+export interface JointWaiter {
+  readonly isOver: boolean
+  settled(operation: Pending<unknown>): void
+}
+
+/**
  * A started operation of one rank. It settles once, whether or not the rank waits for it, and an error that no wait
  * collects stays here: there is no promise whose rejection could be unhandled.
  */
 export abstract class Pending<T> {
   readonly owner: Owner
+  /** The wait for several operations that this one is part of; another one at the same time attaches a waiter. */
+  joint: JointWaiter | undefined
   #state: 'pending' | 'fulfilled' | 'rejected' = 'pending'
   #value: T | undefined
   #error: RankweaveError | undefined
@@ -53,7 +64,12 @@ export abstract class Pending<T> {
   }
 
   get awaited(): boolean {
-    return this.#waiters !== undefined && this.#waiters.length > 0
+    return (this.#waiters !== undefined && this.#waiters.length > 0) || this.joint?.isOver === false
+  }
+
+  /** Whether a signal can cancel it. */
+  get hasSignal(): boolean {
+    return this.#signal !== undefined
   }
 
   /** Why it failed, if it has. */
@@ -159,12 +175,17 @@ export abstract class Pending<T> {
 
   #settle(): void {
     this.#ignoreSignal?.()
+    const { joint } = this
     const waiters = this.#waiters
-    if (waiters === undefined) return
-    this.#waiters = undefined
-    // The rank is awake from now on, even if its continuation has to wait for the next turn.
-    for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
-    for (const waiter of waiters) waiter.settled()
+    if (waiters !== undefined) {
+      this.#waiters = undefined
+      // The rank is awake from now on, even if its continuation has to wait for the next turn.
+      for (const waiter of waiters) this.owner.unblock(this.#countsAsSignalled(waiter))
+      for (const waiter of waiters) waiter.settled()
+    }
+    if (joint === undefined) return
+    this.joint = undefined
+    if (!joint.isOver) joint.settled(this)
   }
 }
 
