@@ -1,6 +1,6 @@
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
-import type { ProcessTable } from '../table/rank-table.js'
+import type { ProcessTable } from '../table/process-table.js'
 import type { Lane } from './lane.js'
 import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
@@ -73,7 +73,7 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   }
   const peers = slot.exchange?.awaited() ?? []
   const others = peers.map((peer) => {
-    const process = `process ${processes.processes[peer]!}`
+    const process = `process ${processes.processes.at(peer)}`
     return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process
   })
   return others.length === 0 ? who : `${who} for data from ${others.join(', ')}`

@@ -35,7 +35,9 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#state = state
     this.#hosted = state.localRanks.length
     this.#lanes = new Lanes(state, this)
-    for (const process of state.processes.processes) this.#failed ??= state.runtime.lostPeer(process)
+    for (const process of state.runtime.lostPeers) {
+      if (state.processes.processes.includes(process)) this.#failed ??= state.runtime.lostPeer(process)
+    }
   }
 
   /**

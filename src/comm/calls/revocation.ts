@@ -42,6 +42,6 @@ function inform(state: CommContext, payload: Uint8Array, direct: boolean): void 
   const { count, processes } = state.processes
   const header = Int32Array.of(frameKind.revoke, id.leader, id.counter)
   for (const distance of revocationDistances(count, direct)) {
-    runtime.send(processes[(processIndex + distance) % count]!, header, payload)
+    runtime.send(processes.at((processIndex + distance) % count), header, payload)
   }
 }

@@ -98,7 +98,7 @@ export class SlotExchange implements Exchange {
     }
     const { runtime, processes } = this.#state
     const { maxPayloadBytes } = runtime.fabric
-    const process = processes.processes[peer]!
+    const process = processes.processes.at(peer)
     const total = payload.byteLength
     const header = this.#header
     header[collectiveWord.step] = step

@@ -10,13 +10,9 @@ import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { CommTable } from '../table/comm-table.js'
 import { Group } from '../table/group.js'
-import {
-  type LocalRankTable,
-  type ProcessTable,
-  processTable,
-  rankTable,
-  unplacedProcesses,
-} from '../table/rank-table.js'
+import type { ProcessList } from '../table/process-list.js'
+import { ProcessTable, processTable, ranksHostedBy } from '../table/process-table.js'
+import { type LocalRankTable, rankTable } from '../table/rank-table.js'
 import { SharedTables } from '../table/shared-tables.js'
 import { SliceService } from '../table/slice-service.js'
 import { Transfers } from '../transfer/transfers.js'
@@ -32,7 +28,7 @@ export class CommRuntime extends Runtime<CommState> {
   /** The distributed tables of all its communicators. */
   readonly slices = new SliceService(this)
 
-  createContext(id: ContextId, table: CommTable, processes?: Int32Array): CommState {
+  createContext(id: ContextId, table: CommTable, processes?: ProcessList): CommState {
     return this.router.open(id, () => new CommState(this, id, table, processes))
   }
 
@@ -70,7 +66,6 @@ export class CommState implements CommContext, FrameContext {
   readonly wasDistributed: boolean
   #table: CommTable
   #processes: ProcessTable
-  #indexOfProcess: Map<number, number> | undefined
   #placing: Promise<LocalRankTable> | undefined
   #group: Group | undefined
   #matching: Matching | undefined
@@ -83,20 +78,20 @@ export class CommState implements CommContext, FrameContext {
    * @param processes world processes that host ranks, that of rank 0 first: for a distributed table, which does not
    *   have them, and for one that was distributed, so that every process uses the same numbers
    */
-  constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: Int32Array) {
+  constructor(runtime: CommRuntime, id: ContextId, table: CommTable, processes?: ProcessList) {
     this.runtime = runtime
     this.id = id
     this.#table = table
     this.wasDistributed = processes !== undefined
     if (table.kind === 'distributed') {
       table.slices.retain()
-      this.#processes = unplacedProcesses(processes!)
+      this.#processes = new ProcessTable(processes!, undefined, runtime.layout)
+      this.localRanks = table.localRanks
     } else {
       this.#processes = processTable(table, runtime.layout, processes)
+      this.localRanks = ranksHostedBy(runtime.process, table, runtime.layout)
     }
-    this.processIndex = this.processes.processes.indexOf(runtime.process)
-    this.localRanks =
-      table.kind === 'distributed' ? table.localRanks : ranksOf(this.processes, this.processIndex)
+    this.processIndex = this.indexOfProcess(runtime.process)
     this.collectives = new CollectiveEngine(this)
     this.#shareRanks()
   }
@@ -116,14 +111,7 @@ export class CommState implements CommContext, FrameContext {
 
   /** Index in `processes` of a world process that hosts ranks of this communicator. */
   indexOfProcess(process: number): number {
-    const { processes } = this.#processes
-    if (processes[process] === process) return process
-    if (this.#indexOfProcess === undefined) {
-      this.#indexOfProcess = new Map()
-      for (let index = 0; index < processes.length; index++)
-        this.#indexOfProcess.set(processes[index]!, index)
-    }
-    return this.#indexOfProcess.get(process)!
+    return this.#processes.processes.indexOf(process)
   }
 
   processOfRank(rank: number): number | Promise<number> {
@@ -258,15 +246,11 @@ export class CommState implements CommContext, FrameContext {
     return this.#tables !== undefined
   }
 
-  /** A replicated rank table and the processes of its ranks need not be in every process of a node. */
+  /** A replicated rank table need not be in every process of a node. */
   #shareRanks(): void {
     const table = this.#table
     if (table.kind !== 'replicated') return
-    const record = { worldRanks: table.worldRanks, processes: this.#processes }
-    this.tables.share('ranks', record, (shared) => {
-      table.adopt(shared.worldRanks)
-      this.#processes = shared.processes
-    })
+    this.tables.share('ranks', { worldRanks: table.worldRanks }, (shared) => table.adopt(shared.worldRanks))
   }
 
   /** Fails every pending and later operation on this communicator, in this process only. */
@@ -283,19 +267,4 @@ export class CommState implements CommContext, FrameContext {
     this.#transfers?.fail(error, peer)
     this.collectives.fail(error)
   }
-}
-
-function ranksOf(table: ProcessTable, processIndex: number): Int32Array {
-  const { runStart, runProcess } = table
-  let count = 0
-  for (let run = 0; run < runProcess.length; run++) {
-    if (runProcess[run] === processIndex) count += runStart[run + 1]! - runStart[run]!
-  }
-  const ranks = new Int32Array(count)
-  let at = 0
-  for (let run = 0; run < runProcess.length; run++) {
-    if (runProcess[run] !== processIndex) continue
-    for (let rank = runStart[run]!; rank < runStart[run + 1]!; rank++) ranks[at++] = rank
-  }
-  return ranks
 }

@@ -2,7 +2,8 @@ import { bytesOf, wordsOf } from '../../base/bytes.js'
 import type { Exchange } from '../calls/exchange.js'
 import { bcastBytes } from '../calls/exchange-patterns.js'
 import { processOf } from '../process/world-layout.js'
-import { type LocalRankTable, processTable } from '../table/rank-table.js'
+import { processesOf } from '../table/process-table.js'
+import type { LocalRankTable } from '../table/rank-table.js'
 import type { CommState } from './comm-state.js'
 
 /**
@@ -18,8 +19,9 @@ export async function contextOver(
   const leader = table.lookup(0)
   const root = processes.processes.indexOf(processOf(runtime.layout, leader))
   const counter = await drawCounterOn(parent, exchange, root)
-  const hosts = processTable(table, runtime.layout).processes
-  return hosts.includes(runtime.process) ? runtime.createContext({ leader, counter }, table) : null
+  return processesOf(table, runtime.layout).includes(runtime.process)
+    ? runtime.createContext({ leader, counter }, table)
+    : null
 }
 
 /** Step of the exchange that a new context takes, distinct from those of the collective around it. */

@@ -36,7 +36,7 @@ export class Matching implements SendWithdrawal {
   readonly #unexpected: UnexpectedMessages
   readonly #arrivals: Arrivals
   readonly #sends: SendPath
-  #anyLost: boolean
+  #anyLost = false
   #failed: RankweaveError | undefined
 
   constructor(state: CommContext) {
@@ -55,7 +55,7 @@ export class Matching implements SendWithdrawal {
       this.#arrivals,
       this.envelopes,
     )
-    this.#anyLost = state.processes.processes.some((peer) => state.runtime.lostPeer(peer) !== undefined)
+    for (const peer of state.runtime.lostPeers) this.#anyLost ||= state.processes.processes.includes(peer)
     if (this.#anyLost) this.short.stop()
   }
 

@@ -26,6 +26,10 @@ export class Failures {
     return true
   }
 
+  get lostPeers(): Iterable<number> {
+    return this.#lost.keys()
+  }
+
   /** The error of an operation that needs process `peer`, if that process is lost. */
   lostPeer(peer: number): RankweaveError | undefined {
     const reason = this.#lost.get(peer)

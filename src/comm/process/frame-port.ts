@@ -38,6 +38,8 @@ export interface FramePort {
   onService(kind: number, handler: ServiceHandler): void
   /** Notifies a service of lost processes and of the end of the world. */
   onTrouble(service: Trouble): void
+  /** World processes that are lost. */
+  readonly lostPeers: Iterable<number>
   /** The error of an operation that needs process `peer`, if that process is lost. */
   lostPeer(peer: number): RankweaveError | undefined
 }

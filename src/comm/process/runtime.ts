@@ -100,6 +100,10 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
     this.#failures.listen(service)
   }
 
+  get lostPeers(): Iterable<number> {
+    return this.#failures.lostPeers
+  }
+
   lostPeer(peer: number): RankweaveError | undefined {
     return this.#failures.lostPeer(peer)
   }

@@ -3,7 +3,8 @@ import type { ContextId } from '../process/context-id.js'
 import type { ProcessPort } from '../process/process-port.js'
 import type { Transfers } from '../transfer/transfers.js'
 import type { CommTable } from './comm-table.js'
-import type { LocalRankTable, ProcessTable } from './rank-table.js'
+import type { ProcessTable } from './process-table.js'
+import type { LocalRankTable } from './rank-table.js'
 
 /** One communicator in one process, as messages, collective calls and tables see it. */
 export interface CommContext {

@@ -8,8 +8,8 @@ import type { HostedSlice, SliceService, TableId } from './slice-service.js'
 export interface SlicePlaces {
   readonly id: TableId
   readonly bounds: SliceBounds
-  /** World process that serves every slice. */
-  readonly servers: Int32Array
+  /** World process that serves a slice. */
+  server(slice: number): number
   /** World process that counts the processes that still use the table. */
   readonly home: number
   /** The slice that this process serves, if any. */
@@ -53,10 +53,10 @@ export class SharedSlices {
     this.#cache = new AddressCache(cacheRows)
   }
 
-  /** Bytes retained here for all communicators of the split: slice, addresses, bounds. */
+  /** Bytes retained here for all communicators of the split: slice, bounds, cache. */
   get sizeBytes(): number {
-    const { hosted, servers, bounds } = this.places
-    return (hosted?.worldRanks.byteLength ?? 0) + servers.byteLength + bounds.sizeBytes
+    const { hosted, bounds } = this.places
+    return (hosted?.worldRanks.byteLength ?? 0) + bounds.sizeBytes + this.#cache.sizeBytes
   }
 
   get statistics(): LookupStatistics {
@@ -83,7 +83,7 @@ export class SharedSlices {
 
   /** World ranks at positions `from` to `from + count - 1`: one request per slice, no entry in the cache. */
   async range(from: number, count: number): Promise<Int32Array> {
-    const { id, bounds, servers } = this.places
+    const { id, bounds } = this.places
     const worldRanks = new Int32Array(count)
     const parts: Promise<void>[] = []
     this.#asking++
@@ -98,7 +98,7 @@ export class SharedSlices {
         else {
           this.#asked += end - first
           this.#messages++
-          parts.push(this.#service.getRange(id, servers[slice]!, first, end - first).then(put))
+          parts.push(this.#service.getRange(id, this.places.server(slice), first, end - first).then(put))
         }
         at = end
       }
@@ -112,7 +112,7 @@ export class SharedSlices {
 
   /** World ranks at these positions: one request per server, no entry in the cache. */
   async gather(positions: Int32Array): Promise<Int32Array> {
-    const { id, bounds, servers } = this.places
+    const { id, bounds } = this.places
     const worldRanks = new Int32Array(positions.length)
     const remote = new Map<number, number[]>()
     for (let i = 0; i < positions.length; i++) {
@@ -122,7 +122,7 @@ export class SharedSlices {
         worldRanks[i] = here
         continue
       }
-      const server = servers[bounds.sliceOf(positions[i]!)]!
+      const server = this.places.server(bounds.sliceOf(positions[i]!))
       const wanted = remote.get(server)
       if (wanted === undefined) remote.set(server, [i])
       else wanted.push(i)
@@ -186,8 +186,8 @@ export class SharedSlices {
 
   /** Requests of one turn are sent together, one message per server. */
   #ask(position: number): Promise<number> {
-    const { bounds, servers } = this.places
-    const server = servers[bounds.sliceOf(position)]!
+    const { bounds } = this.places
+    const server = this.places.server(bounds.sliceOf(position))
     let batch = this.#batches.get(server)
     if (batch === undefined) {
       const positions: number[] = []

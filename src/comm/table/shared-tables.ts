@@ -42,7 +42,12 @@ export class SharedTables {
     this.#state = state
     const { layout, process } = state.runtime
     const node = layout.nodeOfProcess[process]
-    this.#owner = state.processes.processes.find((peer) => layout.nodeOfProcess[peer] === node) ?? process
+    this.#owner = process
+    for (const peer of state.processes.processes) {
+      if (layout.nodeOfProcess[peer] !== node) continue
+      this.#owner = peer
+      break
+    }
   }
 
   /**

@@ -20,8 +20,9 @@ export interface HostedSlice {
 export interface TableHome {
   /** Processes that use the table: each reports once that it no longer does. */
   readonly users: number
-  /** World processes that host slices. */
-  readonly hosts: Int32Array
+  /** Number of hosts, and the world process of each. */
+  readonly hosts: number
+  host(index: number): number
 }
 
 const word = { leader: 1, counter: 2, seq: 3, request: 4, from: 5, count: 6 } as const
@@ -202,7 +203,8 @@ export class SliceService {
   #dropWhenReleased(id: TableId): void {
     const { home, released } = this.#entry(id)
     if (home === undefined || released < home.users) return
-    for (const host of home.hosts) {
+    for (let index = 0; index < home.hosts; index++) {
+      const host = home.host(index)
       if (host !== this.#runtime.process) this.#runtime.send(host, headerOf(frameKind.tableDrop, id))
     }
     this.#drop(id)

@@ -88,7 +88,7 @@ function collectives(state: CommState): CollectiveState[] {
     const open: OpenCollective[] = []
     for (const { seq, call, exchange } of lane.slots.values()) {
       if (call === undefined) continue
-      const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes[index]!)
+      const awaited = (exchange?.awaited() ?? []).map((index) => state.processes.processes.at(index))
       open.push({ seq, call: describeSignature(call.signature), awaited })
     }
     // Concerns no other process, and no rank waits for it.

@@ -1,6 +1,6 @@
 import { indexIn, rangeAt } from '../../../base/search.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { ProcessTable } from '../../table/rank-table.js'
+import type { ProcessTable } from '../../table/process-table.js'
 
 // Which process hosts a rank, and conversion between lists by process and lists by rank.
 

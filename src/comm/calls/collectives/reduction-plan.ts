@@ -8,7 +8,10 @@ const planStep = 32
 /** How the reductions of a communicator combine, unless its processes have yet to plan it by {@link planTogether}. */
 export function reductionPlan(state: CollectiveContext): TreePlan | undefined {
   if (state.reductionPlan === undefined && !state.wasDistributed) {
-    state.reductionPlan = treePlan(state.processes, state.localRanks)
+    state.reductionPlan = treePlan(treeShape(state.size, state.localRanks), {
+      processOf: (rank) => state.processOfRank(rank) as number,
+      endOfRun: (rank) => state.processes.endOfRun(rank),
+    })
   }
   return state.reductionPlan
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { processOf, worldLayout } from '../../../../src/comm/process/world-layout.js'
-import { processTable, rankTable, stridedTable, worldRanksOf } from '../../../../src/comm/table/rank-table.js'
+import { processTable, ranksHostedBy } from '../../../../src/comm/table/process-table.js'
+import { rankTable, stridedTable, worldRanksOf } from '../../../../src/comm/table/rank-table.js'
 
 describe('rankTable', () => {
   it.each([
@@ -51,11 +52,16 @@ describe('processTable', () => {
       )
       const hosts = worldRanks.map((worldRank) => processOf(layout, worldRank))
       expect([...processes]).toEqual([...new Set(hosts)])
-      expect(count).toBe(processes.length)
+      expect(count).toBe(processes.count)
       const runs = [...runProcess].flatMap((index, run) =>
-        Array<number>(runStart[run + 1]! - runStart[run]!).fill(processes[index]!),
+        Array<number>(runStart[run + 1]! - runStart[run]!).fill(processes.at(index)),
       )
       expect(runs).toEqual(hosts)
+      for (let process = 0; process < layout.processes; process++) {
+        expect(processes.indexOf(process)).toBe([...processes].indexOf(process))
+        const hosted = ranksHostedBy(process, rankTable(Int32Array.from(worldRanks)), layout)
+        expect([...hosted]).toEqual([...hosts.keys()].filter((rank) => hosts[rank] === process))
+      }
       for (let run = 1; run < runProcess.length; run++) expect(runProcess[run]).not.toBe(runProcess[run - 1])
     })
   }
@@ -73,7 +79,8 @@ describe('processTable', () => {
       counted,
       worldLayout(4_000_000, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']),
     )
-    expect(lookups).toBe(8)
+    // Once per process for the list of processes, once for the runs.
+    expect(lookups).toBe(16)
     expect([...runStart]).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8].map((p) => p * 500_000))
   })
 })

@@ -1,5 +1,4 @@
-import { indexIn, rangeAt } from '../../../../base/search.js'
-import type { ProcessTable } from '../../../table/rank-table.js'
+import { indexIn } from '../../../../base/search.js'
 
 /**
  * The one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks
@@ -47,14 +46,20 @@ export interface TreeShape extends Omit<TreePlan, 'rightIsPiece'> {
 /** `right` of a node whose right half is empty. */
 export const nothing = 0x7fffffff
 
-/** The part of the process that hosts `localRanks`, where the location of every rank is known. */
-export function treePlan(table: ProcessTable, localRanks: Int32Array): TreePlan {
-  const { runStart, runProcess } = table
-  const shape = treeShape(runStart[runProcess.length]!, localRanks)
+/** Where ranks are. */
+export interface RankLocations {
+  /** Index of the process that hosts a rank. */
+  processOf(rank: number): number
+  /** Rank after the run of consecutive ranks on one process that a rank is in. */
+  endOfRun(rank: number): number
+}
+
+/** The plan of a process that knows the location of every rank. */
+export function treePlan(shape: TreeShape, { processOf, endOfRun }: RankLocations): TreePlan {
   const rightIsPiece = Uint8Array.from(shape.right, (right, node) =>
-    right < 0 && shape.rightEnd[node]! <= runStart[rangeAt(runStart, ~right) + 1]! ? 1 : 0,
+    right < 0 && shape.rightEnd[node]! <= endOfRun(~right) ? 1 : 0,
   )
-  return placedTree(shape, (rank) => runProcess[rangeAt(runStart, rank)]!, rightIsPiece)
+  return placedTree(shape, processOf, rightIsPiece)
 }
 
 /** @param processOf index of the process that hosts a rank of another process that the shape names */

@@ -18,9 +18,8 @@ export class RowLocator {
     this.#parent = parent
     this.#table = parent.table
     this.#indexOf = new Int32Array(layout.processes).fill(-1)
-    parent.processes.processes.forEach((process, index) => {
-      this.#indexOf[process] = index
-    })
+    let index = 0
+    for (const process of parent.processes.processes) this.#indexOf[process] = index++
   }
 
   /** World rank of the row at word `at`. */

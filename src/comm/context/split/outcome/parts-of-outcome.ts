@@ -2,6 +2,7 @@ import { indexIn } from '../../../../base/search.js'
 
 import { processOf } from '../../../process/world-layout.js'
 import { DistributedTable } from '../../../table/distributed-table.js'
+import { ProcessList } from '../../../table/process-list.js'
 import { rankTable, stridedTable } from '../../../table/rank-table.js'
 import type { SplitCall, SplitPart } from '../plan/split-call.js'
 import { type Item, itemsIn } from '../rows/items.js'
@@ -63,8 +64,9 @@ function partOf({ parent, exchange }: SplitCall, gathered: Gathered, table: Spli
   }
   // One process may store the rows of a communicator and another look them up; both number its processes the same.
   const leader = processOf(parent.runtime.layout, first)
-  const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes[process]!)
-  const processes = Int32Array.from([leader, ...members.filter((process) => process !== leader)])
+  const members = hostsIn(hosts, exchange.count).map((process) => parent.processes.processes.at(process))
+  const others = members.filter((process) => process !== leader)
+  const processes = new ProcessList(Int32Array.from([leader, ...others]))
   if (gathered.about.pushed.length > 0) {
     return { id, hosted, table: rankTable(joined(size, gathered.items)), processes }
   }

@@ -37,8 +37,9 @@ export async function tableOf(
     return { kind: 'replicated', worldRanks: await replicate(call, sorting, column, slice) }
   }
   const layout = tableLayout(sorting, bounds, plan.tableGroup, exchange.count)
-  const { runtime, processes } = parent
-  const worldProcess = (process: number) => processes.processes[process]!
+  const { runtime } = parent
+  const { processes } = parent.processes
+  const worldProcess = (process: number) => processes.at(process)
   const id = { leader: parent.id.leader, counter: parent.id.counter, seq: exchange.seq | 0 }
   const service = runtime.slices
   const hosted = slice === null ? undefined : await ownSlice(column!, layout, bounds, slice)
@@ -47,14 +48,15 @@ export async function tableOf(
     service.host(id, hosted)
   }
   if (layout.home === exchange.me) {
-    service.keepHome(id, { users: layout.users, hosts: layout.hosts.map(worldProcess) })
+    const { users, hosts } = layout
+    service.keepHome(id, { users, hosts, host: (index) => worldProcess(layout.host(index)) })
   }
   const slices = new SharedSlices(
     service,
     {
       id,
       bounds: layout.bounds,
-      servers: layout.servers.map(worldProcess),
+      server: (slice) => worldProcess(layout.server(slice)),
       home: worldProcess(layout.home),
       hosted,
     },

@@ -3,6 +3,7 @@ import type { ContextId } from '../../../process/context-id.js'
 import type { ProcessPort } from '../../../process/process-port.js'
 import type { CommContext } from '../../../table/comm-context.js'
 import type { CommTable } from '../../../table/comm-table.js'
+import type { ProcessList } from '../../../table/process-list.js'
 import type { SliceService } from '../../../table/slice-service.js'
 import type { SplitMeter } from './split-meter.js'
 import type { SplitPlan } from './split-plan.js'
@@ -24,7 +25,7 @@ export interface SplitPart {
    * World processes that host its ranks, that of rank 0 first; only with a distributed table, which does not contain
    * them.
    */
-  readonly processes?: Int32Array
+  readonly processes?: ProcessList
 }
 
 /** The communicator that is split, in one process. */

@@ -7,14 +7,16 @@ import { blockStart, columnsPerTable, type SorterLayout, shadowsOf } from './sor
  */
 export interface TableLayout {
   readonly bounds: SliceBounds
-  /** The process that this one asks, by slice. */
-  readonly servers: Int32Array
+  /** The process that this one asks for rows of a slice: in closed form, so that a table of many slices is small. */
+  server(slice: number): number
   /** The slice I host; -1 for none. */
   readonly mine: number
   readonly home: number
-  /** Processes that use this table, and those that host slices of it. */
+  /** Number of processes that use this table, and of those that host slices of it. */
   readonly users: number
-  readonly hosts: Int32Array
+  readonly hosts: number
+  /** One of the hosts, by a number below `hosts`. */
+  host(index: number): number
 }
 
 /**
@@ -42,19 +44,20 @@ function withinColumn(
   slices: number,
   processes: number,
 ): TableLayout {
-  const { sorters, block, columns, column, members } = layout
-  const servers = Int32Array.from({ length: slices }, (_, slice) => {
-    const first = Math.ceil((slice * sorters) / slices)
-    const count = Math.ceil(((slice + 1) * sorters) / slices) - first
-    return members[first + (block % count)]!
-  })
+  const { sorters, block, columns, column } = layout
+  const host = (sorter: number) => blockStart(sorter, processes, sorters) + column
   return {
     bounds: slices === sorters ? sorted : evenBounds(sorted.rows, slices),
-    servers,
+    server: (slice) => {
+      const first = Math.ceil((slice * sorters) / slices)
+      const count = Math.ceil(((slice + 1) * sorters) / slices) - first
+      return host(first + (block % count))
+    },
     mine: layout.isShadow ? -1 : Math.floor((block * slices) / sorters),
-    home: members[0]!,
+    home: host(0),
     users: sorters + (column === columns - 1 ? shadowsOf(processes, sorters) : 0),
-    hosts: members,
+    hosts: sorters,
+    host,
   }
 }
 
@@ -72,17 +75,17 @@ function acrossColumns(
   const firstColumn = group * width
   const isLast = group === groups - 1
   const slices = sorters * width
-  const hosts = Int32Array.from({ length: slices }, (_, slice) => {
-    return blockStart(Math.floor(slice / width), processes, sorters) + firstColumn + (slice % width)
-  })
+  const host = (slice: number) =>
+    blockStart(Math.floor(slice / width), processes, sorters) + firstColumn + (slice % width)
   const hostsSlice = !layout.isShadow && column - firstColumn < width
   const userColumns = isLast ? columns - firstColumn : width
   return {
     bounds: sorted.subdivided(width),
-    servers: hosts,
+    server: host,
     mine: hostsSlice ? block * width + column - firstColumn : -1,
-    home: hosts[0]!,
+    home: host(0),
     users: userColumns * sorters + (isLast ? shadowsOf(processes, sorters) : 0),
-    hosts,
+    hosts: slices,
+    host,
   }
 }

@@ -1,8 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nothing, treePlan } from '../../../../../../src/comm/calls/collectives/reduce/reduction-tree.js'
+import { rangeAt } from '../../../../../../src/base/search.js'
+import {
+  nothing,
+  type TreePlan,
+  treePlan,
+  treeShape,
+} from '../../../../../../src/comm/calls/collectives/reduce/reduction-tree.js'
 import { worldLayout } from '../../../../../../src/comm/process/world-layout.js'
-import { type ProcessTable, processTable, rankTable } from '../../../../../../src/comm/table/rank-table.js'
+import { type ProcessTable, processTable } from '../../../../../../src/comm/table/process-table.js'
+import { rankTable } from '../../../../../../src/comm/table/rank-table.js'
 import { cases } from '../../../../../support/soak.js'
 
 /** The tree by its definition, as text. */
@@ -21,11 +28,18 @@ function ranksOn({ runStart, runProcess }: ProcessTable, me: number): Int32Array
   return Int32Array.from(ranks)
 }
 
+function planOf(table: ProcessTable, me: number): TreePlan {
+  const { runStart, runProcess } = table
+  const processOf = (rank: number) => runProcess[rangeAt(runStart, rank)]!
+  const shape = treeShape(runStart[runProcess.length]!, ranksOn(table, me))
+  return treePlan(shape, { processOf, endOfRun: (rank) => table.endOfRun(rank) })
+}
+
 /** Runs the plans of all processes, values being texts, and counts what travels. */
 function execute(worldRanks: readonly number[], layout: ReturnType<typeof worldLayout>) {
   const table = processTable(rankTable(Int32Array.from(worldRanks)), layout)
   const ranksHere = Array.from({ length: table.count }, (_, me) => ranksOn(table, me))
-  const plans = ranksHere.map((ranks) => treePlan(table, ranks))
+  const plans = ranksHere.map((_, me) => planOf(table, me))
   const mail = new Map<string, string[]>()
   const put = (from: number, to: number, kind: number, value: string) => {
     const key = `${from}>${to}:${kind}`
@@ -79,7 +93,7 @@ describe('the reduction tree', () => {
   it.each([1, 2, 3, 4, 7, 8, 16])('is one piece on one process: %i ranks', (ranks) => {
     const layout = worldLayout(ranks, ['a'])
     const table = processTable(rankTable(Int32Array.from({ length: ranks }, (_, r) => r)), layout)
-    const plan = treePlan(table, ranksOn(table, 0))
+    const plan = planOf(table, 0)
     expect([plan.pieces, plan.nodes, plan.pieceRanks[0]]).toEqual([1, 0, ranks])
   })
 
@@ -112,7 +126,7 @@ describe('the reduction tree', () => {
     const layout = worldLayout(100_000, new Array(8).fill('a'))
     const table = processTable(rankTable(Int32Array.from({ length: 100_000 }, (_, r) => r)), layout)
     for (let me = 0; me < 8; me++) {
-      const plan = treePlan(table, ranksOn(table, me))
+      const plan = planOf(table, me)
       expect(plan.pieces).toBeLessThanOrEqual(2 * 17)
       expect(plan.nodes).toBeLessThanOrEqual(2 * 17)
     }
