@@ -111,9 +111,9 @@ async function checked(
   for (const [group, members] of membersHere(parts, firstRank, places)) {
     const [speaker] = members as [Communicator]
     if (members.some(({ rank }) => rank === 0)) leads++
-    const { table } = speaker.describe()
-    ownBytes += table.bytes
-    sharedBytes = Math.max(sharedBytes, table.sharedBytes)
+    const { table, retained } = speaker.describe()
+    ownBytes += retained.total - retained.sharedTable
+    sharedBytes = Math.max(sharedBytes, retained.sharedTable)
     if (table.kind === 'distributed') spread = speaker
     if (largest === null || speaker.size > largest.size) largest = speaker
     finds.push(findsOthers(speaker, members, group, places))

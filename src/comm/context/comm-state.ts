@@ -130,6 +130,10 @@ export class CommState implements CommContext, FrameContext {
     return worldRanks.map((worldRank) => this.#indexOfHost(worldRank))
   }
 
+  async prefetch(ranks: ArrayLike<number>): Promise<void> {
+    if (this.#table.kind === 'distributed') await this.#table.prefetch(ranks)
+  }
+
   #indexOfHost(worldRank: number): number {
     return this.indexOfProcess(processOf(this.runtime.layout, worldRank))
   }

@@ -15,6 +15,22 @@ export interface SplitReport extends Omit<SplitPlan, 'cacheRows'> {
   readonly peakBytes: number
 }
 
+/** Bytes of the arrays that this process retains for a communicator, by what they hold. */
+export interface RetainedBytes {
+  /** World ranks: of all ranks, or, of a distributed table, of the ranks here and of those looked up ahead. */
+  readonly table: number
+  /** For all communicators of the same split together: slice, bounds, what look-ups remember; 0 unless distributed. */
+  readonly sharedTable: number
+  /** The list of processes, and which ranks each hosts from the first collective that gathers or scatters by rank on. */
+  readonly processes: number
+  /** The ranks here, and the number of collective calls that each has made. */
+  readonly ranksHere: number
+  /** How reductions combine, from the first one on. */
+  readonly reductions: number
+  /** The sum of these. */
+  readonly total: number
+}
+
 /** Where the time and memory of a communicator went in this process. */
 export interface CommDescription {
   readonly size: number
@@ -24,11 +40,12 @@ export interface CommDescription {
     readonly kind: 'strided' | 'replicated' | 'distributed'
     /** Bytes retained here for this communicator alone. */
     readonly bytes: number
-    /** Bytes retained here for all communicators of the same split: slice, addresses, bounds; 0 unless distributed. */
+    /** Bytes retained here for all communicators of the same split: slice, bounds, cache; 0 unless distributed. */
     readonly sharedBytes: number
     /** Look-ups of all communicators of the same split; null unless distributed. */
     readonly lookups: LookupStatistics | null
   }
+  readonly retained: RetainedBytes
   /** The split that made it, also that of a `create`; null for the world and communicators made in other ways. */
   readonly split: SplitReport | null
   /** The last completed split of it, also where no rank of this process became a member; null before the first. */
@@ -49,9 +66,30 @@ export function describeComm(state: CommState): CommDescription {
       sharedBytes: isDistributed ? table.slices.sizeBytes : 0,
       lookups: isDistributed ? table.slices.statistics : null,
     },
+    retained: retainedBytes(state),
     split: state.origin === undefined ? null : reportOf(state.origin),
     lastSplit: state.lastSplit === undefined ? null : reportOf(state.lastSplit),
   }
+}
+
+function retainedBytes(state: CommState): RetainedBytes {
+  const { table, processes, localRanks, collectives, reductionPlan } = state
+  let callBytes = 0
+  for (const lane of collectives.lanes) callBytes += lane.next.byteLength
+  const parts = {
+    table: table.sizeBytes,
+    sharedTable: table.kind === 'distributed' ? table.slices.sizeBytes : 0,
+    processes: processes.sizeBytes,
+    ranksHere: localRanks.byteLength + callBytes,
+    reductions: reductionPlan === undefined ? 0 : bytesOfArrays(reductionPlan),
+  }
+  return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
+}
+
+function bytesOfArrays(record: object): number {
+  let bytes = 0
+  for (const value of Object.values(record)) if (ArrayBuffer.isView(value)) bytes += value.byteLength
+  return bytes
 }
 
 function reportOf({ plan, meter }: SplitOrigin): SplitReport {

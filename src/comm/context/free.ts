@@ -91,7 +91,7 @@ function exchangeCounts(state: CommState, exchange: Exchange): Promise<Counts> {
     if (missing === 0) resolve({ arriving, messaged })
     for (let peer = 0; peer < count; peer++) {
       if (peer === me) continue
-      const sent = openedMatching?.envelopes.sentTo(state.processes.processes[peer]!) ?? 0
+      const sent = openedMatching?.envelopes.sentTo(state.processes.processes.at(peer)) ?? 0
       const reports = sharesTables || sent > 0
       exchange.send(peer, step.counts, reports ? bytesOf(Float64Array.of(sent)) : nothing)
       exchange.take(peer, step.counts, (bytes) => {

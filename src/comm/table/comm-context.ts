@@ -36,6 +36,11 @@ export interface CommContext {
   processOfRank(rank: number): number | Promise<number>
   /** The same of many ranks, whose addresses take one message per slice of the table; nothing of them is retained. */
   processesOfRanks(ranks: Int32Array): Promise<Int32Array>
+  /**
+   * Looks up the addresses of these ranks with one message per slice of the table, and retains them (Sack 2011, section
+   * 2.3.2): from then on `table.lookup` answers at once. Called before many messages to known partners.
+   */
+  prefetch(ranks: ArrayLike<number>): Promise<void>
   /** World rank of the rank with this local index. */
   worldRank(localIndex: number): number
   /** Hosted index (for the wait tracker) of the rank with this local index. */

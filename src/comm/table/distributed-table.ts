@@ -1,5 +1,6 @@
 import { indexIn } from '../../base/search.js'
 import { AddressCache } from './address-cache.js'
+import { mostPrefetched, PrefetchedRows } from './prefetched-rows.js'
 import type { RankTable } from './rank-table.js'
 import type { SliceBounds } from './slice-bounds.js'
 import type { HostedSlice, SliceService, TableId } from './slice-service.js'
@@ -10,6 +11,8 @@ export interface SlicePlaces {
   readonly bounds: SliceBounds
   /** World process that serves a slice. */
   server(slice: number): number
+  /** Bytes retained for that: the parent's list of processes. */
+  readonly serverBytes: number
   /** World process that counts the processes that still use the table. */
   readonly home: number
   /** The slice that this process serves, if any. */
@@ -53,10 +56,10 @@ export class SharedSlices {
     this.#cache = new AddressCache(cacheRows)
   }
 
-  /** Bytes retained here for all communicators of the split: slice, bounds, cache. */
+  /** Bytes retained here for all communicators of the split: slice, bounds, servers, cache. */
   get sizeBytes(): number {
-    const { hosted, bounds } = this.places
-    return (hosted?.worldRanks.byteLength ?? 0) + bounds.sizeBytes + this.#cache.sizeBytes
+    const { hosted, bounds, serverBytes } = this.places
+    return (hosted?.worldRanks.byteLength ?? 0) + bounds.sizeBytes + serverBytes + this.#cache.sizeBytes
   }
 
   get statistics(): LookupStatistics {
@@ -79,6 +82,11 @@ export class SharedSlices {
       return here
     }
     return this.#cache.find(position) ?? this.#open.get(position) ?? this.#ask(position)
+  }
+
+  /** Whether the row at a position is in the slice of this process. */
+  hosts(position: number): boolean {
+    return this.#here(position) !== undefined
   }
 
   /** World ranks at positions `from` to `from + count - 1`: one request per slice, no entry in the cache. */
@@ -226,6 +234,7 @@ export class DistributedTable implements RankTable {
   /** Ranks hosted here, ascending, and their world ranks: look-ups of them need no message. */
   readonly localRanks: Int32Array
   readonly localWorldRanks: Int32Array
+  #prefetched: PrefetchedRows | undefined
 
   constructor(
     slices: SharedSlices,
@@ -242,20 +251,39 @@ export class DistributedTable implements RankTable {
   }
 
   /**
-   * For this communicator alone; the slice and the addresses are shared, see {@link SharedSlices.sizeBytes}. The ranks
+   * For this communicator alone; the slice and the cache are shared, see {@link SharedSlices.sizeBytes}. The ranks
    * hosted here are not counted: every communicator retains them, whatever its table.
    */
   get sizeBytes(): number {
-    return this.localWorldRanks.byteLength
+    return this.localWorldRanks.byteLength + (this.#prefetched?.sizeBytes ?? 0)
   }
 
   lookup(rank: number): number | Promise<number> {
-    return this.localWorldRank(rank) ?? this.slices.find(this.start + rank)
+    return this.localWorldRank(rank) ?? this.#prefetched?.find(rank) ?? this.slices.find(this.start + rank)
   }
 
-  /** World ranks of these ranks, of which none is hosted here: one message per server; nothing is retained. */
+  /** World ranks of many ranks: one message per server; nothing is retained. */
   lookupAll(ranks: Int32Array): Promise<Int32Array> {
     return this.slices.gather(ranks.map((rank) => this.start + rank))
+  }
+
+  /**
+   * Looks up the ranks that a `lookup` would have to ask for, with one message per server, and retains their addresses as
+   * long as the table: `lookup` then answers at once. At most {@link mostPrefetched}; of more ranks, the first.
+   */
+  async prefetch(ranks: ArrayLike<number>): Promise<void> {
+    const room = mostPrefetched - (this.#prefetched?.size ?? 0)
+    const wanted = new Set<number>()
+    for (let i = 0; i < ranks.length && wanted.size < room; i++) {
+      const rank = ranks[i]!
+      const isKnown = this.localWorldRank(rank) !== undefined || this.#prefetched?.find(rank) !== undefined
+      if (!isKnown && !this.slices.hosts(this.start + rank)) wanted.add(rank)
+    }
+    if (wanted.size === 0) return
+    const missing = Int32Array.from(wanted)
+    const worldRanks = await this.lookupAll(missing)
+    this.#prefetched ??= new PrefetchedRows()
+    this.#prefetched.add(missing, worldRanks)
   }
 
   /** World rank of a rank hosted here; undefined for others. */

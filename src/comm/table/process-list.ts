@@ -1,5 +1,5 @@
+import { AscendingSet } from '../../base/ascending-set.js'
 import { indexIn } from '../../base/search.js'
-import { AscendingSet } from './ascending-set.js'
 
 /**
  * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression, O(1);

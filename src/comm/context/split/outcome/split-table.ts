@@ -57,6 +57,7 @@ export async function tableOf(
       id,
       bounds: layout.bounds,
       server: (slice) => worldProcess(layout.server(slice)),
+      serverBytes: processes.sizeBytes,
       home: worldProcess(layout.home),
       hosted,
     },

@@ -132,8 +132,8 @@ export function checkSplitOptions(options: SplitOptions | undefined, processes: 
 
 /**
  * Most bytes of tables that a process retains after this split, if ranks are distributed evenly over processes:
- * explicit rows of its own ranks and of small communicators, its slice, and the addresses of slices. Closed forms are
- * not counted.
+ * explicit rows of its own ranks and of small communicators, and its slice. Closed forms are not counted, nor is what
+ * look-ups remember.
  */
 export function tableBytes(plan: SplitPlan, ranks: number, processes: number): number {
   if (plan.table === 'replicated') return 4 * ranks
@@ -145,7 +145,7 @@ export function tableBytes(plan: SplitPlan, ranks: number, processes: number): n
   // (docs/split-algorithms.md#sample-sort).
   const isSampled = plan.algorithm === 'sample-sort' && slices >= sorters
   const slice = isSampled ? Math.min(ranks, 2 * even + sorters) : even
-  return 4 * (slice + Math.min(selfHostRows, ranks) + hosted + slices) + (isSampled ? 8 * (slices + 1) : 0)
+  return 4 * (slice + Math.min(selfHostRows, ranks) + hosted) + (isSampled ? 8 * (slices + 1) : 0)
 }
 
 function requireRoom(plan: SplitPlan, ranks: number, processes: number, maxTableBytes: number): void {
