@@ -14,6 +14,11 @@ const worlds = fc.record({
   seed: fc.integer({ min: 0, max: 1000 }),
   delay: fc.constantFrom(0, 3),
   maxPayloadBytes: fc.constantFrom(1024, 4096, 2 ** 20),
+  limits: fc.constantFrom(
+    {},
+    { eagerLimitBytes: 0, creditBytes: 0 },
+    { eagerLimitBytes: 64, creditBytes: 500 },
+  ),
   keys: fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 30, maxLength: 30 }),
   colors: fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 30, maxLength: 30 }),
   calls: fc.array(
@@ -31,7 +36,7 @@ describe('collectives', () => {
     await fc.assert(
       fc.asyncProperty(
         worlds,
-        async ({ ranksPerProcess, seed, delay, maxPayloadBytes, keys, colors, calls }) => {
+        async ({ ranksPerProcess, seed, delay, maxPayloadBytes, limits, keys, colors, calls }) => {
           const fabric = local({ ranksPerProcess, seed, maxPayloadBytes, scribble: true, faults: { delay } })
           const ranks = ranksPerProcess.reduce((a, b) => a + b, 0)
           const main = async (world: Communicator) => {
@@ -42,7 +47,7 @@ describe('collectives', () => {
               ),
             )
           }
-          await run(main, { ranks, fabric })
+          await run(main, { ranks, fabric, ...limits })
         },
       ),
       { numRuns: cases(400), seed: 20240611 },

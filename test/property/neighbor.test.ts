@@ -20,6 +20,8 @@ interface Case {
   readonly ranksPerProcess: readonly number[]
   /** Orders neighbor lists and ranks, and the delivery of frames. */
   readonly seed: number
+  /** Limits of what is sent before its receivers take it. */
+  readonly limits: { readonly eagerLimitBytes?: number; readonly creditBytes?: number }
   readonly strategy: Strategy
   /** Elements of equal blocks. */
   readonly count: number
@@ -58,6 +60,7 @@ const anyCase: fc.Arbitrary<Case> = fc.integer({ min: 1, max: 10 }).chain((ranks
       .map((cuts) => [0, ...cuts.sort((a, b) => a - b), ranks])
       .map((bounds) => bounds.slice(1).map((bound, i) => bound - bounds[i]!)),
     seed: fc.nat(),
+    limits: fc.constantFrom({}, { eagerLimitBytes: 0, creditBytes: 0 }),
     strategy: strategies,
     count: fc.constantFrom(0, 1, 2, 5, 60),
     lengths: fc.array(fc.constantFrom(0, 1, 3, 70), { minLength: 1, maxLength: 4 }),
@@ -81,7 +84,7 @@ const blockOf = (source: number, length: number, round: number) =>
 const oracle = (sources: readonly number[], lengthOf: (rank: number) => number, round: number) =>
   sources.flatMap((source) => [...blockOf(source, lengthOf(source), round)])
 
-async function check({ ranks, edges, ranksPerProcess, seed, strategy, count, lengths }: Case) {
+async function check({ ranks, edges, ranksPerProcess, seed, limits, strategy, count, lengths }: Case) {
   const random = mulberry32(seed)
   const sourcesOf = Array.from({ length: ranks }, (_, r) =>
     shuffle(
@@ -137,7 +140,7 @@ async function check({ ranks, edges, ranksPerProcess, seed, strategy, count, len
     await world.barrier()
     expect([...world.seat().state.runtime.contexts].length).toBe(1)
   }
-  await run(main, { ranks, fabric: local({ ranksPerProcess, nodes, seed }) })
+  await run(main, { ranks, fabric: local({ ranksPerProcess, nodes, seed }), ...limits })
   return combines
 }
 

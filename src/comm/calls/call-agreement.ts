@@ -2,10 +2,10 @@ import { RankweaveError } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import { calledBy, describeContext, localCall } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
+import { collectiveWord } from './collective-frame.js'
 import { type Lane, plainLane } from './lane.js'
 import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
-import { collectiveWord } from './slot-exchange.js'
 
 // Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two calls
 // that differ, or nothing.

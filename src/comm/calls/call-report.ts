@@ -71,12 +71,19 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
   if (missing.length > 0) {
     return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
   }
-  const peers = slot.exchange?.awaited() ?? []
-  const others = peers.map((peer) => {
-    const process = `process ${processes.processes.at(peer)}`
-    return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process
-  })
-  return others.length === 0 ? who : `${who} for data from ${others.join(', ')}`
+  const named = (peers: readonly number[]) =>
+    peers
+      .map((peer) => {
+        const process = `process ${processes.processes.at(peer)}`
+        return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process
+      })
+      .join(', ')
+  const reasons: string[] = []
+  const senders = slot.exchange?.awaited() ?? []
+  if (senders.length > 0) reasons.push(`for data from ${named(senders)}`)
+  const receivers = slot.exchange?.offeredTo() ?? []
+  if (receivers.length > 0) reasons.push(`for ${named(receivers)} to receive`)
+  return reasons.length === 0 ? who : `${who} ${reasons.join(' and ')}`
 }
 
 const mostParts = 16

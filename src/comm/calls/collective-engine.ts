@@ -8,12 +8,13 @@ import type { CommContext } from '../table/comm-context.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
 import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
+import { collectiveWord, returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
 import { passRevocation, startRevocation } from './revocation.js'
 import { describeSignature } from './signature.js'
 import type { Slot } from './slot.js'
-import { collectiveWord, type ExchangeOwner, type SlotExchange } from './slot-exchange.js'
+import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.
@@ -93,12 +94,17 @@ export class CollectiveEngine implements ExchangeOwner {
       this.#revoked(payload)
       return
     }
-    if (this.#failed !== undefined) return
+    if (!this.#accept(src, header, payload)) returnCharge(this.#state.runtime, src, header)
+  }
+
+  /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
+  #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
+    if (this.#failed !== undefined) return false
     const lane = this.#lanes.lane(header[collectiveWord.lane]!)
     const seq = header[collectiveWord.seq]! >>> 0
     if (lane.hasCompleted(seq)) {
       this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
-      return
+      return false
     }
     const slot = lane.slot(seq)
     const exchange = lane.exchange(slot)
@@ -109,10 +115,11 @@ export class CollectiveEngine implements ExchangeOwner {
       const mismatch = frameMismatch(this.#state, lane, slot, src, header)
       if (mismatch !== undefined) {
         this.revoke(mismatch)
-        return
+        return false
       }
     }
     exchange.frame(this.#state.indexOfProcess(src), header, payload)
+    return true
   }
 
   /** Fails all pending and later collectives here and on every other process of the communicator. */
@@ -274,8 +281,14 @@ export class CollectiveEngine implements ExchangeOwner {
     if (this.#failed === undefined) this.#runFailed(this.#lanes.lane(exchange.lane).slot(exchange.seq), error)
   }
 
+  /** Once every message has left: until then ranks must not change what they passed. */
   #complete(lane: Lane, slot: Slot, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
+    const { exchange } = slot
+    if (exchange !== undefined && !exchange.isSent) {
+      exchange.whenSent(() => this.#complete(lane, slot, results))
+      return
+    }
     lane.complete(slot)
     this.#unblock(lane, slot)
     if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()

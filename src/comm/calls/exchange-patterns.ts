@@ -8,6 +8,11 @@ import type { Exchange, Take } from './exchange.js'
 
 const nothing = new Uint8Array(0)
 
+/** Resolves when what this process has sent may be overwritten. */
+export function allSent(exchange: Exchange): Promise<void> {
+  return new Promise((resolve) => exchange.whenSent(resolve))
+}
+
 /** No process is done before all have entered: dissemination, ceil(lg count) rounds, at most 32 steps. */
 export function barrierThen(exchange: Exchange, done: () => void, step = 0, distance = 1): void {
   const { me, count } = exchange

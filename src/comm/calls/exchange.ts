@@ -1,6 +1,11 @@
 /**
  * The processes of a communicator during one collective: the only way in which a collective's algorithm
  * communicates with other processes. Peers are process indices in `CommContext.processes`.
+ *
+ * **Flow control.** What a message occupies at its receiver before the receiver's algorithm takes it is bounded: a message of at
+ * most `eagerLimitBytes` is sent at once as long as there is credit for it, the same credit that sends between ranks use.
+ * Any other is offered: its payload stays here until the receiver takes it, and the collective completes here only
+ * then. MPI lets any collective synchronize (MPI-4.1 §6.1), so a correct program cannot tell.
  */
 export interface Exchange {
   /** My process index. */
@@ -9,9 +14,14 @@ export interface Exchange {
   readonly count: number
   /** Which collective of its lane this is: the same number on all processes. */
   readonly seq: number
+  /** Larger messages are always offered. */
+  readonly eagerLimitBytes: number
   /**
-   * Sends bytes of any length to a process, which receives them with the same `step` (0 to 2^31 - 1). The payload is
-   * read before this returns. Messages of one (sender, step) keep their order.
+   * Sends bytes of any length to a process, which receives them with the same `step` (0 to 2^31 - 1). Messages of one
+   * (sender, step) are received in the order in which they were sent.
+   *
+   * A payload of at most `eagerLimitBytes` has been read when this returns. A larger one is borrowed until the
+   * collective completes here, or until {@link whenSent} calls back: it must not change.
    */
   send(peer: number, step: number, payload: Uint8Array): void
   /** The next bytes of (peer, step): a fresh copy at offset 0 of its own 8-byte aligned buffer. */
@@ -21,6 +31,15 @@ export interface Exchange {
    * For collectives that a promise per frame would slow down. If `take` throws, the collective fails.
    */
   take(peer: number, step: number, take: Take): void
+  /**
+   * Writes the next bytes of (peer, step) to where `room` wants them, and then calls `landed`; large ones without a copy
+   * in between. Once the collective has failed, nothing is written any more.
+   */
+  takeInto(peer: number, step: number, room: Room, landed: () => void): void
+  /** Whether no payload is borrowed any more. */
+  readonly isSent: boolean
+  /** Calls back when no payload is borrowed any more: now, or when the last receiver has taken its message. */
+  whenSent(done: () => void): void
   /** Completes a collective whose `run` returned nothing: what each hosted rank gets, by local index. */
   finish(results: readonly unknown[]): void
 }
@@ -29,6 +48,9 @@ export interface Exchange {
  * @param owned true: the callee may keep the bytes, as from {@link Exchange.receive}; false: valid until it returns
  */
 export type Take = (bytes: Uint8Array, owned: boolean) => void
+
+/** Where a message of this length is to be written: exactly as many bytes; null where it is not wanted. */
+export type Room = (sizeBytes: number) => Uint8Array | null
 
 /** A copy that is never a view of pooled memory, so that a typed array of any element type can view it. */
 export function copyOf(bytes: Uint8Array): Uint8Array {

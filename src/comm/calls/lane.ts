@@ -79,6 +79,7 @@ export class Lane {
     this.#recent[slot.seq % recentCalls] = slot.call!.signature
     const { exchange } = slot
     if (exchange?.idle) this.spareExchange = exchange
+    else exchange?.drop()
     slot.exchange = undefined
   }
 

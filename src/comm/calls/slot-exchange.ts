@@ -1,7 +1,13 @@
+import { append, takeFirst } from '../../base/keyed-queues.js'
+import type { RankweaveError } from '../../errors.js'
+import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
-import { copyOf, type Exchange, type Take } from './exchange.js'
-import { encodeSignature, type Signature, signatureWords } from './signature.js'
+import { collectiveWord, collectiveWords, offsetOf, totalOf, writeTotal } from './collective-frame.js'
+import { copyOf, type Exchange, type Room, type Take } from './exchange.js'
+import { defaultPieceBytes, OfferedMessage } from './offered-message.js'
+import { Offers } from './offers.js'
+import { encodeSignature, type Signature } from './signature.js'
 
 /** Notified when the collective of an exchange completes or fails. */
 export interface ExchangeOwner {
@@ -9,27 +15,17 @@ export interface ExchangeOwner {
   failed(exchange: SlotExchange, error: unknown): void
 }
 
-/** Words of a collective frame's header after those of every communicator frame. */
-export const collectiveWord = {
-  lane: 3,
-  seq: 4,
-  step: 5,
-  signature: 6,
-  /** Bytes of the whole message, and offset of this frame's piece in it; low 32 bits. */
-  total: 6 + signatureWords,
-  offset: 7 + signatureWords,
-  /** Bits 32 to 47 of both: the total's in the upper half, the offset's in the lower. */
-  high: 8 + signatureWords,
-} as const
-
-const headerWords = 9 + signatureWords
 const stepSpan = 2 ** 31
+const nothing = new Uint8Array(0)
 
+/** A receive of the algorithm. */
 interface Waiting {
   readonly take: Take
-  readonly reject?: (error: Error) => void
+  readonly room: Room | undefined
+  readonly reject: ((error: Error) => void) | undefined
 }
 
+/** A message of several frames that is not complete. */
 interface Partial {
   readonly bytes: Uint8Array
   filledBytes: number
@@ -38,24 +34,38 @@ interface Partial {
 /**
  * The exchange of one collective: sends with its header, and retains what arrives until the algorithm receives it.
  * When the collective is complete, a later one of the same lane reuses it.
+ *
+ * What arrives eagerly has been charged to its sender's credit, which is returned exactly once: when the algorithm takes
+ * the message, or when the message is dropped.
  */
 export class SlotExchange implements Exchange {
   readonly me: number
   readonly count: number
+  readonly eagerLimitBytes: number
   readonly #state: CommContext
   readonly #owner: ExchangeOwner
-  readonly #header = new Int32Array(headerWords)
-  readonly #arrived = new Map<number, Uint8Array[]>()
+  readonly #credit: Credit
+  readonly #pieceBytes: number
+  readonly #header = new Int32Array(collectiveWords)
+  readonly #arrived = new Map<number, (Uint8Array | OfferedMessage)[]>()
   readonly #waiting = new Map<number, Waiting[]>()
-  readonly #partial = new Map<number, Partial>()
+  readonly #partial = new Map<number, Partial | OfferedMessage>()
+  /** Receives whose payload is on its way, and the process indices it comes from. */
+  readonly #fetching = new Map<Waiting, number>()
+  /** Made when the first message is offered. */
+  #offers: Offers | undefined
   #signed: Signature | undefined
   #failed: Error | undefined
 
-  constructor(state: CommContext, owner: ExchangeOwner, lane: number) {
+  constructor(state: CommContext, owner: ExchangeOwner, lane: number, pieceBytes = defaultPieceBytes) {
+    const { runtime } = state
     this.#state = state
     this.#owner = owner
+    this.#credit = runtime.credit
+    this.#pieceBytes = pieceBytes
     this.me = state.processIndex
     this.count = state.processes.count
+    this.eagerLimitBytes = runtime.options.eagerLimitBytes
     this.#header[headerWord.kind] = frameKind.collective
     this.#header[headerWord.leader] = state.id.leader
     this.#header[headerWord.counter] = state.id.counter
@@ -77,7 +87,16 @@ export class SlotExchange implements Exchange {
 
   /** Whether no receive is pending and no message is left. */
   get idle(): boolean {
-    return this.#waiting.size === 0 && this.#arrived.size === 0 && this.#partial.size === 0
+    return (
+      this.#waiting.size === 0 &&
+      this.#arrived.size === 0 &&
+      this.#partial.size === 0 &&
+      this.#fetching.size === 0
+    )
+  }
+
+  get isSent(): boolean {
+    return this.#offers === undefined || this.#offers.isEmpty
   }
 
   /** The header of this collective's frames; its signature words are valid after {@link sign}. */
@@ -93,21 +112,25 @@ export class SlotExchange implements Exchange {
 
   send(peer: number, step: number, payload: Uint8Array): void {
     if (peer === this.me) {
-      this.#deliver(peer * stepSpan + step, copyOf(payload), true)
+      this.#deliver(peer, peer * stepSpan + step, copyOf(payload), true)
       return
     }
-    const { runtime, processes } = this.#state
-    const { maxPayloadBytes } = runtime.fabric
-    const process = processes.processes.at(peer)
+    const process = this.#state.processes.processes.at(peer)
     const total = payload.byteLength
     const header = this.#header
     header[collectiveWord.step] = step
-    header[collectiveWord.total] = total
+    if (total > this.eagerLimitBytes || !this.#credit.take(process, total)) {
+      this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
+      this.#offers.offer(process, header, total <= this.eagerLimitBytes ? copyOf(payload) : payload)
+      return
+    }
+    const { runtime } = this.#state
+    const { maxPayloadBytes } = runtime.fabric
     let offset = 0
     do {
       const end = Math.min(total, offset + maxPayloadBytes)
       header[collectiveWord.offset] = offset
-      header[collectiveWord.high] = (high(total) << 16) | high(offset)
+      writeTotal(header, total, offset)
       runtime.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
       offset = end
     } while (offset < total)
@@ -116,92 +139,194 @@ export class SlotExchange implements Exchange {
   receive(peer: number, step: number): Promise<Uint8Array> {
     if (this.#failed !== undefined) return Promise.reject(this.#failed)
     const key = peer * stepSpan + step
-    const bytes = takeFirst(this.#arrived, key)
-    if (bytes !== undefined) return Promise.resolve(bytes)
+    const message = takeFirst(this.#arrived, key)
+    if (message instanceof Uint8Array) {
+      this.#consumed(peer, message.byteLength)
+      return Promise.resolve(message)
+    }
     return new Promise((resolve, reject) => {
-      const take: Take = (late, owned) => resolve(owned ? late : copyOf(late))
-      append(this.#waiting, key, { take, reject })
+      const take: Take = (bytes, owned) => resolve(owned ? bytes : copyOf(bytes))
+      const waiting = { take, room: undefined, reject }
+      if (message === undefined) append(this.#waiting, key, waiting)
+      else this.#fetch(peer, message, waiting)
     })
   }
 
   take(peer: number, step: number, take: Take): void {
     if (this.#failed !== undefined) return
     const key = peer * stepSpan + step
-    const bytes = takeFirst(this.#arrived, key)
-    if (bytes === undefined) append(this.#waiting, key, { take })
-    else take(bytes, true)
+    const message = takeFirst(this.#arrived, key)
+    if (message === undefined) append(this.#waiting, key, { take, room: undefined, reject: undefined })
+    else if (message instanceof OfferedMessage)
+      this.#fetch(peer, message, { take, room: undefined, reject: undefined })
+    else {
+      this.#consumed(peer, message.byteLength)
+      take(message, true)
+    }
+  }
+
+  takeInto(peer: number, step: number, room: Room, landed: () => void): void {
+    if (this.#failed !== undefined) return
+    const key = peer * stepSpan + step
+    const message = takeFirst(this.#arrived, key)
+    if (message === undefined) append(this.#waiting, key, { take: landed, room, reject: undefined })
+    else if (message instanceof OfferedMessage)
+      this.#fetch(peer, message, { take: landed, room, reject: undefined })
+    else {
+      this.#consumed(peer, message.byteLength)
+      hand(landed, room, message, true)
+    }
+  }
+
+  whenSent(done: () => void): void {
+    if (this.#offers === undefined) done()
+    else this.#offers.whenEmpty(done)
   }
 
   finish(results: readonly unknown[]): void {
     this.#owner.finished(this, results)
   }
 
-  /** Takes in a frame of this collective: a message, or a piece of one. Pieces of a message arrive in order. */
+  /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = peer * stepSpan + header[collectiveWord.step]!
-    const highBits = header[collectiveWord.high]!
-    const total = (header[collectiveWord.total]! >>> 0) + (highBits >>> 16) * 2 ** 32
-    if (payload.byteLength === total) {
-      this.#deliver(key, payload, false)
+    const total = totalOf(header)
+    if (header[headerWord.kind] === frameKind.collectiveOffer) {
+      this.#offerArrived(peer, key, total, header[collectiveWord.offset]!)
       return
     }
-    let partial = this.#partial.get(key)
+    if (payload.byteLength === total) {
+      this.#deliver(peer, key, payload, false)
+      return
+    }
+    let partial = this.#partial.get(key) as Partial | undefined
     if (partial === undefined) {
       partial = { bytes: new Uint8Array(total), filledBytes: 0 }
       this.#partial.set(key, partial)
     }
-    const offset = (header[collectiveWord.offset]! >>> 0) + (highBits & 0xffff) * 2 ** 32
-    partial.bytes.set(payload, offset)
+    partial.bytes.set(payload, offsetOf(header))
     partial.filledBytes += payload.byteLength
     if (partial.filledBytes < total) return
     this.#partial.delete(key)
-    this.#deliver(key, partial.bytes, true)
+    this.#deliver(peer, key, partial.bytes, true)
   }
 
-  /** Fails all pending and later receives with `error`. */
-  fail(error: Error): void {
+  /** Fails all pending and later receives with `error`, and withdraws what has been offered. */
+  fail(error: RankweaveError): void {
     this.#failed ??= error
     for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
+    for (const { reject } of this.#fetching.keys()) reject?.(error)
     this.#waiting.clear()
+    this.#fetching.clear()
+    this.drop()
+    this.#offers?.withdraw(error)
+  }
+
+  /** Drops the messages that no receive has taken. */
+  drop(): void {
+    for (const [key, queue] of this.#arrived) for (const message of queue) this.#dropMessage(key, message)
     this.#arrived.clear()
+    for (const [key, partial] of this.#partial) {
+      this.#dropMessage(key, partial instanceof OfferedMessage ? partial : partial.bytes)
+    }
     this.#partial.clear()
   }
 
   /** Process indices that receives wait for. */
   awaited(): number[] {
     const peers = [...this.#waiting.keys()].map((key) => Math.floor(key / stepSpan))
-    return [...new Set(peers)].sort((a, b) => a - b)
+    return ascending([...peers, ...this.#fetching.values()])
   }
 
-  #deliver(key: number, bytes: Uint8Array, owned: boolean): void {
+  /** Process indices that have not taken what this process offered. */
+  offeredTo(): number[] {
+    return ascending(this.#offers?.receivers ?? [])
+  }
+
+  #offerArrived(peer: number, key: number, total: number, transferId: number): void {
+    let message = this.#partial.get(key) as OfferedMessage | undefined
+    message ??= new OfferedMessage(this.#state.processes.processes.at(peer), total, this.#pieceBytes)
+    if (!message.add(transferId)) {
+      this.#partial.set(key, message)
+      return
+    }
+    this.#partial.delete(key)
+    const waiting = takeFirst(this.#waiting, key)
+    if (waiting === undefined) append(this.#arrived, key, message)
+    else this.#attempt(() => this.#fetch(peer, message, waiting))
+  }
+
+  #deliver(peer: number, key: number, bytes: Uint8Array, owned: boolean): void {
     this.#state.runtime.processCounters.bytesCopied += bytes.byteLength
     const waiting = takeFirst(this.#waiting, key)
     if (waiting === undefined) {
       append(this.#arrived, key, owned ? bytes : copyOf(bytes))
       return
     }
+    this.#consumed(peer, bytes.byteLength)
     try {
-      waiting.take(bytes, owned)
+      hand(waiting.take, waiting.room, bytes, owned)
     } catch (error) {
       this.#owner.failed(this, error)
     }
   }
+
+  #fetch(peer: number, message: OfferedMessage, waiting: Waiting): void {
+    const { transfers } = this.#state
+    const { take, room } = waiting
+    const into = room === undefined ? new Uint8Array(message.sizeBytes) : room(message.sizeBytes)
+    if (into === null || message.sizeBytes === 0) {
+      message.decline(transfers)
+      take(into ?? nothing, true)
+      return
+    }
+    this.#fetching.set(waiting, peer)
+    message.fetch(transfers, into, (error) => {
+      if (!this.#fetching.delete(waiting)) return
+      if (error === undefined) this.#attempt(() => take(into, true))
+      else this.#transferFailed(error)
+    })
+  }
+
+  /** Runs a part of the algorithm outside of any call of it: if it throws, the collective fails. */
+  #attempt(part: () => void): void {
+    try {
+      part()
+    } catch (error) {
+      this.#owner.failed(this, error)
+    }
+  }
+
+  /** That a process is lost, or has withdrawn its message, is followed by why: the same error everywhere. */
+  #transferFailed(error: RankweaveError): void {
+    const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
+    if (this.#failed === undefined && !isExplained) this.#owner.failed(this, error)
+  }
+
+  /** What this process delivers to itself has not been charged. */
+  #consumed(peer: number, sizeBytes: number): void {
+    if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
+  }
+
+  #dropMessage(key: number, message: Uint8Array | OfferedMessage): void {
+    if (this.#state.runtime.ended !== undefined) return
+    if (message instanceof OfferedMessage) message.decline(this.#state.transfers)
+    else this.#consumed(Math.floor(key / stepSpan), message.byteLength)
+  }
 }
 
-function high(size: number): number {
-  return Math.floor(size / 2 ** 32)
+/** Gives a receive its bytes: as they are, or where it wants them. */
+function hand(take: Take, room: Room | undefined, bytes: Uint8Array, owned: boolean): void {
+  if (room === undefined) {
+    take(bytes, owned)
+    return
+  }
+  const into = room(bytes.byteLength)
+  into?.set(bytes)
+  take(into ?? nothing, true)
 }
 
-function append<T>(queues: Map<number, T[]>, key: number, item: T): void {
-  const queue = queues.get(key)
-  if (queue === undefined) queues.set(key, [item])
-  else queue.push(item)
-}
-
-function takeFirst<T>(queues: Map<number, T[]>, key: number): T | undefined {
-  const queue = queues.get(key)
-  if (queue === undefined) return undefined
-  const item = queue.shift()
-  if (queue.length === 0) queues.delete(key)
-  return item
+/** Distinct numbers in ascending order. */
+function ascending(numbers: readonly number[]): number[] {
+  return [...new Set(numbers)].sort((a, b) => a - b)
 }

@@ -2,6 +2,7 @@ import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import type { CollectiveCall } from '../calls/collective-call.js'
 import { copyOf, type Exchange } from '../calls/exchange.js'
+import { allSent } from '../calls/exchange-patterns.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'
 import type { CommHandle } from './handle.js'
@@ -65,6 +66,8 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
     // This answer is the last frame that a peer sends, and frames between two processes keep their order.
     for (const peer of messaged) exchange.send(peer, step.done, nothing)
     for (const peer of messaged) await exchange.receive(peer, step.done)
+    // Peers ask for what has been offered to them.
+    await allSent(exchange)
     return this.#forget()
   }
 }

@@ -15,6 +15,7 @@ export const frameKind = {
   // collectives (comm/calls)
   collective: 16,
   revoke: 17,
+  collectiveOffer: 20,
   // large tables (comm/table/shared-tables)
   askTable: 18,
   table: 19,

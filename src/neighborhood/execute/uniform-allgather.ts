@@ -54,7 +54,8 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
     runProgram(program, exchange, store, traffic, () => {
       const results: TypedArray[] = new Array(blocks.length)
       for (let i = 0; i < blocks.length; i++) results[i] = this.#result(store, i, blocks[i].into)
-      if (store.sizeBytes <= maxRetainedBytes) this.#spare = store
+      // Frames that have been offered are still in it.
+      if (exchange.isSent && store.sizeBytes <= maxRetainedBytes) this.#spare = store
       exchange.finish(results)
     })
     return undefined

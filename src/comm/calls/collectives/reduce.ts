@@ -11,7 +11,7 @@ import type { Operation } from '../../datatype/operation.js'
 import { decodeValue } from '../../datatype/value-encoding.js'
 import type { CollectiveCall } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
-import { bcastThen, scatterFrom } from '../exchange-patterns.js'
+import { allSent, bcastThen, scatterFrom } from '../exchange-patterns.js'
 import { hashIntegers, type Signature } from '../signature.js'
 import { deliver, packedDispls } from './blocks.js'
 import type { CollectiveContext } from './collective-context.js'
@@ -160,6 +160,8 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
         const own = leaves.values[localIndex]
         return combiner.toData(isFirst ? own : combiner.combine(prefix, false, own, false))
       })
+      // What this process contributes may be the memory that `into` fills.
+      await allSent(exchange)
       return results.map((data, localIndex) =>
         data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
       )

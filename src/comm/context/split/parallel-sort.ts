@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
 import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes, alltoallBytes } from '../../calls/exchange-patterns.js'
+import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange-patterns.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
 import { type Collected, collectRows } from './exchange/collect-rows.js'
 import { exactCuts } from './exchange/exact-cuts.js'
@@ -144,7 +144,8 @@ async function exchangeAndMerge(
   const bounds = [0]
   for (const run of received) bounds.push(bounds[bounds.length - 1]! + run.length)
   const length = bounds[bounds.length - 1]!
-  // My own list has been sent, so its memory is reused for the slice: at most twice the slice is held at any time.
+  // Once my own list has been sent, its memory is reused for the slice: at most twice the slice is held at any time.
+  await allSent(column)
   received[column.me] = received[column.me]!.slice()
   const words = rows.words.length >= length ? rows.words.subarray(0, length) : new Int32Array(length)
   if (words.buffer !== rows.words.buffer) meter.hold(words, rows.words)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { collectiveWord } from '../../../../src/comm/calls/collective-frame.js'
 import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
-import { collectiveWord } from '../../../../src/comm/calls/slot-exchange.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../../src/comm/process/frames.js'

@@ -7,9 +7,15 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
     me: members.indexOf(exchange.me),
     count: members.length,
     seq: exchange.seq,
+    eagerLimitBytes: exchange.eagerLimitBytes,
     send: (peer, step, payload) => exchange.send(members[peer]!, step, payload),
     receive: (peer, step) => exchange.receive(members[peer]!, step),
     take: (peer, step, take) => exchange.take(members[peer]!, step, take),
+    takeInto: (peer, step, room, landed) => exchange.takeInto(members[peer]!, step, room, landed),
+    get isSent() {
+      return exchange.isSent
+    },
+    whenSent: (done) => exchange.whenSent(done),
     finish: (results) => exchange.finish(results),
   }
 }
@@ -20,9 +26,15 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
     me: exchange.me - first,
     count,
     seq: exchange.seq,
+    eagerLimitBytes: exchange.eagerLimitBytes,
     send: (peer, step, payload) => exchange.send(first + peer, step, payload),
     receive: (peer, step) => exchange.receive(first + peer, step),
     take: (peer, step, take) => exchange.take(first + peer, step, take),
+    takeInto: (peer, step, room, landed) => exchange.takeInto(first + peer, step, room, landed),
+    get isSent() {
+      return exchange.isSent
+    },
+    whenSent: (done) => exchange.whenSent(done),
     finish: (results) => exchange.finish(results),
   }
 }

@@ -1,4 +1,4 @@
-import type { Exchange, Take } from '../../../calls/exchange.js'
+import type { Exchange, Room, Take } from '../../../calls/exchange.js'
 
 /** The cost of one phase of a split in this process. */
 export interface PhaseCost {
@@ -74,6 +74,7 @@ class CountingExchange implements Exchange {
   readonly me: number
   readonly count: number
   readonly seq: number
+  readonly eagerLimitBytes: number
   readonly #exchange: Exchange
   readonly #meter: SplitMeter
 
@@ -81,6 +82,7 @@ class CountingExchange implements Exchange {
     this.me = exchange.me
     this.count = exchange.count
     this.seq = exchange.seq
+    this.eagerLimitBytes = exchange.eagerLimitBytes
     this.#exchange = exchange
     this.#meter = meter
   }
@@ -96,6 +98,18 @@ class CountingExchange implements Exchange {
 
   take(peer: number, step: number, take: Take): void {
     this.#exchange.take(peer, step, take)
+  }
+
+  takeInto(peer: number, step: number, room: Room, landed: () => void): void {
+    this.#exchange.takeInto(peer, step, room, landed)
+  }
+
+  get isSent(): boolean {
+    return this.#exchange.isSent
+  }
+
+  whenSent(done: () => void): void {
+    this.#exchange.whenSent(done)
   }
 
   finish(results: readonly unknown[]): void {

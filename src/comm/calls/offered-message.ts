@@ -1,0 +1,87 @@
+import { RankweaveError } from '../../errors.js'
+import type { Incoming, Outgoing, Transfers } from '../transfer/transfers.js'
+
+/** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
+export const defaultPieceBytes = 2 ** 30
+
+/** Notified of what becomes of the pieces it has offered. */
+export interface Offerer {
+  pieceSent(piece: OfferedPiece): void
+  pieceFailed(piece: OfferedPiece, error: RankweaveError): void
+}
+
+/** One piece of a message that stays with its sender until the receiver's algorithm takes the message. */
+export class OfferedPiece implements Outgoing {
+  readonly process: number
+  transferId = 0
+  readonly #bytes: Uint8Array
+  readonly #sizeBytes: number
+  readonly #owner: Offerer
+
+  constructor(owner: Offerer, process: number, bytes: Uint8Array) {
+    this.#owner = owner
+    this.process = process
+    this.#bytes = bytes
+    this.#sizeBytes = bytes.byteLength
+  }
+
+  begin(): Uint8Array | RankweaveError {
+    if (this.#bytes.byteLength === this.#sizeBytes) return this.#bytes
+    return new RankweaveError('ERR_TYPE', 'a buffer was detached before the collective completed')
+  }
+
+  sent(): void {
+    this.#owner.pieceSent(this)
+  }
+
+  failed(error: RankweaveError): void {
+    this.#owner.pieceFailed(this, error)
+  }
+}
+
+/** A message that a process has offered to this one: all its pieces have arrived by name, none by content. */
+export class OfferedMessage {
+  readonly process: number
+  readonly sizeBytes: number
+  readonly #pieceBytes: number
+  readonly #transferIds: number[] = []
+
+  constructor(process: number, sizeBytes: number, pieceBytes: number) {
+    this.process = process
+    this.sizeBytes = sizeBytes
+    this.#pieceBytes = pieceBytes
+  }
+
+  /** The next piece: true when no other is missing. */
+  add(transferId: number): boolean {
+    this.#transferIds.push(transferId)
+    return this.#transferIds.length * this.#pieceBytes >= this.sizeBytes
+  }
+
+  /** Its sender need not send it. */
+  decline(transfers: Transfers): void {
+    for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
+  }
+
+  /** @param into as long as the message; written until `fetched` reports that it is there or has failed */
+  fetch(transfers: Transfers, into: Uint8Array, fetched: (error?: RankweaveError) => void): void {
+    let missing = this.#transferIds.length
+    const { process } = this
+    const failed = (error: RankweaveError) => {
+      missing = Number.POSITIVE_INFINITY
+      fetched(error)
+    }
+    this.#transferIds.forEach((transferId, piece) => {
+      const at = piece * this.#pieceBytes
+      const incoming: Incoming = {
+        into: into.subarray(at, Math.min(at + this.#pieceBytes, into.byteLength)),
+        landed: () => {
+          if (--missing === 0) fetched()
+        },
+        failed,
+        lost: () => new RankweaveError('ERR_REVOKED', `process ${process} has left the collective`),
+      }
+      transfers.fetch(process, transferId, incoming)
+    })
+  }
+}
