@@ -7,6 +7,7 @@ import { figuresOf } from '../comparison.js'
 import { replicationFigures } from './figure-2-2.js'
 import { paperSeconds } from './paper-table.js'
 import { phaseFigures } from './phases.js'
+import { retainedFigures } from './retained-figures.js'
 import { compileSplitBaseline, type SplitBaseline } from './split-baseline.js'
 import { splitPlot } from './split-plot.js'
 import { splitSuites } from './split-suites.js'
@@ -26,6 +27,7 @@ export const splitBench: Bench = {
       if (wanted('memory')) yield* memoryFigures()
       if (wanted('million')) yield* millionFigures(runs)
       if (wanted('mains')) yield* mainsFigures(Math.min(runs, 5))
+      if (wanted('retained')) yield* retainedFigures(quick)
       if (wanted('kernel')) yield* kernelFigures(baseline, runs)
       if (['threads64', 'mpi'].some((name) => wanted(name) || options.only?.startsWith(name) === true)) {
         yield* worldFigures(options)

@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { SplitAlgorithmName } from '../../src/comm/context/split/plan/split-plan.js'
+import { type Figure, median, ownFigure } from '../bench.js'
+import type { Accounts, Measured } from './split-retained.js'
+
+/** What a process retains with a distributed table, of what it retains with a replicated one: all arrays, per communicator. */
+const mostOfReplicated = 1 / 4
+
+/** At least 100,000 rows per process. */
+const measuredRanks = 400_000
+const measuredProcesses = 4
+
+const variants: readonly (readonly [SplitAlgorithmName, 'distributed' | 'replicated'])[] = [
+  ['conventional', 'replicated'],
+  ['merging', 'replicated'],
+  ['parallel-sort', 'replicated'],
+  ['parallel-sort', 'distributed'],
+  ['sample-sort', 'distributed'],
+  ['minimal', 'distributed'],
+]
+
+/** Memory that splits of random colors leave behind: what the account says, and what the heap and the array buffers say. */
+export function* retainedFigures(quick: boolean): Generator<Figure> {
+  yield accountFigure(100_000, 64, 64, 1)
+  yield accountFigure(100_000, 64, 64, 4)
+  yield quick ? accountFigure(1024, 1024, 32, 2) : accountFigure(4096, 4096, 64, 2)
+  for (const [algorithm, table] of variants) yield measuredFigure(algorithm, table, quick ? 1 : 3)
+}
+
+/** Medians of one variant: bytes per process by which the array buffers grew, compared with the account. */
+export function measuredFigure(algorithm: string, table: string, runs: number): Figure {
+  const samples = Array.from({ length: runs }, () =>
+    child<Measured>('measured', algorithm, table, measuredRanks, measuredProcesses, 4),
+  )
+  const of = (name: keyof Measured) => median(samples.map((sample) => sample[name]))
+  const name = `${measuredRanks} ranks on ${measuredProcesses} processes, 4 random colors, ${algorithm}, ${table} table`
+  return {
+    ...ownFigure(
+      `${name}: array buffers`,
+      'bytes per process',
+      samples.map((sample) => sample.arrayBuffers),
+      null,
+    ),
+    account: of('account'),
+    heap: of('heap'),
+  }
+}
+
+function accountFigure(ranks: number, processes: number, sorters: number, colors: number): Figure {
+  const { distributed, replicated } = child<Accounts>('account', ranks, processes, sorters, colors)
+  const ratio = distributed.total / replicated.total
+  return {
+    ...ownFigure(
+      `${ranks} ranks on ${processes} processes, ${colors} random colors: retained, distributed / replicated`,
+      '',
+      [ratio],
+      mostOfReplicated,
+    ),
+    sorters,
+    distributed: distributed.total,
+    replicated: replicated.total,
+  }
+}
+
+/** In a process of its own, so that nothing else is on the heap. */
+function child<T>(...words: readonly (string | number)[]): T {
+  const file = fileURLToPath(new URL('split-retained.ts', import.meta.url))
+  const args = ['--max-old-space-size=8000', '--import', 'tsx', file, ...words.map(String)]
+  const out = execFileSync(process.execPath, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  return JSON.parse(out.trim().split('\n').at(-1)!) as T
+}

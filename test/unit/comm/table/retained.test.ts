@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import type { RetainedBytes } from '../../../../src/comm/context/describe.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { run } from '../../../../src/launch/run.js'
+
+const mixed = (rank: number, seed: number) => Math.imul(rank + seed, 0x9e3779b1) >>> 5
+
+async function used(part: Communicator): Promise<RetainedBytes> {
+  await part.barrier()
+  await part.bcast(part.rank === 1 ? Int32Array.of(1) : null, 1)
+  await part.allreduce(1, 'sum')
+  return part.describe().retained
+}
+
+it('a distributed table takes less than a quarter of a replicated one, all arrays summed, also after collectives', async () => {
+  const [ranks, processes] = [8192, 64]
+  await run(
+    async (world) => {
+      const color = mixed(world.rank, 1) % 20 === 0 ? null : 0
+      const split = (table: 'distributed' | 'replicated') =>
+        world.split(color, mixed(world.rank, 3), {
+          algorithm: 'sample-sort',
+          sorters: 8,
+          tableGroup: 64,
+          table,
+        })
+      const part = await split('distributed')
+      const reference = await split('replicated')
+      if (part === null || reference === null) return
+      const retained = await used(part)
+      expect(retained.total).toBeLessThan((await used(reference)).total / 4)
+      expect(part.describe().table.kind).toBe('distributed')
+      const { table, sharedTable, processes: listed, ranksHere, reductions } = retained
+      expect(retained.total).toBe(table + sharedTable + listed + ranksHere + reductions)
+      expect(listed).toBe(0)
+    },
+    { ranks, fabric: local({ processes, seed: 1 }) },
+  )
+})
