@@ -123,7 +123,7 @@ export const rooms: readonly Room[] = [
 
   room(
     'cli/input',
-    ['topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    ['text', 'topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [
