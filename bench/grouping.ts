@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { nodeOf, parseMachine } from '../src/machine/machine.js'
 import { countHyperedges } from '../src/topology/friends/hyperedges.js'
 import type { MessageCounts } from '../src/topology/grouping/distributed/rank-view.js'
-import { groupFriends } from '../src/topology/grouping/group-friends.js'
+import { simulateGrouping } from '../src/topology/grouping/simulate-grouping.js'
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import { type Bench, type BenchOptions, type Figure, median, ownFigure } from './bench.js'
 import { qualityFigures } from './grouping-quality.js'
@@ -88,7 +88,7 @@ function* messages(): Iterable<Figure> {
     const topology = buildTopology(spec)
     const nodes = machine === '' ? null : nodeOf(parseMachine(machine), topology.ranks)
     const mode = nodes === null ? 'agnostic' : 'aware'
-    const { messages, waves } = groupFriends(topology, { k, mode, nodeOf: nodes, engine: 'distributed' })
+    const { messages, waves } = simulateGrouping(topology, { k, mode, nodeOf: nodes })
     if (messages === null) continue
     const ours = (messages.request + messages.end + messages.bye) / topology.ranks
     yield {

@@ -96,7 +96,7 @@ export const rooms: readonly Room[] = [
 
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
-    ...['neighborhood/plan', 'comm/calls', 'comm/context'],
+    ...['neighborhood/plan', 'comm/process', 'comm/calls', 'comm/context'],
   ]),
   room('neighborhood/execute', [
     ...['topology', 'machine', 'schedule', 'schedule/lower', 'neighborhood/plan'],
@@ -123,20 +123,12 @@ export const rooms: readonly Room[] = [
 
   room(
     'cli/input',
-    ['text', 'topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    ['topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [
     ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
-    ...[
-      'comm/context',
-      'comm',
-      'comm/world',
-      'neighborhood/plan',
-      'neighborhood/spmm',
-      'launch',
-      'package-paths.ts',
-    ],
+    ...['comm/context', 'comm', 'neighborhood/plan', 'neighborhood/spmm', 'launch', 'package-paths.ts'],
     'cli/input',
   ]),
   room('cli/output', [

@@ -32,6 +32,7 @@ export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.j
 export { NeighborRequest } from '../neighborhood/execute/persistent-allgather.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
+export { type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
 export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 
 // messages and requests

@@ -58,8 +58,13 @@ export {
 
 // files
 
-export { type ByteSource, sourceOf } from '../text/byte-source.js'
-export { type OpenSource, openSourceFile, type ReadProgress } from '../text/source-file.js'
+export {
+  type ByteSource,
+  type OpenSource,
+  openSourceFile,
+  type ReadProgress,
+  sourceOf,
+} from '../text/byte-source.js'
 export { adjacencySvg, type PictureOptions } from '../topology/files/adjacency-picture.js'
 export { type CsvOptions, parseCsv } from '../topology/files/csv.js'
 export { formatEdgeList, parseEdgeList } from '../topology/files/edge-list.js'
@@ -105,6 +110,7 @@ export type { MessageCounts } from '../topology/grouping/distributed/rank-view.j
 export { prepareEngine } from '../topology/grouping/exact-round.js'
 export { groupFriends } from '../topology/grouping/group-friends.js'
 export type { Grouping } from '../topology/grouping/grouping.js'
+export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines
 

@@ -9,16 +9,8 @@ import { topologyFromEdges, topologyFromLists } from '../topology/topology-build
 import { requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
 import { createWith, type TopologyOptions } from './create.js'
-import { planHostedRanks } from './distributed/distributed-plan.js'
-import {
-  type AdjacentEdges,
-  type DistributedEdges,
-  gatherAdjacent,
-  gatherEdges,
-} from './distributed/gather-lists.js'
-import { localTopology } from './distributed/local-topology.js'
-import { nodesOf, placementOf } from './execute/placement.js'
-import type { CommonNeighbor } from './plan/strategy.js'
+import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
+import { checkPlanFrom, type PlanFrom, topologyOrPlan } from './plan-from.js'
 import { cachedTopology } from './topology-cache.js'
 import { TopologyCommunicator } from './topology-communicator.js'
 import { checkedFingerprint } from './topology-fingerprint.js'
@@ -28,7 +20,14 @@ export interface CartOptions extends TopologyOptions {
   readonly periods?: readonly boolean[]
 }
 
-export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {}
+export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
+  /**
+   * `graph`: every process gathers the lists of all ranks and plans for all. `neighbors`: every process plans for its own
+   * ranks, from their lists and by messages. Default: by the size of the graph ({@link planningLimits}), and `neighbors`
+   * with the engine `distributed`. The plan is the same.
+   */
+  readonly planFrom?: PlanFrom
+}
 
 export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 
@@ -51,8 +50,8 @@ export function createCart(
   return createWith(comm, options, {
     ranks,
     contribution: null,
-    gather: () => null,
-    build: () => cachedTopology(cartTopology(shape)),
+    make: () => ({ topology: cachedTopology(cartTopology(shape)) }),
+    whole: 'createCart',
     agreed: ['cart', shape.dims.join('x'), shape.periods.join()],
     handle: (state, localIndex, neighborhood) => new CartCommunicator(state, localIndex, neighborhood),
   })
@@ -76,14 +75,13 @@ export function createGraph(
   return createWith(comm, options, {
     ranks,
     contribution: null,
-    gather: () => null,
-    build: () => {
+    make: () => {
       if (ranks === 0) return null
       const start = [0, ...Array.from(index)]
-      return cachedTopology(
-        topologyFromLists({ ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }),
-      )
+      const lists = { ranks, inStart: start, inRank: edges, outStart: start, outRank: edges }
+      return { topology: cachedTopology(topologyFromLists(lists)) }
     },
+    whole: 'createGraph',
     agreed: ['graph', hashIntegers(index), hashIntegers(edges)],
     handle: graphHandle,
   })
@@ -104,8 +102,8 @@ export function createTopology(
   const made = createWith(comm, options, {
     ranks: topology.ranks,
     contribution: null,
-    gather: () => null,
-    build: () => topology,
+    make: () => ({ topology }),
+    whole: 'createTopology',
     agreed: ['topology', fingerprint],
     handle: topology.cart === null ? graphHandle : cartHandle,
   })
@@ -127,45 +125,14 @@ export function createDistGraphAdjacent(
   }
   requireLength(where, 'source weight', sourceWeights, sources.length)
   requireLength(where, 'destination weight', destinationWeights, destinations.length)
-  const { strategy } = options
-  const agreed = ['adjacent', isWeighted ? 'weighted' : 'unweighted']
-  const contribution = { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges
-  if (strategy?.kind === 'common-neighbor' && strategy.engine === 'distributed') {
-    return createFromLocalLists(comm, options, strategy, contribution, agreed)
-  }
+  const { strategy = { kind: 'direct' }, machine, planFrom } = options
+  checkPlanFrom(strategy, planFrom)
   const made = createWith(comm, options, {
     ranks: comm.size,
-    contribution,
-    gather: (state, exchange, hosted) => gatherAdjacent(state, exchange, hosted, isWeighted),
-    build: (lists) => cachedTopology(topologyFromLists(lists)),
-    agreed,
-    handle: graphHandle,
-  })
-  return made as Promise<TopologyCommunicator>
-}
-
-/** Every process retains the lists of its own ranks only; the ranks group friends by messages. */
-function createFromLocalLists(
-  comm: Communicator,
-  options: AdjacentOptions,
-  strategy: CommonNeighbor,
-  contribution: AdjacentEdges,
-  agreed: readonly string[],
-): Promise<TopologyCommunicator> {
-  const made = createWith(comm, options, {
-    ranks: comm.size,
-    contribution,
-    gather: (state, exchange, hosted) => localTopology(state, exchange, placementOf(state), hosted),
-    build: ({ topology, error }) => {
-      if (error !== null) throw error
-      return topology
-    },
-    planHosted: (state, exchange, topology) => {
-      const processOf = placementOf(state)
-      const nodeOf = nodesOf(state, options.machine, processOf)
-      return planHostedRanks(state, exchange, topology, strategy, { nodeOf, processOf })
-    },
-    agreed,
+    contribution: { sources, destinations, sourceWeights, destinationWeights } as AdjacentEdges,
+    make: (state, exchange, hosted) =>
+      topologyOrPlan(state, exchange, hosted, { isWeighted, strategy, machine, planFrom }),
+    agreed: ['adjacent', isWeighted ? 'weighted' : 'unweighted', planFrom ?? 'by size'],
     handle: graphHandle,
   })
   return made as Promise<TopologyCommunicator>
@@ -188,8 +155,11 @@ export function createDistGraph(
   const made = createWith(comm, options, {
     ranks: comm.size,
     contribution: { sources, degrees, destinations, weights } as DistributedEdges,
-    gather: (state, exchange, hosted) => gatherEdges(state, exchange, hosted, isWeighted),
-    build: (edges) => cachedTopology(topologyFromEdges(comm.size, edges)),
+    make: async (state, exchange, hosted) => {
+      const edges = await gatherEdges(state, exchange, hosted, isWeighted)
+      return { topology: cachedTopology(topologyFromEdges(comm.size, edges)) }
+    },
+    whole: where,
     agreed: ['edges', isWeighted ? 'weighted' : 'unweighted'],
     handle: graphHandle,
   })

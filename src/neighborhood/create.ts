@@ -9,12 +9,16 @@ import type { WaitOptions } from '../comm/process/wait-options.js'
 import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
-import { checkEngine, checkFriendOptions, strategyError } from '../topology/friends/grouping-options.js'
+import {
+  checkEngine,
+  checkFriendOptions,
+  refuseSimulation,
+  strategyError,
+} from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
 import { agreementOf } from './agreement.js'
-import { Neighborhood } from './execute/neighborhood.js'
-import type { Plan, Strategy } from './plan/strategy.js'
+import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
+import type { Strategy } from './plan/strategy.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -29,16 +33,23 @@ export interface TopologyOptions extends WaitOptions {
 const direct: Strategy = { kind: 'direct' }
 
 /** What distinguishes the ways to give a topology. */
-export interface Creation<C, G, H> {
+export interface Creation<C, H> {
   /** Ranks of the topology as far as this rank knows: those of the communicator, or fewer. */
   readonly ranks: number
-  /** What this rank contributes, and how the processes gather it. */
   readonly contribution: C
-  gather(state: CommState, exchange: Exchange, hosted: readonly C[]): G | Promise<G>
-  /** The same on every process; null for a topology without ranks. May throw, then every rank gets the error. */
-  build(gathered: G): ProcessTopology | null
-  /** Plans for the hosted ranks, when each process knows only their lists. Called when `build` has not thrown. */
-  planHosted?(state: CommState, exchange: Exchange, topology: ProcessTopology): Promise<Plan>
+  /**
+   * The topology, the same on every process, or the plan of this process's ranks; null for a topology without ranks. A
+   * RankweaveError that it throws is the same on all processes, and every rank gets it.
+   *
+   * @param hosted what each rank of this process contributed
+   */
+  make(
+    state: CommState,
+    exchange: Exchange,
+    hosted: readonly C[],
+  ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
+  /** The name of the call, where every process has the whole topology; absent where ranks may plan from their neighbors. */
+  readonly whole?: string
   /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
   handle(state: CommState, localIndex: number, neighborhood: Neighborhood): H
@@ -49,32 +60,34 @@ export interface Creation<C, G, H> {
  *
  * @throws ERR_STRATEGY, ERR_MACHINE before anything is sent
  */
-export function createWith<C, G, H>(
+export function createWith<C, H>(
   comm: Communicator,
   options: TopologyOptions,
-  creation: Creation<C, G, H>,
+  creation: Creation<C, H>,
 ): Promise<H | null> {
   requireOptions('topology', options)
   const { strategy = direct, machine } = options
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
+  if (creation.whole !== undefined && strategy.kind === 'common-neighbor') {
+    refuseSimulation(creation.whole, strategy.engine)
+  }
   const call: CollectiveCall<C, H | null> = {
     signature: { name: 'topology', extra: agreementOf(strategy, machine, creation.agreed) },
     run: async (hosted, exchange) => {
       if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
-      const gathered = await creation.gather(state, exchange, hosted)
-      let topology: ProcessTopology | null
+      let given: TopologyOrPlan | null
       try {
-        topology = creation.build(gathered)
+        given = await creation.make(state, exchange, hosted)
       } catch (error) {
         if (!isRankweaveError(error)) throw error
         return failAllRanks(hosted.length, error)
       }
-      if (topology === null) return hosted.map(() => null)
-      const plan = await creation.planHosted?.(state, exchange, topology)
-      const made = await contextOver(state, exchange, firstRanks(state.wholeTable, topology.ranks))
+      if (given === null) return hosted.map(() => null)
+      const { ranks } = 'plan' in given ? given.plan : given.topology
+      const made = await contextOver(state, exchange, firstRanks(state.wholeTable, ranks))
       if (made === null) return hosted.map(() => null)
-      const neighborhood = new Neighborhood(made, { topology, strategy, machine, plan })
+      const neighborhood = new Neighborhood(made, given, { strategy, machine })
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
         index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,

@@ -42,17 +42,20 @@ export interface TopologyMethods {
 
   /**
    * Every rank passes its own neighbors, in the order of the blocks in its buffers. Costs: every process gets the lists of
-   * all ranks, because plans are made from the whole topology.
+   * all ranks and plans for all, in a graph of up to 65,536 edges (strategy `direct`) or 1,048,576 (`common-neighbor`).
+   * In larger ones, and with the engine `distributed`, each process plans for its own ranks, in memory for their
+   * neighborhoods, and the parts are proved to fit together before this resolves; see `planFrom`.
    *
    * @throws ERR_RANK, ERR_COUNT, ERR_ARGUMENT for arguments, before anything is sent
    * @throws ERR_TOPOLOGY on every rank, naming the edge, when one rank lists an edge and the other does not
+   * @throws ERR_PLAN_MISMATCH on every rank, when processes that plan from neighbors do not fit together
    * @see MPI-4.1 §8.5.4
    */
   createDistGraphAdjacent(options: AdjacentOptions): Promise<TopologyCommunicator>
 
   /**
    * Every rank passes any edges, also of other ranks. The neighbors of a rank are in the order of the ranks that passed the
-   * edges, and then in the order of each rank. Costs the same as `createDistGraphAdjacent`.
+   * edges, and then in the order of each rank. Costs: every process gets all edges.
    *
    * @throws ERR_RANK, ERR_COUNT for arguments, before anything is sent
    * @see MPI-4.1 §8.5.4

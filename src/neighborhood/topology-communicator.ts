@@ -28,7 +28,8 @@ import { planLines } from './plan-lines.js'
 
 /**
  * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
- * at the first neighborhood collective, or by `plan()`; every process makes it itself, from the whole topology.
+ * at the first neighborhood collective, or by `plan()`; every process makes it itself, from the whole topology. Where
+ * processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the communicator.
  */
 export class TopologyCommunicator extends Communicator {
   /** @internal */
@@ -42,8 +43,8 @@ export class TopologyCommunicator extends Communicator {
   }
 
   /**
-   * Who sends to whom; shared by all ranks of the process. With the engine `distributed` of `createDistGraphAdjacent` it
-   * has only the lists of this process's ranks; those of the others are empty.
+   * Who sends to whom; shared by all ranks of the process. Where processes plan from neighbors alone, it has only the lists
+   * of this process's ranks, those of the others are empty, and it is built when it is read: O(size) memory.
    */
   get topology(): ProcessTopology {
     return this.neighborhood.topology
@@ -51,26 +52,22 @@ export class TopologyCommunicator extends Communicator {
 
   /** The ranks that this rank receives from, in the order of the blocks of its receive buffer. A fresh array. */
   get sources(): Int32Array {
-    const { inStart, inRank } = this.topology
-    return inRank.slice(inStart[this.rank], inStart[this.rank + 1])
+    return this.neighborhood.sourcesOf(this.rank)
   }
 
   /** The ranks that this rank sends to, in order. A fresh array. */
   get destinations(): Int32Array {
-    const { outStart, outRank } = this.topology
-    return outRank.slice(outStart[this.rank], outStart[this.rank + 1])
+    return this.neighborhood.destinationsOf(this.rank)
   }
 
   /** Weights of the sources, or null in an unweighted topology. @see MPI-4.1 §8.5.5 (MPI_Dist_graph_neighbors) */
   get sourceWeights(): Float64Array | null {
-    const { inStart, inWeight } = this.topology
-    return inWeight?.slice(inStart[this.rank], inStart[this.rank + 1]) ?? null
+    return this.neighborhood.sourceWeightsOf(this.rank)
   }
 
   /** Weights of the destinations, or null in an unweighted topology. */
   get destinationWeights(): Float64Array | null {
-    const { outStart, outWeight } = this.topology
-    return outWeight?.slice(outStart[this.rank], outStart[this.rank + 1]) ?? null
+    return this.neighborhood.destinationWeightsOf(this.rank)
   }
 
   /**

@@ -4,6 +4,7 @@ import { defaultTheta, type GroupingEngine } from '../../src/topology/friends/gr
 import { seededLabels } from '../../src/topology/friends/seeded-labels.js'
 import { prepareEngine } from '../../src/topology/grouping/exact-round.js'
 import { groupFriends } from '../../src/topology/grouping/group-friends.js'
+import { simulateGrouping } from '../../src/topology/grouping/simulate-grouping.js'
 import { cases } from '../support/soak.js'
 import {
   commonOf,
@@ -32,8 +33,12 @@ const configurations = smallTopologies(10).chain(({ what, topology }) =>
 
 type Configuration = typeof configurations extends fc.Arbitrary<infer C> ? C : never
 
-const found = ({ topology, labelSeed, ...rest }: Configuration, engine: GroupingEngine) =>
-  groupFriends(topology, { ...rest, engine, ...(labelSeed === undefined ? {} : { labelSeed }) })
+const optionsOf = ({ topology: _, labelSeed, ...rest }: Configuration) => ({
+  ...rest,
+  ...(labelSeed === undefined ? {} : { labelSeed }),
+})
+const found = (configuration: Configuration, engine: GroupingEngine) =>
+  groupFriends(configuration.topology, { ...optionsOf(configuration), engine })
 
 const weightOf = ({ groups }: PlainGroups, step: number): number =>
   groups.filter((group) => group.step === step).reduce((sum, { common }) => sum + common.length, 0)
@@ -61,7 +66,7 @@ test('the distributed engine finds the groups of the greedy one', () => {
   fc.assert(
     fc.property(configurations, (configuration) => {
       const planned = found(configuration, 'greedy')
-      const distributed = found(configuration, 'distributed')
+      const distributed = simulateGrouping(configuration.topology, optionsOf(configuration))
       expect({ ...distributed, timeMs: 0 }).toEqual({
         ...planned,
         timeMs: 0,

@@ -3,11 +3,14 @@ import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, parseMachine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { groupingEngines } from '../../topology/friends/grouping-options.js'
+import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 import { oneOf, whole } from './options.js'
 
 /** The default of `--k`: reduces messages even where ranks have few common neighbors. */
 export const defaultK = 2
+
+/** Engines of a process that has the whole topology. */
+const engines = groupingEngines.filter((engine) => engine !== 'distributed')
 
 /** The options that choose a strategy, for `plan` and `spmm`. */
 export function addStrategyOptions(command: Command): Command {
@@ -29,9 +32,7 @@ export function addStrategyOptions(command: Command): Command {
     .addOption(new Option('--no-dedupe', 'repeat the exchange of friends that meet in several steps'))
     .addOption(new Option('--no-elide', 'send direct messages even where an exchange delivers them'))
     .addOption(
-      new Option('--engine <name>', `how friends are grouped: ${groupingEngines.join(', ')}`).default(
-        'greedy',
-      ),
+      new Option('--engine <name>', `how friends are grouped: ${engines.join(', ')}`).default('greedy'),
     )
     .addOption(
       new Option('--labels <seed>', 'break ties between groups by a permutation of the ranks').default(
@@ -61,6 +62,7 @@ export interface StrategyChoice {
 
 /**
  * @throws ERR_USAGE for aware mode without a machine
+ * @throws ERR_STRATEGY for the engine `distributed`
  */
 export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchema>>): StrategyChoice {
   const machine = options.machine ?? null
@@ -70,6 +72,7 @@ export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchem
     throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which defines the nodes')
   }
   const { k, theta, dedupe, elide, engine, labels } = options
+  refuseSimulation('--engine', engine)
   const strategy: Strategy = {
     kind: 'common-neighbor',
     k,

@@ -18,7 +18,12 @@ export async function guardUserCode<T>(
   const ending = new AbortController()
   const end: End = (error) => ending.abort(error)
   const onEmpty = () => end(stuck())
-  const permitExit = refuseExit(end)
+  const { exit } = process
+  process.exit = (code) => {
+    const error = exited(code ?? process.exitCode ?? 0)
+    end(error)
+    throw error
+  }
   process.on('uncaughtException', end)
   if (!mayRunEmpty) process.on('beforeExit', onEmpty)
   try {
@@ -26,26 +31,9 @@ export async function guardUserCode<T>(
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
   } finally {
-    permitExit()
+    process.exit = exit
     process.off('uncaughtException', end)
     process.off('beforeExit', onEmpty)
-  }
-}
-
-/**
- * Makes `process.exit` end the user's code with an error, on every fabric alike.
- *
- * @returns restores `process.exit`
- */
-export function refuseExit(end: End): () => void {
-  const { exit } = process
-  process.exit = (code) => {
-    const error = exited(code ?? process.exitCode ?? 0)
-    end(error)
-    throw error
-  }
-  return () => {
-    process.exit = exit
   }
 }
 

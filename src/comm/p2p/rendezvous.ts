@@ -5,7 +5,7 @@ import { StridedView } from '../datatype/strided-view.js'
 import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import { TransferFrames } from '../transfer/transfer-frames.js'
-import { type Incoming, isDetached, type Outgoing } from '../transfer/transfers.js'
+import type { Incoming, Outgoing } from '../transfer/transfers.js'
 import { EnvelopeFrames } from './envelope-frames.js'
 import { type Arrived, lostMessageError } from './message/arrived.js'
 import { freedError } from './message/pending.js'
@@ -23,8 +23,7 @@ export class Rendezvous {
   readonly #frames: TransferFrames
   /** By transfer id: sends whose receiver, in another process, has not replied finally. */
   readonly #offered = new Map<number, OfferedSend>()
-  /** Receives whose message is on its way, with its transfer. */
-  readonly #matched = new Map<Receive<unknown>, { readonly process: number; readonly transferId: number }>()
+  readonly #matched = new Set<MatchedReceive>()
   #whenIdle: (() => void)[] = []
 
   constructor(state: CommContext) {
@@ -38,7 +37,7 @@ export class Rendezvous {
   }
 
   get receives(): Receive<unknown>[] {
-    return [...this.#matched.keys()]
+    return Array.from(this.#matched, ({ receive }) => receive)
   }
 
   /** Sends the data along with its envelope; the caller has taken the credit. */
@@ -91,17 +90,11 @@ export class Rendezvous {
       return
     }
     const matched = new MatchedReceive(this.#state, message, receive, () => {
-      this.#matched.delete(receive)
+      this.#matched.delete(matched)
       this.#checkIdle()
     })
-    this.#matched.set(receive, { process, transferId })
+    this.#matched.add(matched)
     transfers.fetch(process, transferId, matched)
-  }
-
-  /** Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more. */
-  abandon(receive: Receive<unknown>, error: RankweaveError): void {
-    const matched = this.#matched.get(receive)
-    if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)
   }
 
   /** Replies of receivers to offered messages. */
@@ -168,7 +161,7 @@ class OfferedSend implements Outgoing {
   }
 
   failed(error: RankweaveError): void {
-    this.send.reject(isDetached(error) ? this.send.detachedError() : error)
+    this.send.reject(error)
     this.#ended()
   }
 }
@@ -198,10 +191,6 @@ class MatchedReceive implements Incoming {
     this.#ended()
     const { receive } = this
     if (receive.settled) return
-    if (this.into.byteLength !== this.#message.sizeBytes) {
-      receive.reject(detachedInto(receive))
-      return
-    }
     try {
       const data = this.#landing.finish()
       if (receive.into instanceof StridedView)
@@ -214,17 +203,12 @@ class MatchedReceive implements Incoming {
 
   failed(error: RankweaveError): void {
     this.#ended()
-    this.receive.reject(isDetached(error) ? detachedInto(this.receive) : error)
+    this.receive.reject(error)
   }
 
   lost(): RankweaveError {
     return lostMessageError(this.#message.source)
   }
-}
-
-/** The error of a receive whose buffer has gone. */
-function detachedInto(receive: Receive<unknown>): RankweaveError {
-  return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
 }
 
 function asError(cause: unknown): RankweaveError {

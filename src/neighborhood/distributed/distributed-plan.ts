@@ -1,105 +1,172 @@
+import { indexIn } from '../../base/search.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
-import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
-import type { CommState } from '../../comm/context/comm-state.js'
-import { RankweaveError } from '../../errors.js'
-import type { ScheduleSlice } from '../../schedule/schedule-slice.js'
-import { verifySlice } from '../../schedule/verify/verify.js'
-import { type GroupingSettings, groupingSettings } from '../../topology/friends/grouping-options.js'
+import { isRankweaveError, type RankweaveError } from '../../errors.js'
+import { settingsWithoutNodes } from '../../topology/friends/grouping-options.js'
 import { groupsOfPatterns } from '../../topology/grouping/distributed/friend-patterns.js'
 import { agreementFor } from '../../topology/grouping/distributed/group-by-messages.js'
 import {
   groupingMessageKinds,
   noMessages,
+  type RankPattern,
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
-import { distinctIn, distinctOut } from '../../topology/neighbors.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from '../plan/common-neighbor.js'
-import type { CommonNeighbor, Plan } from '../plan/strategy.js'
+import { directSchedule } from '../plan/direct.js'
+import type { PlanOfRanks } from '../plan/plan-of-ranks.js'
+import type { CommonNeighbor, Strategy } from '../plan/strategy.js'
+import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
+import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
+import { provePlan } from './plan-proof.js'
 
-// Steps of the exchange: an allgather takes up to 32.
+// Steps of the exchange.
 const groupingStep = 200
 const totalsStep = 300
 
-/**
- * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to those of the other
- * processes. The groups and the schedule are those that `plan` finds for them in the whole topology.
- *
- * @param topology the lists of the hosted ranks, others empty
- */
-export async function planHostedRanks(
-  state: CommState,
-  exchange: Exchange,
-  topology: ProcessTopology,
-  strategy: CommonNeighbor,
-  where: { readonly nodeOf: Int32Array; readonly processOf: Int32Array },
-): Promise<Plan> {
-  const begin = performance.now()
-  const { ranks } = topology
-  const settings = groupingSettings(ranks, { ...strategy, nodeOf: where.nodeOf })
-  const matched = await groupHostedRanks(
-    exchange,
-    groupingStep,
-    hostedViews(topology, state.localRanks, settings.nodeOf),
-    agreementFor(ranks, settings),
-    where.processOf,
-  )
-  const { weight, steps, messages, waves } = await totalsOf(exchange, matched, settings)
-  // All ranks know the number of steps, also those without a group: their schedules have the same number of phases.
-  const known = { ...groupsOfPatterns(ranks, matched.patterns, settings), steps }
-  const schedule = commonNeighborSchedule(topology, known, strategy, state.localRanks)
-  const slice: ScheduleSlice = { schedule, ranks: state.localRanks, topologyHash: '' }
-  const { ok, violations } = verifySlice(slice)
-  if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-  const planMs = performance.now() - begin
-  const groups = { ...known, engine: 'distributed' as const, weight, messages, waves, timeMs: planMs }
-  return { schedule, groups, planMs, ranks: state.localRanks }
+/** Where ranks are, answered for single ranks: no process needs it of all. */
+export interface Whereabouts {
+  /** Ranks of the communicator. */
+  readonly ranks: number
+  nodeOf(rank: number): number
+  /** Process index. */
+  processOf(rank: number): number
 }
 
-function hostedViews(
-  topology: ProcessTopology,
-  localRanks: Int32Array,
-  nodeOf: Int32Array | null,
-): RankView[] {
-  const out = distinctOut(topology)
-  const into = distinctIn(topology)
-  return Array.from(localRanks, (rank) => {
-    const sources = into.rank.subarray(into.start[rank], into.start[rank + 1])
-    const nodes = nodeOf && { own: nodeOf[rank], ofSources: sources.map((source) => nodeOf[source]) }
-    return { rank, destinations: out.rank.subarray(out.start[rank], out.start[rank + 1]), sources, nodes }
+/**
+ * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to those of the other
+ * processes. Groups and schedule are those that `plan` finds for them in the whole topology, and are proved before
+ * anything is sent by them.
+ *
+ * @throws ERR_SCHEDULE, ERR_PLAN_MISMATCH the same on all processes
+ */
+export async function planFromNeighbors(
+  exchange: Exchange,
+  lists: OwnLists,
+  strategy: Strategy,
+  where: Whereabouts,
+): Promise<PlanOfRanks> {
+  const begin = performance.now()
+  const made =
+    strategy.kind === 'direct'
+      ? directPlan(lists, where.ranks)
+      : await combiningPlan(exchange, lists, strategy, where)
+  await provePlan(exchange, made, where.processOf)
+  // The proof throws where there is no plan.
+  const plan = made as PlanOfRanks
+  const planMs = performance.now() - begin
+  return { ...plan, planMs, groups: plan.groups && { ...plan.groups, timeMs: planMs } }
+}
+
+function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {
+  const rankOf = namedRanks(lists)
+  const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
+  const schedule = directSchedule(numberedTopology(rankOf, lists), own)
+  return { ranks, rankOf, own, schedule, groups: null, planMs: 0 }
+}
+
+/** The plan, or why this process has none; null when another process has failed. */
+async function combiningPlan(
+  exchange: Exchange,
+  lists: OwnLists,
+  strategy: CommonNeighbor,
+  { ranks, nodeOf, processOf }: Whereabouts,
+): Promise<PlanOfRanks | RankweaveError | null> {
+  const settings = settingsWithoutNodes(ranks, strategy)
+  const grouping = await groupHostedRanks(
+    exchange,
+    groupingStep,
+    viewsOf(lists, settings.mode === 'aware' ? nodeOf : null),
+    agreementFor(ranks, settings),
+    processOf,
+  )
+  const totals = await totalsOf(exchange, grouping, settings.k)
+  const { patterns, failure } = grouping
+  if (patterns === null) return failure
+  const rankOf = namedRanks(
+    lists,
+    patterns.flatMap(({ groups }) => groups.map(({ members }) => members)),
+  )
+  const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
+  try {
+    const numbered = patterns.map((pattern) => patternInNumbers(pattern, rankOf))
+    // All ranks know the number of steps, also those without a group: their schedules have the same number of phases.
+    const groups = { ...groupsOfPatterns(rankOf.length, numbered, settings), steps: totals.steps }
+    const schedule = commonNeighborSchedule(numberedTopology(rankOf, lists), groups, strategy, own)
+    return {
+      ranks,
+      rankOf,
+      own,
+      schedule,
+      groups: { ...groups, ...totals, engine: 'distributed', timeMs: 0 },
+      planMs: 0,
+    }
+  } catch (error) {
+    if (isRankweaveError(error)) return error
+    throw error
+  }
+}
+
+function viewsOf({ localRanks, hosted }: OwnLists, nodeOf: ((rank: number) => number) | null): RankView[] {
+  return Array.from(localRanks, (rank, i) => {
+    const sources = distinctBut(rank, hosted[i].sources)
+    const nodes = nodeOf && { own: nodeOf(rank), ofSources: sources.map(nodeOf) }
+    return { rank, destinations: distinctBut(rank, hosted[i].destinations), sources, nodes }
   })
 }
 
+function patternInNumbers(
+  { rank, groups, direct, directSources, servedBy }: RankPattern,
+  rankOf: Int32Array,
+): RankPattern {
+  const number = (named: number): number => indexIn(rankOf, named)
+  const numbers = (named: Int32Array): Int32Array => named.map(number)
+  return {
+    rank: number(rank),
+    groups: groups.map(({ step, members, common }) => ({
+      step,
+      members: numbers(members),
+      common: numbers(common),
+    })),
+    direct: numbers(direct),
+    directSources: numbers(directSources),
+    servedBy: servedBy.map(({ step, members, holder }) => ({
+      step,
+      members: numbers(members),
+      holder: number(holder),
+    })),
+  }
+}
+
 /** Sums and maxima over all processes. */
-async function totalsOf(
-  exchange: Exchange,
-  { patterns, messages, waves }: HostedGrouping,
-  { k }: GroupingSettings,
-) {
+async function totalsOf(exchange: Exchange, { patterns, messages, waves }: HostedGrouping, k: number) {
   // Every member of a group counts it, hence the division by k.
   let weight = 0
   let steps = 0
-  for (const { groups } of patterns) {
+  for (const { groups } of patterns ?? []) {
     for (const { step, common } of groups) {
       weight += common.length / k
       steps = Math.max(steps, step + 1)
     }
   }
-  const own = Float64Array.from([
-    weight,
-    steps,
-    ...groupingMessageKinds.map((kind) => messages[kind]),
-    ...waves,
-  ])
-  const blocks = await allgatherBytes(exchange, new Uint8Array(own.buffer), totalsStep)
-  const total = { weight: 0, steps: 0, messages: noMessages(), waves: [] as number[] }
-  for (const { buffer, byteOffset, byteLength } of blocks) {
-    const [theirWeight, theirSteps, ...rest] = new Float64Array(buffer, byteOffset, byteLength / 8)
-    total.weight += theirWeight
-    total.steps = Math.max(total.steps, theirSteps)
-    for (const kind of groupingMessageKinds) total.messages[kind] += rest.shift()!
-    for (const [round, wave] of rest.entries()) total.waves[round] = Math.max(total.waves[round] ?? 0, wave)
+  const counts = groupingMessageKinds.map((kind) => messages[kind])
+  const own = Float64Array.from([weight, steps, ...counts, ...waves])
+  const [allWeight, allSteps, ...rest] = await combineAll(exchange, own, combineTotals, totalsStep)
+  const sums = noMessages()
+  for (const [i, kind] of groupingMessageKinds.entries()) sums[kind] = rest[i]
+  return {
+    weight: Math.round(allWeight),
+    steps: allSteps,
+    messages: sums,
+    waves: rest.slice(groupingMessageKinds.length),
   }
-  return { ...total, weight: Math.round(total.weight) }
+}
+
+/** Weights and messages are added up; steps and waves, by round, are maxima. */
+function combineTotals(a: Float64Array, b: Float64Array): Float64Array {
+  const combined = a.length >= b.length ? a.slice() : b.slice()
+  for (let i = 0; i < Math.min(a.length, b.length); i++) {
+    const isSum = i === 0 || (i >= 2 && i < 2 + groupingMessageKinds.length)
+    combined[i] = isSum ? a[i] + b[i] : Math.max(a[i], b[i])
+  }
+  return combined
 }

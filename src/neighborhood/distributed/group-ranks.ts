@@ -1,6 +1,7 @@
-import { bytesOf } from '../../base/bytes.js'
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'
 import { GroupingRank } from '../../topology/grouping/distributed/grouping-rank.js'
@@ -15,25 +16,31 @@ import {
 } from '../../topology/grouping/distributed/rank-view.js'
 
 export interface HostedGrouping {
-  /** Of the hosted ranks, in their order. */
-  readonly patterns: readonly RankPattern[]
+  /** Of the hosted ranks, in their order; null after a failure of this process or another. */
+  readonly patterns: readonly RankPattern[] | null
   /** Messages that the hosted ranks sent, also to each other. */
   readonly messages: MessageCounts
   /** By round, over the hosted ranks. */
   readonly waves: readonly number[]
-  /** Frames that left the process. */
-  readonly framesSent: number
+  /** ERR_PLAN_MISMATCH when a message or frame contradicted what this process knows. */
+  readonly failure: RankweaveError | null
 }
 
 /** Words of a message before its ranks: from, to, kind, round, wave, number of ranks. */
 const headWords = 6
-const doneMarker = new Uint8Array(0)
+/** Words of a frame before its messages: its number among those to the same process, and a hash of its messages. */
+const frameWords = 2
+/** The only word of a last frame: whether its process has failed, or heard of one that has. */
+const lastFrame = { done: 0, failed: 1 } as const
 
 /**
  * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are delivered
  * directly; those to other processes are collected into a frame per process until no local message is left.
  *
- * @param processOf process index of every rank
+ * The last frame to every process has no messages, but tells whether the ranks here are done or one has failed. So a
+ * failure reaches every process, none waits for messages that no rank will send, and no frame is left in the end.
+ *
+ * @param processOf process index of a rank
  * @param step of the exchange, for this alone
  */
 export function groupHostedRanks(
@@ -41,7 +48,7 @@ export function groupHostedRanks(
   step: number,
   views: readonly RankView[],
   agreement: GroupingAgreement,
-  processOf: Int32Array,
+  processOf: (rank: number) => number,
 ): Promise<HostedGrouping> {
   return new HostedRanks(exchange, step, views, agreement, processOf).run()
 }
@@ -49,26 +56,30 @@ export function groupHostedRanks(
 class HostedRanks {
   readonly #exchange: Exchange
   readonly #step: number
-  readonly #processOf: Int32Array
+  readonly #processOf: (rank: number) => number
   readonly #ranks = new Map<number, GroupingRank>()
   readonly #messages = noMessages()
   /** Messages between ranks of this process, in the order of sending. */
   #inside: { from: number; to: number; message: GroupingMessage }[] = []
-  readonly #outside: readonly GrowingInt32Array[]
-  #framesSent = 0
-  #sentDone = false
+  /** Words for every process that one of these ranks has sent to. */
+  readonly #outside = new Map<number, GrowingInt32Array>()
+  readonly #framesTo: Int32Array
+  #hasEnded = false
+  #failure: RankweaveError | null = null
+  /** This process or another has failed: nothing but last frames is of use. */
+  #isStopped = false
 
   constructor(
     exchange: Exchange,
     step: number,
     views: readonly RankView[],
     agreement: GroupingAgreement,
-    processOf: Int32Array,
+    processOf: (rank: number) => number,
   ) {
     this.#exchange = exchange
     this.#step = step
     this.#processOf = processOf
-    this.#outside = Array.from({ length: exchange.count }, () => new GrowingInt32Array())
+    this.#framesTo = new Int32Array(exchange.count)
     const search = new GroupSearch(agreement.k - 1)
     for (const view of views) {
       const { rank } = view
@@ -79,28 +90,35 @@ class HostedRanks {
 
   async run(): Promise<HostedGrouping> {
     const { me, count } = this.#exchange
-    for (const rank of this.#ranks.values()) rank.start()
+    this.#attempt(() => {
+      for (const rank of this.#ranks.values()) rank.start()
+    })
     this.#settle()
     const others = Array.from({ length: count }, (_, peer) => peer).filter((peer) => peer !== me)
     await Promise.all(others.map((peer) => this.#listen(peer)))
     const ranks = [...this.#ranks.values()]
-    return {
-      patterns: ranks.map((rank) => rank.pattern()),
-      messages: this.#messages,
-      waves: wavesOf(ranks),
-      framesSent: this.#framesSent,
-    }
+    let patterns: readonly RankPattern[] | null = null
+    this.#attempt(() => {
+      patterns = ranks.map((rank) => rank.pattern())
+    })
+    return { patterns, messages: this.#messages, waves: wavesOf(ranks), failure: this.#failure }
   }
 
   #send(from: number, to: number, message: GroupingMessage): void {
     this.#messages[message.kind]++
-    const process = this.#processOf[to]
+    const process = this.#processOf(to)
     if (process === this.#exchange.me) {
       this.#inside.push({ from, to, message })
       return
     }
     const { kind, round, wave, ranks } = message
-    const words = this.#outside[process]
+    let words = this.#outside.get(process)
+    if (words === undefined) {
+      words = new GrowingInt32Array()
+      this.#outside.set(process, words)
+    }
+    // A frame begins with its number and hash, which are known when it is sent.
+    if (words.length === 0) for (let i = 0; i < frameWords; i++) words.push(0)
     words.push(from)
     words.push(to)
     words.push(groupingMessageKinds.indexOf(kind))
@@ -110,41 +128,93 @@ class HostedRanks {
     words.append(ranks)
   }
 
-  /** Receives from a process until all its ranks are done. */
+  /** Receives from a process until it sends no more. After a failure what arrives is discarded. */
   async #listen(peer: number): Promise<void> {
-    for (;;) {
-      const bytes = await this.#exchange.receive(peer, this.#step)
-      if (bytes.byteLength === 0) return
-      const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >> 2)
-      for (let at = 0; at < words.length; ) {
-        const [from, to, kind, round, wave, length] = words.subarray(at, at + headWords)
-        at += headWords
-        const ranks = words.subarray(at, at + length)
-        this.#ranks.get(to)!.receive(from, { kind: groupingMessageKinds[kind], round, wave, ranks })
-        at += length
-      }
+    for (let expected = 0; ; expected++) {
+      const words = wordsOf(await this.#exchange.receive(peer, this.#step))
+      this.#attempt(() => {
+        if (words[0] !== expected || words[1] !== hashOf(words)) {
+          throw new RankweaveError(
+            'ERR_PLAN_MISMATCH',
+            `planning: expected frame ${expected} of process ${peer}, unaltered, got frame ${words[0]}`,
+            { details: { process: this.#exchange.me, peer } },
+          )
+        }
+        if (words.length >= frameWords + headWords) this.#take(peer, words)
+        else if (words[frameWords] === lastFrame.failed) this.#isStopped = true
+      })
       this.#settle()
+      if (words.length < frameWords + headWords) return
+    }
+  }
+
+  /** Hands the messages of a frame to their ranks. */
+  #take(peer: number, words: Int32Array): void {
+    for (let at = frameWords; at < words.length; ) {
+      const [from, to, kind, round, wave, length] = words.subarray(at, at + headWords)
+      at += headWords
+      const ranks = words.subarray(at, at + length)
+      const receiver = this.#ranks.get(to)
+      if (receiver === undefined || this.#processOf(from) !== peer) {
+        throw new RankweaveError(
+          'ERR_PLAN_MISMATCH',
+          `planning: a message from rank ${from} to ${to} went astray`,
+        )
+      }
+      receiver.receive(from, { kind: groupingMessageKinds[kind], round, wave, ranks })
+      at += length
     }
   }
 
   /** Delivers all local messages, then sends the frames that result. */
   #settle(): void {
-    for (let next = 0; next < this.#inside.length; next++) {
-      const { from, to, message } = this.#inside[next]
-      this.#ranks.get(to)!.receive(from, message)
-    }
+    this.#attempt(() => {
+      for (let next = 0; next < this.#inside.length; next++) {
+        const { from, to, message } = this.#inside[next]
+        this.#ranks.get(to)!.receive(from, message)
+      }
+    })
     this.#inside = []
-    for (const [peer, words] of this.#outside.entries()) {
+    if (this.#hasEnded) return
+    for (const [peer, words] of this.#outside) {
       if (words.length === 0) continue
-      this.#exchange.send(peer, this.#step, bytesOf(words.toArray()))
+      this.#sendFrame(peer, words.toArray())
       words.length = 0
-      this.#framesSent++
     }
-    if (this.#sentDone) return
-    for (const rank of this.#ranks.values()) if (!rank.isDone) return
-    this.#sentDone = true
+    if (!this.#isStopped) for (const rank of this.#ranks.values()) if (!rank.isDone) return
+    this.#end()
+  }
+
+  #end(): void {
+    this.#hasEnded = true
+    const last = this.#isStopped ? lastFrame.failed : lastFrame.done
     for (let peer = 0; peer < this.#exchange.count; peer++) {
-      if (peer !== this.#exchange.me) this.#exchange.send(peer, this.#step, doneMarker)
+      if (peer !== this.#exchange.me) this.#sendFrame(peer, Int32Array.of(0, 0, last))
     }
   }
+
+  #sendFrame(peer: number, words: Int32Array): void {
+    words[0] = this.#framesTo[peer]++
+    words[1] = hashOf(words)
+    this.#exchange.send(peer, this.#step, bytesOf(words))
+  }
+
+  /** Does something unless a process has failed, and records how it fails. */
+  #attempt(action: () => void): void {
+    if (this.#isStopped) return
+    try {
+      action()
+    } catch (error) {
+      if (!isRankweaveError(error)) throw error
+      this.#failure = error
+      this.#isStopped = true
+    }
+  }
+}
+
+/** FNV-1a over the number of a frame and its messages. */
+function hashOf(words: Int32Array): number {
+  let hash = Math.imul(0x811c9dc5 ^ words[0], 0x01000193)
+  for (let i = frameWords; i < words.length; i++) hash = Math.imul(hash ^ words[i], 0x01000193)
+  return hash
 }

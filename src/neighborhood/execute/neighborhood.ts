@@ -1,36 +1,46 @@
+import { indexIn } from '../../base/search.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { Machine } from '../../machine/machine.js'
 import { lowerInRounds, type ProcessProgram } from '../../schedule/lower/lower.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
+import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
+import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
-import { nodesOf, placementOf } from './placement.js'
+import { nodesOf, placementOf, processIndexOf } from './placement.js'
 import { type SlotList, slotList } from './uniform-store.js'
 
 /** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
 
+/** The whole topology, or the plan for this process's ranks where no process has it. */
+export type TopologyOrPlan = { readonly topology: ProcessTopology } | { readonly plan: PlanOfRanks }
+
 export interface NeighborhoodOptions {
-  readonly topology: ProcessTopology
   readonly strategy: Strategy
   /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine | undefined
-  /** The plan for this process's ranks, when no process has the whole topology. */
-  readonly plan?: Plan | undefined
+}
+
+/** Where a rank's lists are in the arrays of a topology, and what the numbers in them stand for. */
+interface OwnRow {
+  readonly topology: ProcessTopology
+  readonly row: number
+  /** The rank of every number; null where numbers are ranks. */
+  readonly rankOf: Int32Array | null
 }
 
 /**
  * What the ranks of a process share of a communicator with a topology: the topology, and, from the first neighborhood
  * collective on, the plan and this process's part of it. Every process makes the plan itself, without messages: a plan is
- * a function of topology, strategy and nodes alone.
+ * a function of topology, strategy and nodes alone. Where no process has the whole topology, the plan of this process's
+ * ranks was made with the communicator, and memory is in proportion to their neighborhoods.
  */
 export class Neighborhood {
   readonly strategy: Strategy
-  /** Node of every rank. */
-  readonly nodeOf: Int32Array
   readonly traffic: NeighborTraffic = {
     calls: 0,
     messagesSent: 0,
@@ -38,57 +48,104 @@ export class Neighborhood {
     framesSent: 0,
     blocksSent: 0,
   }
-  /** Process index of every rank. */
-  readonly #placement: Int32Array
-  readonly #processIndex: number
   readonly #state: CommState
-  #topology: ProcessTopology
-  /** A plan for the ranks of this process only, where no process has the whole topology. */
-  readonly #planOfRanks: Plan | undefined
+  readonly #machine: Machine | undefined
+  /** Undefined where no process has it. */
+  #topology: ProcessTopology | undefined
+  readonly #part: PlanOfRanks | undefined
+  /** The same in ranks, while somebody uses it: it takes memory for all ranks. */
+  #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
   /** Slices that not all of their ranks in this process have requested yet. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
-  constructor(state: CommState, { topology, strategy, machine, plan }: NeighborhoodOptions) {
-    this.#topology = topology
+  constructor(state: CommState, given: TopologyOrPlan, { strategy, machine }: NeighborhoodOptions) {
     this.#state = state
     this.strategy = strategy
-    this.#placement = placementOf(state)
-    this.#processIndex = state.processIndex
-    this.nodeOf = nodesOf(state, machine, this.#placement)
-    this.#planOfRanks = plan
-    // With a plan for its own ranks a process has only their part of the topology.
-    if (plan !== undefined) return
-    state.tables.share('topology', topology, (shared) => {
+    this.#machine = machine
+    if ('plan' in given) {
+      this.#part = given.plan
+      return
+    }
+    this.#topology = given.topology
+    state.tables.share('topology', given.topology, (shared) => {
       this.#topology = shared
     })
   }
 
+  /** Of a part: with the lists of this process's ranks only. */
   get topology(): ProcessTopology {
-    return this.#topology
+    return this.#topology ?? this.plan.schedule.topology
+  }
+
+  /** Fresh arrays: the ranks that a rank of this process receives from, in list order. */
+  sourcesOf(rank: number): Int32Array {
+    const { topology, row, rankOf } = this.#rowOf(rank)
+    return named(inNeighbors(topology, row), rankOf)
+  }
+
+  destinationsOf(rank: number): Int32Array {
+    const { topology, row, rankOf } = this.#rowOf(rank)
+    return named(outNeighbors(topology, row), rankOf)
+  }
+
+  sourceWeightsOf(rank: number): Float64Array | null {
+    const { topology, row } = this.#rowOf(rank)
+    return topology.inWeight?.slice(topology.inStart[row], topology.inStart[row + 1]) ?? null
+  }
+
+  destinationWeightsOf(rank: number): Float64Array | null {
+    const { topology, row } = this.#rowOf(rank)
+    return topology.outWeight?.slice(topology.outStart[row], topology.outStart[row + 1]) ?? null
   }
 
   /** Blocks in the receive buffer of a rank: its sources, or on a grid two per dimension (MPI-4.1 §8.6). */
   slotsOf(rank: number): number {
-    const { cart, inStart } = this.topology
-    return cart === null ? inStart[rank + 1] - inStart[rank] : 2 * cart.dims.length
+    const { topology, row } = this.#rowOf(rank)
+    const { cart, inStart } = topology
+    return cart === null ? inStart[row + 1] - inStart[row] : 2 * cart.dims.length
+  }
+
+  #rowOf(rank: number): OwnRow {
+    if (this.#part === undefined) return { topology: this.#topology!, row: rank, rankOf: null }
+    const { rankOf, schedule } = this.#part
+    return { topology: schedule.topology, row: indexIn(rankOf, rank), rankOf }
   }
 
   get plan(): Plan {
-    return this.#planOfRanks ?? this.#cachedPlan().plan
+    if (this.#part === undefined) return this.#cachedPlan().plan
+    let plan = this.#partInRanks?.deref()
+    if (plan === undefined) {
+      plan = planInRanks(this.#part)
+      this.#partInRanks = new WeakRef(plan)
+    }
+    return plan
   }
 
   /** This process's program; its slots are those of MPI's receive buffer. */
   get program(): ProcessProgram {
-    if (this.#program === undefined) {
-      const { schedule } = this.plan
-      const rounds = this.#planOfRanks === undefined ? this.#cachedPlan().rounds : roundsByPhase(schedule)
-      const program = lowerInRounds(schedule, this.#placement, this.#processIndex, rounds)
-      this.#program = this.topology.cart === null ? program : onGrid(program, this.topology)
-    }
+    this.#program ??= this.#part === undefined ? this.#programOfPlan() : this.#programOfPart(this.#part)
     return this.#program
+  }
+
+  #programOfPlan(): ProcessProgram {
+    const { processIndex } = this.#state
+    const { plan, rounds } = this.#cachedPlan()
+    const program = lowerInRounds(plan.schedule, placementOf(this.#state), processIndex, rounds)
+    return this.topology.cart === null ? program : onGrid(program, this.topology)
+  }
+
+  #programOfPart({ schedule, rankOf }: PlanOfRanks): ProcessProgram {
+    const placement = rankOf.map((rank) => processIndexOf(this.#state, rank))
+    const rounds = roundsByPhase(schedule)
+    const program = lowerInRounds(schedule, placement, this.#state.processIndex, rounds)
+    return {
+      ...program,
+      ranks: program.ranks.map((number) => rankOf[number]),
+      valueBlock: program.valueBlock.map((number) => rankOf[number]),
+    }
   }
 
   /** The slots of the program, rank by rank. */
@@ -101,7 +158,11 @@ export class Neighborhood {
   ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
     let slice = this.#slices.get(state)
     if (slice === undefined) {
-      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice(), strategy: this.strategy })
+      const neighborhood = new Neighborhood(
+        state,
+        { topology: topologyOfSlice() },
+        { strategy: this.strategy },
+      )
       slice = { neighborhood, missing: state.localRanks.length }
       this.#slices.set(state, slice)
     }
@@ -111,16 +172,22 @@ export class Neighborhood {
 
   #cachedPlan(): CachedPlan {
     if (this.#cached === undefined) {
-      const cached = plans.planFor(this.topology, this.strategy, this.nodeOf)
+      const nodeOf = nodesOf(this.#state, this.#machine, placementOf(this.#state))
+      const cached = plans.planFor(this.topology, this.strategy, nodeOf)
       this.#cached = cached
       const { schedule, ...others } = cached.plan
-      const { topology, ...tables } = schedule
+      const { topology: _, ...tables } = schedule
       this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
-        cached.replace({ ...shared, schedule: { ...shared.schedule, topology: this.#topology } })
+        cached.replace({ ...shared, schedule: { ...shared.schedule, topology: this.topology } })
       })
     }
     return this.#cached
   }
+}
+
+/** A copy of numbers as the ranks that they stand for. */
+function named(numbers: Int32Array, rankOf: Int32Array | null): Int32Array {
+  return rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])
 }
 
 /** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */

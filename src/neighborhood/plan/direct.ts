@@ -8,9 +8,13 @@ import { ownPlace, ReceiveSlots } from './receive-slots.js'
  * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and self loops
  * are copies at the receiver.
  *
+ * @param ranks whose operations are emitted, ascending. Default: all.
  * @see Ghazimirsaeed 2019 §2.2.6
  */
-export function directSchedule(topology: ProcessTopology): Schedule {
+export function directSchedule(
+  topology: ProcessTopology,
+  ranks: Iterable<number> = Array(topology.ranks).keys(),
+): Schedule {
   const phases = 1
   const builder = new ScheduleBuilder({
     collective: 'neighbor-allgather',
@@ -21,7 +25,7 @@ export function directSchedule(topology: ProcessTopology): Schedule {
   })
   const out = distinctOut(topology)
   const slots = new ReceiveSlots(builder, topology)
-  for (let rank = 0; rank < topology.ranks; rank++) {
+  for (const rank of ranks) {
     slots.enter(rank)
     for (let e = out.start[rank]; e < out.start[rank + 1]; e++) {
       builder.send(rank, 0, out.rank[e], scheduleTag.direct).add(rank, ownPlace)

@@ -26,7 +26,8 @@ export interface PlanOptions {
 /**
  * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
  *
- * @throws ERR_STRATEGY an unknown strategy, k < 2, theta not an integer >= 0, aware mode without a machine
+ * @throws ERR_STRATEGY an unknown strategy, k < 2, theta not an integer >= 0, aware mode without a machine, engine
+ *   `distributed`, of which one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {

@@ -21,8 +21,9 @@ export type Strategy =
       /** No direct message to a rank that an exchange reaches as well. Default true. */
       readonly elide?: boolean
       /**
-       * The engine that groups friends. Default `greedy`. With `distributed`, `createDistGraphAdjacent` retains every rank's
-       * lists in its own process only: the ranks group friends by messages to their neighbors, and find the plan of `greedy`.
+       * The engine that groups friends. Default `greedy`, or `distributed` where `createDistGraphAdjacent` plans from
+       * neighbors: the ranks group friends by messages to their neighbors, and find the plan of `greedy`. Other calls refuse
+       * `distributed`: a process that has the whole topology could only simulate the ranks.
        */
       readonly engine?: GroupingEngine
       /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */

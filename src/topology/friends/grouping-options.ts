@@ -3,7 +3,7 @@ import type { GroupingProgress } from './grouping-progress.js'
 
 /**
  * How the groups of a round are found. `greedy`: the heaviest first, on one core, lazily. `distributed`: the same
- * groups, found by the ranks themselves, each from its neighbors. `improved`: greedy, then local search; as heavy or
+ * groups, found by the ranks themselves, each from its neighbors; only in `createDistGraphAdjacent`. `improved`: greedy, then local search; as heavy or
  * heavier, above k = 12 the same. `exact`: the heaviest grouping, for small topologies; needs `prepareEngine`.
  */
 export type GroupingEngine = (typeof groupingEngines)[number]
@@ -83,16 +83,39 @@ export function checkEngine(engine: unknown, labelSeed: unknown, k: number): voi
 
 /** @throws ERR_STRATEGY */
 export function groupingSettings(ranks: number, options: GroupingOptions): GroupingSettings {
+  const settings = settingsWithoutNodes(ranks, options)
+  const nodeOf = settings.mode === 'aware' ? (options.nodeOf ?? null) : null
+  checkFriendOptions(ranks, settings.k, settings.theta, nodeOf)
+  if (settings.mode === 'aware' && nodeOf === null)
+    throw strategyError('aware mode needs the node of every rank: pass a machine')
+  return { ...settings, nodeOf }
+}
+
+/** The settings of ranks that know the nodes of their neighbors alone. @throws ERR_STRATEGY */
+export function settingsWithoutNodes(
+  ranks: number,
+  options: GroupingOptions,
+): Omit<GroupingSettings, 'nodeOf'> {
   const { k, mode, engine = 'greedy', labelSeed } = options
   if (mode !== 'aware' && mode !== 'agnostic')
     throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
   checkEngine(engine, labelSeed, k)
   const theta = options.theta ?? defaultTheta(k, mode)
-  const nodeOf = mode === 'aware' ? (options.nodeOf ?? null) : null
-  checkFriendOptions(ranks, k, theta, nodeOf)
-  if (mode === 'aware' && nodeOf === null)
-    throw strategyError('aware mode needs the node of every rank: pass a machine')
-  return { k, mode, theta, nodeOf, engine, labelSeed: labelSeed ?? null }
+  checkFriendOptions(ranks, k, theta, null)
+  return { k, mode, theta, engine, labelSeed: labelSeed ?? null }
+}
+
+/**
+ * Refuses the engine `distributed` where one process has the whole topology.
+ *
+ * @throws ERR_STRATEGY
+ */
+export function refuseSimulation(where: string, engine: GroupingEngine | undefined): void {
+  if (engine !== 'distributed') return
+  throw strategyError(
+    `${where}: engine distributed is for ranks that know only their own neighbors (createDistGraphAdjacent); ` +
+      'here every process would simulate all ranks: use greedy, which finds the same groups',
+  )
 }
 
 export function strategyError(message: string): RankweaveError {

@@ -1,11 +1,15 @@
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
-import { type GroupingOptions, type GroupingSettings, groupingSettings } from '../friends/grouping-options.js'
+import {
+  type GroupingOptions,
+  type GroupingSettings,
+  groupingSettings,
+  refuseSimulation,
+} from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut, largestRow } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
-import { groupByMessages } from './distributed/group-by-messages.js'
 import { exactRound, preparedSolver } from './exact-round.js'
 import type { Grouping } from './grouping.js'
 import { type FormedGroup, GroupingRounds } from './grouping-rounds.js'
@@ -21,19 +25,17 @@ import { improveRound } from './improve-round.js'
  * the best one that it owns, and searches again when a member changed.
  *
  * @throws ERR_STRATEGY k < 2, theta not an integer >= 0, aware mode without a node for every rank, more friends
- *   than fit in memory; engine `exact` that is not prepared or has too much to choose from; what `onProgress` throws
+ *   than fit in memory; engine `exact` that is not prepared or has too much to choose from; engine `distributed`, of which
+ *   one process could only simulate all ranks; what `onProgress` throws
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
+  refuseSimulation('groupFriends', options.engine)
   const settings = groupingSettings(topology.ranks, options)
   if (settings.engine === 'exact') preparedSolver()
   const { now = () => performance.now() } = options
   const begin = now()
   const meter = new ProgressMeter(options.onProgress)
-  if (settings.engine === 'distributed') {
-    const grouping = groupByMessages(topology, settings, meter)
-    return { ...grouping, timeMs: now() - begin }
-  }
   const groups = groupCentrally(topology, settings, meter, options.onGroup)
   const weight = groups.common.length
   const { engine } = settings

@@ -1,5 +1,4 @@
-import { type ByteSource, sourceOf } from '../../text/byte-source.js'
-import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
+import { type ByteSource, type ReadProgress, sourceOf, withSource } from '../../text/byte-source.js'
 import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-market-entries.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
@@ -24,18 +23,13 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
 }
 
 /**
- * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}. A gzip file is expanded on the way.
+ * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}.
  *
  * @throws ERR_FILE, ERR_MATRIX_MARKET
  */
 export function readMatrixMarket(
   path: string,
-  options: {
-    /** Receives the progress of the read. */
-    readonly onProgress?: ReadProgress
-    /** Opens the file. Default: from disk. */
-    readonly open?: OpenSource
-  } = {},
+  options: { /** Receives the progress of the read. */ readonly onProgress?: ReadProgress } = {},
 ): SparseMatrix {
   return withSource(path, (source) => parseMatrixMarket(source, path), options)
 }

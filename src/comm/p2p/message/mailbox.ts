@@ -6,10 +6,9 @@ import type { Arrived } from './arrived.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 
-/** Ends what has left the mailbox: all that it needs of the message matching of its communicator. */
-export interface Withdrawal {
+/** Takes sends back: all that a mailbox needs of the message matching of its communicator. */
+export interface SendWithdrawal {
   withdrawSend(send: Send, error: RankweaveError): void
-  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 
 /**
@@ -28,12 +27,12 @@ export class Mailbox implements Sender, Receiver {
   /** Probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
   readonly #context: CommContext
-  readonly #withdrawal: Withdrawal
+  readonly #sends: SendWithdrawal
   #sent: Sent | undefined
 
-  constructor(context: CommContext, withdrawal: Withdrawal, rank: number, worldRank: number) {
+  constructor(context: CommContext, sends: SendWithdrawal, rank: number, worldRank: number) {
     this.#context = context
-    this.#withdrawal = withdrawal
+    this.#sends = sends
     this.rank = rank
     this.worldRank = worldRank
     this.counters = context.runtime.rankCounters(worldRank)
@@ -70,11 +69,7 @@ export class Mailbox implements Sender, Receiver {
   }
 
   withdrawSend(send: Send, error: RankweaveError): void {
-    this.#withdrawal.withdrawSend(send, error)
-  }
-
-  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void {
-    this.#withdrawal.abandonReceive(receive, error)
+    this.#sends.withdrawSend(send, error)
   }
 
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
@@ -89,16 +84,16 @@ export class Mailbox implements Sender, Receiver {
 /** The mailboxes of one communicator in one process, by rank in the communicator. */
 export class Mailboxes extends Map<number, Mailbox> {
   readonly #context: CommContext
-  readonly #withdrawal: Withdrawal
+  readonly #sends: SendWithdrawal
 
-  constructor(context: CommContext, withdrawal: Withdrawal) {
+  constructor(context: CommContext, sends: SendWithdrawal) {
     super()
     this.#context = context
-    this.#withdrawal = withdrawal
+    this.#sends = sends
   }
 
   add(rank: number, worldRank: number): Mailbox {
-    const mailbox = new Mailbox(this.#context, this.#withdrawal, rank, worldRank)
+    const mailbox = new Mailbox(this.#context, this.#sends, rank, worldRank)
     this.set(rank, mailbox)
     return mailbox
   }

@@ -60,7 +60,10 @@ export function groupByMessages(
   return { ...groups, engine: 'distributed', weight: groups.common.length, messages, waves: wavesOf(ranks) }
 }
 
-export function agreementFor(ranks: number, { k, theta, labelSeed }: GroupingSettings): GroupingAgreement {
+export function agreementFor(
+  ranks: number,
+  { k, theta, labelSeed }: Pick<GroupingSettings, 'k' | 'theta' | 'labelSeed'>,
+): GroupingAgreement {
   return { ranks, k, theta, labels: labelSeed === null ? null : seededLabels(ranks, labelSeed) }
 }
 

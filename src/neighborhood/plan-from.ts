@@ -1,0 +1,79 @@
+import type { Exchange } from '../comm/calls/exchange.js'
+import type { CommState } from '../comm/context/comm-state.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { Machine } from '../machine/machine.js'
+import { strategyError } from '../topology/friends/grouping-options.js'
+import { topologyFromLists } from '../topology/topology-builders.js'
+import { planFromNeighbors } from './distributed/distributed-plan.js'
+import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
+import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
+import type { TopologyOrPlan } from './execute/neighborhood.js'
+import { nodeIndexOf, processIndexOf } from './execute/placement.js'
+import type { Strategy } from './plan/strategy.js'
+import { cachedTopology } from './topology-cache.js'
+
+const choices = ['graph', 'neighbors'] as const
+export type PlanFrom = (typeof choices)[number]
+
+/**
+ * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by default, by the
+ * kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
+ */
+export const planningLimits = { direct: 2 ** 16, 'common-neighbor': 2 ** 20 } as const
+
+/** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
+export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
+  if (planFrom !== undefined && !choices.includes(planFrom as PlanFrom)) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `createDistGraphAdjacent: expected planFrom 'graph' or 'neighbors', got ${shown(planFrom)}`,
+    )
+  }
+  const engine = strategy?.kind === 'common-neighbor' ? strategy.engine : undefined
+  if (planFrom === 'graph' && engine === 'distributed') {
+    throw strategyError(
+      "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
+    )
+  }
+  if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact')) {
+    throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)
+  }
+}
+
+/** The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph. */
+export async function topologyOrPlan(
+  state: CommState,
+  exchange: Exchange,
+  hosted: readonly AdjacentEdges[],
+  options: {
+    readonly isWeighted: boolean
+    readonly strategy: Strategy
+    readonly machine: Machine | undefined
+    readonly planFrom: PlanFrom | undefined
+  },
+): Promise<TopologyOrPlan> {
+  const { isWeighted, strategy, machine } = options
+  const planFrom = options.planFrom ?? planFromOf(strategy, exchange.count)
+  const lists = { localRanks: state.localRanks, hosted }
+  if (planFrom !== 'graph') {
+    const { agree, edges } = await compareEnds(exchange, lists)
+    if (planFrom === 'neighbors' || edges > planningLimits[strategy.kind]) {
+      const processOf = (rank: number) => processIndexOf(state, rank)
+      const error = agree ? null : await findOneSidedEdge(exchange, lists, processOf)
+      if (error !== null) throw error
+      const nodeOf = (rank: number) => nodeIndexOf(state, machine, rank)
+      return {
+        plan: await planFromNeighbors(exchange, lists, strategy, { ranks: state.size, nodeOf, processOf }),
+      }
+    }
+  }
+  const gathered = await gatherAdjacent(state, exchange, hosted, isWeighted)
+  return { topology: cachedTopology(topologyFromLists(gathered)) }
+}
+
+/** Undefined: by the size of the graph. One process has it all anyway. */
+function planFromOf(strategy: Strategy, processes: number): PlanFrom | undefined {
+  const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
+  if (engine === 'distributed') return 'neighbors'
+  return engine === undefined && processes > 1 ? undefined : 'graph'
+}

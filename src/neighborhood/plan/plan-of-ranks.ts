@@ -1,0 +1,79 @@
+import type { Schedule } from '../../schedule/ir.js'
+import type { FriendGroups } from '../../topology/friends/friend-groups.js'
+import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Plan } from './strategy.js'
+
+/**
+ * The plan for some ranks, where no process has the whole topology. Its schedule numbers the ranks that occur in it, in
+ * their order, so it takes memory for the neighborhoods of these ranks and not for the topology.
+ */
+export interface PlanOfRanks {
+  /** Ranks of the whole topology. */
+  readonly ranks: number
+  /** The rank of every number, ascending. */
+  readonly rankOf: Int32Array
+  /** The numbers of the ranks that it is for, ascending. */
+  readonly own: Int32Array
+  /** In numbers. Its topology has the lists of `own` only. */
+  readonly schedule: Schedule
+  /** In numbers. */
+  readonly groups: Grouping | null
+  readonly planMs: number
+}
+
+/** The same plan in ranks: O(ranks) memory. */
+export function planInRanks(plan: PlanOfRanks): Plan {
+  const { ranks, rankOf, own, schedule, groups, planMs } = plan
+  const { phases, topology } = schedule
+  const staging = new Int32Array(ranks)
+  for (const [number, rank] of rankOf.entries()) staging[rank] = schedule.staging[number]
+  return {
+    schedule: {
+      ...schedule,
+      topology: topologyInRanks(ranks, rankOf, topology),
+      staging,
+      opStart: startsInRanks(ranks, rankOf, schedule.opStart, phases),
+      // -1 is no peer.
+      opPeer: schedule.opPeer.map((peer) => (peer < 0 ? peer : rankOf[peer])),
+      entryBlock: schedule.entryBlock.map((block) => rankOf[block]),
+    },
+    groups: groups === null ? null : { ...groups, ...groupsInRanks(ranks, rankOf, groups) },
+    planMs,
+    ranks: own.map((number) => rankOf[number]),
+  }
+}
+
+function groupsInRanks(ranks: number, rankOf: Int32Array, groups: FriendGroups): Partial<FriendGroups> {
+  return {
+    ranks,
+    members: groups.members.map((member) => rankOf[member]),
+    common: groups.common.map((neighbor) => rankOf[neighbor]),
+    directStart: startsInRanks(ranks, rankOf, groups.directStart),
+    direct: groups.direct.map((neighbor) => rankOf[neighbor]),
+  }
+}
+
+function topologyInRanks(ranks: number, rankOf: Int32Array, topology: ProcessTopology): ProcessTopology {
+  return {
+    ...topology,
+    ranks,
+    outStart: startsInRanks(ranks, rankOf, topology.outStart),
+    outRank: topology.outRank.map((neighbor) => rankOf[neighbor]),
+    inStart: startsInRanks(ranks, rankOf, topology.inStart),
+    inRank: topology.inRank.map((neighbor) => rankOf[neighbor]),
+  }
+}
+
+/** Starts of the rows of all ranks, `rows` each, from those of numbers; the others are empty. */
+function startsInRanks(ranks: number, rankOf: Int32Array, starts: Int32Array, rows = 1): Int32Array {
+  const all = new Int32Array(ranks * rows + 1)
+  for (const [number, rank] of rankOf.entries()) {
+    for (let row = 0; row < rows; row++) {
+      const at = number * rows + row
+      all[rank * rows + row + 1] = starts[at + 1] - starts[at]
+    }
+  }
+  for (let row = 0; row + 1 < all.length; row++) all[row + 1] += all[row]
+  return all
+}

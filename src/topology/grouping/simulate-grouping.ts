@@ -1,0 +1,25 @@
+import { type GroupingOptions, groupingSettings } from '../friends/grouping-options.js'
+import { ProgressMeter } from '../friends/grouping-progress.js'
+import type { ProcessTopology } from '../process-topology.js'
+import { groupByMessages } from './distributed/group-by-messages.js'
+import type { Grouping } from './grouping.js'
+
+/**
+ * What ranks do with the engine `distributed`, all of them simulated in this process: the groups of `groupFriends`, and the
+ * messages and waves that finding them takes. To study the protocol; `groupFriends` finds the same groups sooner.
+ *
+ * @throws ERR_STRATEGY as `groupFriends`
+ * @see Ghazimirsaeed 2019 §7.3.2
+ */
+export function simulateGrouping(
+  topology: ProcessTopology,
+  options: Omit<GroupingOptions, 'engine'>,
+): Grouping {
+  const { now = () => performance.now() } = options
+  const begin = now()
+  const settings = groupingSettings(topology.ranks, { ...options, engine: 'distributed' })
+  return {
+    ...groupByMessages(topology, settings, new ProgressMeter(options.onProgress)),
+    timeMs: now() - begin,
+  }
+}

@@ -1,0 +1,156 @@
+import { type Communicator, local, planningLimits, run } from 'rankweave'
+import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
+import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
+import { describe, expect, it } from 'vitest'
+import type { RankweaveError } from '../../../../src/errors.js'
+
+const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
+
+/** Whether ranks planned from the graph or from their neighbors. */
+async function plannedFrom(graph: Awaited<ReturnType<Communicator['createDistGraphAdjacent']>>) {
+  return (await graph.plan()).ranks === undefined ? 'graph' : 'neighbors'
+}
+
+describe('createDistGraphAdjacent plans from the graph up to the limit, from neighbors beyond', () => {
+  it.each(['direct', 'common-neighbor'] as const)('strategy %s', async (kind) => {
+    const strategy: Strategy = kind === 'direct' ? { kind } : { ...combining, theta: 2 }
+    const found = await run(
+      async (world) => {
+        // Rank 0 sends to itself, which is an edge like any other.
+        const made = []
+        for (const edges of [planningLimits[kind], planningLimits[kind] + 1]) {
+          const loops = new Int32Array(world.rank === 0 ? edges : 0)
+          const graph = await world.createDistGraphAdjacent({ sources: loops, destinations: loops, strategy })
+          made.push(await plannedFrom(graph))
+          await graph.free()
+        }
+        return made
+      },
+      { ranks: 2, fabric: local({ processes: 2 }) },
+    )
+    expect(found).toEqual(new Array(2).fill(['graph', 'neighbors']))
+  })
+
+  it('one process, which has the whole graph anyway, plans from it', async () => {
+    const found = await run(
+      async (world) => {
+        const loops = new Int32Array(planningLimits.direct + 1)
+        return plannedFrom(await world.createDistGraphAdjacent({ sources: loops, destinations: loops }))
+      },
+      { ranks: 1 },
+    )
+    expect(found).toEqual(['graph'])
+  })
+
+  it('planFrom and engines decide it, and what contradicts itself is refused before anything is sent', async () => {
+    const found = await run(
+      async (world) => {
+        const lists = { sources: [], destinations: [] }
+        const of = async (strategy: Strategy, planFrom?: 'graph' | 'neighbors') =>
+          world
+            .createDistGraphAdjacent({ ...lists, strategy, ...(planFrom === undefined ? {} : { planFrom }) })
+            .then(plannedFrom, ({ code }: RankweaveError) => code)
+        return [
+          await of({ kind: 'direct' }, 'neighbors'),
+          await of(combining, 'neighbors'),
+          await of(combining, 'graph'),
+          await of({ ...combining, engine: 'greedy' }),
+          await of({ ...combining, engine: 'improved' }),
+          await of({ ...combining, engine: 'distributed' }),
+          await of({ ...combining, engine: 'distributed' }, 'graph'),
+          await of({ ...combining, engine: 'improved' }, 'neighbors'),
+          await of(combining, 'lists' as 'graph'),
+        ]
+      },
+      { ranks: 3, fabric: local({ processes: 2 }) },
+    )
+    const expected = ['neighbors', 'neighbors', 'graph', 'graph', 'graph', 'neighbors']
+    expect(found).toEqual(new Array(3).fill([...expected, 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_ARGUMENT']))
+  })
+})
+
+it('calls that give every process the whole topology refuse the engine distributed, with the reason', async () => {
+  const strategy = { ...combining, engine: 'distributed' } as const
+  const [found] = await run(
+    async (world) => {
+      const topology = topologyFromEdges(1, { sources: [0], destinations: [0] })
+      const made = [
+        world.createCart([1], { strategy }),
+        world.createGraph([0], [], { strategy }),
+        world.createTopology(topology, { strategy }),
+        world.createDistGraph({ sources: [], degrees: [], destinations: [], strategy }),
+      ]
+      return Promise.all(made.map((call) => call.catch(({ code, message }) => `${code}: ${message}`)))
+    },
+    { ranks: 1 },
+  )
+  const calls = ['createCart', 'createGraph', 'createTopology', 'createDistGraph']
+  for (const [i, call] of calls.entries()) {
+    expect(found[i]).toMatch(new RegExp(`^ERR_STRATEGY: ${call}: engine distributed .* use greedy`))
+  }
+})
+
+/** Self loops, parallel edges, isolated ranks, ranks that only send or only receive. */
+const odd = topologyFromEdges(9, {
+  sources: [0, 0, 0, 1, 1, 1, 2, 2, 3, 3, 5, 5, 5, 0, 1],
+  destinations: [0, 3, 3, 3, 4, 4, 3, 4, 4, 3, 6, 6, 5, 7, 7],
+})
+const none = topologyFromEdges(4, { sources: [], destinations: [] })
+const single = topologyFromEdges(1, { sources: [0, 0], destinations: [0, 0] })
+
+describe('a plan from neighbors is the plan from the graph, byte for byte', () => {
+  const cases: readonly (readonly [string, ProcessTopology])[] = [
+    ['self loops, parallel edges, isolated ranks', odd],
+    ['no edges', none],
+    ['one rank', single],
+  ]
+  it.each(cases)('%s', async (_, topology) => {
+    for (const strategy of [{ kind: 'direct' }, combining] as const) {
+      const expected = [...formatSchedule(plan(topology, strategy).schedule)]
+      for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
+        const found = await run(
+          async (world) => {
+            const graph = await world.createDistGraphAdjacent({
+              sources: inNeighbors(topology, world.rank),
+              destinations: outNeighbors(topology, world.rank),
+              strategy,
+              planFrom: 'neighbors',
+            })
+            const blocks = await graph.neighborAllgather(Int32Array.of(world.rank))
+            const empty = await graph.neighborAllgather(new Int32Array(0))
+            const varied = await graph.neighborAllgatherv(new Int32Array(world.rank % 3).fill(world.rank))
+            const sources = [...inNeighbors(topology, world.rank)]
+            expect([...graph.sources]).toEqual(sources)
+            expect([...graph.destinations]).toEqual([...outNeighbors(topology, world.rank)])
+            expect([...blocks]).toEqual(sources)
+            expect(empty).toHaveLength(0)
+            expect([...varied.data]).toEqual(sources.flatMap((s) => Array<number>(s % 3).fill(s)))
+            return graph.planLines(0)
+          },
+          { ranks: topology.ranks, fabric: local({ processes }) },
+        )
+        expect(found[0]).toEqual(expected)
+      }
+    }
+  })
+})
+
+it('rejects weights that are not numbers on every rank', async () => {
+  const found = await run(
+    async (world) => {
+      const other = 1 - world.rank
+      const weights = [world.rank === 0 ? Number.NaN : 1]
+      return world
+        .createDistGraphAdjacent({
+          sources: [other],
+          destinations: [other],
+          sourceWeights: weights,
+          destinationWeights: [1],
+          planFrom: 'neighbors',
+        })
+        .catch(({ code }) => code)
+    },
+    { ranks: 2, fabric: local({ processes: 2 }) },
+  )
+  expect(found).toEqual(['ERR_TOPOLOGY', 'ERR_TOPOLOGY'])
+})
