@@ -55,7 +55,7 @@ export class SendPath {
     }
     const found = this.#state.table.lookup(send.dest)
     if (typeof found === 'number') this.#sendTo(send, found)
-    else this.#addressQueue.wait(send, found, (each, worldRank) => this.#sendTo(each, worldRank))
+    else this.#addressQueue.wait(send, found, (each, worldRank) => this.#sendLate(each, worldRank))
   }
 
   withdraw(send: Send, error: RankweaveError): void {
@@ -79,6 +79,12 @@ export class SendPath {
   /** From now on no send is taken back from another process. */
   close(): void {
     this.#closing = true
+  }
+
+  /** The program may have detached the buffer while the destination was looked up. */
+  #sendLate(send: Send, worldRank: number): void {
+    if (send.isIntact) this.#sendTo(send, worldRank)
+    else send.reject(send.detachedError())
   }
 
   #sendTo(send: Send, worldRank: number): void {

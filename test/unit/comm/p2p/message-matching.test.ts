@@ -107,6 +107,27 @@ describe('a rank table whose look-ups return promises', () => {
     }
   })
 
+  it('fails a waiting send whose buffer is detached, before anything is sent', async () => {
+    for (const processes of [1, 2]) {
+      for (const eagerLimitBytes of [0, 1000]) {
+        const world = await openWorld({ ranks: 2, processes, eagerLimitBytes })
+        let answer: (worldRank: number) => void = () => {}
+        const lookup = (rank: number) =>
+          rank === 0 ? 0 : new Promise<number>((resolve) => (answer = resolve))
+        Object.defineProperty(world.states[0]!, 'table', { value: { kind: 'distributed', size: 2, lookup } })
+        const data = new Float64Array(10)
+        const send = world.comms[0]!.isend(data, 1)
+        structuredClone(data.buffer, { transfer: [data.buffer] })
+        answer(1)
+        expect(await codeOf(send.wait())).toBe('ERR_TYPE')
+        await drained(world)
+        expect(await world.comms[1]!.iprobe()).toBeNull()
+        expect(world.runtimes[0]!.credit.outstanding(processes - 1).inFlightBytes).toBe(0)
+        await world.session.close()
+      }
+    }
+  })
+
   it('fails the waiting sends when the look-up fails', async () => {
     const world = await openWorld({ ranks: 2, processes: 2 })
     const lookup = (rank: number) => (rank === 0 ? 0 : Promise.reject(new Error('no answer')))
