@@ -30,6 +30,8 @@ export class BuiltPrograms {
   #folder = ''
   /** Every requested MPI, or the reason why it is missing. */
   readonly #mpis = new Map<MpiName, MpiLibrary | { readonly missing: string }>()
+  /** Why there are no baselines in C: ours need no headers of MPI, and are measured without them. */
+  readonly #uncompiled = new Map<MpiName, string>()
 
   constructor(mpis: readonly MpiName[] = ['Open MPI']) {
     process.on('exit', this.#close)
@@ -38,7 +40,11 @@ export class BuiltPrograms {
     this.#folder = `${mkdtempSync(`${cache}bench-`)}/`
     this.#compileOurs()
     cpSync(baselineSources, `${this.#folder}baselines`, { recursive: true })
-    for (const name of mpis) this.#mpis.set(name, this.#compileBaselines(findMpi(name)))
+    for (const name of mpis) {
+      const mpi = findMpi(name)
+      this.#mpis.set(name, mpi)
+      if (!('missing' in mpi)) this.#compileBaselines(mpi)
+    }
   }
 
   #compileOurs(): void {
@@ -60,10 +66,7 @@ export class BuiltPrograms {
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
   }
 
-  #compileBaselines(
-    mpi: MpiLibrary | { readonly missing: string },
-  ): MpiLibrary | { readonly missing: string } {
-    if ('missing' in mpi) return mpi
+  #compileBaselines(mpi: MpiLibrary): void {
     const folder = this.#baselinesOf(mpi)
     mkdirSync(folder)
     try {
@@ -72,10 +75,11 @@ export class BuiltPrograms {
           stdio: ['ignore', 'pipe', 'pipe'],
         })
       }
-      return mpi
     } catch (error) {
       const { stderr } = error as { stderr?: Buffer | string }
-      return { missing: `the baselines did not compile: ${String(stderr ?? error).slice(0, 500)}` }
+      const lines = String(stderr ?? error).split('\n')
+      const why = lines.find((line) => line.includes('error')) ?? lines[0]
+      this.#uncompiled.set(mpi.name, `the baselines did not compile: ${why}`)
     }
   }
 
@@ -87,7 +91,8 @@ export class BuiltPrograms {
   versionOf(name: MpiName): { readonly version: string | null; readonly said: string } {
     const mpi = this.#mpis.get(name)!
     if ('missing' in mpi) return { version: null, said: `no ${name}: ${mpi.missing}` }
-    return { version: mpi.version, said: mpi.version }
+    const without = this.#uncompiled.get(name)
+    return { version: mpi.version, said: without === undefined ? mpi.version : `${mpi.version}; ${without}` }
   }
 
   /** The file of a topology, as baselines/graph.h reads it. */
@@ -154,6 +159,10 @@ export class BuiltPrograms {
     limitSeconds: number,
     more: readonly string[] = [],
   ): Implementation {
+    const missing = this.#uncompiled.get(mpi)
+    if (missing !== undefined) {
+      return { name, how: `no ${program}.c`, run: () => Promise.reject(new Error(missing)) }
+    }
     return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, more, (found) => ({
       said: `${found.mpicc} -O3 ${program}.c`,
       words: [`${this.#baselinesOf(found)}${program}`, String(limitSeconds), ...words.map(String)],

@@ -123,12 +123,20 @@ export const rooms: readonly Room[] = [
 
   room(
     'cli/input',
-    ['topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    ['text', 'topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [
     ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
-    ...['comm/context', 'comm', 'neighborhood/plan', 'neighborhood/spmm', 'launch', 'package-paths.ts'],
+    ...[
+      'comm/context',
+      'comm',
+      'comm/world',
+      'neighborhood/plan',
+      'neighborhood/spmm',
+      'launch',
+      'package-paths.ts',
+    ],
     'cli/input',
   ]),
   room('cli/output', [

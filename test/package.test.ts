@@ -190,7 +190,7 @@ describe('the packed package', () => {
     const { files, packages } = loadedBy('worker.js')
     expect(packages).toEqual([])
     expect(files.length).toBeGreaterThan(1)
-    expect(files.length).toBeLessThan(16)
+    expect(files.length).toBeLessThan(24)
   })
 
   it.each(['topology', 'schedule', 'graphology', 'fabric', 'errors'])(

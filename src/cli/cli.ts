@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { type ErrorDetails, RankweaveError } from '../errors.js'
+import { type ErrorDetails, isRankweaveError, RankweaveError } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
 import { benchCommand } from './commands/bench.js'
 import type { AddCommand } from './commands/command.js'
@@ -16,6 +16,7 @@ import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
 import { OutputLost } from './program/output-lost.js'
 import { WorldFailure } from './program/world-failure.js'
+import { userFrames } from './user-frames.js'
 
 const help = `
 A process topology defines who sends to whom. Rankweave plans its messages, verifies the plan, and runs it.
@@ -102,10 +103,17 @@ function fail(error: unknown, report: Reporter): number {
 function refuse(error: unknown, exitCode: number, report: Reporter): number {
   const { code, message, details } = describe(error)
   report.note(`${code}: ${message}`)
-  const stack = error instanceof Error && !(error instanceof RankweaveError) ? error.stack : undefined
-  if (stack !== undefined) report.note(stack.split('\n').slice(1).join('\n'))
+  const stack = stackOf(error, exitCode)
+  if (stack !== '') report.note(stack)
   if (report.json) report.result({ error: { code, message, details } }, '')
   return exitCode
+}
+
+/** Where it comes from: bad input from the command line has no place, a defect needs every frame. */
+function stackOf(error: unknown, exitCode: number): string {
+  if (exitCode === exitCodes.defect) return error instanceof Error ? (error.stack ?? '') : ''
+  const ofProgram = exitCode === exitCodes.worldFailed || isRankweaveError(error, 'ERR_PROGRAM')
+  return ofProgram ? userFrames(error) : ''
 }
 
 /** The code of an error of a user's program is the error's own name. */

@@ -58,13 +58,8 @@ export {
 
 // files
 
-export {
-  type ByteSource,
-  type OpenSource,
-  openSourceFile,
-  type ReadProgress,
-  sourceOf,
-} from '../text/byte-source.js'
+export { type ByteSource, sourceOf } from '../text/byte-source.js'
+export { type OpenSource, openSourceFile, type ReadProgress } from '../text/source-file.js'
 export { adjacencySvg, type PictureOptions } from '../topology/files/adjacency-picture.js'
 export { type CsvOptions, parseCsv } from '../topology/files/csv.js'
 export { formatEdgeList, parseEdgeList } from '../topology/files/edge-list.js'

@@ -258,10 +258,11 @@ export class BulkPairing {
   }
 }
 
-/** The error of a side whose buffer was detached while it was in flight. */
-export function detachedInTransfer({ role, peer, transferId }: BulkSide): RankweaveError {
+/** The error of a side whose buffer was detached while it was in flight: `details.detached` identifies it. */
+export function detachedInTransfer(side: Pick<BulkSide, 'role' | 'peer' | 'transferId'>): RankweaveError {
+  const { role, peer, transferId } = side
   const what = `the buffer of the ${role} was detached during transfer ${transferId}`
-  return new RankweaveError('ERR_FABRIC', `${what} with process ${peer}`)
+  return new RankweaveError('ERR_FABRIC', `${what} with process ${peer}`, { details: { detached: true } })
 }
 
 const keyOf = (peer: number, transferId: number): number => peer * 2 ** 32 + (transferId >>> 0)

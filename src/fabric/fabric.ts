@@ -99,8 +99,8 @@ export interface FrameSink {
  * - **Release.** Once the promise of a side has settled, either way, the fabric neither reads nor writes its buffer.
  * - **Pairing.** A side waits until the other one has joined. Bytes move only between two sides that both have: what was
  *   on its way to a side that has ended is dropped, and never reaches a later transfer with the same id.
- * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC when the fabric next
- *   touches it. MPI accesses memory while the fabric is not running: there, whoever takes over the memory of a buffer in
+ * - **Detached buffers.** A side whose buffer is detached meanwhile is cancelled with ERR_FABRIC, and `details.detached`, when
+ *   the fabric next touches it. MPI accesses memory while the fabric is not running: there, whoever takes over the memory of a buffer in
  *   transfer must retain it until the transfer has settled.
  *
  * A side that waits occupies a record here and, for a receiver, one at its sender; both end with it.

@@ -21,10 +21,17 @@ export async function loadDefault<T, A>(url: string, name = nameOf(url)): Promis
     if (isRankweaveError(cause, 'ERR_PROGRAM')) throw cause
     throw programError(name, `${name} failed to load: ${describe(cause)}`, cause)
   }
-  const main = module.default
+  const main = defaultOf(module)
   if (typeof main === 'function') return main as Main<T, A>
   const got = main === undefined ? 'no default export' : `a default export of type ${typeof main}`
   throw programError(name, `${name}: expected a default export (world, args) => ..., got ${got}`)
+}
+
+/** Of a CommonJS module `default` is `module.exports`, whose own `default` is what the author, or a compiler, exported. */
+function defaultOf({ default: exported }: { readonly default?: unknown }): unknown {
+  if (typeof exported !== 'object' || exported === null) return exported
+  const { default: inner } = exported as { readonly default?: unknown }
+  return typeof inner === 'function' ? inner : exported
 }
 
 export function programError(file: string, message: string, cause?: unknown): RankweaveError {

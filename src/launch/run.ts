@@ -6,6 +6,7 @@ import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
 import { mpi } from '../fabric/mpi/mpi.js'
+import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import type { Launcher } from './launcher.js'
 import { launchMpi } from './mpi-run.js'
@@ -89,8 +90,24 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
     ...(creditBytes === undefined ? {} : { creditBytes }),
     ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
   }
+  if (factory.kind === 'local' || factory.kind === 'threads') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
   return launch<T, A>(factory, { main, world, signal, report, eventLoop })
+}
+
+let warned = false
+
+/** Once per process, and by one process only: a launcher has started copies of the program that do not form one world. */
+function warnOfCopies(kind: FabricKind): void {
+  if (warned) return
+  warned = true
+  const launcher = mpiLauncher()
+  if (launcher === undefined || launcher.processes === 1 || launcher.process > 0) return
+  process.emitWarning(
+    `${launcher.name} started ${launcher.processes} copies of this program, and each runs a whole world of its own on ` +
+      `fabric '${kind}': for one world on all of them use fabric 'mpi' (--fabric mpi)`,
+    { type: 'RankweaveWarning', code: 'RANKWEAVE_COPIES' },
+  )
 }
 
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {

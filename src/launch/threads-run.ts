@@ -2,7 +2,9 @@ import type { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../base/clock.js'
 import { decodeError, encodeError } from '../comm/process/error-record.js'
 import { type WorldLayout, worldLayout } from '../comm/process/world-layout.js'
+import { abortedWorld } from '../comm/world/aborted-world.js'
 import { describeWorld } from '../comm/world/diagnosis-text.js'
+import { rangesText } from '../comm/world/rank-ranges.js'
 import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
@@ -48,7 +50,7 @@ export function runThreads<T>(
     })
   }
   const { signal } = options
-  if (signal?.aborted === true) return Promise.reject(abortedWorld(signal))
+  if (signal?.aborted === true) return Promise.reject(abortedWorld(signal.reason))
   return new Promise((resolve, reject) => {
     new ThreadsWorld(startWorkers(program, factory, world), layout, options, {
       returned: (results) => resolve(results as T[]),
@@ -198,7 +200,7 @@ class ThreadsWorld {
   readonly #onAbort = (): void => {
     if (this.#ended) return
     if (this.#loading.size > 0) {
-      this.#failure ??= { error: abortedWorld(this.#signal!), process: 0, lost: false }
+      this.#failure ??= { error: abortedWorld(this.#signal!.reason), process: 0, lost: false }
       this.#end()
     } else {
       this.#notifyAll({ kind: 'abort', reason: encodeError(this.#signal!.reason, maxErrorBytes) })
@@ -213,7 +215,7 @@ class ThreadsWorld {
         outcome === undefined && !this.#aware.has(process) ? [process] : [],
       )
       if (this.#signal?.aborted === true) {
-        this.#failure ??= { error: abortedWorld(this.#signal), process: 0, lost: false }
+        this.#failure ??= { error: abortedWorld(this.#signal.reason), process: 0, lost: false }
       }
       this.#end()
     })
@@ -268,7 +270,7 @@ class ThreadsWorld {
       const { error } = this.#failure
       const bySignal =
         this.#signal?.aborted === true && error instanceof RankweaveError && error.code === 'ERR_ABORTED'
-      this.#settle.failed(this.#withUnresponsive(bySignal ? abortedWorld(this.#signal) : error))
+      this.#settle.failed(this.#withUnresponsive(bySignal ? abortedWorld(this.#signal.reason) : error))
       return
     }
     const results: unknown[] = []
@@ -290,14 +292,8 @@ class ThreadsWorld {
   #named(process: number): string {
     const first = this.#layout.firstRank[process]!
     const end = this.#layout.firstRank[process + 1]!
-    return `process ${process} ${end === first ? 'without ranks' : `with ranks ${first} to ${end - 1}`}`
+    return `process ${process} ${end === first ? 'without ranks' : `with ${rangesText([first, end - 1])}`}`
   }
-}
-
-function abortedWorld(signal: AbortSignal): RankweaveError {
-  const reason: unknown = signal.reason
-  const said = reason instanceof Error ? reason.message : String(reason)
-  return new RankweaveError('ERR_ABORTED', `the world was aborted: ${said}`, { cause: reason })
 }
 
 function describe(cause: unknown): string {

@@ -1,4 +1,3 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { RankweaveError } from '../errors.js'
 
 /** Bytes that are read once, front to back: a file of any size, or bytes in memory. */
@@ -10,12 +9,6 @@ export interface ByteSource {
   /** To be called once, whether reading succeeded or failed. */
   close(): void
 }
-
-/** Opens the source that a path names. The default opens a file; tests and browsers pass their own. */
-export type OpenSource = (path: string) => ByteSource
-
-/** Reports how much of a source has been read; `sizeBytes` is null when the size is unknown. */
-export type ReadProgress = (readBytes: number, sizeBytes: number | null) => void
 
 /** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. */
 export function sourceOf(data: Uint8Array | string): ByteSource {
@@ -30,59 +23,6 @@ export function sourceOf(data: Uint8Array | string): ByteSource {
       return piece.length
     },
     close: () => {},
-  }
-}
-
-/** Opens a file, a pipe or a device for reading. @throws ERR_FILE */
-export const openSourceFile: OpenSource = (path) => {
-  const attempt = <T>(call: () => T): T => {
-    try {
-      return call()
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new RankweaveError('ERR_FILE', `cannot read '${path}': ${reason}`, {
-        details: { file: path },
-        cause,
-      })
-    }
-  }
-  const file = attempt(() => openSync(path, 'r'))
-  const stat = attempt(() => fstatSync(file))
-  return {
-    sizeBytes: stat.isFile() ? stat.size : null,
-    read: (into) => attempt(() => readSync(file, into)),
-    close: () => closeSync(file),
-  }
-}
-
-/** Opens a source, runs `read` on it, and closes it in any case. */
-export function withSource<T>(
-  path: string,
-  read: (source: ByteSource) => T,
-  {
-    open = openSourceFile,
-    onProgress,
-  }: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
-): T {
-  const source = open(path)
-  try {
-    return read(onProgress === undefined ? source : followed(source, onProgress))
-  } finally {
-    source.close()
-  }
-}
-
-function followed(source: ByteSource, onProgress: ReadProgress): ByteSource {
-  let total = 0
-  return {
-    sizeBytes: source.sizeBytes,
-    read: (into) => {
-      const count = source.read(into)
-      total += count
-      onProgress(total, source.sizeBytes)
-      return count
-    },
-    close: () => source.close(),
   }
 }
 

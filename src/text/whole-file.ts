@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { createGzip } from 'node:zlib'
 import { RankweaveError } from '../errors.js'
 
 /** Characters to collect before they are written. */
@@ -7,7 +10,8 @@ const chunkLength = 1 << 20
 
 /**
  * Writes a file in pieces. It appears complete or not at all: it is written to a temporary file in the same folder and
- * renamed. An existing file keeps its permissions, and a link to it remains a link.
+ * renamed. An existing file keeps its permissions, and a link to it remains a link. A name that ends in `.gz` makes it a
+ * gzip file.
  *
  * @throws ERR_FILE, also when the path is that of a directory or device; whatever producing the pieces throws
  */
@@ -18,14 +22,12 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
     const target = await fileToReplace(path)
     partPath = `${target.path}.${randomUUID()}.part`
     part = await open(partPath, 'wx', target.mode)
-    let chunk = ''
-    for (const piece of pieces) {
-      chunk += piece
-      if (chunk.length < chunkLength) continue
-      await part.writeFile(chunk)
-      chunk = ''
+    const file = part
+    const write = async (chunks: Iterable<string> | AsyncIterable<string | Uint8Array>) => {
+      for await (const chunk of chunks) await file.writeFile(chunk)
     }
-    await part.writeFile(chunk)
+    if (path.endsWith('.gz')) await pipeline(Readable.from(chunksOf(pieces)), createGzip(), write)
+    else await write(chunksOf(pieces))
     await part.close()
     await rename(partPath, target.path)
   } catch (cause) {
@@ -35,6 +37,18 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
     }
     throw cause instanceof RankweaveError ? cause : fileError('write', path, cause)
   }
+}
+
+/** The pieces, many in one. */
+export function* chunksOf(pieces: Iterable<string>): Generator<string> {
+  let chunk = ''
+  for (const piece of pieces) {
+    chunk += piece
+    if (chunk.length < chunkLength) continue
+    yield chunk
+    chunk = ''
+  }
+  if (chunk !== '') yield chunk
 }
 
 /** The path of the file itself, links followed: renaming onto a link or a device would destroy it. */

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
 import { compareRows, type Rows, rowsBetween } from '../../src/comm/context/split/rows/rows.js'
+import { regularSample, sampledWindows } from '../../src/comm/context/split/rows/sampled-windows.js'
 import { sortRows } from '../../src/comm/context/split/rows/sort-rows.js'
 import { sortRuns } from '../../src/comm/context/split/rows/sort-runs.js'
 import { evenTargets, Owner, Seeker, verdictWords } from '../../src/comm/context/split/rows/splitters.js'
@@ -42,15 +43,29 @@ function concatenated(all: readonly Rows[]): { words: Int32Array; bounds: number
 }
 
 describe('exact splitters', () => {
+  /** Rows that an owner asks for, samples of a list that narrow the search before it begins; 0: neither. */
+  const shortcuts = fc.record({
+    fewRows: fc.constantFrom(0, 0, 1, 5, 40),
+    most: fc.constantFrom(0, 0, 1, 3, 30),
+  })
+
   it('cut all lists into full slices, within the bounds on rounds and on the remainder of each', () => {
     fc.assert(
-      fc.property(lists, (all) => {
+      fc.property(lists, shortcuts, (all, { fewRows, most }) => {
         const p = all.length
         const whole = concatenated(all)
         const total = whole.words.length / 3
         const targets = evenTargets(total, p)
         const seekers = all.map((rows) => new Seeker(rows, targets))
-        const owners = all.map((_, k) => new Owner(targets[k]))
+        const owners = all.map((_, k) => new Owner(targets[k], fewRows))
+        const samples = all.map((rows) => regularSample(rows, most))
+        const lengths = all.map(({ words }) => words.length / 3)
+        for (const [i, seeker] of seekers.entries()) {
+          if (most === 0) continue
+          sampledWindows(all[i], samples, lengths, targets).forEach(({ from, to }, k) => {
+            if (k < p) seeker.narrow(k, from, to)
+          })
+        }
         while (!seekers[0].isDone) {
           const answers = seekers.map((seeker) => seeker.answers())
           const verdicts = new Int32Array(p * verdictWords)

@@ -2,14 +2,16 @@ import { z } from 'zod'
 import { formatMachine, nodeOf } from '../../machine/machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
-import { writeScheduleFile } from '../../schedule/file/schedule-file.js'
+import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import {
   change,
   figure,
@@ -36,7 +38,8 @@ Examples:
   rankweave plan moore:64x64:r=4 --k 4
   rankweave plan moore:64x64:r=4 --k 4 --machine cluster:nodes=103,cores=40 -o plan.jsonl
   rankweave plan er:1024:d=0.2:seed=1 --k 3 --json
-  rankweave verify plan.jsonl`
+  rankweave verify plan.jsonl
+  rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
 const schema = z.object({ ...strategySchema, output: z.string().optional() })
 
@@ -47,15 +50,16 @@ export const planCommand: AddCommand = (program, act) => {
     .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addStrategyOptions(command)
-    .option('-o, --output <file>', 'write the plan as JSON Lines')
+    .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
+        checkOutputs(report, options.output)
         const { strategy, machine } = chooseStrategy(options)
         report.step(`building ${spec}`)
-        const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
+        const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
         report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
@@ -69,8 +73,8 @@ export const planCommand: AddCommand = (program, act) => {
         const verification = verify(planned.schedule, topology)
         noteViolations(report, verification)
         if (verification.ok && options.output !== undefined) {
-          await writeScheduleFile(options.output, planned.schedule)
-          report.note(`wrote ${options.output}`)
+          await writeOutput(report, options.output, scheduleText(planned.schedule))
+          if (!isStandardOutput(options.output)) report.note(`wrote ${options.output}`)
         }
         const { planMs } = planned
         const object = {
@@ -89,7 +93,7 @@ export const planCommand: AddCommand = (program, act) => {
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
         }
-        report.result(object, text(spec, object, direct))
+        reportBeside(report, options.output, object, text(spec, object, direct))
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )

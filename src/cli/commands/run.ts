@@ -10,7 +10,7 @@ import { runProgram } from '../program/run-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `
-PROGRAM is a .ts, .mts, .js or .mjs file whose default export is called once per rank:
+PROGRAM is a .ts, .mts, .js, .mjs or .cjs file whose default export is called once per rank:
 
   import type { Communicator } from 'rankweave'
 

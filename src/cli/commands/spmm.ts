@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
 import { nodeOf } from '../../machine/machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
@@ -9,6 +10,7 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
+import { openInput } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
@@ -27,7 +29,7 @@ columns of its part of A: these needs are the process topology. The exchange is 
 repeated for every --columns columns of B. The baseline is an allgather, which sends all of B to every rank. Both products
 are compared with a serial product.
 
-A.mtx and B.mtx are real Matrix Market files. The default A is an irregular stencil of 4,096 rows, the default B a dense
+A.mtx and B.mtx are real Matrix Market files, maybe compressed by gzip; - is standard input. The default A is an irregular stencil of 4,096 rows, the default B a dense
 matrix of seeded numbers.
 
 Examples:
@@ -65,6 +67,11 @@ export const spmmCommand: AddCommand = (program, act) => {
         const { ranks, columns } = options
         const { strategy, machine } = chooseStrategy(options)
         const fabric = fabricOf(options)
+        if (fabric.kind === 'mpi' && [fileA, fileB].includes('-'))
+          throw new RankweaveError(
+            'ERR_USAGE',
+            '--fabric mpi: expected files, which every process reads, got -',
+          )
         const { processes } = fabric
         const started = performance.now()
 
@@ -72,12 +79,12 @@ export const spmmCommand: AddCommand = (program, act) => {
         const a =
           fileA === undefined
             ? stencilMatrix(sample)
-            : readMatrixMarket(fileA, { onProgress: readProgress(report, fileA) })
+            : readMatrixMarket(fileA, { open: openInput, onProgress: readProgress(report, fileA) })
         if (fileB !== undefined) report.step(`reading ${fileB}`)
         const b =
           fileB === undefined
             ? randomDense(a.cols, options.width, 1)
-            : toDense(readMatrixMarket(fileB, { onProgress: readProgress(report, fileB) }))
+            : toDense(readMatrixMarket(fileB, { open: openInput, onProgress: readProgress(report, fileB) }))
 
         report.step(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })

@@ -2,14 +2,15 @@ import { Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { formatMachine, nodeOf, parseMachine } from '../../machine/machine.js'
-import { writeWholeFile } from '../../text/whole-file.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { figure, type Reporter, readProgress } from '../output/reporter.js'
 import { describeTopology, topologyObject, topologyTable } from '../output/topology-report.js'
 import type { AddCommand } from './command.js'
@@ -26,6 +27,7 @@ A topology is a grid if every rank, in row-major order, has the same offsets to 
 neighborhoods are recognized in any topology.
 
 --format writes a file for other tools instead: graphology JSON, METIS, Matrix Market (mtx), CSV or plain edges.
+With '-' as output, the file goes to standard output and the report to standard error.
 
 Examples:
   rankweave topology moore:64x64:r=2
@@ -51,17 +53,18 @@ export const topologyCommand: AddCommand = (program, act) => {
     .option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32')
     .addOption(new Option('--k <list>', 'friends per group').default('2,4'))
     .option('--format <format>', `write the topology instead: ${topologyFormats.join(', ')}`)
-    .option('-o, --output <file>', 'the file to write')
+    .option('-o, --output <file>', 'the file to write (.gz: compressed, -: standard output)')
     .option('--svg <file>', 'draw the adjacency matrix, friend groups of the best k in color')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const { machine, k: ks, format, output, svg } = parseOptions(schema, raw)
+        checkOutputs(report, output, svg)
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
         report.step(`building ${spec}`)
-        const topology = buildTopology(spec, { onProgress: readProgress(report, spec) })
+        const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
         if (format !== undefined && output !== undefined)
           return await convert(report, spec, topology, format, output)
         const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
@@ -69,7 +72,7 @@ export const topologyCommand: AddCommand = (program, act) => {
         if (svg !== undefined) {
           report.step(`drawing ${svg}`)
           const { groups } = described.forecast
-          await writeWholeFile(svg, [adjacencySvg(topology, { groups, title: spec })])
+          await writeOutput(report, svg, [adjacencySvg(topology, { groups, title: spec })])
         }
         const object = {
           topology: spec,
@@ -77,7 +80,7 @@ export const topologyCommand: AddCommand = (program, act) => {
           ...topologyObject(described),
           ...(svg === undefined ? {} : { svg }),
         }
-        report.result(object, `${spec}\n${topologyTable(described, nodes !== null)}`)
+        reportBeside(report, svg, object, `${spec}\n${topologyTable(described, nodes !== null)}`)
         return exitCodes.ok
       }),
     )
@@ -91,11 +94,10 @@ async function convert(
   file: string,
 ): Promise<ExitCode> {
   report.step(`writing ${file}`)
-  await writeWholeFile(file, topologyText(topology, format))
+  await writeOutput(report, file, topologyText(topology, format))
   const object = { topology: spec, ranks: topology.ranks, edges: topology.outRank.length, format, file }
-  report.result(
-    object,
-    `${spec}: ${figure(object.ranks)} ranks, ${figure(object.edges)} edges: wrote ${file} as ${format}`,
-  )
+  const wrote = isStandardOutput(file) ? `wrote ${format}` : `wrote ${file} as ${format}`
+  const text = `${spec}: ${figure(object.ranks)} ranks, ${figure(object.edges)} edges: ${wrote}`
+  reportBeside(report, file, object, text)
   return exitCodes.ok
 }

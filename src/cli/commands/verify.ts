@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -28,7 +29,7 @@ export const verifyCommand: AddCommand = (program, act) => {
   program
     .command('verify')
     .description('Verify a plan file, or list its first violations.')
-    .argument('<file>', 'plan file, as written by plan -o')
+    .argument('<file>', 'plan file, as written by plan -o; - for standard input')
     .option('--topology <spec>', 'the topology the plan must be for')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -36,8 +37,11 @@ export const verifyCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, file: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
         report.step(`reading ${file}`)
-        const schedule = await readScheduleFile(file)
-        const topology = options.topology === undefined ? schedule.topology : buildTopology(options.topology)
+        const schedule = await readScheduleFile(file, { open: openInput })
+        const topology =
+          options.topology === undefined
+            ? schedule.topology
+            : buildTopology(options.topology, { open: openInput })
         const verification = verify(schedule, topology)
         noteViolations(report, verification)
         const { ok, count, violations, unproven } = verification

@@ -13,7 +13,8 @@ SPEC is one line of text:
   metis:FILE                a METIS graph file
   csv:FILE                  edges as comma-separated values: source, destination and maybe weight
   graphology:FILE           a graph that graphology exported as JSON
-  edges:FILE                a list of edges, one "from to" per line`
+  edges:FILE                a list of edges, one "from to" per line
+A FILE may be compressed by gzip, whatever its name; - is standard input.`
 
 export const machineHelp = `
 A machine is one line of text: cluster:nodes=103,cores=40, or cluster:cores=102x40+16 for uneven nodes.

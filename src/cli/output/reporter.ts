@@ -1,4 +1,4 @@
-import type { ReadProgress } from '../../text/byte-source.js'
+import type { ReadProgress } from '../../text/source-file.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import type { Streams } from './streams.js'
 

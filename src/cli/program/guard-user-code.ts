@@ -18,12 +18,7 @@ export async function guardUserCode<T>(
   const ending = new AbortController()
   const end: End = (error) => ending.abort(error)
   const onEmpty = () => end(stuck())
-  const { exit } = process
-  process.exit = (code) => {
-    const error = exited(code ?? process.exitCode ?? 0)
-    end(error)
-    throw error
-  }
+  const permitExit = refuseExit(end)
   process.on('uncaughtException', end)
   if (!mayRunEmpty) process.on('beforeExit', onEmpty)
   try {
@@ -31,9 +26,26 @@ export async function guardUserCode<T>(
   } catch (error) {
     throw ending.signal.aborted ? ending.signal.reason : error
   } finally {
-    process.exit = exit
+    permitExit()
     process.off('uncaughtException', end)
     process.off('beforeExit', onEmpty)
+  }
+}
+
+/**
+ * Makes `process.exit` end the user's code with an error, on every fabric alike.
+ *
+ * @returns restores `process.exit`
+ */
+export function refuseExit(end: End): () => void {
+  const { exit } = process
+  process.exit = (code) => {
+    const error = exited(code ?? process.exitCode ?? 0)
+    end(error)
+    throw error
+  }
+  return () => {
+    process.exit = exit
   }
 }
 

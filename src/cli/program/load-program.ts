@@ -9,7 +9,7 @@ import { guardUserCode } from './guard-user-code.js'
 /** What `rankweave run` runs on every rank. */
 export type Program = (world: Communicator, args: readonly string[]) => unknown
 
-const extensions = ['.ts', '.mts', '.js', '.mjs']
+const extensions = ['.ts', '.mts', '.js', '.mjs', '.cjs']
 
 /**
  * URL of a program's file.

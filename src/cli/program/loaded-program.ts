@@ -1,6 +1,7 @@
 import { workerData } from 'node:worker_threads'
 import type { Communicator } from '../../comm/communicator.js'
 import type { ProcessData } from '../../launch/threads-protocol.js'
+import { refuseExit } from './guard-user-code.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 
@@ -15,6 +16,18 @@ export interface LoadedProgramArgs {
 const { file } = (workerData as ProcessData).world.args as LoadedProgramArgs
 const program = await loadProgram(file)
 
+/** Rejects when the program calls `process.exit`, which would make this a lost process. */
+const exited = new Promise<never>((_, reject) => {
+  const permitExit = refuseExit((error) => {
+    // Thrown outside of a rank's main, in a timer, it must not end this worker before the world has ended.
+    process.on('uncaughtException', () => {})
+    reject(error)
+  })
+  // Node ends a worker in which an error is uncaught by `process.exit`.
+  process.once('uncaughtExceptionMonitor', permitExit)
+})
+exited.catch(() => {})
+
 let output: RankOutput | undefined
 let running = 0
 
@@ -23,7 +36,8 @@ export default async function main(world: Communicator, options: LoadedProgramAr
   running++
   try {
     output ??= captureRankOutput({ tag: options.tagOutput })
-    return await output.asRank(world.rank, () => program(world, options.args))
+    const result = output.asRank(world.rank, () => program(world, options.args))
+    return await Promise.race([result, exited])
   } finally {
     if (--running === 0) output?.restore()
   }

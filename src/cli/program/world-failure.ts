@@ -1,3 +1,4 @@
+import { isAbortedWorld } from '../../comm/world/aborted-world.js'
 import { isRankweaveError } from '../../errors.js'
 import { OutputLost } from './output-lost.js'
 
@@ -12,5 +13,7 @@ const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_M
 /** The error to throw when `run` has rejected. */
 export function worldFailure(cause: unknown): unknown {
   if (cause instanceof OutputLost || isRankweaveError(cause, ...notStarted)) return cause
-  return new WorldFailure('the world failed', { cause })
+  // The command ends a world for a reason of its own, which the other processes of a job learn wrapped.
+  const first = isAbortedWorld(cause) && cause.cause instanceof Error ? cause.cause : cause
+  return new WorldFailure('the world failed', { cause: first })
 }

@@ -10,7 +10,7 @@ import { Arrivals } from './arrivals.js'
 import { EagerFastPath } from './eager-fast-path.js'
 import { EnvelopeCount } from './envelope-count.js'
 import type { Arrived } from './message/arrived.js'
-import { type Mailbox, Mailboxes, type SendWithdrawal } from './message/mailbox.js'
+import { type Mailbox, Mailboxes, type Withdrawal } from './message/mailbox.js'
 import { freedError } from './message/pending.js'
 import type { Receive } from './message/receive.js'
 import type { Status } from './message/received-message.js'
@@ -23,7 +23,7 @@ import { UnexpectedMessages } from './unexpected-messages.js'
  * Point-to-point matching of one communicator in one process (MPI-4.1 §3.5): which message goes to which receive, and
  * what happens to both when the communicator is freed or fails.
  */
-export class Matching implements SendWithdrawal {
+export class Matching implements Withdrawal {
   readonly #state: CommContext
   readonly #credit: Credit
   readonly #rendezvous: Rendezvous
@@ -115,6 +115,11 @@ export class Matching implements SendWithdrawal {
     this.#sends.withdraw(send, error)
   }
 
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    this.#rendezvous.abandon(receive, error)
+    this.#unexpected.abandon(receive, error)
+  }
+
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     this.short.post()
     switch (header[headerWord.kind]) {
@@ -181,7 +186,8 @@ export class Matching implements SendWithdrawal {
     this.#failed = error
     this.short.post()
     this.short.stop()
-    for (const operation of [...this.#pending()]) operation.reject(error)
+    // Those whose payload is being transferred fail when it is not accessed any more (`Transfers.fail`).
+    for (const operation of [...this.#untransferred()]) operation.reject(error)
     for (const mailbox of this.#mailboxes.values()) {
       for (const message of mailbox.arrived) this.#unexpected.lose(message, error)
     }
@@ -246,6 +252,10 @@ export class Matching implements SendWithdrawal {
   *#started(): Generator<Send | Receive<unknown>> {
     yield* this.#rendezvous.sends
     yield* this.#rendezvous.receives
+    yield* this.#untransferred()
+  }
+
+  *#untransferred(): Generator<Send | Receive<unknown>> {
     yield* this.#unexpected.receives
     for (const { posted, probes, arrived } of this.#mailboxes.values()) {
       yield* posted

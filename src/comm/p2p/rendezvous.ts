@@ -5,7 +5,7 @@ import { StridedView } from '../datatype/strided-view.js'
 import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import { TransferFrames } from '../transfer/transfer-frames.js'
-import type { Incoming, Outgoing } from '../transfer/transfers.js'
+import { type Incoming, isDetached, type Outgoing } from '../transfer/transfers.js'
 import { EnvelopeFrames } from './envelope-frames.js'
 import { type Arrived, lostMessageError } from './message/arrived.js'
 import { freedError } from './message/pending.js'
@@ -23,7 +23,8 @@ export class Rendezvous {
   readonly #frames: TransferFrames
   /** By transfer id: sends whose receiver, in another process, has not replied finally. */
   readonly #offered = new Map<number, OfferedSend>()
-  readonly #matched = new Set<MatchedReceive>()
+  /** Receives whose message is on its way, with its transfer. */
+  readonly #matched = new Map<Receive<unknown>, { readonly process: number; readonly transferId: number }>()
   #whenIdle: (() => void)[] = []
 
   constructor(state: CommContext) {
@@ -37,7 +38,7 @@ export class Rendezvous {
   }
 
   get receives(): Receive<unknown>[] {
-    return Array.from(this.#matched, ({ receive }) => receive)
+    return [...this.#matched.keys()]
   }
 
   /** Sends the data along with its envelope; the caller has taken the credit. */
@@ -90,11 +91,17 @@ export class Rendezvous {
       return
     }
     const matched = new MatchedReceive(this.#state, message, receive, () => {
-      this.#matched.delete(matched)
+      this.#matched.delete(receive)
       this.#checkIdle()
     })
-    this.#matched.add(matched)
+    this.#matched.set(receive, { process, transferId })
     transfers.fetch(process, transferId, matched)
+  }
+
+  /** Gives up the message of a receive that is on its way: it rejects once its buffer is not written any more. */
+  abandon(receive: Receive<unknown>, error: RankweaveError): void {
+    const matched = this.#matched.get(receive)
+    if (matched !== undefined) this.#state.transfers.abandon(matched.process, matched.transferId, error)
   }
 
   /** Replies of receivers to offered messages. */
@@ -161,7 +168,7 @@ class OfferedSend implements Outgoing {
   }
 
   failed(error: RankweaveError): void {
-    this.send.reject(error)
+    this.send.reject(isDetached(error) ? this.send.detachedError() : error)
     this.#ended()
   }
 }
@@ -191,6 +198,10 @@ class MatchedReceive implements Incoming {
     this.#ended()
     const { receive } = this
     if (receive.settled) return
+    if (this.into.byteLength !== this.#message.sizeBytes) {
+      receive.reject(detachedInto(receive))
+      return
+    }
     try {
       const data = this.#landing.finish()
       if (receive.into instanceof StridedView)
@@ -203,12 +214,17 @@ class MatchedReceive implements Incoming {
 
   failed(error: RankweaveError): void {
     this.#ended()
-    this.receive.reject(error)
+    this.receive.reject(isDetached(error) ? detachedInto(this.receive) : error)
   }
 
   lost(): RankweaveError {
     return lostMessageError(this.#message.source)
   }
+}
+
+/** The error of a receive whose buffer has gone. */
+function detachedInto(receive: Receive<unknown>): RankweaveError {
+  return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
 }
 
 function asError(cause: unknown): RankweaveError {

@@ -66,12 +66,18 @@ export class UnexpectedMessages {
     else if (this.#closing) this.discard(message)
   }
 
+  /** Gives up a receive whose message is partly here: the message is dropped when it is complete. */
+  abandon(receive: Receive<unknown>, error: RankweaveError): void {
+    if (this.#filling > 0 && this.receives.includes(receive)) receive.reject(error)
+  }
+
   /** Completes a receive with a message that is no longer queued, or starts to fetch its data. */
   give(message: Arrived, receive: Receive<unknown>): void {
     const { content } = message
     switch (content.kind) {
       case 'held':
-        deliverHeld(receive, message, content.data)
+        // Unless it was given up while the message arrived.
+        if (!receive.settled) deliverHeld(receive, message, content.data)
         this.#consumed(message, content.process)
         if (content.acknowledge) {
           this.#open.delete(transferKey(content.process, content.transferId))

@@ -1,4 +1,4 @@
-import { RankweaveError, reasonText } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
 import type { Grantee } from '../process/credit.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from '../process/frames.js'
@@ -11,7 +11,8 @@ export interface Outgoing {
   readonly process: number
   /**
    * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent, which then
-   * is the error of `failed`. Called at most once.
+   * is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with an error
+   * that `isDetached`, where the fabric notices.
    */
   begin(): Uint8Array | RankweaveError
   /** The payload has been sent, or its receiver does not want it. */
@@ -29,16 +30,27 @@ export interface Incoming {
   lost(): RankweaveError
 }
 
+/** How a side ends: well, or with an error. */
+type Outcome = 'done' | RankweaveError
+
 interface OutgoingState {
   readonly outgoing: Outgoing
   /** Set once the receiver is ready. */
   bytes: Uint8Array | undefined
   sentBytes: number
+  /** The fabric reads the payload. */
+  moves: boolean
+  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
+  outcome: Outcome | undefined
 }
 
 interface IncomingState extends Grantee {
   readonly transferId: number
   readonly incoming: Incoming
+  /** The fabric writes the payload. */
+  moves: boolean
+  /** Why the side is to end before all has come; it fails when the fabric has released the buffer. */
+  error: RankweaveError | undefined
 }
 
 /**
@@ -46,6 +58,10 @@ interface IncomingState extends Grantee {
  * (rendezvous). The receiver reports that it is ready (`clearToSend`), and the data come by the fabric's bulk transfers,
  * or in frames as far as they are granted (`Credit`). Which envelope announces a payload, and who receives it, is the
  * business of the callers: point-to-point messages and collectives.
+ *
+ * A side that ends early, for whatever reason, reports `failed` or `sent` only when the fabric accesses its buffer no more
+ * (`BulkTransfer.cancel`): at once, but on MPI after the pieces in flight. When one side alone ends, it notifies
+ * the other, which ends too: a receiver that gives up declines the payload, a sender sends `cancel`.
  *
  * Memory: an entry per transfer on either side; the payload is never copied here.
  */
@@ -57,25 +73,40 @@ export class Transfers {
   /** By {@link transferKey}. */
   readonly #incoming = new Map<number, IncomingState>()
 
+  #failed = false
+
   constructor(port: ProcessPort, id: ContextId) {
     this.#port = port
     this.#frames = new TransferFrames(port, id)
   }
 
+  /** Nothing is offered or on its way. */
+  get isIdle(): boolean {
+    return this.#outgoing.size + this.#incoming.size === 0
+  }
+
   /** Registers a payload; its id goes into the envelope, by which the receiver asks for it. */
   offer(outgoing: Outgoing): number {
     const transferId = this.#port.credit.drawTransferId()
-    this.#outgoing.set(transferId, { outgoing, bytes: undefined, sentBytes: 0 })
+    this.#outgoing.set(transferId, {
+      outgoing,
+      bytes: undefined,
+      sentBytes: 0,
+      moves: false,
+      outcome: undefined,
+    })
     return transferId
   }
 
-  /** Ends an offer for another reason than its receiver being ready. No effect on one that has ended. */
+  /**
+   * Ends an offer for another reason than its receiver being ready. With an error, a receiver that waits for the rest, or asks
+   * for it later, loses the payload. No effect on one that has ended.
+   */
   settle(transferId: number, error?: RankweaveError): void {
     const state = this.#outgoing.get(transferId)
-    if (state === undefined) return
-    this.#outgoing.delete(transferId)
-    if (error === undefined) state.outgoing.sent()
-    else state.outgoing.failed(error)
+    if (state === undefined || state.outcome !== undefined) return
+    if (error !== undefined && state.bytes !== undefined) this.#withdraw(state.outgoing.process, transferId)
+    this.#endOutgoing(transferId, state, error ?? 'done')
   }
 
   /** The owner of an offer that has not ended. */
@@ -98,6 +129,8 @@ export class Transfers {
       grantedBytes: 0,
       receivedBytes: 0,
       incoming,
+      moves: false,
+      error: undefined,
       announce: () =>
         this.#frames.control(
           process,
@@ -113,14 +146,32 @@ export class Transfers {
       this.#port.credit.request(state)
       return
     }
+    state.moves = true
+    // Before the frame: a fabric can then send both together.
+    const moved = this.#port.progress.watch(bulk.receive(process, transferId, into))
     this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.bulk)
-    this.#port.progress.watch(bulk.receive(process, transferId, into)).then(
+    moved.then(
       () => this.#landed(state),
-      (cause) => this.#drop(state, asError(cause)),
+      (cause) => {
+        // The payload is of no use here: the buffer was detached.
+        if (state.error === undefined && isDetached(cause)) this.decline(process, transferId)
+        this.#drop(state, asError(cause))
+      },
     )
   }
 
-  /** Reports to the sender of an offered payload that it need not be sent. */
+  /**
+   * Gives up a payload that is on its way here: `failed` is called with `error` when its buffer is not written any more,
+   * and its sender need not send the rest. No effect on one that has landed or failed.
+   */
+  abandon(process: number, transferId: number, error: RankweaveError): void {
+    const state = this.#incoming.get(transferKey(process, transferId))
+    if (state === undefined || state.error !== undefined) return
+    this.decline(process, transferId)
+    this.#endIncoming(state, error)
+  }
+
+  /** Reports to the sender of an offered payload that it need not be sent, or not to its end. */
   decline(process: number, transferId: number): void {
     this.#frames.control(process, frameKind.clearToSend, transferId, transferMode.discard)
   }
@@ -140,31 +191,36 @@ export class Transfers {
     const transferId = header[transferWord.transferId]!
     switch (header[headerWord.kind]) {
       case frameKind.clearToSend:
-        this.#clearToSend(transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
+        this.#clearToSend(src, transferId, header[transferWord.argument]!, header[transferWord.bytes]! >>> 0)
         return
       case frameKind.data:
         this.#data(src, transferId, payload)
         return
       case frameKind.cancel: {
         const state = this.#incoming.get(transferKey(src, transferId))
-        if (state !== undefined) this.#drop(state, state.incoming.lost())
+        if (state !== undefined) this.#endIncoming(state, state.incoming.lost())
       }
     }
   }
 
   /** Fails what needs process `peer`, or everything when it is undefined. */
   fail(error: RankweaveError, peer?: number): void {
-    for (const [transferId, { outgoing }] of [...this.#outgoing]) {
-      if (peer === undefined || outgoing.process === peer) this.settle(transferId, error)
+    if (peer === undefined) this.#failed = true
+    for (const [transferId, state] of [...this.#outgoing]) {
+      if (peer === undefined || state.outgoing.process === peer) this.#endOutgoing(transferId, state, error)
     }
     for (const state of [...this.#incoming.values()]) {
-      if (peer === undefined || state.process === peer) this.#drop(state, error)
+      if (peer === undefined || state.process === peer) this.#endIncoming(state, error)
     }
   }
 
-  #clearToSend(transferId: number, mode: number, grantedBytes: number): void {
+  #clearToSend(src: number, transferId: number, mode: number, grantedBytes: number): void {
     const state = this.#outgoing.get(transferId)
-    if (state === undefined) return
+    if (state === undefined) {
+      // Where the communicator has failed, the receiver learns that by itself.
+      if (!this.#failed && mode !== transferMode.discard) this.#withdraw(src, transferId)
+      return
+    }
     const { process } = state.outgoing
     if (mode === transferMode.discard) {
       this.settle(transferId)
@@ -173,7 +229,7 @@ export class Transfers {
     if (state.bytes === undefined) {
       const begun = state.outgoing.begin()
       if (begun instanceof RankweaveError) {
-        this.#frames.control(process, frameKind.cancel, transferId, cancelStage.matched)
+        this.#withdraw(process, transferId)
         this.settle(transferId, begun)
         return
       }
@@ -181,10 +237,19 @@ export class Transfers {
     }
     const { bytes } = state
     if (mode === transferMode.bulk) {
+      state.moves = true
       this.#port.progress.watch(this.#port.fabric.bulk!.send(process, transferId, bytes)).then(
-        () => this.settle(transferId),
-        (cause) => this.settle(transferId, asError(cause)),
+        () => this.#sent(transferId, state, 'done'),
+        (cause) => {
+          // The receiver waits for what will not come: the payload was detached.
+          if (state.outcome === undefined && isDetached(cause)) this.#withdraw(process, transferId)
+          this.#sent(transferId, state, asError(cause))
+        },
       )
+      return
+    }
+    if (bytes.byteLength < grantedBytes) {
+      this.settle(transferId, detachedError())
       return
     }
     this.#frames.data(process, transferId, bytes, state.sentBytes, grantedBytes)
@@ -195,26 +260,79 @@ export class Transfers {
   #data(src: number, transferId: number, payload: Uint8Array): void {
     const state = this.#incoming.get(transferKey(src, transferId))
     if (state === undefined) return
+    if (state.incoming.into.byteLength !== state.sizeBytes) {
+      this.abandon(src, transferId, detachedError())
+      return
+    }
     state.incoming.into.set(payload, state.receivedBytes)
     this.#port.processCounters.bytesCopied += payload.byteLength
     this.#port.credit.arrived(state, payload.byteLength)
     if (state.receivedBytes === state.sizeBytes) this.#landed(state)
   }
 
+  /** Reports to a receiver that is ready that its payload will not come. */
+  #withdraw(process: number, transferId: number): void {
+    this.#frames.control(process, frameKind.cancel, transferId, cancelStage.matched)
+  }
+
+  /** Ends a sender: at once unless the fabric reads its payload. */
+  #endOutgoing(transferId: number, state: OutgoingState, outcome: Outcome): void {
+    if (!state.moves) {
+      this.#sent(transferId, state, outcome)
+      return
+    }
+    if (state.outcome !== undefined) return
+    state.outcome = outcome
+    this.#port.fabric.bulk!.cancel('sender', state.outgoing.process, transferId, cancelled)
+  }
+
+  #sent(transferId: number, state: OutgoingState, moved: Outcome): void {
+    if (!this.#outgoing.delete(transferId)) return
+    const outcome = state.outcome ?? moved
+    if (outcome === 'done') state.outgoing.sent()
+    else state.outgoing.failed(outcome)
+  }
+
+  /** Ends a receiver: at once unless the fabric writes its buffer. */
+  #endIncoming(state: IncomingState, error: RankweaveError): void {
+    if (!state.moves) {
+      this.#drop(state, error)
+      return
+    }
+    if (state.error !== undefined) return
+    state.error = error
+    this.#port.fabric.bulk!.cancel('receiver', state.process, state.transferId, cancelled)
+  }
+
   #landed(state: IncomingState): void {
-    if (this.#incoming.delete(transferKey(state.process, state.transferId))) state.incoming.landed()
+    if (state.error !== undefined) this.#drop(state, state.error)
+    else if (this.#incoming.delete(transferKey(state.process, state.transferId))) state.incoming.landed()
   }
 
   #drop(state: IncomingState, error: RankweaveError): void {
     if (!this.#incoming.delete(transferKey(state.process, state.transferId))) return
-    if (this.#port.fabric.bulk === undefined) this.#port.credit.abandon(state)
-    state.incoming.failed(error)
+    if (!state.moves) this.#port.credit.abandon(state)
+    state.incoming.failed(state.error ?? error)
   }
+}
+
+/** What the fabric reports of a side that was cancelled: its owner gets its own reason. */
+const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled')
+
+function detachedError(): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
+    details: { detached: true },
+  })
 }
 
 /** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export function transferKey(process: number, transferId: number): number {
   return process * 2 ** 31 + transferId
+}
+
+/** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
+export function isDetached(cause: unknown): boolean {
+  return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
 }
 
 function asError(cause: unknown): RankweaveError {

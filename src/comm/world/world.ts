@@ -6,10 +6,12 @@ import type { RuntimeOptions } from '../process/frame-port.js'
 import { defaultRuntimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
 import { stridedTable } from '../table/rank-table.js'
+import { abortedWorld } from './aborted-world.js'
 import { DeadlockWatch } from './deadlock.js'
 import { type ProcessState, stateOf } from './diagnosis.js'
 import { Ending } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
+import { rangesText } from './rank-ranges.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
 
 /** A rank's program. */
@@ -228,7 +230,7 @@ class World<T, A> {
     const first = host.runtime.firstRank
     const error = new RankweaveError(
       'ERR_PEER_LOST',
-      `process ${peer} with ranks ${first} to ${first + host.runtime.hostedRanks - 1} is lost: ${reason}`,
+      `process ${peer} with ${rangesText([first, first + host.runtime.hostedRanks - 1])} is lost: ${reason}`,
       { details: { process: peer } },
     )
     host.lost = true
@@ -240,12 +242,7 @@ class World<T, A> {
   }
 
   readonly #onSignal = (): void => {
-    const reason: unknown = this.#options.signal?.reason
-    this.#ending.fail(
-      new RankweaveError('ERR_ABORTED', `the world was aborted: ${reasonText(reason)}`, {
-        cause: reason,
-      }),
-    )
+    this.#ending.fail(abortedWorld(this.#options.signal?.reason))
   }
 
   #fail(error: unknown): void {

@@ -1,4 +1,5 @@
 import { RankweaveError } from '../../errors.js'
+import { detachedInTransfer } from '../bulk-pairing.js'
 import type { BulkRole } from '../fabric.js'
 
 interface Side {
@@ -69,7 +70,8 @@ export class LocalBulk {
       for (const role of roles) {
         const side = transfer[role]
         if (side === undefined || side.buffer.byteLength === side.sizeBytes) continue
-        this.#end(transfer, role, errorOf(transfer, `: the buffer of the ${role} was detached during it`))
+        const peer = role === 'sender' ? transfer.dst : transfer.src
+        this.#end(transfer, role, detachedInTransfer({ role, peer, transferId: transfer.transferId }))
       }
       const { sender, receiver } = transfer
       if (sender === undefined || receiver === undefined) continue

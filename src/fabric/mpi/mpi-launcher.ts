@@ -1,4 +1,4 @@
-import { fstatSync } from 'node:fs'
+import { fstatSync, readFileSync, readlinkSync } from 'node:fs'
 import { RankweaveError } from '../../errors.js'
 
 /** What a launcher set in the environment of this process, read before MPI is loaded. */
@@ -70,6 +70,36 @@ export function requireLauncher(env: Environment = process.env): MpiLauncher {
     "fabric mpi: expected to be started by an MPI launcher, such as 'mpirun -n 4 rankweave run program.ts -n 16 " +
       `--fabric mpi' or 'srun'; none of ${launchers.map(({ process }) => process).join(', ')} is set`,
   )
+}
+
+/** Ancestors between a process and its launcher that are searched, such as shells and wrappers. */
+const mostAncestors = 8
+
+/**
+ * Open MPI's launcher gives processes a pseudo-terminal as standard output, whatever its own is: what they print would have
+ * colors in a file, too. NO_COLOR is set unless the user chose, or the launcher's own output is a terminal.
+ */
+export function settleColors(env: Record<string, string | undefined> = process.env): void {
+  if (env['OMPI_COMM_WORLD_RANK'] === undefined || !process.stdout.isTTY) return
+  if (env['NO_COLOR'] !== undefined || env['FORCE_COLOR'] !== undefined) return
+  if (!/^\/dev\/(pts|tty)/.test(launcherOutput())) env['NO_COLOR'] = '1'
+}
+
+/** The file behind the standard output of the first ancestor that has another one; '' where that is unknown. */
+function launcherOutput(): string {
+  try {
+    const own = readlinkSync('/proc/self/fd/1')
+    let pid = String(process.ppid)
+    for (let n = 0; n < mostAncestors; n++) {
+      const output = readlinkSync(`/proc/${pid}/fd/1`)
+      if (output !== own) return output
+      // The name in parentheses may hold anything; state and parent follow it.
+      pid = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[1]!
+    }
+  } catch {
+    // Another platform, or the process of another user.
+  }
+  return ''
 }
 
 /**

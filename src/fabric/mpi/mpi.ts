@@ -2,7 +2,7 @@ import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
 import { joinMpiJob, type MpiJob } from './mpi-job.js'
-import { requireLauncher } from './mpi-launcher.js'
+import { requireLauncher, settleColors } from './mpi-launcher.js'
 import { MpiMemory } from './mpi-memory.js'
 import { MpiProcess } from './mpi-process.js'
 
@@ -26,6 +26,7 @@ export function mpi(options: MpiOptions = {}): MpiFactory {
   requireKnownOptions('mpi', options, { library: true, ranksPerProcess: true, nodes: true })
   const { library, ranksPerProcess, nodes } = options
   const { processes } = requireLauncher()
+  settleColors()
   for (const [name, list] of Object.entries({ ranksPerProcess, nodes })) {
     if (list === undefined || list.length === processes) continue
     throw new RankweaveError(

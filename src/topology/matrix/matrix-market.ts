@@ -1,4 +1,5 @@
-import { type ByteSource, type ReadProgress, sourceOf, withSource } from '../../text/byte-source.js'
+import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-market-entries.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
@@ -23,13 +24,18 @@ export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file
 }
 
 /**
- * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}.
+ * Reads a Matrix Market file from disk, piece by piece: {@link parseMatrixMarket}. A gzip file is expanded on the way.
  *
  * @throws ERR_FILE, ERR_MATRIX_MARKET
  */
 export function readMatrixMarket(
   path: string,
-  options: { /** Receives the progress of the read. */ readonly onProgress?: ReadProgress } = {},
+  options: {
+    /** Receives the progress of the read. */
+    readonly onProgress?: ReadProgress
+    /** Opens the file. Default: from disk. */
+    readonly open?: OpenSource
+  } = {},
 ): SparseMatrix {
   return withSource(path, (source) => parseMatrixMarket(source, path), options)
 }

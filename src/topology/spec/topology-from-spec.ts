@@ -1,4 +1,4 @@
-import { type OpenSource, type ReadProgress, withSource } from '../../text/byte-source.js'
+import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { parseCsv } from '../files/csv.js'
 import { parseEdgeList } from '../files/edge-list.js'
 import { parseGraphologyJson } from '../files/graphology-json.js'

@@ -53,7 +53,7 @@ describe('a process lost during', () => {
     const fabric = threads({ processes: 3, ringBytes: 2 ** 16 })
     const error = await failure(run(support('threads-loss'), { ranks: 3, fabric, args }))
     expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
-    expect(error.message).toContain('process 2 with ranks 2 to 2 is lost: its worker ended with code 5')
+    expect(error.message).toContain('process 2 with rank 2 is lost: its worker ended with code 5')
     expect([...args.seen]).toEqual([3, 3, 0])
   })
 
@@ -117,7 +117,7 @@ describe('a worker in a loop without await when the world fails', () => {
     const error = await world
     expect(error.code).toBe('ERR_ABORTED')
     expect(error.cause).toBe(reason)
-    expect(error.message).toMatch(/terminated 5 s later .*: process 1 with ranks 3 to 3$/)
+    expect(error.message).toMatch(/terminated 5 s later .*: process 1 with rank 3$/)
   })
 
   it('is terminated after an error of another rank, with which run rejects', async () => {
@@ -131,7 +131,7 @@ describe('a worker in a loop without await when the world fails', () => {
     clock.pass()
     const error = await world
     expect(error).toMatchObject({ code: 'ERR_TOPOLOGY', details: { rank: 0 } })
-    expect(error.message).toMatch(/^on purpose; terminated .*: process 1 with ranks 2 to 2$/)
+    expect(error.message).toMatch(/^on purpose; terminated .*: process 1 with rank 2$/)
   })
 
   it('may continue when another process is lost', async () => {

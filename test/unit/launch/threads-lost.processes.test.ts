@@ -26,7 +26,7 @@ describe('a lost worker', () => {
     const { stdout } = await node(code)
     expect(stdout).toContain('rank 0: ERR_PEER_LOST ERR_PEER_LOST, then 1\n')
     expect(stdout).toContain('rank 1: ERR_PEER_LOST ERR_PEER_LOST, then 0\n')
-    expect(stdout).toContain('ERR_PEER_LOST 1 process 1 with ranks 2 to 2 is lost')
+    expect(stdout).toContain('ERR_PEER_LOST 1 process 1 with rank 2 is lost')
     expect(stdout).toContain(said)
   })
 

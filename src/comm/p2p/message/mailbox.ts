@@ -6,9 +6,10 @@ import type { Arrived } from './arrived.js'
 import type { Receive, Receiver } from './receive.js'
 import { type Send, type Sender, Sent } from './send.js'
 
-/** Takes sends back: all that a mailbox needs of the message matching of its communicator. */
-export interface SendWithdrawal {
+/** Ends what has left the mailbox: all that it needs of the message matching of its communicator. */
+export interface Withdrawal {
   withdrawSend(send: Send, error: RankweaveError): void
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 
 /**
@@ -27,12 +28,12 @@ export class Mailbox implements Sender, Receiver {
   /** Probes without a message. */
   readonly probes = new Set<Receive<unknown>>()
   readonly #context: CommContext
-  readonly #sends: SendWithdrawal
+  readonly #withdrawal: Withdrawal
   #sent: Sent | undefined
 
-  constructor(context: CommContext, sends: SendWithdrawal, rank: number, worldRank: number) {
+  constructor(context: CommContext, withdrawal: Withdrawal, rank: number, worldRank: number) {
     this.#context = context
-    this.#sends = sends
+    this.#withdrawal = withdrawal
     this.rank = rank
     this.worldRank = worldRank
     this.counters = context.runtime.rankCounters(worldRank)
@@ -69,7 +70,11 @@ export class Mailbox implements Sender, Receiver {
   }
 
   withdrawSend(send: Send, error: RankweaveError): void {
-    this.#sends.withdrawSend(send, error)
+    this.#withdrawal.withdrawSend(send, error)
+  }
+
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void {
+    this.#withdrawal.abandonReceive(receive, error)
   }
 
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void {
@@ -84,16 +89,16 @@ export class Mailbox implements Sender, Receiver {
 /** The mailboxes of one communicator in one process, by rank in the communicator. */
 export class Mailboxes extends Map<number, Mailbox> {
   readonly #context: CommContext
-  readonly #sends: SendWithdrawal
+  readonly #withdrawal: Withdrawal
 
-  constructor(context: CommContext, sends: SendWithdrawal) {
+  constructor(context: CommContext, withdrawal: Withdrawal) {
     super()
     this.#context = context
-    this.#sends = sends
+    this.#withdrawal = withdrawal
   }
 
   add(rank: number, worldRank: number): Mailbox {
-    const mailbox = new Mailbox(this.#context, this.#sends, rank, worldRank)
+    const mailbox = new Mailbox(this.#context, this.#withdrawal, rank, worldRank)
     this.set(rank, mailbox)
     return mailbox
   }

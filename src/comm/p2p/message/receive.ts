@@ -2,6 +2,7 @@ import type { RankweaveError } from '../../../errors.js'
 import type { Entry } from '../../../matching/entry-list.js'
 import { ANY_SOURCE, ANY_TAG } from '../../../matching/wildcards.js'
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
+import { abortedError } from '../../process/abort.js'
 import type { ProcessCounters } from '../../process/counters.js'
 import { type Owner, Pending } from './pending.js'
 
@@ -12,6 +13,8 @@ export interface Receiver extends Owner {
   readonly processCounters: ProcessCounters
   /** Takes back a receive that has no message yet; it then rejects with `error`. */
   withdrawReceive(receive: Receive<unknown>, error: RankweaveError): void
+  /** Gives up a receive whose message is on its way: it rejects with `error` once its buffer is not written any more. */
+  abandonReceive(receive: Receive<unknown>, error: RankweaveError): void
 }
 
 /** A receive or a probe from its start until it has its message. */
@@ -45,6 +48,13 @@ export class Receive<T> extends Pending<T> implements Entry {
       (this.source === ANY_SOURCE || this.source === message.source) &&
       (this.tag === ANY_TAG || this.tag === message.tag)
     )
+  }
+
+  /** A signal also ends a receive whose message is on its way; `Request.cancel` comes too late for that. */
+  override cancel(signal?: AbortSignal): void {
+    super.cancel(signal)
+    if (signal !== undefined && !this.settled)
+      this.owner.abandonReceive(this, abortedError(this.call, signal))
   }
 
   protected withdraw(error: RankweaveError): void {

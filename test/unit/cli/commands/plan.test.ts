@@ -10,6 +10,30 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+describe('files', () => {
+  it('plan -o - writes the plan to standard output and the report to standard error', async () => {
+    const answer = await cli('plan', 'moore:8x8:r=1', '-o', '-')
+    const file = join(folder, 'stdout.jsonl')
+    writeFileSync(file, answer.stdout)
+    expect(answer.stderr).toMatch(/^moore:8x8:r=1: common-neighbor.*\n {2}friend groups/)
+    expect((await cli('verify', file)).exitCode).toBe(0)
+    const both = await cli('plan', 'moore:8x8:r=1', '-o', '-', '--json')
+    expect(onlyObject(both)).toMatchObject({ error: { code: 'ERR_USAGE' } })
+  })
+
+  it('plans and topologies are compressed if their name ends in .gz, and read like others', async () => {
+    const [plan, matrix] = [join(folder, 'plan.jsonl.gz'), join(folder, 'edges.csv.gz')]
+    expect((await cli('plan', 'moore:8x8:r=1', '-o', plan)).exitCode).toBe(0)
+    expect([...readFileSync(plan).subarray(0, 2)]).toEqual([0x1f, 0x8b])
+    expect((await cli('verify', plan, '--topology', 'moore:8x8:r=1')).exitCode).toBe(0)
+    await cli('topology', 'moore:8x8:r=1', '--format', 'csv', '-o', matrix)
+    expect(onlyObject(await cli('topology', `csv:${matrix}`, '--json'))).toMatchObject({ edges: 512 })
+    writeFileSync(matrix, readFileSync(matrix).subarray(0, 300))
+    const cut = await cli('topology', `csv:${matrix}`)
+    expect(cut).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('the file is truncated') })
+  })
+})
+
 describe('topology', () => {
   it('is agnostic without a machine', async () => {
     const object = onlyObject(await cli('topology', 'moore:64x64:r=1', '--json'))
@@ -126,7 +150,7 @@ describe('plan -o and verify', () => {
     expect(own.exitCode).toBe(0)
     expect(onlyObject(own)).toMatchObject({ ok: true, violations: [] })
     expect(await cli('verify', file, '--topology', topology)).toMatchObject({ exitCode: 0 })
-    expect(readdirSync(folder)).toEqual(['plan.jsonl'])
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
   })
 
   it('a plan for another topology: violations and exit code 1', async () => {

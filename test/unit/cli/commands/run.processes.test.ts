@@ -69,14 +69,24 @@ const programs: Readonly<Record<string, string>> = {
     }`,
   'exits.mjs':
     'export default async (world) => { await world.barrier(); if (world.rank === 1) process.exit(0) }',
+  'exits-later.mjs': `
+    export default async (world) => { if (world.rank === 1) setTimeout(() => process.exit(5), 1); await world.recv(0) }`,
   'uncaught.mjs': `
     export default async (world) => {
       await world.barrier()
       if (world.rank === 3) setImmediate(() => { throw new RangeError('not caught') })
       await world.recv(3)
     }`,
+  'misuses.mjs': `export default async (world) => {
+      await world.send(1, 99)
+    }`,
   'returns-function.mjs': 'export default () => () => 1',
-  'plain.cjs': 'module.exports = () => 1',
+  'other.cts': 'module.exports = () => 1',
+  'plain.cjs': 'module.exports = (world) => world.rank',
+  'default.cjs': 'exports.default = (world) => world.rank',
+  'transpiled.cjs': `"use strict"; Object.defineProperty(exports, "__esModule", { value: true }); exports.default = main
+    function main(world) { return world.rank }`,
+  'names.cjs': 'exports.main = () => 1',
   'one-thread.mjs': `
     import { workerData } from 'node:worker_threads'
     if (workerData.connection.process === 1) throw new Error('not in this one')
@@ -143,6 +153,13 @@ describe('results', () => {
     })
     expect(module).toMatchObject({ exitCode: 0, stdout: 'rank 0 returned 0\nrank 1 returned 1\n' })
     expect(module.stderr).toMatch(/^2 ranks on 1 process: /)
+  })
+
+  it.each(['plain.cjs', 'default.cjs', 'transpiled.cjs'])('%s: a CommonJS program runs', async (program) => {
+    expect(await run(program, '-n', '2')).toMatchObject({
+      exitCode: 0,
+      stdout: 'rank 0 returned 0\nrank 1 returned 1\n',
+    })
   })
 
   it('timers that a program leaves open do not keep the command alive', async () => {
@@ -233,7 +250,8 @@ describe("exit code 3: the program's world failed", () => {
 
   it.each([
     ['uncaught.mjs', 'ERR_PEER_LOST', 'RangeError: not caught'],
-    ['exits.mjs', 'ERR_PEER_LOST', 'ended with code 0'],
+    ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
+    ['exits-later.mjs', 'ERR_WORLD_ABORTED', 'process.exit(5)'],
     ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
     ['returns-function.mjs', 'ERR_CLONE', 'the value that rank 0 returned'],
   ])('on threads, %s: %s', async (program, code, message) => {
@@ -243,6 +261,27 @@ describe("exit code 3: the program's world failed", () => {
       error: { code, message: expect.stringContaining(message), details: expect.any(Object) },
     })
     expect(answer.stderr.match(new RegExp(`^${code}: `, 'gm'))).toHaveLength(1)
+  })
+})
+
+describe.each(['local', 'threads'])('where an error comes from, on %s', (fabric) => {
+  const argv = ['-n', '4', '--fabric', fabric, '--processes', '2']
+  it.each([
+    ['throws.ts', 3, 'TypeError: rank 2 fails', 'throws.ts:3'],
+    ['dropped.ts', 3, 'from a dropped promise', 'dropped.ts:3'],
+    [
+      'fails-to-load.ts',
+      2,
+      'ERR_PROGRAM: fails-to-load.ts failed to load: Error: not today',
+      'fails-to-load.ts:1',
+    ],
+    ['misuses.mjs', 3, 'ERR_RANK: ', 'misuses.mjs:2'],
+  ])('%s: the frames of the program and no others', async (program, exitCode, message, place) => {
+    const answer = await run(program, ...argv)
+    expect(answer.exitCode).toBe(exitCode)
+    expect(answer.stderr).toContain(message)
+    const frames = answer.stderr.split('\n').filter((line) => line.startsWith('    at '))
+    expect(frames).toEqual([expect.stringContaining(place)])
   })
 })
 
@@ -285,7 +324,8 @@ describe('exit code 2: there is no program to run', () => {
     ['never-loads.mjs', 'nothing is left'],
     ['stray-load.mjs', 'from a timer'],
     ['missing.ts', "there is no file 'missing.ts'"],
-    ['plain.cjs', 'expected a .ts, .mts, .js, .mjs file'],
+    ['other.cts', 'expected a .ts, .mts, .js, .mjs, .cjs file'],
+    ['names.cjs', 'a default export of type object'],
   ])('%s: %s', async (program, message) => {
     expectNoProgram(await run(program, '-n', '2', '--json'), program, message)
   })
@@ -303,7 +343,9 @@ describe('exit code 2: there is no program to run', () => {
   it('a program that only one thread cannot load ends with exit code 2', async () => {
     const answer = await run('one-thread.mjs', '-n', '4', '--fabric', 'threads', '--processes', '3')
     expect(answer.exitCode).toBe(2)
-    expect(answer.stderr).toBe('ERR_PROGRAM: one-thread.mjs failed to load: Error: not in this one\n')
+    expect(answer.stderr).toMatch(
+      /^ERR_PROGRAM: one-thread.mjs failed to load: Error: not in this one\n {4}at file:.*one-thread.mjs:3:\d+\n$/,
+    )
   })
 
   it.each([

@@ -1,6 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cli, onlyObject } from '../run-cli.js'
 
@@ -93,6 +94,12 @@ describe('spmm', () => {
       }
     },
   )
+
+  it('compressed matrices are read as they are', async () => {
+    for (const name of ['a.mtx', 'b.mtx']) writeFileSync(at(`${name}.gz`), gzipSync(readFileSync(at(name))))
+    const answer = await cli('spmm', at('a.mtx.gz'), at('b.mtx.gz'), '-n', '3', '--json')
+    expect(onlyObject(answer)).toMatchObject({ matrix: { nnz: 7 }, b: { cols: 3 }, verified: true })
+  })
 
   it('a B without columns sends no message', async () => {
     const answer = await cli('spmm', at('a.mtx'), at('no-columns.mtx'), '-n', '3', '--json')

@@ -67,6 +67,8 @@ async function settled(...sides: { seen: string[] }[]) {
   }
 }
 
+const detach = ({ buffer }: Uint8Array) => void structuredClone(buffer, { transfer: [buffer as ArrayBuffer] })
+
 const payloadOf = (sizeBytes: number) => Uint8Array.from({ length: sizeBytes }, (_, i) => i % 251)
 
 describe.each([
@@ -107,6 +109,61 @@ describe.each([
     await session.close()
   })
 
+  it.each([0, 1, 3])('ends on both sides when its receiver abandons it after %i turns', async (turns) => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const [sender, next] = [outgoing(payloadOf(10_000)), outgoing(payloadOf(500))]
+    const [receiver, after] = [incoming(10_000), incoming(500)]
+    const transferId = from.transfers.offer(sender.side)
+    to.transfers.fetch(0, transferId, receiver.side)
+    for (let n = 0; n < turns; n++) await turn()
+    const done = receiver.seen.length > 0
+    to.transfers.abandon(0, transferId, new RankweaveError('ERR_ABORTED', 'enough'))
+    await settled(receiver)
+    receiver.side.into.fill(99)
+    await settled(sender)
+    expect(receiver.seen).toEqual([done ? 'landed' : 'ERR_ABORTED'])
+    expect(sender.seen.at(-1)).toBe('sent')
+    // Nothing is retained of it: neither credit nor a transfer that is in the way of the next one.
+    to.transfers.fetch(0, from.transfers.offer(next.side), after.side)
+    await settled(next, after)
+    expect(after.side.into).toEqual(payloadOf(500))
+    expect(receiver.side.into).toEqual(new Uint8Array(10_000).fill(99))
+    expect([from, to].map(({ transfers }) => transfers.isIdle)).toEqual([true, true])
+    expect(session.quiet()).toBe(true)
+    await session.close()
+  })
+
+  it('ends on both sides when its sender withdraws it, before or after its receiver is ready', async () => {
+    for (const turns of [0, 1, 2, 3]) {
+      const { from, to, session } = await twoProcesses(bulk, 128)
+      const sender = outgoing(payloadOf(10_000))
+      const receiver = incoming(10_000)
+      const transferId = from.transfers.offer(sender.side)
+      if (turns > 0) to.transfers.fetch(0, transferId, receiver.side)
+      for (let n = 0; n < turns; n++) await turn()
+      from.transfers.settle(transferId, new RankweaveError('ERR_REVOKED', 'enough'))
+      if (turns === 0) to.transfers.fetch(0, transferId, receiver.side)
+      await settled(sender, receiver)
+      const ends = `${sender.seen.at(-1)} ${receiver.seen.at(-1)}`
+      expect(['ERR_REVOKED ERR_TYPE', 'sent landed', 'ERR_REVOKED landed']).toContain(ends)
+      if (turns === 0) expect(ends).toBe('ERR_REVOKED ERR_TYPE')
+      expect([from, to].map(({ transfers }) => transfers.isIdle)).toEqual([true, true])
+      await session.close()
+    }
+  })
+
+  it('ends on both sides when the buffer of the receiver is detached', async () => {
+    const { from, to, session } = await twoProcesses(bulk, 128)
+    const sender = outgoing(payloadOf(10_000))
+    const receiver = incoming(10_000)
+    to.transfers.fetch(0, from.transfers.offer(sender.side), receiver.side)
+    detach(receiver.side.into)
+    await settled(sender, receiver)
+    expect([sender.seen, receiver.seen]).toEqual([['begin', 'sent'], ['ERR_FABRIC']])
+    expect(session.quiet()).toBe(true)
+    await session.close()
+  })
+
   it('fails on both sides with the communicator, once', async () => {
     const { from, to, session } = await twoProcesses(bulk, 128)
     const sender = outgoing(payloadOf(1000))
@@ -121,6 +178,19 @@ describe.each([
 })
 
 describe('payload in frames', () => {
+  it('ends on both sides when the buffer of the sender is detached between two of them', async () => {
+    const { from, to, session } = await twoProcesses(false, 128)
+    const payload = payloadOf(10_000)
+    const sender = outgoing(payload)
+    const receiver = incoming(10_000)
+    to.transfers.fetch(0, from.transfers.offer(sender.side), receiver.side)
+    while (sender.seen.length === 0) await turn()
+    detach(payload)
+    await settled(sender, receiver)
+    expect([sender.seen, receiver.seen]).toEqual([['begin', 'ERR_FABRIC'], ['ERR_TYPE']])
+    await session.close()
+  })
+
   it('is in flight no further than it has been granted', async () => {
     const { from, to, session } = await twoProcesses(false, 128)
     const sizes = [1000, 2000, 3000]

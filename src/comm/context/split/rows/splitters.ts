@@ -1,10 +1,12 @@
 import { compareRows, countRows, type Rows, rowsBelow } from './rows.js'
+import { sortRows } from './sort-rows.js'
 
 /**
  * Exact splitters by weighted medians (Saukas and Song; docs/split-algorithms.md#exact-splitters), as two state
  * machines without messages of their own. Every sorter has a sorted list; splitter k, owned by sorter k, must have
  * exactly `targets[k]` rows of all lists below it. A **seeker** answers for its list; an **owner** decides for its
- * splitter. One round is two exchanges: every seeker to every owner (`answers`), every owner to all (`verdict`).
+ * splitter. One round is two exchanges: every seeker to every owner (`answers`), every owner to all (`verdict`). When few
+ * rows remain in question, the owner asks for all of them, and the next verdict is the last.
  */
 
 /** Words of a pivot, the part of a row that orders it. */
@@ -16,6 +18,8 @@ export const verdictWords = 1 + pivotWords
 
 /** `probe`: the first pivot. `left`, `right`: its window was too far right, or left. `done`: the last pivot was it. */
 const status = { probe: 0, left: 1, right: 2, done: 3, idle: 4 } as const
+/** Added to a status: the next answer is the window, without a pivot. */
+const gathering = 8
 
 /** What a seeker sends to an owner: rows below the pivot, whether it is mine, and a proposal for either half. */
 const answerWord = { below: 0, left: 1, right: 1 + 1 + pivotWords } as const
@@ -37,6 +41,8 @@ export class Seeker {
   readonly #below: Int32Array
   readonly #equal: Uint8Array
   readonly #open: Uint8Array
+  /** Splitters whose owner has asked for the window. */
+  readonly #gathers: Uint8Array
 
   constructor(rows: Rows, targets: Float64Array) {
     const sorters = targets.length - 1
@@ -49,6 +55,7 @@ export class Seeker {
     this.#high = new Int32Array(sorters).fill(length)
     this.#below = new Int32Array(sorters)
     this.#equal = new Uint8Array(sorters)
+    this.#gathers = new Uint8Array(sorters)
     // A target of 0 needs no search: its cut is 0 everywhere.
     this.#open = Uint8Array.from({ length: sorters }, (_, k) => (targets[k]! > 0 ? 1 : 0))
   }
@@ -57,10 +64,17 @@ export class Seeker {
     return !this.#open.includes(1)
   }
 
+  /** Splitter k is known to be at or above row `from` of this list and below row `to`, before the first answers. */
+  narrow(k: number, from: number, to: number): void {
+    this.#low[k] = from
+    this.#high[k] = to
+  }
+
   /** The answers to all owners, by splitter; empty for those that are done. */
   answers(): Int32Array[] {
     return Array.from({ length: this.#sorters }, (_, k) => {
       if (this.#open[k] === 0) return new Int32Array(0)
+      if (this.#gathers[k] === 1) return this.#window(k)
       const answer = new Int32Array(answerWords)
       const below = this.#below[k]!
       answer[answerWord.below] = below
@@ -80,14 +94,21 @@ export class Seeker {
     for (let k = 0; k < this.#sorters; k++) {
       if (this.#open[k] === 0) continue
       const at = k * verdictWords
-      const decision = verdicts[at + verdictWord.status]
+      const word = verdicts[at + verdictWord.status]!
+      const decision = word & ~gathering
       if (decision === status.done) {
         this.#open[k] = 0
-        this.cuts[k] = this.#below[k]!
+        // The pivot of the verdict before this one, or, of a window, this one's.
+        this.cuts[k] =
+          this.#gathers[k] === 1 ? rowsBelow(this.#rows, verdicts, at + verdictWord.pivot) : this.#below[k]!
         continue
       }
       if (decision === status.left) this.#high[k] = Math.min(this.#high[k]!, this.#below[k]!)
       if (decision === status.right) this.#low[k] = Math.max(this.#low[k]!, this.#below[k]! + this.#equal[k]!)
+      if ((word & gathering) !== 0) {
+        this.#gathers[k] = 1
+        continue
+      }
       const { words, width } = this.#rows
       const below = rowsBelow(this.#rows, verdicts, at + verdictWord.pivot)
       const isMine =
@@ -96,6 +117,20 @@ export class Seeker {
       this.#below[k] = below
       this.#equal[k] = isMine ? 1 : 0
     }
+  }
+
+  /** The first row of a window, then its rows. */
+  #window(k: number): Int32Array {
+    const low = this.#low[k]!
+    const rows = Math.max(0, this.#high[k]! - low)
+    const { words, width } = this.#rows
+    const answer = new Int32Array(1 + rows * pivotWords)
+    answer[0] = low
+    for (let i = 0, to = 1; i < rows; i++, to += pivotWords) {
+      const row = (low + i) * width
+      for (let word = 0; word < pivotWords; word++) answer[to + word] = words[row + word]!
+    }
+    return answer
   }
 
   /** Weight and median of rows `low` to `high - 1`. */
@@ -116,11 +151,14 @@ export class Owner {
   /** Largest share of the rows in question that a round has left over; 3/4 at most. */
   worstRemainder = 0
   readonly #target: number
-  #state: 'idle' | 'begun' | 'probing' | 'done'
+  readonly #fewRows: number
+  #state: 'idle' | 'begun' | 'probing' | 'gathering' | 'done'
   #weight = 0
 
-  constructor(target: number) {
+  /** @param fewRows asks for all rows in question once they are no more than this; 0: never */
+  constructor(target: number, fewRows = 0) {
     this.#target = target
+    this.#fewRows = fewRows
     this.#state = target > 0 ? 'begun' : 'idle'
   }
 
@@ -135,6 +173,13 @@ export class Owner {
       // There is no pivot yet, so nothing is below it and everything is on the right.
       this.#state = 'probing'
       this.#weight = this.#choose(answers, answerWord.right, verdict)
+      this.#gatherIfFew(verdict)
+      return verdict
+    }
+    if (this.#state === 'gathering') {
+      this.#state = 'done'
+      verdict[verdictWord.status] = status.done
+      verdict.set(splitterIn(answers, this.#target), verdictWord.pivot)
       return verdict
     }
     this.rounds++
@@ -150,7 +195,14 @@ export class Owner {
     const before = this.#weight
     this.#weight = this.#choose(answers, isLeft ? answerWord.left : answerWord.right, verdict)
     this.worstRemainder = Math.max(this.worstRemainder, this.#weight / before)
+    this.#gatherIfFew(verdict)
     return verdict
+  }
+
+  #gatherIfFew(verdict: Int32Array): void {
+    if (this.#weight > this.#fewRows) return
+    this.#state = 'gathering'
+    verdict[verdictWord.status] = verdict[verdictWord.status]! | gathering
   }
 
   /** Writes the weighted median of the proposals at word `at` as the next pivot; returns their weight. */
@@ -168,4 +220,23 @@ export class Owner {
     }
     return weight
   }
+}
+
+/** The row with `target` rows below it, from all windows: what is below them counts, what is above does not. */
+function splitterIn(windows: readonly Int32Array[], target: number): Int32Array {
+  let below = 0
+  let length = 0
+  for (const window of windows) {
+    below += window[0]!
+    length += window.length - 1
+  }
+  const rows = new Int32Array(length)
+  let at = 0
+  for (const window of windows) {
+    rows.set(window.subarray(1), at)
+    at += window.length - 1
+  }
+  sortRows(pivotWords, rows, new Int32Array(length), pivotWords)
+  const from = (target - below) * pivotWords
+  return rows.subarray(from, from + pivotWords)
 }

@@ -1,0 +1,37 @@
+import { RankweaveError } from '../../errors.js'
+import { chunksOf, writeWholeFile } from '../../text/whole-file.js'
+import type { Reporter } from './reporter.js'
+
+/** Whether a name means standard output. */
+export function isStandardOutput(file: string | undefined): boolean {
+  return file === '-'
+}
+
+/** @throws ERR_USAGE where the one object of --json and a file would be on standard output */
+export function checkOutputs(report: Reporter, ...files: readonly (string | undefined)[]): void {
+  const count = files.filter(isStandardOutput).length
+  if (count > 1) throw new RankweaveError('ERR_USAGE', 'expected one output on standard output, got two')
+  if (count === 1 && report.json) {
+    throw new RankweaveError(
+      'ERR_USAGE',
+      '--json: expected a file as output, got -: standard output takes the object',
+    )
+  }
+}
+
+/** Writes a file that the user named, complete or not at all; `-` is standard output. @throws ERR_FILE */
+export async function writeOutput(report: Reporter, file: string, pieces: Iterable<string>): Promise<void> {
+  if (!isStandardOutput(file)) return await writeWholeFile(file, pieces)
+  for (const chunk of chunksOf(pieces)) report.streams.stdout(chunk)
+}
+
+/** Reports the result, on standard error where standard output takes a file. */
+export function reportBeside(
+  report: Reporter,
+  file: string | undefined,
+  object: unknown,
+  text: string,
+): void {
+  if (isStandardOutput(file)) report.note(text)
+  else report.result(object, text)
+}

@@ -1,0 +1,37 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { afterAll, expect, test } from 'vitest'
+import { writeWholeFile } from '../../../src/text/whole-file.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'rankweave-whole-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function* pieces(count: number): Generator<string> {
+  for (let i = 0; i < count; i++) yield `line ${i}\n`
+}
+
+test.each(['plain', 'compressed.gz'])('%s is written in pieces, and nothing else remains', async (name) => {
+  const path = join(folder, name)
+  await writeWholeFile(path, pieces(300_000))
+  const bytes = readFileSync(path)
+  const text = name.endsWith('.gz') ? gunzipSync(bytes).toString() : bytes.toString()
+  expect(text).toBe([...pieces(300_000)].join(''))
+  expect(readdirSync(folder).filter((file) => file.endsWith('.part'))).toEqual([])
+})
+
+test.each(['kept', 'kept.gz'])('%s remains as it was when producing the text fails', async (name) => {
+  const path = join(folder, name)
+  writeFileSync(path, 'before')
+  function* failing(): Generator<string> {
+    yield* pieces(200_000)
+    throw new RangeError('no more')
+  }
+  await expect(writeWholeFile(path, failing())).rejects.toMatchObject({
+    code: 'ERR_FILE',
+    message: expect.stringContaining('no more'),
+  })
+  expect(readFileSync(path, 'utf8')).toBe('before')
+  expect(readdirSync(folder).filter((file) => file.endsWith('.part'))).toEqual([])
+})
