@@ -114,7 +114,7 @@ describe('spmm', () => {
     expect((object['messages'] as Record<string, number>)['interNode']).toBeGreaterThan(0)
   })
 
-  it.each(['greedy', 'improved', 'exact', 'distributed'])(
+  it.each(['greedy', 'improved', 'exact'])(
     '--engine %s plans, multiplies and gives the serial product',
     async (engine) => {
       const answer = await cli('spmm', '-n', '12', '--processes', '2', '--engine', engine, '--json')
@@ -122,6 +122,11 @@ describe('spmm', () => {
       expect(onlyObject(answer)).toMatchObject({ strategy: 'common-neighbor', verified: true })
     },
   )
+
+  it('refuses the engine distributed, which every process could only simulate', async () => {
+    const { exitCode, stderr } = await cli('spmm', '-n', '12', '--engine', 'distributed')
+    expect({ exitCode, stderr: stderr.split(':')[0] }).toEqual({ exitCode: 2, stderr: 'ERR_STRATEGY' })
+  })
 
   it('--no-ordinary leaves out the baseline', async () => {
     const object = onlyObject(await cli('spmm', at('a.mtx'), '-n', '2', '--no-ordinary', '--json'))
