@@ -87,7 +87,9 @@ export function wantsJson(argv: readonly string[]): boolean {
 function fail(error: unknown, report: Reporter): number {
   if (error instanceof CommanderError) {
     if (error.exitCode === 0) return exitCodes.ok
-    const message = error.message.replace(/^error: /, '')
+    // What commander throws after the help of a command that does not exist.
+    const message =
+      error.code === 'commander.help' ? 'help: unknown command' : error.message.replace(/^error: /, '')
     return refuse(new RankweaveError('ERR_USAGE', `${message} (see --help)`), exitCodes.badInput, report)
   }
   // Whoever owns the streams reports it.

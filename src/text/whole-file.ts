@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { access, constants, type FileHandle, open, realpath, rename, rm, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
@@ -21,6 +23,7 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
   try {
     const target = await fileToReplace(path)
     partPath = `${target.path}.${randomUUID()}.part`
+    unfinished.add(partPath)
     part = await open(partPath, 'wx', target.mode)
     const file = part
     const write = async (chunks: Iterable<string> | AsyncIterable<string | Uint8Array>) => {
@@ -36,6 +39,25 @@ export async function writeWholeFile(path: string, pieces: Iterable<string>): Pr
       await rm(partPath, { force: true })
     }
     throw cause instanceof RankweaveError ? cause : fileError('write', path, cause)
+  } finally {
+    unfinished.delete(partPath)
+  }
+}
+
+/** Temporary files that exist now. */
+const unfinished = new Set<string>()
+
+/** Removes the temporary files of writes in progress: for a process that is about to be ended by a signal. */
+export function removeUnfinishedFiles(): void {
+  for (const path of unfinished) rmSync(path, { force: true })
+}
+
+/** Finds out before long work whether its file can be written. @throws ERR_FILE */
+export async function requireWritable(path: string): Promise<void> {
+  try {
+    await access(dirname((await fileToReplace(path)).path), constants.W_OK)
+  } catch (cause) {
+    throw fileError('write', path, cause)
   }
 }
 
@@ -53,6 +75,7 @@ export function* chunksOf(pieces: Iterable<string>): Generator<string> {
 
 /** The path of the file itself, links followed: renaming onto a link or a device would destroy it. */
 async function fileToReplace(path: string): Promise<{ readonly path: string; readonly mode: number }> {
+  if (path === '') throw new Error('expected the name of a file')
   const found = await stat(path).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null
     throw cause

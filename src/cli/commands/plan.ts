@@ -56,7 +56,7 @@ export const planCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
-        checkOutputs(report, options.output)
+        await checkOutputs(report, options.output)
         const { strategy, machine } = chooseStrategy(options)
         report.step(`building ${spec}`)
         const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })

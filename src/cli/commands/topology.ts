@@ -60,7 +60,7 @@ export const topologyCommand: AddCommand = (program, act) => {
     .action(
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const { machine, k: ks, format, output, svg } = parseOptions(schema, raw)
-        checkOutputs(report, output, svg)
+        await checkOutputs(report, output, svg)
         if ((format === undefined) !== (output === undefined))
           throw new RankweaveError('ERR_USAGE', '--format and --output: expected both or neither')
         report.step(`building ${spec}`)

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { chunksOf, writeWholeFile } from '../../text/whole-file.js'
+import { chunksOf, removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../text/whole-file.js'
 import type { Reporter } from './reporter.js'
 
 /** Whether a name means standard output. */
@@ -7,8 +7,16 @@ export function isStandardOutput(file: string | undefined): boolean {
   return file === '-'
 }
 
-/** @throws ERR_USAGE where the one object of --json and a file would be on standard output */
-export function checkOutputs(report: Reporter, ...files: readonly (string | undefined)[]): void {
+/**
+ * Checks outputs before the work that they are to hold.
+ *
+ * @throws ERR_USAGE where the one object of --json and a file would be on standard output
+ * @throws ERR_FILE for a file that cannot be written
+ */
+export async function checkOutputs(
+  report: Reporter,
+  ...files: readonly (string | undefined)[]
+): Promise<void> {
   const count = files.filter(isStandardOutput).length
   if (count > 1) throw new RankweaveError('ERR_USAGE', 'expected one output on standard output, got two')
   if (count === 1 && report.json) {
@@ -17,11 +25,14 @@ export function checkOutputs(report: Reporter, ...files: readonly (string | unde
       '--json: expected a file as output, got -: standard output takes the object',
     )
   }
+  for (const file of files) {
+    if (file !== undefined && !isStandardOutput(file)) await requireWritable(file)
+  }
 }
 
 /** Writes a file that the user named, complete or not at all; `-` is standard output. @throws ERR_FILE */
 export async function writeOutput(report: Reporter, file: string, pieces: Iterable<string>): Promise<void> {
-  if (!isStandardOutput(file)) return await writeWholeFile(file, pieces)
+  if (!isStandardOutput(file)) return await withoutRests(() => writeWholeFile(file, pieces))
   for (const chunk of chunksOf(pieces)) report.streams.stdout(chunk)
 }
 
@@ -34,4 +45,21 @@ export function reportBeside(
 ): void {
   if (isStandardOutput(file)) report.note(text)
   else report.result(object, text)
+}
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** Runs `write` so that a signal which ends the process removes the temporary file before. */
+async function withoutRests(write: () => Promise<void>): Promise<void> {
+  const end = (signal: NodeJS.Signals) => {
+    removeUnfinishedFiles()
+    for (const ending of endings) process.off(ending, end)
+    process.kill(process.pid, signal)
+  }
+  for (const ending of endings) process.on(ending, end)
+  try {
+    await write()
+  } finally {
+    for (const ending of endings) process.off(ending, end)
+  }
 }

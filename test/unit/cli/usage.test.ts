@@ -78,6 +78,7 @@ describe('bad input ends with exit code 2 and an error code', () => {
     ['ERR_SPEC', 'plan', ['more:4x4:r=1']],
     ['ERR_FILE', 'plan', ['mtx:absent.mtx:ranks=4']],
     ['ERR_FILE', 'plan', ['moore:4x4:r=1', '-o', 'absent/plan.jsonl']],
+    ['ERR_FILE', 'plan', ['moore:4x4:r=1', '-o', '']],
     ['ERR_SPEC', 'topology', ['moore:4x4']],
     ['ERR_USAGE', 'topology', ['moore:4x4:r=1', '--k', '2,']],
     ['ERR_USAGE', 'topology', ['moore:4x4:r=1', '--k', '2,1']],

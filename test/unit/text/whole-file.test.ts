@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, expect, test } from 'vitest'
-import { writeWholeFile } from '../../../src/text/whole-file.js'
+import { removeUnfinishedFiles, requireWritable, writeWholeFile } from '../../../src/text/whole-file.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'rankweave-whole-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -19,6 +19,26 @@ test.each(['plain', 'compressed.gz'])('%s is written in pieces, and nothing else
   const text = name.endsWith('.gz') ? gunzipSync(bytes).toString() : bytes.toString()
   expect(text).toBe([...pieces(300_000)].join(''))
   expect(readdirSync(folder).filter((file) => file.endsWith('.part'))).toEqual([])
+})
+
+test('what cannot be written is found before the work', async () => {
+  await requireWritable(join(folder, 'new'))
+  for (const path of ['', folder, join(folder, 'absent', 'file')]) {
+    await expect(requireWritable(path)).rejects.toMatchObject({ code: 'ERR_FILE' })
+  }
+})
+
+test('an interrupted write leaves no temporary file', async () => {
+  function* interrupted(): Generator<string> {
+    yield* pieces(300_000)
+    expect(readdirSync(folder).filter((file) => file.endsWith('.part'))).toHaveLength(1)
+    removeUnfinishedFiles()
+    expect(readdirSync(folder).filter((file) => file.endsWith('.part'))).toEqual([])
+  }
+  await expect(writeWholeFile(join(folder, 'interrupted'), interrupted())).rejects.toMatchObject({
+    code: 'ERR_FILE',
+  })
+  expect(readdirSync(folder)).not.toContain('interrupted')
 })
 
 test.each(['kept', 'kept.gz'])('%s remains as it was when producing the text fails', async (name) => {
