@@ -21,7 +21,7 @@ const schedules = ['schedule', 'schedule/file', 'schedule/verify', 'schedule/low
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
-const calls = ['comm/calls', 'comm/calls/collectives']
+const calls = ['comm/calls', 'comm/calls/collectives/blocks', 'comm/calls/collectives']
 
 /** All rooms: each may import only rooms that stand before it here. */
 export const rooms: readonly Room[] = [
@@ -71,7 +71,11 @@ export const rooms: readonly Room[] = [
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
   room('comm/calls', ownProcess),
   room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls']),
-  room('comm/calls/collectives', [...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce']),
+  room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
+  room('comm/calls/collectives', [
+    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce'],
+    'comm/calls/collectives/blocks',
+  ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/exchange', [

@@ -1,5 +1,5 @@
+import type { Gathered } from './calls/collectives/blocks/gathered.js'
 import * as collectives from './calls/collectives/collectives.js'
-import type { Gathered } from './calls/collectives/gathered.js'
 import type { BlocksOptions, IntoOptions } from './calls/collectives/options.js'
 import type { FreshArray, SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'

@@ -12,7 +12,7 @@ installNeighborhood()
 // communicators
 
 export type { CollectiveName } from '../comm/calls/collective-name.js'
-export type { Gathered } from '../comm/calls/collectives/gathered.js'
+export type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 export type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/context/describe.js'

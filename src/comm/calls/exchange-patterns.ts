@@ -1,5 +1,5 @@
 import { packBlocks, unpackBlocks } from '../../base/packing.js'
-import type { Exchange, Take } from './exchange.js'
+import { copyOf, type Exchange, type Take } from './exchange.js'
 
 /**
  * Communication patterns between the processes of a collective. Each takes the first step number it may use; patterns
@@ -80,12 +80,18 @@ function treePosition(
   return { relative, bit, parent: (me - bit + count) % count }
 }
 
-function sendToChildren(exchange: Exchange, root: number, held: Uint8Array, step: number): void {
+/** Sends bytes to the processes below this one in the binomial tree from `root`. */
+export function sendToChildren(exchange: Exchange, root: number, held: Uint8Array, step: number): void {
   const { me, count } = exchange
   const { relative, bit } = treePosition(me, root, count)
   for (let child = bit / 2; child >= 1; child /= 2) {
     if (relative + child < count) exchange.send((me + child) % count, step, held)
   }
+}
+
+/** The process above this one, which is not the root, in the same tree. */
+export function parentIn({ me, count }: Exchange, root: number): number {
+  return treePosition(me, root, count).parent
 }
 
 /** Every process's bytes at the root, by process index; null elsewhere. */
@@ -144,6 +150,32 @@ export async function allgatherBytes(exchange: Exchange, bytes: Uint8Array, step
     for (const block of unpackBlocks(bytes)) held.push(block)
   }
   return held.map((_, process) => held[(process - me + count) % count]!)
+}
+
+/** {@link allgatherBytes} without a promise. */
+export function allgatherThen(
+  exchange: Exchange,
+  bytes: Uint8Array,
+  step: number,
+  done: (all: readonly Uint8Array[]) => void,
+): void {
+  const { me, count } = exchange
+  // held[i] is the block of process me + i.
+  const held: Uint8Array[] = [bytes]
+  const next = (round: number): void => {
+    const distance = held.length
+    if (distance === count) {
+      done(held.map((_, process) => held[(process - me + count) % count]!))
+      return
+    }
+    const wanted = Math.min(distance, count - distance)
+    exchange.send((me - distance + count) % count, step + round, packBlocks(held.slice(0, wanted)))
+    exchange.take((me + distance) % count, step + round, (arrived, owned) => {
+      held.push(...unpackBlocks(owned ? arrived : copyOf(arrived)))
+      next(round + 1)
+    })
+  }
+  next(0)
 }
 
 /**

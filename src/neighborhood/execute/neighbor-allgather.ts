@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/require-options.js'
 import { type CollectiveCall, RankFailure } from '../../comm/calls/collective-call.js'
-import type { Gathered } from '../../comm/calls/collectives/gathered.js'
+import type { Gathered } from '../../comm/calls/collectives/blocks/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
 import type { CommSeat } from '../../comm/context/handle.js'

@@ -1,19 +1,26 @@
 import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
 import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
-import type { Exchange } from '../exchange.js'
-import { alltoallBytes } from '../exchange-patterns.js'
-import { deliverAll, deliverBlocks, type Layout } from './blocks.js'
-import { byProcess, byRank } from './placement.js'
-import { blockFor, type SendBlocks } from './send-blocks.js'
+import { type CollectiveCall, RankFailure } from '../collective-call.js'
+import { copyOf, type Exchange } from '../exchange.js'
+import { alltoallLists } from './alltoall-lists.js'
+import { isLong } from './blocks/block-list.js'
+import { deliverAll, deliverBlocks, type Layout } from './blocks/deliver.js'
+import { byRank, everyNth, ranksByProcess } from './blocks/placement.js'
+import { blockFor, blocksFor, type SendBlocks } from './blocks/send-blocks.js'
+import { landingOf } from './blocks/shared-landing.js'
 
 export interface AlltoallContribution {
   readonly sendBlocks: SendBlocks
   readonly layout: Layout
 }
 
-/** One message per pair of processes, with the blocks of every rank here for every rank there. */
+type Contributions = readonly AlltoallContribution[]
+
+/**
+ * One message per pair of processes, with the short blocks of every rank here for every rank there; long blocks travel one
+ * by one, each from its sender's array straight into its receiver's.
+ */
 export function alltoallCall(
   state: CommContext,
   name: 'alltoall' | 'alltoallv',
@@ -21,11 +28,7 @@ export function alltoallCall(
 ): CollectiveCall<AlltoallContribution, unknown> {
   const { type } = sendBlocks
   const isEqual = name === 'alltoall' && type !== typeCode.value
-  const sizeBytes = isEqual ? sendBlocks.sizes[0]! : null
-  const finish = (
-    all: readonly AlltoallContribution[],
-    blocksOf: (localIndex: number) => readonly Uint8Array[],
-  ) =>
+  const finish = (all: Contributions, blocksOf: (localIndex: number) => readonly Uint8Array[]) =>
     all.map(({ layout }, localIndex) => {
       const blocks = blocksOf(localIndex)
       return name === 'alltoallv'
@@ -44,48 +47,94 @@ export function alltoallCall(
           all.map((from) => blockFor(from.sendBlocks, state.localRanks[localIndex]!)),
         )
       }
-      return exchangeBlocks(state, all, sizeBytes, exchange).then((blocksOf) => finish(all, blocksOf))
+      const sizeBytes = sendBlocks.sizes[0]!
+      if (!isEqual) alltoallLists(state, name === 'alltoallv' ? type : null, all, exchange)
+      else if (isLong(exchange, sizeBytes)) exchangeLong(state, type, all, sizeBytes, exchange)
+      else {
+        exchangeShort(state, all, sizeBytes, exchange, (blocksOf) => exchange.finish(finish(all, blocksOf)))
+      }
+      return undefined
     },
   }
 }
 
-/** Exchanges the blocks; the result gives those for a rank here, in rank order of their senders. */
-async function exchangeBlocks(
+/** `done` gets the blocks for a rank here, in rank order of their senders. */
+function exchangeShort(
   state: CommContext,
-  all: readonly AlltoallContribution[],
-  sizeBytes: number | null,
+  all: Contributions,
+  sizeBytes: number,
   exchange: Exchange,
-): Promise<(localIndex: number) => Uint8Array[]> {
-  const { processes, localRanks } = state
-  const ranks = byProcess(
-    processes,
-    Array.from({ length: state.size }, (_, rank) => rank),
-  )
-  const messages = ranks.map((there, process) => {
-    // Ranks here take their blocks from each other's data.
-    if (process === exchange.me) return new Uint8Array(0)
-    return joinBlocks(
-      all.flatMap(({ sendBlocks }) => there.map((rank) => blockFor(sendBlocks, rank))),
-      sizeBytes,
-    )
-  })
-  const received = await alltoallBytes(exchange, messages)
-  const here = localRanks.length
+  done: (blocksOf: (localIndex: number) => Uint8Array[]) => void,
+): void {
+  const { me, count } = exchange
+  const ranks = ranksByProcess(state)
+  const here = all.length
   // By process: for each of its ranks, one block per rank here.
-  const perProcess = received.map((message, process) =>
-    process === exchange.me
-      ? all.flatMap(({ sendBlocks }) => Array.from(localRanks, (rank) => blockFor(sendBlocks, rank)))
-      : splitBlocks(message, ranks[process]!.length * here, sizeBytes),
-  )
-  return (localIndex) =>
-    byRank(
-      processes,
-      perProcess.map((blocks) => everyNth(blocks, localIndex, here)),
-    )
+  const received: Uint8Array[][] = []
+  received[me] = blocksFor(all, ranks[me]!)
+  let missing = count - 1
+  for (let distance = 1; distance < count; distance++) {
+    const peer = (me + distance) % count
+    exchange.send(peer, 0, joinBlocks(blocksFor(all, ranks[peer]!), sizeBytes))
+  }
+  for (let peer = 0; peer < count; peer++) {
+    if (peer === me) continue
+    exchange.take(peer, 0, (bytes, owned) => {
+      const message = owned ? bytes : copyOf(bytes)
+      received[peer] = splitBlocks(message, ranks[peer]!.length * here, sizeBytes)
+      if (--missing > 0) return
+      done((localIndex) =>
+        byRank(
+          state.processes,
+          received.map((blocks) => everyNth(blocks, localIndex, here)),
+        ),
+      )
+    })
+  }
 }
 
-function everyNth<T>(items: readonly T[], first: number, step: number): T[] {
-  const picked: T[] = []
-  for (let i = first; i < items.length; i += step) picked.push(items[i]!)
-  return picked
+function exchangeLong(
+  state: CommContext,
+  type: number,
+  all: Contributions,
+  sizeBytes: number,
+  exchange: Exchange,
+): void {
+  const { me, count } = exchange
+  const ranks = ranksByProcess(state)
+  for (let distance = 1; distance < count; distance++) {
+    const peer = (me + distance) % count
+    for (const block of blocksFor(all, ranks[peer]!)) exchange.send(peer, 0, block)
+  }
+  const landings = all.map(({ layout }) => landingOf(type, state.size * sizeBytes, layout.into))
+  const place = (localIndex: number, source: number) => {
+    const landing = landings[localIndex]!
+    if (landing instanceof RankFailure) return null
+    return landing.bytes.subarray(source * sizeBytes, (source + 1) * sizeBytes)
+  }
+  let missing = (state.size - all.length) * all.length
+  all.forEach(({ sendBlocks }, source) => {
+    for (let localIndex = 0; localIndex < all.length; localIndex++) {
+      const block = blockFor(sendBlocks, state.localRanks[localIndex]!)
+      place(localIndex, state.localRanks[source]!)?.set(block)
+    }
+  })
+  for (let distance = 1; distance < count; distance++) {
+    const peer = (me - distance + count) % count
+    for (const source of ranks[peer]!) {
+      for (let localIndex = 0; localIndex < all.length; localIndex++) {
+        exchange.takeInto(
+          peer,
+          0,
+          () => place(localIndex, source),
+          () => {
+            if (--missing > 0) return
+            exchange.finish(
+              landings.map((landing) => (landing instanceof RankFailure ? landing : landing.finish())),
+            )
+          },
+        )
+      }
+    }
+  }
 }

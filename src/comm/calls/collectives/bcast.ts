@@ -1,10 +1,12 @@
+import { typeCode } from '../../datatype/elements.js'
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
-import type { Exchange } from '../exchange.js'
-import { bcastBytes } from '../exchange-patterns.js'
-import { type Block, deliver } from './blocks.js'
-import { localIndexOf } from './placement.js'
+import { copyOf, type Exchange } from '../exchange.js'
+import { parentIn, sendToChildren } from '../exchange-patterns.js'
+import { type Block, deliver } from './blocks/deliver.js'
+import { localIndexOf } from './blocks/placement.js'
+import { SharedLanding } from './blocks/shared-landing.js'
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
@@ -15,7 +17,16 @@ export interface BcastContribution {
   readonly into?: ReceiveBuffer | undefined
 }
 
-/** A binomial tree of processes, from the root's; the ranks of a process copy from its block. */
+type Contributions = readonly (BcastContribution | undefined)[]
+
+const step = { head: 0, payload: 1 } as const
+/** A head is the element type, which only the root knows, and whether the payload follows in a message of its own. */
+const headBytes = 8
+
+/**
+ * A binomial tree of processes, from the root's. Large data go from the root's array into one of each process, whose other
+ * ranks copy from it.
+ */
 export function bcastCall(
   state: CommContext,
   root: number,
@@ -25,39 +36,59 @@ export function bcastCall(
     unplaced: true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
-      const mine = rootIndex < 0 ? undefined : contributions[rootIndex]!.block!
-      const finish = (block: TypedBytes) =>
-        Array.from(state.localRanks, (_, localIndex) =>
+      if (rootIndex >= 0) {
+        const { data, block } = contributions[rootIndex]!
+        if (exchange.count > 1) sendFromRoot(exchange, block!)
+        return Array.from(state.localRanks, (_, localIndex) =>
           localIndex === rootIndex
-            ? contributions[rootIndex]!.data
-            : deliver(state, block.type, block.bytes, contributions[localIndex]?.into),
+            ? data
+            : deliver(state, block!.type, block!.bytes, contributions[localIndex]?.into),
         )
-      return exchange.count === 1 ? finish(mine!) : spread(state, root, mine, exchange).then(finish)
+      }
+      const found = state.processOfRank(root)
+      if (typeof found !== 'number')
+        return found.then((process) => receive(state, process, contributions, exchange))
+      return receive(state, found, contributions, exchange)
     },
   }
 }
 
-async function spread(
+function sendFromRoot(exchange: Exchange, { type, bytes }: TypedBytes): void {
+  const isInline = headBytes + bytes.byteLength <= exchange.eagerLimitBytes
+  const head = new Uint8Array(headBytes + (isInline ? bytes.byteLength : 0))
+  head[0] = type
+  head[1] = isInline ? 0 : 1
+  if (isInline) head.set(bytes, headBytes)
+  sendToChildren(exchange, exchange.me, head, step.head)
+  if (!isInline) sendToChildren(exchange, exchange.me, bytes, step.payload)
+}
+
+function receive(
   state: CommContext,
   root: number,
-  mine: TypedBytes | undefined,
+  contributions: Contributions,
   exchange: Exchange,
-): Promise<TypedBytes> {
-  const packed = mine === undefined ? null : withType(mine)
-  const found = state.processOfRank(root)
-  const process = typeof found === 'number' ? found : await found
-  const bytes = await bcastBytes(exchange, process, packed)
-  return mine ?? typedBlock(bytes)
-}
-
-/** Only the root knows the element type, so it precedes the bytes. */
-function withType({ type, bytes }: TypedBytes): Uint8Array {
-  const packed = new Uint8Array(8 + bytes.byteLength)
-  packed[0] = type
-  packed.set(bytes, 8)
-  return packed
-}
-
-function typedBlock(packed: Uint8Array): TypedBytes {
-  return { type: packed[0]!, bytes: packed.subarray(8) }
+): undefined {
+  const parent = parentIn(exchange, root)
+  const intos = Array.from(state.localRanks, (_, localIndex) => contributions[localIndex]?.into)
+  exchange.take(parent, step.head, (head, owned) => {
+    sendToChildren(exchange, root, head, step.head)
+    const type = head[0]!
+    if (head[1] === 0) {
+      // A decoded value may be a view of its bytes.
+      const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(headBytes)
+      exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
+      return
+    }
+    let landing: SharedLanding
+    const room = (sizeBytes: number) => {
+      landing = new SharedLanding(state, type, sizeBytes, intos)
+      return landing.bytes
+    }
+    exchange.takeInto(parent, step.payload, room, () => {
+      sendToChildren(exchange, root, landing.bytes, step.payload)
+      exchange.finish(landing.results())
+    })
+  })
+  return undefined
 }

@@ -7,15 +7,22 @@ import type { RankHandle, Seat } from '../../table/seat.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierCall } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
-import { blockOf, copyIfAliased, countsOf, type Layout, requireElements, requireRoot } from './blocks.js'
+import {
+  blockOf,
+  copyIfAliased,
+  countsOf,
+  type Layout,
+  requireElements,
+  requireRoot,
+} from './blocks/deliver.js'
+import type { Gathered } from './blocks/gathered.js'
+import { countedBlocks, equalBlocks, type SendBlocks } from './blocks/send-blocks.js'
 import type { CollectiveContext } from './collective-context.js'
 import { gatherCall } from './gather.js'
-import type { Gathered } from './gathered.js'
 import { type BlocksOptions, type IntoOptions, intoOf } from './options.js'
 import { AllreduceCall, reduceCall, reduceScatterCall, scanCall } from './reduce.js'
 import { intoFor, reductionOf } from './reduction.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
-import { countedBlocks, equalBlocks, type SendBlocks } from './send-blocks.js'
 
 // What the methods of a communicator do before a rank joins the collective: a rank with invalid arguments rejects
 // here, without joining.

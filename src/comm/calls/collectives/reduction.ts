@@ -13,7 +13,7 @@ import { encodeValue } from '../../datatype/value-encoding.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveName } from '../collective-name.js'
 import type { Signature } from '../signature.js'
-import { contiguous, deliverData } from './blocks.js'
+import { contiguous, deliverData } from './blocks/deliver.js'
 import { type IntoOptions, intoOf } from './options.js'
 
 /** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */

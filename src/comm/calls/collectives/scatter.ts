@@ -1,12 +1,13 @@
-import { packBlocks, unpackBlocks } from '../../../base/packing.js'
+import type { Landing } from '../../datatype/payload.js'
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
+import { type CollectiveCall, RankFailure } from '../collective-call.js'
 import type { Exchange } from '../exchange.js'
-import { scatterBytes } from '../exchange-patterns.js'
-import { deliver } from './blocks.js'
-import { byProcess, localIndexOf, processOfRank } from './placement.js'
-import { blockFor, type SendBlocks } from './send-blocks.js'
+import { sendBlockList, takeBlockList, takeLongBlocks } from './blocks/block-list.js'
+import { deliver } from './blocks/deliver.js'
+import { byProcess, localIndexOf, processOfRank } from './blocks/placement.js'
+import { blockFor, type SendBlocks } from './blocks/send-blocks.js'
+import { landingOf } from './blocks/shared-landing.js'
 
 export interface ScatterContribution {
   /** Only of the root. */
@@ -14,7 +15,12 @@ export interface ScatterContribution {
   readonly into?: ReceiveBuffer | undefined
 }
 
-/** One message from the root's process to every other, with the blocks of all its ranks. */
+type Contributions = readonly (ScatterContribution | undefined)[]
+
+/**
+ * The root's process sends every other one the blocks of its ranks: short ones in one message, long ones from the root's
+ * array straight into those of the ranks. Only the root knows type and sizes.
+ */
 export function scatterCall(
   state: CommContext,
   name: 'scatter' | 'scatterv',
@@ -24,36 +30,50 @@ export function scatterCall(
     signature: { name, root },
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
-      const sendBlocks = rootIndex < 0 ? undefined : contributions[rootIndex]!.sendBlocks!
-      const finish = (type: number, blocks: readonly Uint8Array[]) =>
-        blocks.map((block, localIndex) => deliver(state, type, block, contributions[localIndex]?.into))
-      if (exchange.count === 1) {
-        return finish(
-          sendBlocks!.type,
-          Array.from(state.localRanks, (rank) => blockFor(sendBlocks!, rank)),
-        )
+      if (rootIndex < 0) {
+        receive(state, processOfRank(state.processes, root), contributions, exchange)
+        return undefined
       }
-      return spread(state, root, sendBlocks, exchange).then(([type, ...blocks]) => finish(type![0]!, blocks))
+      const sendBlocks = contributions[rootIndex]!.sendBlocks!
+      if (exchange.count > 1) send(state, sendBlocks, exchange)
+      return Array.from(state.localRanks, (rank, localIndex) =>
+        deliver(state, sendBlocks.type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
+      )
     },
   }
 }
 
-/** The element type, then the blocks of the ranks here. Only the root knows type and sizes. */
-async function spread(
-  state: CommContext,
-  root: number,
-  sendBlocks: SendBlocks | undefined,
-  exchange: Exchange,
-): Promise<Uint8Array[]> {
-  const { processes } = state
-  const rootProcess = processOfRank(processes, root)
-  if (sendBlocks === undefined) return unpackBlocks(await scatterBytes(exchange, rootProcess, null))
-  const type = Uint8Array.of(sendBlocks.type)
+function send(state: CommContext, sendBlocks: SendBlocks, exchange: Exchange): void {
+  const { me, count } = exchange
   const blocks = Array.from({ length: state.size }, (_, rank) => blockFor(sendBlocks, rank))
-  const perProcess = byProcess(processes, blocks)
-  const messages = perProcess.map((list, process) =>
-    process === exchange.me ? type : packBlocks([type, ...list]),
-  )
-  await scatterBytes(exchange, rootProcess, messages)
-  return [type, ...perProcess[exchange.me]!]
+  const perProcess = byProcess(state.processes, blocks)
+  for (let distance = 1; distance < count; distance++) {
+    const peer = (me + distance) % count
+    sendBlockList(exchange, peer, perProcess[peer]!, sendBlocks.type)
+  }
+}
+
+function receive(state: CommContext, root: number, contributions: Contributions, exchange: Exchange): void {
+  takeBlockList(exchange, root, (list) => {
+    const { tag: type, short, sizes } = list
+    const landings: (Landing | RankFailure)[] = []
+    const finish = () =>
+      exchange.finish(
+        short.map((block, localIndex) => {
+          if (block !== undefined) return deliver(state, type, block, contributions[localIndex]?.into)
+          const landing = landings[localIndex]!
+          return landing instanceof RankFailure ? landing : landing.finish()
+        }),
+      )
+    let missing = short.reduce((sum, block) => (block === undefined ? sum + 1 : sum), 0)
+    if (missing === 0) finish()
+    const roomFor = (localIndex: number) => {
+      const landing = landingOf(type, sizes[localIndex]!, contributions[localIndex]?.into)
+      landings[localIndex] = landing
+      return landing instanceof RankFailure ? null : landing.bytes
+    }
+    takeLongBlocks(exchange, root, list, roomFor, () => {
+      if (--missing === 0) finish()
+    })
+  })
 }

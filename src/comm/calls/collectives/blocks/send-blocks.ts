@@ -1,11 +1,11 @@
-import { bytesOf } from '../../../base/bytes.js'
-import { concatenate } from '../../../base/packing.js'
-import { RankweaveError } from '../../../errors.js'
-import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
-import { payloadOf } from '../../datatype/payload.js'
-import { StridedView } from '../../datatype/strided-view.js'
-import { encodeValue } from '../../datatype/value-encoding.js'
-import { contiguous, countsOf, packedDispls, requireElements } from './blocks.js'
+import { bytesOf } from '../../../../base/bytes.js'
+import { concatenate } from '../../../../base/packing.js'
+import { RankweaveError } from '../../../../errors.js'
+import { elementSizeBytes, typeCode } from '../../../datatype/elements.js'
+import { payloadOf } from '../../../datatype/payload.js'
+import { StridedView } from '../../../datatype/strided-view.js'
+import { encodeValue } from '../../../datatype/value-encoding.js'
+import { contiguous, countsOf, packedDispls, requireElements } from './deliver.js'
 
 /** What one rank sends to all ranks: block r is `sizes[r]` bytes from `starts[r]`. The bytes may be the user's own. */
 export interface SendBlocks {
@@ -101,4 +101,12 @@ export function blockFor(sendBlocks: SendBlocks, rank: number): Uint8Array {
     sendBlocks.starts[rank]!,
     sendBlocks.starts[rank]! + sendBlocks.sizes[rank]!,
   )
+}
+
+/** For each rank here in turn, its blocks for `ranks`. */
+export function blocksFor(
+  all: readonly { readonly sendBlocks: SendBlocks }[],
+  ranks: readonly number[],
+): Uint8Array[] {
+  return all.flatMap(({ sendBlocks }) => ranks.map((rank) => blockFor(sendBlocks, rank)))
 }

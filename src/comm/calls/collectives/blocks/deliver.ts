@@ -1,11 +1,11 @@
-import { bytesOf } from '../../../base/bytes.js'
-import { isRankweaveError, RankweaveError, shown } from '../../../errors.js'
-import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../datatype/elements.js'
-import { landing, misfit, payloadOf } from '../../datatype/payload.js'
-import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../datatype/strided-view.js'
-import { decodeValue } from '../../datatype/value-encoding.js'
-import type { CommContext } from '../../table/comm-context.js'
-import { RankFailure } from '../collective-call.js'
+import { bytesOf } from '../../../../base/bytes.js'
+import { isRankweaveError, RankweaveError, shown } from '../../../../errors.js'
+import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../../datatype/elements.js'
+import { landing, misfit, payloadOf } from '../../../datatype/payload.js'
+import { copyElements, pack, type ReceiveBuffer, StridedView } from '../../../datatype/strided-view.js'
+import { decodeValue } from '../../../datatype/value-encoding.js'
+import type { CommContext } from '../../../table/comm-context.js'
+import { RankFailure } from '../../collective-call.js'
 import type { Gathered } from './gathered.js'
 
 /** What one rank passes: its elements, contiguous, or one encoded value. The bytes may be the user's own. */
@@ -102,10 +102,29 @@ export function deliverBlocks(
   state: CommContext,
   type: number,
   blocks: readonly Uint8Array[],
-  { into, counts: expected, displs: wanted }: Layout,
+  layout: Layout,
 ): Gathered | RankFailure {
+  const gathered = roomForBlocks(
+    type,
+    blocks.map((block) => block.byteLength),
+    layout,
+  )
+  if (gathered instanceof RankFailure) return gathered
+  blocks.forEach((block, rank) => {
+    placeOf(gathered, rank, block.byteLength).set(block)
+    state.runtime.processCounters.bytesCopied += block.byteLength
+  })
+  return gathered
+}
+
+/** The same before the blocks are there; a failure when they will not fit. */
+export function roomForBlocks(
+  type: number,
+  sizesBytes: readonly number[],
+  { into, counts: expected, displs: wanted }: Layout,
+): GatheredArray | RankFailure {
   const elemBytes = elementSizeBytes(type)
-  const counts = Int32Array.from(blocks, (block) => block.byteLength / elemBytes)
+  const counts = Int32Array.from(sizesBytes, (sizeBytes) => sizeBytes / elemBytes)
   for (let rank = 0; expected !== undefined && rank < counts.length; rank++) {
     if (expected[rank] === counts[rank]) continue
     const message = `expected ${expected[rank]} elements of rank ${rank}, got ${counts[rank]}`
@@ -119,14 +138,20 @@ export function deliverBlocks(
   const error = misfit(type, end, into)
   if (error !== undefined) return new RankFailure(error)
   const data = into ?? roomFor(type, end)
-  if (data instanceof RankFailure) return data
-  const bytes = bytesOf(data)
-  blocks.forEach((block, rank) => {
-    bytes.set(block, displs[rank]! * elemBytes)
-    state.runtime.processCounters.bytesCopied += block.byteLength
-  })
-  return { data, counts, displs }
+  return data instanceof RankFailure ? data : { data, counts, displs }
 }
+
+type GatheredArray = Gathered<TypedArray>
+
+/** The bytes of rank r's block in the memory of {@link roomForBlocks}. */
+export function placeOf({ data, displs }: GatheredArray, rank: number, sizeBytes: number): Uint8Array {
+  const { BYTES_PER_ELEMENT, buffer, byteOffset } = data
+  // The start of an empty block may lie outside.
+  if (sizeBytes === 0) return nothing
+  return new Uint8Array(buffer, byteOffset + displs[rank]! * BYTES_PER_ELEMENT, sizeBytes)
+}
+
+const nothing = new Uint8Array(0)
 
 /** A rank's layout may need more memory than there is; then only that rank fails. */
 function roomFor(type: number, countElems: number): TypedArray | RankFailure {

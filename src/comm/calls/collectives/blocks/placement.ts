@@ -1,6 +1,6 @@
-import { indexIn, rangeAt } from '../../../base/search.js'
-import type { CommContext } from '../../table/comm-context.js'
-import type { ProcessTable } from '../../table/process-table.js'
+import { indexIn, rangeAt } from '../../../../base/search.js'
+import type { CommContext } from '../../../table/comm-context.js'
+import type { ProcessTable } from '../../../table/process-table.js'
 
 // Which process hosts a rank, and conversion between lists by process and lists by rank.
 
@@ -43,4 +43,19 @@ export function ranksPerProcess(table: ProcessTable): Int32Array {
     counts[table.runProcess[run]!]! += table.runStart[run + 1]! - table.runStart[run]!
   }
   return counts
+}
+
+/** The ranks that each process hosts, ascending. */
+export function ranksByProcess({ size, processes }: CommContext): number[][] {
+  return byProcess(
+    processes,
+    Array.from({ length: size }, (_, rank) => rank),
+  )
+}
+
+/** Items `first`, `first + step`, ... */
+export function everyNth<T>(items: readonly T[], first: number, step: number): T[] {
+  const picked: T[] = []
+  for (let i = first; i < items.length; i += step) picked.push(items[i]!)
+  return picked
 }
