@@ -1,5 +1,4 @@
 import { AscendingSet } from '../../base/ascending-set.js'
-import { indexIn } from '../../base/search.js'
 
 /**
  * The world processes of a communicator by index, in the smallest of three forms: an arithmetic progression, O(1);
@@ -15,9 +14,8 @@ export class ProcessList {
   readonly #first: number
   readonly #set: AscendingSet | undefined
   readonly #listed: Int32Array | undefined
-  /** The listed processes ascending, and the index of each: made when the first is looked for. */
-  #ascending: Int32Array | undefined
-  #indices: Int32Array | undefined
+  /** The indices of the listed processes, in ascending order of these: made when the first is looked for. */
+  #order: Int32Array | undefined
 
   /** @param processes distinct; retained if no other form is smaller */
   constructor(processes: Int32Array) {
@@ -36,8 +34,7 @@ export class ProcessList {
 
   /** Bytes of its arrays. */
   get sizeBytes(): number {
-    const arrays = [this.#listed, this.#ascending, this.#indices]
-    return arrays.reduce((sum, array) => sum + (array?.byteLength ?? 0), this.#set?.sizeBytes ?? 0)
+    return (this.#set?.sizeBytes ?? 0) + (this.#listed?.byteLength ?? 0) + (this.#order?.byteLength ?? 0)
   }
 
   /** World process with an index below `count`. */
@@ -73,13 +70,16 @@ export class ProcessList {
 
   #indexListed(listed: Int32Array, process: number): number {
     if (listed[process] === process) return process
-    if (this.#ascending === undefined) {
-      const order = Int32Array.from(listed, (_, index) => index).sort((a, b) => listed[a]! - listed[b]!)
-      this.#indices = order
-      this.#ascending = order.map((index) => listed[index]!)
+    this.#order ??= Int32Array.from(listed, (_, index) => index).sort((a, b) => listed[a]! - listed[b]!)
+    const order = this.#order
+    let low = 0
+    let high = order.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if (listed[order[middle]!]! < process) low = middle + 1
+      else high = middle
     }
-    const found = indexIn(this.#ascending, process)
-    return found < 0 ? -1 : this.#indices![found]!
+    return low < order.length && listed[order[low]!] === process ? order[low]! : -1
   }
 }
 
