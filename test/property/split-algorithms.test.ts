@@ -45,6 +45,7 @@ async function checkSplit(
   { ranks, processes, seed }: SplitLayout,
   table: SplitCase,
   options: SplitOptions,
+  eagerLimitBytes?: number,
 ): Promise<void> {
   const groups = expectedGroups(table)
   await run(
@@ -59,7 +60,11 @@ async function checkSplit(
       await checkMembers(part!, members, world.rank)
       await part!.free()
     },
-    { ranks, fabric: local({ processes, seed }) },
+    {
+      ranks,
+      fabric: local({ processes, seed }),
+      ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
+    },
   )
 }
 
@@ -118,6 +123,16 @@ describe('every split algorithm with every kind of table', () => {
         const given = splitCase(layout.ranks, colors, keys, seededRandom(2))
         await checkSplit(layout, given, optionsOf(layout, algorithm, table, 0))
       }
+    }
+  })
+})
+
+describe('every split algorithm whose messages stay with their senders until they are taken', () => {
+  it.each(splitAlgorithms)('%s', async (algorithm) => {
+    const layout = { ranks: 200, processes: 5, sorters: 5, tableGroup: 5, seed: 1 }
+    for (const colors of Object.values(colorPatterns)) {
+      const given = splitCase(layout.ranks, colors, keyPatterns['random']!, seededRandom(2))
+      await checkSplit(layout, given, optionsOf(layout, algorithm, 'replicated', 0), 0)
     }
   })
 })

@@ -27,7 +27,7 @@ interface Positions {
 /**
  * Moves runs to their positions: one message per run and pair of processes that has rows to move, whose lengths both
  * know from the counts. Rows of mine are taken from `from`, which may be `into.words`: what is there is sent, or moved,
- * before it is overwritten. Run i uses step `step + i`.
+ * before it is overwritten; what stays here until its receiver takes it is copied. Run i uses step `step + i`.
  *
  * @param runs at most two, by position and by word
  */
@@ -43,6 +43,14 @@ export async function moveRuns(
   const { words, width, first, bounds } = into
   const base = bounds.start(first + me)
   const limit = bounds.start(first + me + 1)
+  const send = (peer: number, at: number, rows: Int32Array) => {
+    const isBorrowed = from === words && rows.byteLength > group.eagerLimitBytes
+    if (!isBorrowed) return group.send(peer, at, bytesOf(rows))
+    const copy = rows.slice()
+    meter.hold(copy)
+    group.send(peer, at, bytesOf(copy))
+    group.whenSent(() => meter.hold(null, copy))
+  }
   /** My rows that stay: where they are, where they go, and how many words. */
   const staying: { readonly at: number; readonly to: number; readonly length: number }[] = []
   runs.forEach(({ word, start, counts }, i) => {
@@ -54,7 +62,7 @@ export async function moveRuns(
       const rows = Math.min(end, bounds.start(dest + 1)) - position
       const length = rows * width
       if (dest === first + me) staying.push({ at, to: (position - base) * width, length })
-      else group.send(dest - first, step + i, bytesOf(from.subarray(at, at + length)))
+      else send(dest - first, step + i, from.subarray(at, at + length))
       at += length
       position += rows
     }
