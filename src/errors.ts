@@ -30,6 +30,7 @@ export const errorCodes = [
   'ERR_DEADLOCK',
   'ERR_PEER_LOST',
   'ERR_FABRIC',
+  'ERR_WORKER',
   'ERR_MPI_LAUNCHER',
   'ERR_MPI_LIBRARY',
   'ERR_MPI_KOFFI',

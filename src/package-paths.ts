@@ -1,8 +1,11 @@
+import { readFileSync } from 'node:fs'
+
 /**
  * Files of this package by URL. The one module that may say where it lies: bundled or not, compiled or as source, it is
  * directly in the folder that holds what it names, and the package's manifest is beside that folder.
  */
-const here = import.meta.url
+// Undefined where an application was bundled as CommonJS; then nothing is found here.
+const here = (import.meta.url as string | undefined) ?? 'file:///bundled/as/commonjs.js'
 const extension = here.endsWith('.ts') ? 'ts' : 'js'
 
 /** Whether this is the source, which Node loads through a compiler's hook only. */
@@ -17,3 +20,19 @@ export const manifestFile = new URL('../package.json', here)
 
 /** The entry of worker threads. */
 export const workerFile = new URL(isSource ? './worker-from-source.mjs' : './worker.js', here)
+
+/** False where an application bundles this code: then none of these files is where it should be. */
+export function isPackaged(): boolean {
+  packaged ??= manifestName() === 'rankweave'
+  return packaged
+}
+
+let packaged: boolean | undefined
+
+function manifestName(): string | undefined {
+  try {
+    return (JSON.parse(readFileSync(manifestFile, 'utf8')) as { readonly name?: string }).name
+  } catch {
+    return undefined
+  }
+}

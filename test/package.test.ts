@@ -13,7 +13,7 @@ import {
 } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { buildSync } from 'esbuild'
@@ -345,6 +345,48 @@ describe('the packed package', () => {
        console.log(JSON.stringify(await run(main, { ranks: 6, processes: 3 })))`,
     )
     expect(JSON.parse(inFolder(process.execPath, ['own.mjs']))).toEqual([15, 15, 15, 15, 15, 15])
+  })
+
+  it('a bundled application runs on threads, given the package or the URL of a bundled worker', () => {
+    const alone = join(folder, '..', `${basename(folder)}-bundled`)
+    mkdirSync(alone)
+    try {
+      writeFileSync(join(folder, 'ranks.mjs'), 'export default (world) => world.allreduce(world.rank, "sum")')
+      writeFileSync(
+        join(folder, 'app.mjs'),
+        `import { run, threads } from 'rankweave'
+         const named = process.argv[2] === undefined ? {} : { workerUrl: new URL(process.argv[2], import.meta.url) }
+         const program = new URL('./ranks.mjs', import.meta.url)
+         run(program, { ranks: 2, fabric: threads(named) }).then(
+           (values) => console.log(JSON.stringify(values)),
+           (error) => console.log(error.code),
+         )`,
+      )
+      buildSync({
+        absWorkingDir: folder,
+        entryPoints: {
+          app: 'app.mjs',
+          ranks: 'ranks.mjs',
+          // Not ours, although it has that name.
+          worker: 'ranks.mjs',
+          'rankweave-worker': 'node_modules/rankweave/dist/worker.js',
+        },
+        outdir: alone,
+        outExtension: { '.js': '.mjs' },
+        bundle: true,
+        format: 'esm',
+        platform: 'node',
+        external: ['koffi', 'highs', 'tsx'],
+      })
+      const app = (cwd: string, ...argv: string[]) =>
+        execFileSync(process.execPath, [join(alone, 'app.mjs'), ...argv], { cwd, encoding: 'utf8' })
+      expect(app(alone, './rankweave-worker.mjs')).toBe('[1,1]\n')
+      expect(app(folder)).toBe('[1,1]\n')
+      expect(app(alone).trim()).toBe('ERR_WORKER')
+      expect(app(alone, './nowhere.mjs').trim()).toBe('ERR_WORKER')
+    } finally {
+      rmSync(alone, { recursive: true, force: true })
+    }
   })
 
   it('a TypeScript program runs under the command, and type-checks against the types', () => {

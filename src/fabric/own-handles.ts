@@ -12,8 +12,10 @@ export class KeepAlive {
   ref(): void {
     if (this.#closed || this.#holders++ > 0) return
     held++
-    if (this.#timer === undefined) this.#timer = setTimeout(restart, longestDelayMs, this)
-    else this.#timer.ref()
+    if (this.#timer === undefined) {
+      this.#timer = setTimeout(restart, longestDelayMs, this)
+      keepAlives.add(this)
+    } else this.#timer.ref()
   }
 
   unref(): void {
@@ -29,6 +31,17 @@ export class KeepAlive {
     this.#closed = true
     if (this.#timer !== undefined) clearTimeout(this.#timer)
     this.#timer = undefined
+    keepAlives.delete(this)
+  }
+
+  /** @internal */
+  suspend(): void {
+    this.#timer?.unref()
+  }
+
+  /** @internal */
+  resume(): void {
+    if (this.#holders > 0) this.#timer?.ref()
   }
 
   /** @internal */
@@ -72,9 +85,28 @@ export class Task {
  * excludes them: they wake no rank that a frame would not wake.
  */
 export function ownHandles(): { readonly timers: number; readonly immediates: number } {
+  resumeKeepAlives()
   return { timers: held, immediates: scheduled }
 }
 
+/**
+ * From now on pending waits do not keep the event loop alive, until `resumeKeepAlives` or `ownHandles` is called: if nothing
+ * else does, the process emits `beforeExit`, which shows that nothing is left to wake a rank but frames.
+ */
+export function suspendKeepAlives(): void {
+  suspended = true
+  for (const keepAlive of keepAlives) keepAlive.suspend()
+}
+
+export function resumeKeepAlives(): void {
+  if (!suspended) return
+  suspended = false
+  for (const keepAlive of keepAlives) keepAlive.resume()
+}
+
+/** Those that have a timer. */
+const keepAlives = new Set<KeepAlive>()
+let suspended = false
 let held = 0
 let scheduled = 0
 

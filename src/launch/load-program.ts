@@ -3,7 +3,7 @@ import { extname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Main } from '../comm/world/world.js'
 import { isRankweaveError, RankweaveError } from '../errors.js'
-import { ownModule } from '../package-paths.js'
+import { isPackaged, ownModule } from '../package-paths.js'
 
 /**
  * Loads a program's default export. TypeScript is compiled while it loads; `import 'rankweave'` resolves to this copy of
@@ -54,6 +54,8 @@ async function prepareLoader(url: URL): Promise<void> {
     installed.typescript = true
   }
   if (installed.ownName && !typescript) return
+  // Bundled, this code has no files that a program could import.
+  if (!isPackaged()) return
   if (!typescript && hasThisCopy(url)) return
   register(resolver, { parentURL: import.meta.url, data: { own: ownExports() } })
   installed.ownName = true

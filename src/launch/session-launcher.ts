@@ -1,5 +1,6 @@
 import { realClock } from '../base/clock.js'
 import { describeRunning } from '../comm/world/diagnosis-text.js'
+import { watchEmptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
 import type { Launcher, LaunchRequest } from './launcher.js'
 import { loadDefault } from './load-program.js'
@@ -11,9 +12,21 @@ export const launchSession: Launcher = (factory, request) =>
 
 /** On logical processes, which start nothing of their own that could keep the event loop alive. */
 export const launchLocal: Launcher = (factory, request) =>
-  hostHere(request, loadMain(request), async (main, world) =>
-    hostSession(await factory.open(), main, { ...world, eventLoop: request.eventLoop }),
-  )
+  hostHere(request, loadMain(request), async (main, world) => {
+    let unwatch: (() => void) | undefined
+    try {
+      return await hostSession(await factory.open(), main, {
+        ...world,
+        eventLoop: request.eventLoop,
+        onStart: (running) => {
+          world.onStart?.(running)
+          if (world.detectDeadlock !== false) unwatch = watchEmptyLoop(running)
+        },
+      })
+    } finally {
+      unwatch?.()
+    }
+  })
 
 /** The program. @throws ERR_PROGRAM */
 export async function loadMain<T, A>({ main }: LaunchRequest<T, A>): Promise<Main<T, A>> {

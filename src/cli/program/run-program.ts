@@ -41,9 +41,8 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
   const asRank: Program = (communicator, programArgs) =>
     output.asRank(communicator.rank, () => main(communicator, programArgs))
   try {
-    // On mpi the world itself detects an empty event loop, and reports the ranks that wait.
-    const mayRunEmpty = fabric.kind === 'mpi'
-    return await asWorld((signal) => run(asRank, { ...world, args, signal }), mayRunEmpty)
+    // The world itself detects an empty event loop, and reports the ranks that wait.
+    return await asWorld((signal) => run(asRank, { ...world, args, signal }), true)
   } finally {
     output.restore()
     if (fabric.kind === 'mpi') await leaveMpi()

@@ -38,6 +38,16 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly mayRunEmpty?: boolean
 }
 
+/** Of the processes hosted here that are not lost. */
+export interface WorldActivity {
+  /** Ranks that neither wait nor have finished. */
+  readonly awake: number
+  readonly waits: number
+  readonly withSignal: number
+  /** Sent so far. */
+  readonly frames: number
+}
+
 /** A world as its host sees it. */
 export interface RunningWorld {
   readonly layout: WorldLayout
@@ -45,6 +55,8 @@ export interface RunningWorld {
   readonly whole: boolean
   /** Of the processes hosted here that are not lost. */
   states(): ProcessState[]
+  /** Whether anything has happened here since the last time, and who could make it happen. */
+  activity(): WorldActivity
   /** Ends the world with an error, unless it has ended. */
   fail(error: RankweaveError): void
 }
@@ -133,6 +145,17 @@ class World<T, A> {
     return alive.map(({ runtime }) => runtime)
   }
 
+  #activity(): WorldActivity {
+    let [awake, waits, withSignal, frames] = [0, 0, 0, 0]
+    for (const runtime of this.#alive()) {
+      awake += runtime.waits.awake
+      waits += runtime.waits.waits
+      withSignal += runtime.waits.withSignal
+      frames += runtime.processCounters.framesSent
+    }
+    return { awake, waits, withSignal, frames }
+  }
+
   run(main: Main<T, A>): Promise<T[]> {
     return new Promise((resolve, reject) => {
       this.#settle = { resolve, reject }
@@ -148,6 +171,7 @@ class World<T, A> {
         layout: this.#layout,
         whole: !this.#partial,
         states: () => this.#alive().map(stateOf),
+        activity: () => this.#activity(),
         fail: (error) => this.#ending.fail(error),
       })
       if (this.#options.mayRunEmpty !== true) this.#stay()

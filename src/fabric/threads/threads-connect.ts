@@ -18,6 +18,8 @@ export interface ThreadsOptions {
    * lost, not the whole program. Default: Node's limits.
    */
   readonly resourceLimits?: ResourceLimits
+  /** The library's entry of worker threads, where an application bundles it. Default: that of the installed package. */
+  readonly workerUrl?: URL
 }
 
 /** The resolved options that connect threads. */
@@ -88,6 +90,7 @@ const optionNames: Readonly<Record<keyof ThreadsOptions, true>> = {
   nodes: true,
   ringBytes: true,
   resourceLimits: true,
+  workerUrl: true,
 }
 
 /** @throws ERR_WORLD for numbers that are out of range or do not agree; ERR_ARGUMENT for unknown options */
@@ -111,6 +114,12 @@ export function resolveThreads(options: ThreadsOptions): ThreadsShape {
     throw new RankweaveError('ERR_WORLD', `threads: ${nodes.length} node labels for ${processes} processes`)
   }
   checkLimits(options.resourceLimits)
+  if (options.workerUrl !== undefined && !(options.workerUrl instanceof URL)) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `threads: expected a URL as workerUrl, got ${shown(options.workerUrl)}`,
+    )
+  }
   const size = options.ringBytes ?? defaultRingBytes(processes)
   if (!Number.isSafeInteger(size) || size < 4096 || size > 2 ** 28 || (size & (size - 1)) !== 0) {
     throw new RankweaveError(

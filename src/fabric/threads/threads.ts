@@ -17,7 +17,10 @@ export function threads(options: ThreadsOptions = {}): ThreadsFactory {
     processes: resolved.processes,
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     options: resolved,
-    workers: options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits },
+    workers: {
+      ...(options.resourceLimits === undefined ? {} : { resourceLimits: options.resourceLimits }),
+      ...(options.workerUrl === undefined ? {} : { workerUrl: options.workerUrl }),
+    },
     open: () =>
       Promise.reject(
         new RankweaveError(
@@ -33,7 +36,7 @@ export interface ThreadsFactory extends FabricFactory {
   /** @internal */
   readonly options: ReturnType<typeof resolveThreads>
   /** @internal */
-  readonly workers: Pick<ThreadsOptions, 'resourceLimits'>
+  readonly workers: Pick<ThreadsOptions, 'resourceLimits' | 'workerUrl'>
 }
 
 /** The session of the one process that a connection is for. */

@@ -46,3 +46,25 @@ describe('no leftovers', () => {
     })
   })
 })
+
+describe('a rank that awaits a promise which nothing settles', () => {
+  const outcome = async (main: string) => {
+    const script = `
+      import { run } from './src/launch/run.ts'
+      const main = async (world) => {
+        if (world.rank === 3) await ${main}
+        await world.barrier()
+      }
+      run(main, { ranks: 4, processes: 2 }).then(() => console.log('done'), (error) => console.log(error.code, error.message))
+    `
+    const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+    return (await promisify(execFile)(process.execPath, args)).stdout
+  }
+
+  it('is reported while others wait for it, but not while work on the thread pool may settle it', async () => {
+    const scrypt = `new Promise((done) => process.getBuiltinModule('node:crypto').scrypt('a', 'b', 64, { N: 2 ** 19, maxmem: 2 ** 31 }, done))`
+    const [forgotten, hashing] = await Promise.all([outcome('new Promise(() => {})'), outcome(scrypt)])
+    expect(forgotten).toMatch(/^ERR_DEADLOCK rank 3 cannot continue: nothing is left/)
+    expect(hashing).toBe('done\n')
+  })
+})
