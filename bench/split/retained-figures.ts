@@ -16,7 +16,9 @@ const variants: readonly (readonly [SplitAlgorithmName, 'distributed' | 'replica
   ['merging', 'replicated'],
   ['parallel-sort', 'replicated'],
   ['parallel-sort', 'distributed'],
+  ['sample-sort', 'replicated'],
   ['sample-sort', 'distributed'],
+  ['minimal', 'replicated'],
   ['minimal', 'distributed'],
 ]
 
