@@ -71,6 +71,7 @@ export function memoryExchanges(
       throw new Error('planning awaits its frames')
     },
     eagerLimitBytes: Number.MAX_SAFE_INTEGER,
+    hasFailed: false,
     isSent: true,
     whenSent(done: () => void) {
       done()

@@ -72,7 +72,8 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
     return `${who}; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
   }
   const named = (peers: readonly number[]) =>
-    peers
+    [...new Set(peers)]
+      .sort((a, b) => a - b)
       .map((peer) => {
         const process = `process ${processes.processes.at(peer)}`
         return state.isPlaced ? `${process} with ${ranksOf(processes, peer)}` : process

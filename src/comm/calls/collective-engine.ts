@@ -167,9 +167,13 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#lastCallWaiter?.reject(error)
     for (const lane of this.#lanes.values()) {
       for (const slot of lane.clear()) {
-        slot.exchange?.fail(error)
-        this.#unblock(lane, slot)
-        slot.reject(error)
+        // Whoever is rejected may use its buffers again.
+        const reject = () => {
+          this.#unblock(lane, slot)
+          slot.reject(error)
+        }
+        if (slot.exchange === undefined) reject()
+        else slot.exchange.fail(error, reject)
       }
     }
   }
@@ -302,7 +306,7 @@ export class CollectiveEngine implements ExchangeOwner {
   #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {
     const abort = () => {
       const error = abortedCollective(this.#state, slot.seq, localIndex, slot.call!.signature, signal)
-      slot.rejectOne(localIndex, error)
+      slot.failOne(localIndex, error)
       this.revoke(revokedBy(this.#state, error))
     }
     slot.signals ??= new Map()

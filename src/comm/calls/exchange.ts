@@ -36,6 +36,8 @@ export interface Exchange {
    * in between. Once the collective has failed, nothing is written any more.
    */
   takeInto(peer: number, step: number, room: Room, landed: () => void): void
+  /** Whether the collective has failed: nothing may be written to what ranks passed. */
+  readonly hasFailed: boolean
   /** Whether no payload is borrowed any more. */
   readonly isSent: boolean
   /** Calls back when no payload is borrowed any more: now, or when the last receiver has taken its message. */
@@ -57,4 +59,17 @@ export function copyOf(bytes: Uint8Array): Uint8Array {
   const copy = new Uint8Array(bytes.byteLength)
   copy.set(bytes)
   return copy
+}
+
+export const noBytes = new Uint8Array(0)
+
+/** Gives a receive its bytes: as they are, or where it wants them. */
+export function hand(take: Take, room: Room | undefined, bytes: Uint8Array, owned: boolean): void {
+  if (room === undefined) {
+    take(bytes, owned)
+    return
+  }
+  const into = room(bytes.byteLength)
+  into?.set(bytes)
+  take(into ?? noBytes, true)
 }

@@ -63,22 +63,27 @@ export class OfferedMessage {
     for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
   }
 
+  /** Ends a fetch, which then reports `error`. */
+  abandon(transfers: Transfers, error: RankweaveError): void {
+    for (const transferId of this.#transferIds) transfers.abandon(this.process, transferId, error)
+  }
+
   /** @param into as long as the message; written until `fetched` reports that it is there or has failed */
   fetch(transfers: Transfers, into: Uint8Array, fetched: (error?: RankweaveError) => void): void {
     let missing = this.#transferIds.length
+    let failure: RankweaveError | undefined
     const { process } = this
-    const failed = (error: RankweaveError) => {
-      missing = Number.POSITIVE_INFINITY
-      fetched(error)
+    const ended = (error?: RankweaveError) => {
+      failure ??= error
+      if (--missing === 0) fetched(failure)
+      else if (error !== undefined) this.abandon(transfers, error)
     }
     this.#transferIds.forEach((transferId, piece) => {
       const at = piece * this.#pieceBytes
       const incoming: Incoming = {
         into: into.subarray(at, Math.min(at + this.#pieceBytes, into.byteLength)),
-        landed: () => {
-          if (--missing === 0) fetched()
-        },
-        failed,
+        landed: () => ended(),
+        failed: ended,
         lost: () => new RankweaveError('ERR_REVOKED', `process ${process} has left the collective`),
       }
       transfers.fetch(process, transferId, incoming)

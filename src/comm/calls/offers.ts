@@ -11,6 +11,7 @@ export class Offers implements Offerer {
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
   #whenEmpty: (() => void)[] = []
+  #isWithdrawn = false
 
   constructor(state: CommContext, pieceBytes: number, onFailed: (error: RankweaveError) => void) {
     this.#state = state
@@ -51,22 +52,27 @@ export class Offers implements Offerer {
     else this.#whenEmpty.push(done)
   }
 
-  /** Ends all offers: nothing is borrowed any more, and nobody is notified. */
-  withdraw(error: RankweaveError): void {
-    const pieces = [...this.#pieces]
-    this.#pieces.clear()
-    this.#whenEmpty = []
-    for (const { transferId } of pieces) this.#state.transfers.settle(transferId, error)
+  /** Ends all offers. Calls back, instead of those that wait for the receivers, when the fabric reads none any more. */
+  withdraw(error: RankweaveError, released: () => void): void {
+    this.#isWithdrawn = true
+    this.#whenEmpty = [released]
+    for (const { transferId } of [...this.#pieces]) this.#state.transfers.settle(transferId, error)
   }
 
   pieceSent(piece: OfferedPiece): void {
-    if (!this.#pieces.delete(piece) || this.#pieces.size > 0) return
+    this.#pieces.delete(piece)
+    if (this.#pieces.size > 0) return
     const callbacks = this.#whenEmpty
     this.#whenEmpty = []
     for (const done of callbacks) done()
   }
 
   pieceFailed(piece: OfferedPiece, error: RankweaveError): void {
-    if (this.#pieces.has(piece)) this.#onFailed(error)
+    if (this.#isWithdrawn) {
+      this.pieceSent(piece)
+      return
+    }
+    this.#pieces.delete(piece)
+    this.#onFailed(error)
   }
 }

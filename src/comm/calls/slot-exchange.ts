@@ -4,7 +4,7 @@ import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import { collectiveWord, collectiveWords, offsetOf, totalOf, writeTotal } from './collective-frame.js'
-import { copyOf, type Exchange, type Room, type Take } from './exchange.js'
+import { copyOf, type Exchange, hand, noBytes, type Room, type Take } from './exchange.js'
 import { defaultPieceBytes, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
@@ -16,7 +16,6 @@ export interface ExchangeOwner {
 }
 
 const stepSpan = 2 ** 31
-const nothing = new Uint8Array(0)
 
 /** A receive of the algorithm. */
 interface Waiting {
@@ -51,11 +50,12 @@ export class SlotExchange implements Exchange {
   readonly #waiting = new Map<number, Waiting[]>()
   readonly #partial = new Map<number, Partial | OfferedMessage>()
   /** Receives whose payload is on its way, and the process indices it comes from. */
-  readonly #fetching = new Map<Waiting, number>()
+  readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
   /** Made when the first message is offered. */
   #offers: Offers | undefined
   #signed: Signature | undefined
   #failed: Error | undefined
+  #released: (() => void) | undefined
 
   constructor(state: CommContext, owner: ExchangeOwner, lane: number, pieceBytes = defaultPieceBytes) {
     const { runtime } = state
@@ -93,6 +93,10 @@ export class SlotExchange implements Exchange {
       this.#partial.size === 0 &&
       this.#fetching.size === 0
     )
+  }
+
+  get hasFailed(): boolean {
+    return this.#failed !== undefined
   }
 
   get isSent(): boolean {
@@ -211,15 +215,31 @@ export class SlotExchange implements Exchange {
     this.#deliver(peer, key, partial.bytes, true)
   }
 
-  /** Fails all pending and later receives with `error`, and withdraws what has been offered. */
-  fail(error: RankweaveError): void {
+  /**
+   * Fails all pending and later receives with `error`, and withdraws what has been offered.
+   *
+   * @param released called when the fabric accesses no buffer of this collective any more: now, or once transfers in
+   *   progress have been cancelled
+   */
+  fail(error: RankweaveError, released: () => void): void {
     this.#failed ??= error
     for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
-    for (const { reject } of this.#fetching.keys()) reject?.(error)
     this.#waiting.clear()
-    this.#fetching.clear()
     this.drop()
-    this.#offers?.withdraw(error)
+    for (const [{ reject }, { message }] of [...this.#fetching]) {
+      reject?.(error)
+      message.abandon(this.#state.transfers, error)
+    }
+    this.#offers?.withdraw(error, () => this.#checkReleased())
+    this.#released = released
+    this.#checkReleased()
+  }
+
+  #checkReleased(): void {
+    if (this.#fetching.size > 0 || !this.isSent) return
+    const released = this.#released
+    this.#released = undefined
+    released?.()
   }
 
   /** Drops the messages that no receive has taken. */
@@ -232,15 +252,15 @@ export class SlotExchange implements Exchange {
     this.#partial.clear()
   }
 
-  /** Process indices that receives wait for. */
+  /** Process indices that receives wait for, in any order. */
   awaited(): number[] {
-    const peers = [...this.#waiting.keys()].map((key) => Math.floor(key / stepSpan))
-    return ascending([...peers, ...this.#fetching.values()])
+    const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
+    return [...Array.from(this.#waiting.keys(), (key) => Math.floor(key / stepSpan)), ...fetching]
   }
 
-  /** Process indices that have not taken what this process offered. */
+  /** Process indices that have not taken what this process offered, in any order. */
   offeredTo(): number[] {
-    return ascending(this.#offers?.receivers ?? [])
+    return this.#offers?.receivers ?? []
   }
 
   #offerArrived(peer: number, key: number, total: number, transferId: number): void {
@@ -277,14 +297,18 @@ export class SlotExchange implements Exchange {
     const into = room === undefined ? new Uint8Array(message.sizeBytes) : room(message.sizeBytes)
     if (into === null || message.sizeBytes === 0) {
       message.decline(transfers)
-      take(into ?? nothing, true)
+      take(into ?? noBytes, true)
       return
     }
-    this.#fetching.set(waiting, peer)
+    this.#fetching.set(waiting, { peer, message })
     message.fetch(transfers, into, (error) => {
-      if (!this.#fetching.delete(waiting)) return
-      if (error === undefined) this.#attempt(() => take(into, true))
-      else this.#transferFailed(error)
+      this.#fetching.delete(waiting)
+      if (this.#failed !== undefined) this.#checkReleased()
+      else if (error === undefined) this.#attempt(() => take(into, true))
+      else {
+        waiting.reject?.(error)
+        this.#transferFailed(error)
+      }
     })
   }
 
@@ -309,24 +333,9 @@ export class SlotExchange implements Exchange {
   }
 
   #dropMessage(key: number, message: Uint8Array | OfferedMessage): void {
-    if (this.#state.runtime.ended !== undefined) return
-    if (message instanceof OfferedMessage) message.decline(this.#state.transfers)
+    const { runtime, transfers } = this.#state
+    if (runtime.ended !== undefined) return
+    if (message instanceof OfferedMessage) message.decline(transfers)
     else this.#consumed(Math.floor(key / stepSpan), message.byteLength)
   }
-}
-
-/** Gives a receive its bytes: as they are, or where it wants them. */
-function hand(take: Take, room: Room | undefined, bytes: Uint8Array, owned: boolean): void {
-  if (room === undefined) {
-    take(bytes, owned)
-    return
-  }
-  const into = room(bytes.byteLength)
-  into?.set(bytes)
-  take(into ?? nothing, true)
-}
-
-/** Distinct numbers in ascending order. */
-function ascending(numbers: readonly number[]): number[] {
-  return [...new Set(numbers)].sort((a, b) => a - b)
 }

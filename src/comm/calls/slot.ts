@@ -39,6 +39,7 @@ export class Slot {
   #deriving = 0
   /** Promises that can be rejected separately, by local index. */
   #separate: Map<number, Deferred> | undefined
+  #ownErrors: Map<number, RankweaveError> | undefined
   #results: readonly unknown[] | undefined
   #delivered = 0
   readonly #localRanks: number
@@ -61,7 +62,7 @@ export class Slot {
     return own
   }
 
-  /** A promise that {@link rejectOne} can reject; it costs more than a derived one. */
+  /** A promise that {@link failOne} can fail; it costs more than a derived one. */
   separatePromise(localIndex: number): Promise<unknown> {
     const own = deferred()
     this.#separate ??= new Map()
@@ -86,11 +87,15 @@ export class Slot {
   reject(error: RankweaveError): void {
     for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
     rejectQuietly(this.#shared, error)
-    for (const own of this.#separate?.values() ?? []) rejectQuietly(own, error)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      rejectQuietly(own, this.#ownErrors?.get(localIndex) ?? error)
+    }
   }
 
-  rejectOne(localIndex: number, error: RankweaveError): void {
-    rejectQuietly(this.#separate?.get(localIndex), error)
+  /** When it fails, this rank, which has a promise of its own, gets this error. */
+  failOne(localIndex: number, error: RankweaveError): void {
+    this.#ownErrors ??= new Map()
+    this.#ownErrors.set(localIndex, error)
   }
 
   /**

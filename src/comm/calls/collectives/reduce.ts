@@ -162,6 +162,7 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
       })
       // What this process contributes may be the memory that `into` fills.
       await allSent(exchange)
+      if (exchange.hasFailed) return undefined
       return results.map((data, localIndex) =>
         data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
       )

@@ -12,6 +12,9 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
     receive: (peer, step) => exchange.receive(members[peer]!, step),
     take: (peer, step, take) => exchange.take(members[peer]!, step, take),
     takeInto: (peer, step, room, landed) => exchange.takeInto(members[peer]!, step, room, landed),
+    get hasFailed() {
+      return exchange.hasFailed
+    },
     get isSent() {
       return exchange.isSent
     },
@@ -31,6 +34,9 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
     receive: (peer, step) => exchange.receive(first + peer, step),
     take: (peer, step, take) => exchange.take(first + peer, step, take),
     takeInto: (peer, step, room, landed) => exchange.takeInto(first + peer, step, room, landed),
+    get hasFailed() {
+      return exchange.hasFailed
+    },
     get isSent() {
       return exchange.isSent
     },

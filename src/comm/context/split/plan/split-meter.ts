@@ -104,6 +104,10 @@ class CountingExchange implements Exchange {
     this.#exchange.takeInto(peer, step, room, landed)
   }
 
+  get hasFailed(): boolean {
+    return this.#exchange.hasFailed
+  }
+
   get isSent(): boolean {
     return this.#exchange.isSent
   }
