@@ -1,5 +1,6 @@
 import { bytesOf, wordsOf } from '../../../../base/bytes.js'
 import type { Exchange } from '../../../calls/exchange.js'
+import { allSent } from '../../../calls/exchange-patterns.js'
 import type { SliceBounds } from '../../../table/slice-bounds.js'
 import type { SplitMeter } from '../plan/split-meter.js'
 import type { RowWidth } from '../rows/rows.js'
@@ -26,8 +27,8 @@ interface Positions {
 
 /**
  * Moves runs to their positions: one message per run and pair of processes that has rows to move, whose lengths both
- * know from the counts. Rows of mine are taken from `from`, which may be `into.words`: what is there is sent, or moved,
- * before it is overwritten; what stays here until its receiver takes it is copied. Run i uses step `step + i`.
+ * know from the counts. Rows of mine are taken from `from`, which may be `into.words`: nothing is overwritten before all that is
+ * sent has been taken. Run i uses step `step + i`.
  *
  * @param runs at most two, by position and by word
  */
@@ -43,14 +44,6 @@ export async function moveRuns(
   const { words, width, first, bounds } = into
   const base = bounds.start(first + me)
   const limit = bounds.start(first + me + 1)
-  const send = (peer: number, at: number, rows: Int32Array) => {
-    const isBorrowed = from === words && rows.byteLength > group.eagerLimitBytes
-    if (!isBorrowed) return group.send(peer, at, bytesOf(rows))
-    const copy = rows.slice()
-    meter.hold(copy)
-    group.send(peer, at, bytesOf(copy))
-    group.whenSent(() => meter.hold(null, copy))
-  }
   /** My rows that stay: where they are, where they go, and how many words. */
   const staying: { readonly at: number; readonly to: number; readonly length: number }[] = []
   runs.forEach(({ word, start, counts }, i) => {
@@ -62,16 +55,12 @@ export async function moveRuns(
       const rows = Math.min(end, bounds.start(dest + 1)) - position
       const length = rows * width
       if (dest === first + me) staying.push({ at, to: (position - base) * width, length })
-      else send(dest - first, step + i, from.subarray(at, at + length))
+      else group.send(dest - first, step + i, bytesOf(from.subarray(at, at + length)))
       at += length
       position += rows
     }
   })
-  // Of two parts that move the same way, the one in front goes first.
-  if (staying.length === 2 && staying[0]!.to > staying[0]!.at) staying.reverse()
-  for (const { at, to, length } of staying) {
-    if (from !== words || at !== to) words.set(from.subarray(at, at + length), to)
-  }
+  const arrived: { readonly rows: Int32Array; readonly to: number }[] = []
   for (const [i, { start, counts }] of runs.entries()) {
     let position = start
     for (let source = 0; source < count; source++) {
@@ -80,8 +69,18 @@ export async function moveRuns(
       if (source === me || low >= Math.min(position, limit)) continue
       const rows = wordsOf(await group.receive(source, step + i))
       meter.hold(rows)
-      words.set(rows, (low - base) * width)
-      meter.hold(null, rows)
+      arrived.push({ rows, to: (low - base) * width })
     }
+  }
+  // What has been sent is borrowed until its receivers have taken it.
+  await allSent(group)
+  // Of two parts that move the same way, the one in front goes first.
+  if (staying.length === 2 && staying[0]!.to > staying[0]!.at) staying.reverse()
+  for (const { at, to, length } of staying) {
+    if (from !== words || at !== to) words.set(from.subarray(at, at + length), to)
+  }
+  for (const { rows, to } of arrived) {
+    words.set(rows, to)
+    meter.hold(null, rows)
   }
 }

@@ -37,7 +37,8 @@ describe('split by the minimal algorithm, 16 processes', () => {
           bytes += phases['exchange']?.bytes ?? 0
           peak = Math.max(peak, peakBytes)
         },
-        { ranks, fabric: local({ processes, seed: 3 }) },
+        // Most runs are larger, so they stay with their senders until they are taken.
+        { ranks, fabric: local({ processes, seed: 3 }), eagerLimitBytes: 256 },
       )
       expect(bytes).toBeLessThanOrEqual(rowBytes * ranks * (Math.log2(processes) + 1))
       // Rows twice while they are sorted, then once with world rank and process of each.
