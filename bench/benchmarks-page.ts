@@ -1,3 +1,4 @@
+import { markdown } from './markdown-table.js'
 import type {
   Origin,
   PaperResults,
@@ -7,6 +8,7 @@ import type {
   ResultTable,
 } from './results-file.js'
 import { paperSeconds, phases } from './split/paper-table.js'
+import { phasesSection, replicationSection } from './split/phases-page.js'
 
 /** A link to a decision record, as the page in docs/ has it. */
 const recordLink = (name: string) => `[${name}](decisions/${name}.md)`
@@ -44,8 +46,10 @@ export function benchmarksPage(files: readonly ResultFile[]): string {
   return [opening, ...files.map(section), closing].join('\n')
 }
 
-function section({ title, command, paperTable, tables }: ResultFile): string {
+function section({ title, command, paperTable, phases: whole, replication, tables }: ResultFile): string {
   const parts = [`## ${title}\n\n    ${command}\n`]
+  if (whole !== undefined) parts.push(phasesSection(whole, origin(whole)))
+  if (replication !== undefined) parts.push(replicationSection(replication, origin(replication)))
   if (paperTable !== undefined) parts.push(paperSection(paperTable))
   return [...parts, ...tables.map(tableSection)].join('\n')
 }
@@ -112,11 +116,6 @@ function number(value: number): string {
   return value.toLocaleString('en-US', { maximumFractionDigits: 3 })
 }
 
-function markdown(heads: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
-  return [line(heads), `|${heads.map(() => '---|').join('')}`, ...rows.map(line)].join('\n')
-}
-
 function paperSection(results: PaperResults): string {
   const { rows, baselines, targets, alphaSeconds } = results
   const sorters = [...new Set(rows.map((each) => each.sorters))]
@@ -141,16 +140,16 @@ function paperSection(results: PaperResults): string {
     cell(each.cppMerging, each.timesCppMerging),
     cell(each.merging, each.timesMerging),
   ])
-  return `### Table 2.1 of Sack 2011
+  return `### Table 2.1 of Sack 2011: kernels in one memory
 
 ${origin(results)}
 
-The p sorters run one after another, and a phase takes as long as its slowest sorter; data moves in memory.
+The loops of a split, not whole splits: the p sorters run one after another in one process, and a phase takes as long as its slowest sorter; data moves in memory, and no message is sent.
 \`with alpha\` adds ${alphaSeconds * 1e6} us per message on the critical path.
 
 ${markdown(['entries', 'phase', ...sorters.map((p) => `p = ${p}`)], phaseRows)}
 
-Other splits without messages, and how many times as fast 64 sorters with alpha are:
+Kernels of other splits, without messages, and how many times as fast those of 64 sorters with alpha are:
 
 ${markdown(['entries', 'C++ conventional', 'C++ merging', 'our merging'], compared)}
 

@@ -68,6 +68,29 @@ export interface PaperResults extends Origin {
   readonly targets: readonly PaperTarget[]
 }
 
+/** One whole split of many ranks: milliseconds of every phase on its slowest process, messages, and bytes per process. */
+export interface SplitRow {
+  readonly ranks: number
+  readonly processes: number
+  readonly fabric: string
+  readonly variant: string
+  readonly runs: number
+  readonly phases: Readonly<Record<string, number>>
+  /** Of all phases, on the slowest process; until every rank has its communicator. */
+  readonly sum: number
+  readonly whole: number
+  readonly messages: number
+  readonly peak: number
+  readonly retained: number
+  /** The same split by `std::sort` on one core. */
+  readonly peer?: number
+}
+
+/** Whole splits, in the order in which they were measured. */
+export interface SplitResults extends Origin {
+  readonly rows: readonly SplitRow[]
+}
+
 /** One file of bench/results: the figures of one command. */
 export interface ResultFile {
   readonly title: string
@@ -75,6 +98,9 @@ export interface ResultFile {
   /** Place on the page. */
   readonly order: number
   readonly paperTable?: PaperResults
+  /** Splits on real processes, and into one communicator on logical ones. */
+  readonly phases?: SplitResults
+  readonly replication?: SplitResults
   readonly tables: readonly ResultTable[]
 }
 

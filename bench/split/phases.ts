@@ -5,6 +5,7 @@ import type { BuiltPrograms, OurWorld } from '../build-programs.js'
 import type { Implementation } from '../comparison.js'
 import { type PhaseEffort, phaseNames } from '../programs/split-phases.js'
 import type { Figures } from '../run-with-timeout.js'
+import { leastGain } from './printed.js'
 import type { SplitBaseline } from './split-baseline.js'
 
 /** The algorithms with their tables; conventional and merging bring the whole table to every process. */
@@ -43,8 +44,6 @@ function oftenOf(ranks: number, quick: boolean): Often {
 const limitSeconds = 400
 const sorted = 'parallel-sort, distributed'
 const gathered = 'conventional, replicated'
-/** Times that parallel-sort is as fast as conventional, in the phases of the split, at 2^20 ranks on 4 processes. */
-const leastGain = 1.5
 
 /**
  * Splits into 1,000 random colors on real processes: what each phase takes on the slowest process, compared with the same
@@ -66,7 +65,14 @@ export async function* phaseFigures(
         const world = { program: 'split-phases', ranks, processes, args: { variants, colors, rounds } }
         const runs = worlds * rounds
         const title = `2^${Math.log2(ranks)} ranks, ${processes} ${fabric === 'threads' ? 'threads' : `processes of ${fabric}`}`
-        const details = { suite, ranks, processes, fabric, quick, peerHow: `std::sort, ${baseline.how}` }
+        const details = {
+          suite,
+          worldRanks: ranks,
+          processes,
+          fabric,
+          quick,
+          peerHow: `std::sort, ${baseline.how}`,
+        }
         let figures: Figures
         try {
           figures = await measured(implementation(built, fabric, world), worlds, rounds, theirs?.digest)
@@ -147,7 +153,9 @@ export function phasesOf(figures: Figures, name: string): Readonly<Record<string
   const phases = Object.fromEntries(phaseNames.map((phase) => [phase, rounded(of(phase))]))
   const text = phaseNames.filter((phase) => of(phase) > 0).map((phase) => `${phase} ${rounded(of(phase))}`)
   return {
+    variant: name,
     ...phases,
+    sum: rounded(of('phases')),
     whole: rounded(of('whole')),
     messages: of('messages'),
     bytes: of('bytes'),
