@@ -4,6 +4,7 @@ import type { Communicator } from 'rankweave'
 export type Ending =
   | 'revoke'
   | 'abort'
+  | 'abort a collective'
   | 'detach the data'
   | 'detach the data before the match'
   | 'detach into'
@@ -35,12 +36,13 @@ export default async function main(world: Communicator, part: Part): Promise<Out
   for (const ending of part.endings) {
     const comm = await world.dup()
     outcomes.push(await ended(world, comm, ending, part))
-    if (ending !== 'revoke') {
+    const revokes = ending === 'revoke' || ending === 'abort a collective'
+    if (!revokes) {
       await comm.barrier()
       outcomes.push(await ended(world, comm, 'complete', part))
     }
     await world.barrier()
-    if (ending !== 'revoke') await comm.free()
+    if (!revokes) await comm.free()
   }
   if (part.deadlock === true && world.rank !== 0) await world.recv(0, 99)
   return outcomes
@@ -51,6 +53,20 @@ async function ended(world: Communicator, comm: Communicator, ending: Ending, pa
   let code = 'none'
   const catchCode = (error: { code?: string }) => {
     code = error.code ?? String(error)
+  }
+  if (ending === 'abort a collective') {
+    const controller = new AbortController()
+    const into = new Float64Array(part.length)
+    const data = comm.rank === 0 ? new Float64Array(part.length).fill(3) : null
+    const options = comm.rank === 1 ? { into, signal: controller.signal } : {}
+    const done = comm.bcast(data as Float64Array, 0, options).catch(catchCode)
+    await turns(part.turns)
+    controller.abort()
+    await done
+    if (code === 'none' || comm.rank !== 1) return { code, intact: true }
+    into.fill(-7)
+    await turns(200)
+    return { code, intact: into.every((x) => x === -7) }
   }
   if (comm.rank === 0) {
     const data = new Float64Array(part.length).fill(3)

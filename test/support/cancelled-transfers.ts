@@ -4,6 +4,7 @@ import type { Ending, Outcome, Part } from './cancelled-transfers-program.js'
 export const allEndings: readonly Ending[] = [
   'revoke',
   'abort',
+  'abort a collective',
   'detach the data before the match',
   'detach the data',
   'detach into',
@@ -19,6 +20,11 @@ const codes: Readonly<Record<Exclude<Ending, 'complete'>, readonly (readonly [st
   ],
   // The sender need not know that nobody took its message.
   abort: [
+    ['none', 'ERR_ABORTED'],
+    ['none', 'none'],
+  ],
+  'abort a collective': [
+    ['ERR_REVOKED', 'ERR_ABORTED'],
     ['none', 'ERR_ABORTED'],
     ['none', 'none'],
   ],
@@ -46,7 +52,7 @@ export function expectEnded({ endings }: Part, outcomes: readonly (readonly Outc
     expect(codes[ending], `${ending}: ${seen.join(' ')}`).toContainEqual(seen)
     expect([sender!.intact, receiver!.intact], ending).toEqual([true, true])
     if (receiver!.code !== 'none') early++
-    if (ending === 'revoke') continue
+    if (ending === 'revoke' || ending === 'abort a collective') continue
     for (const outcome of next()) expect(outcome, `after ${ending}`).toEqual({ code: 'none', intact: true })
   }
   return early

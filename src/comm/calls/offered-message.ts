@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
-import type { Incoming, Outgoing, Transfers } from '../transfer/transfers.js'
+import type { Incoming, Outgoing } from '../transfer/transfer-sides.js'
+import type { Transfers } from '../transfer/transfers.js'
 
 /** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
 export const defaultPieceBytes = 2 ** 30

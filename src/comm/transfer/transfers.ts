@@ -1,57 +1,17 @@
-import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
-import type { Grantee } from '../process/credit.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from '../process/frames.js'
 import type { ProcessPort } from '../process/process-port.js'
 import { TransferFrames } from './transfer-frames.js'
-
-/** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
-export interface Outgoing {
-  /** World process of the receiver. */
-  readonly process: number
-  /**
-   * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent, which then
-   * is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with an error
-   * that `isDetached`, where the fabric notices.
-   */
-  begin(): Uint8Array | RankweaveError
-  /** The payload has been sent, or its receiver does not want it. */
-  sent(): void
-  failed(error: RankweaveError): void
-}
-
-/** A payload on its way here. */
-export interface Incoming {
-  /** Filled entirely; its length is that of the payload. Written until `landed` or `failed`. */
-  readonly into: Uint8Array
-  landed(): void
-  failed(error: RankweaveError): void
-  /** The error of a payload that its sender could not send. */
-  lost(): RankweaveError
-}
-
-/** How a side ends: well, or with an error. */
-type Outcome = 'done' | RankweaveError
-
-interface OutgoingState {
-  readonly outgoing: Outgoing
-  /** Set once the receiver is ready. */
-  bytes: Uint8Array | undefined
-  sentBytes: number
-  /** The fabric reads the payload. */
-  moves: boolean
-  /** Set when the side is to end before all has been moved; it ends when the fabric has released the payload. */
-  outcome: Outcome | undefined
-}
-
-interface IncomingState extends Grantee {
-  readonly transferId: number
-  readonly incoming: Incoming
-  /** The fabric writes the payload. */
-  moves: boolean
-  /** Why the side is to end before all has come; it fails when the fabric has released the buffer. */
-  error: RankweaveError | undefined
-}
+import {
+  detachedError,
+  type Incoming,
+  type IncomingState,
+  isDetached,
+  type Outcome,
+  type Outgoing,
+  type OutgoingState,
+} from './transfer-sides.js'
 
 /**
  * Transfers of one communicator in one process: payload that follows its envelope only when the receiver is ready for it
@@ -306,7 +266,9 @@ export class Transfers {
 
   #landed(state: IncomingState): void {
     if (state.error !== undefined) this.#drop(state, state.error)
-    else if (this.#incoming.delete(transferKey(state.process, state.transferId))) state.incoming.landed()
+    else if (this.#incoming.delete(transferKey(state.process, state.transferId))) {
+      state.incoming.landed()
+    }
   }
 
   #drop(state: IncomingState, error: RankweaveError): void {
@@ -319,20 +281,9 @@ export class Transfers {
 /** What the fabric reports of a side that was cancelled: its owner gets its own reason. */
 const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled')
 
-function detachedError(): RankweaveError {
-  return new RankweaveError('ERR_FABRIC', 'a buffer was detached during its transfer', {
-    details: { detached: true },
-  })
-}
-
 /** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export function transferKey(process: number, transferId: number): number {
   return process * 2 ** 31 + transferId
-}
-
-/** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
-export function isDetached(cause: unknown): boolean {
-  return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
 }
 
 function asError(cause: unknown): RankweaveError {
