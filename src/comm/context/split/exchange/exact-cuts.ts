@@ -19,10 +19,11 @@ export interface Cuts {
   readonly bounds: SliceBounds
 }
 
-/** Samples of all sorters together, where each has at least `leastSamples`; and rows at which an owner asks for all. */
+/** Samples of all sorters together, where each has at least `leastSamples`; and rows in question that an owner asks for. */
 const samplesInAll = 2048
 const leastSamples = 8
-const fewRows = 8192
+const mostFewRows = 8192
+const leastFewRows = 64
 
 /**
  * Cuts for slices that differ by at most one row, found by the search for exact splitters: regular samples narrow it
@@ -31,6 +32,8 @@ const fewRows = 8192
 export async function exactCuts(column: Exchange, rows: Rows, total: number): Promise<Cuts> {
   const targets = evenTargets(total, column.count)
   const seeker = new Seeker(rows, targets)
+  // Windows of all splitters are no more than a share together.
+  const fewRows = Math.max(leastFewRows, Math.min(mostFewRows, Math.ceil(total / column.count)))
   const owner = new Owner(targets[column.me]!, fewRows)
   const most = Math.floor(samplesInAll / column.count)
   if (column.count > 1 && most >= leastSamples) await narrow(column, rows, targets, seeker, most)
