@@ -18,7 +18,7 @@ import type { Comparison, Group } from './table/group.js'
  * Handles are small; what the ranks of a process share is stored once behind them. Messages are in
  * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator}.
  *
- * **Buffers.** A send has read its data when its promise resolves; do not change the data before.
+ * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before.
  * A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
  * never shared with another rank.
  *

@@ -16,6 +16,7 @@ import { hashIntegers, type Signature } from '../signature.js'
 import { deliver, packedDispls } from './blocks/deliver.js'
 import { byProcess, localIndexOf } from './blocks/placement.js'
 import type { CollectiveContext } from './collective-context.js'
+import { allreduceLong } from './long-allreduce.js'
 import { type Combiner, combinerOf } from './reduce/combiner.js'
 import { afterTree, type Leaves, prefixTree, reduceTree } from './reduce/tree.js'
 import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
@@ -85,6 +86,7 @@ export class AllreduceCall implements ReduceCall {
     const state = this.#state
     const reduction = this.#reduction
     const { type } = reduction
+    if (allreduceLong(state, reduction, contributions, exchange)) return undefined
     const finish = (data: TypedArray) => {
       const results: unknown[] = new Array(contributions.length)
       for (let i = 0; i < contributions.length; i++)

@@ -22,13 +22,24 @@ export class SharedLanding {
   /** Local index of the rank whose buffer it is; -1 if the result fits none. */
   readonly #owner: number
 
-  /** @param wanted by local index */
-  constructor(state: CommContext, type: number, sizeBytes: number, wanted: readonly Wanted[]) {
+  /**
+   * @param wanted by local index
+   * @param mayFill whether the buffer of a rank may be filled before all its ranks' data have been read
+   */
+  constructor(
+    state: CommContext,
+    type: number,
+    sizeBytes: number,
+    wanted: readonly Wanted[],
+    mayFill: (localIndex: number) => boolean = () => true,
+  ) {
     const countElems = countOf(type, sizeBytes)
     this.#state = state
     this.#type = type
     this.#wanted = wanted
-    this.#owner = wanted.findIndex((into) => into !== null && misfit(type, countElems, into) === undefined)
+    this.#owner = wanted.findIndex(
+      (into, i) => into !== null && misfit(type, countElems, into) === undefined && mayFill(i),
+    )
     if (this.#owner >= 0)
       this.#landing = landing(type, countElems, sizeBytes, wanted[this.#owner] ?? undefined)
     this.bytes = this.#landing?.bytes ?? new Uint8Array(sizeBytes)

@@ -161,7 +161,12 @@ async function downPhase<V>(
 }
 
 /** The value of a piece with O(lg ranks) live values: equal subtrees merge like the digits of a binary counter. */
-function foldPiece<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): Operand<V> {
+export function foldPiece<V>(
+  plan: Pick<TreePlan, 'pieceLocal' | 'pieceRanks'>,
+  piece: number,
+  combiner: Combiner<V>,
+  leaves: Leaves<V>,
+): Operand<V> {
   const first = plan.pieceLocal[piece]!
   const ranks = plan.pieceRanks[piece]!
   const { values } = leaves

@@ -1,0 +1,47 @@
+import type { RankLocations } from './reduction-tree.js'
+
+/** A maximal part of the reduction tree whose ranks are consecutive on one process. */
+export interface TreePiece {
+  readonly first: number
+  readonly ranks: number
+  /** Process index. */
+  readonly process: number
+}
+
+/** The whole tree above the pieces, for a process that combines it all. */
+export interface PieceTree {
+  /** In rank order. */
+  readonly pieces: readonly TreePiece[]
+  /**
+   * After how many pieces how often the two topmost values of a stack are combined: `merges[i]` times once piece i is on
+   * it.
+   */
+  readonly merges: readonly number[]
+}
+
+/** O(pieces * lg ranks) time; undefined when there are more than `most` pieces. */
+export function pieceTree(
+  ranks: number,
+  { processOf, endOfRun }: RankLocations,
+  most: number,
+): PieceTree | undefined {
+  const pieces: TreePiece[] = []
+  const merges: number[] = []
+  const visit = (first: number, size: number): boolean => {
+    const end = Math.min(first + size, ranks)
+    if (endOfRun(first) >= end) {
+      pieces.push({ first, ranks: end - first, process: processOf(first) })
+      merges.push(0)
+      return pieces.length <= most
+    }
+    const middle = first + size / 2
+    if (!visit(first, size / 2)) return false
+    if (middle >= end) return true
+    if (!visit(middle, size / 2)) return false
+    merges[merges.length - 1]!++
+    return true
+  }
+  let size = 1
+  while (size < ranks) size *= 2
+  return visit(0, size) ? { pieces, merges } : undefined
+}
