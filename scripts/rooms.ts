@@ -28,7 +28,7 @@ export const rooms: readonly Room[] = [
   { path: 'errors.ts', imports: [] },
   { path: 'package-paths.ts', imports: [] },
   room('base', []),
-  room('text', []),
+  room('text', [], { packages: ['pako'] }),
 
   room('topology', []),
   room('topology/generate', ['topology']),

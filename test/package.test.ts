@@ -72,6 +72,13 @@ function link(dependency: string, modules: string): void {
   symlinkSync(join(root, 'node_modules', dependency), target)
 }
 
+/** What entries load of other packages: graphs of users, and the decoder of compressed files. */
+const packagesOf: Readonly<Record<string, readonly string[]>> = {
+  graphology: ['graphology'],
+  topology: ['pako'],
+  schedule: ['pako'],
+}
+
 /** Runs a program in the user's folder. */
 const inFolder = (file: string, args: readonly string[]) =>
   execFileSync(file, args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
@@ -198,7 +205,7 @@ describe('the packed package', () => {
     (name) => {
       const { files, packages } = loadedBy(`entry/${name}.js`)
       for (const file of files) expect(textOf(file), file).not.toMatch(/class _?Communicator\b/)
-      expect(packages).toEqual(name === 'graphology' ? ['graphology'] : [])
+      expect(packages).toEqual(packagesOf[name] ?? [])
     },
   )
 

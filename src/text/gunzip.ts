@@ -1,14 +1,23 @@
+import {
+  Z_BUF_ERROR,
+  Z_NO_FLUSH,
+  Z_OK,
+  Z_STREAM_END,
+  ZStream,
+  zlibInflate,
+  zlibInflateInit2,
+  zlibInflateReset,
+} from 'pako'
 import { RankweaveError } from '../errors.js'
 import type { ByteSource } from './byte-source.js'
-import { Crc32 } from './crc32.js'
-import { type BitSource, Inflater } from './inflate.js'
 
 /** A file expands to at most this many bytes and this many times its own length: a small file may expand a thousandfold. */
 export const expansionLimit = { bytes: 2 ** 26, times: 256 } as const
 
 const inputBytes = 1 << 16
-/** Flags of a member's header (RFC 1952, section 2.3.1). */
-const flag = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 }
+const outputBytes = 1 << 16
+/** The largest window, 2^15 bytes, and 16 for gzip headers and trailers, which are checked (zlib's manual, `inflateInit2`). */
+const windowBits = 15 + 16
 
 /**
  * What a gzip source expands to, as a source: one member after another, each with its checksum and length verified.
@@ -22,114 +31,95 @@ export function gunzipSource(source: ByteSource, file: string): ByteSource {
   return { sizeBytes: null, read: (into) => gunzip.read(into), close: () => source.close() }
 }
 
-class Gunzip implements BitSource {
+class Gunzip {
   readonly #source: ByteSource
   readonly #file: string
-  readonly #input = new Uint8Array(inputBytes)
-  #at = 0
-  #end = 0
-  /** Bytes of the source before the buffer. */
-  #base = 0
-  #ended = false
-  readonly #inflater: Inflater
-  readonly #crc = new Crc32()
+  readonly #stream = new ZStream()
+  readonly #output = new Uint8Array(outputBytes)
+  /** How much of the output has been taken. */
+  #taken = 0
   #expanded = 0
-  #memberBytes = 0
-  /** The first byte of the next member, -1 while it has not been read. */
-  #first = -1
-  #state: 'header' | 'data' | 'end' = 'header'
+  /** Bytes of the source before the input buffer. */
+  #base = 0
+  #sourceEnded = false
+  /** Whether the last member has ended. */
+  #ended = false
 
   constructor(source: ByteSource, file: string) {
     this.#source = source
     this.#file = file
-    this.#inflater = new Inflater(this)
+    this.#stream.input = new Uint8Array(inputBytes)
+    this.#stream.output = this.#output
+    zlibInflateInit2(this.#stream, windowBits)
   }
 
   read(into: Uint8Array): number {
-    while (this.#state !== 'end' && into.length > 0) {
-      if (this.#state === 'header') this.#readHeader()
-      const count = this.#inflater.read(into)
-      if (count > 0) {
-        this.#crc.add(into, count)
-        this.#memberBytes += count
-        this.#expanded += count
-        const read = this.#base + this.#at
-        if (this.#expanded > expansionLimit.bytes + expansionLimit.times * read)
-          this.#refuse(
-            `expands to more than ${expansionLimit.times} times its size: gunzip it, if you trust it`,
-          )
-        return count
+    const stream = this.#stream
+    if (this.#taken === stream.next_out && !this.#ended) this.#expand()
+    const count = Math.min(into.length, stream.next_out - this.#taken)
+    into.set(this.#output.subarray(this.#taken, this.#taken + count))
+    this.#taken += count
+    return count
+  }
+
+  /** Replaces the output, which has been taken, by at least one byte, or by none at the end of the last member. */
+  #expand(): void {
+    const stream = this.#stream
+    stream.next_out = this.#taken = 0
+    stream.avail_out = outputBytes
+    while (stream.next_out === 0 && !this.#ended) {
+      this.#fill()
+      const status = zlibInflate(stream, Z_NO_FLUSH)
+      if (status === Z_STREAM_END) this.#beginMember()
+      else if (status !== Z_OK) this.#refuseData(status)
+    }
+    this.#expanded += stream.next_out
+    if (this.#expanded > expansionLimit.bytes + expansionLimit.times * this.#used) {
+      this.#refuse(`expands to more than ${expansionLimit.times} times its size: gunzip it, if you trust it`)
+    }
+  }
+
+  /** Skips zeros that pad a file to whole blocks, as of tapes, to the next member or the end. */
+  #beginMember(): void {
+    const stream = this.#stream
+    while (this.#fill()) {
+      if (stream.input[stream.next_in] !== 0) {
+        zlibInflateReset(stream)
+        return
       }
-      this.#readTrailer()
+      stream.next_in++
+      stream.avail_in--
     }
-    return 0
+    this.#ended = true
   }
 
-  /** The next byte of the source, -1 at its end. */
-  nextByte(): number {
-    if (this.#at === this.#end) {
-      if (this.#ended) return -1
-      this.#base += this.#end
-      this.#at = 0
-      this.#end = this.#source.read(this.#input)
-      this.#ended = this.#end === 0
-      if (this.#ended) return -1
+  /** Reads more input where none is left; false at the end of the source. */
+  #fill(): boolean {
+    const stream = this.#stream
+    if (stream.avail_in === 0 && !this.#sourceEnded) {
+      this.#base += stream.next_in
+      stream.next_in = 0
+      stream.avail_in = this.#source.read(stream.input)
+      this.#sourceEnded = stream.avail_in === 0
     }
-    return this.#input[this.#at++]
+    return stream.avail_in > 0
   }
 
-  corrupt(what: string): never {
-    return this.#refuse(`corrupt gzip data before byte ${this.#base + this.#at}: ${what}`)
+  #refuseData(status: number): never {
+    // Output has room whenever data is expanded, so that nothing could be done means that input is missing.
+    return status === Z_BUF_ERROR
+      ? this.#refuse(`gzip data ends too early, after ${this.#used} bytes: the file is truncated`)
+      : this.#refuse(`corrupt gzip data before byte ${this.#used}: ${this.#stream.msg}`)
   }
 
-  truncated(): never {
-    return this.#refuse(
-      `gzip data ends too early, after ${this.#base + this.#at} bytes: the file is truncated`,
-    )
+  /** How many bytes of the source have been used. */
+  get #used(): number {
+    return this.#base + this.#stream.next_in
   }
 
   #refuse(reason: string): never {
     throw new RankweaveError('ERR_FILE', `cannot read '${this.#file}': ${reason}`, {
       details: { file: this.#file },
     })
-  }
-
-  #readHeader(): void {
-    const id1 = this.#first < 0 ? this.#byte() : this.#first
-    const [id2, method, flags] = [this.#byte(), this.#byte(), this.#byte()]
-    if (id1 !== 0x1f || id2 !== 0x8b) this.corrupt('no gzip header')
-    if (method !== 8 || (flags & flag.reserved) !== 0) this.corrupt('an unknown method of compression')
-    for (let i = 0; i < 6; i++) this.#byte() // time, level, operating system
-    if ((flags & flag.extra) !== 0) for (let left = this.#word16(); left > 0; left--) this.#byte()
-    for (const text of [flag.name, flag.comment]) if ((flags & text) !== 0) while (this.#byte() !== 0);
-    if ((flags & flag.headerCrc) !== 0) this.#word16()
-    this.#inflater.restart()
-    this.#crc.reset()
-    this.#memberBytes = 0
-    this.#state = 'data'
-  }
-
-  #readTrailer(): void {
-    const crc = this.#word32()
-    const length = this.#word32()
-    if (crc !== this.#crc.value) this.corrupt('the checksum does not match')
-    if (length !== this.#memberBytes >>> 0) this.corrupt('the length does not match')
-    let next = this.#inflater.alignedByte()
-    while (next === 0) next = this.#inflater.alignedByte() // padding to whole blocks, as of tapes
-    this.#first = next
-    this.#state = next < 0 ? 'end' : 'header'
-  }
-
-  #byte(): number {
-    const byte = this.#inflater.alignedByte()
-    return byte < 0 ? this.truncated() : byte
-  }
-
-  #word16(): number {
-    return this.#byte() | (this.#byte() << 8)
-  }
-
-  #word32(): number {
-    return (this.#word16() | (this.#word16() << 16)) >>> 0
   }
 }
