@@ -1,5 +1,3 @@
-import { maxWorldRanks } from '../../comm/process/world-layout.js'
-
 /** The result of a split for every rank. */
 export interface Places {
   /** Group g, one per color in the order of their first ranks: `members[start[g] .. start[g + 1] - 1]` in new order. */
@@ -12,8 +10,8 @@ export interface Places {
 
 /**
  * A split by MPI's definition: equal colors together, ordered by key, ties by rank; color -1 for none. Shares no code with
- * the splits that it checks. O(n lg n): key and rank of a member are one number, exact since ranks have 22 bits, and the
- * engine sorts those of each color.
+ * the splits that it checks. O(n lg n): key and rank of a member are one number, exact since a world has at most 2^22
+ * ranks, and the engine sorts those of each color.
  */
 export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
   const ranks = color.length
@@ -22,7 +20,7 @@ export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
   const next = start.slice()
   for (let rank = 0; rank < ranks; rank++) {
     const g = group[rank]!
-    if (g >= 0) ordered[next[g]!++] = key[rank]! * maxWorldRanks + rank
+    if (g >= 0) ordered[next[g]!++] = key[rank]! * ranks + rank
   }
   const members = new Int32Array(ordered.length)
   const place = new Int32Array(ranks).fill(-1)
@@ -31,7 +29,7 @@ export function placesByDefinition(color: Int32Array, key: Int32Array): Places {
     const to = start[g + 1]!
     if (to - from > 1) ordered.subarray(from, to).sort()
     for (let at = from; at < to; at++) {
-      const rank = ((ordered[at]! % maxWorldRanks) + maxWorldRanks) % maxWorldRanks
+      const rank = ((ordered[at]! % ranks) + ranks) % ranks
       members[at] = rank
       place[rank] = at - from
     }
