@@ -37,7 +37,7 @@ common-neighbor   groups of k friends, ranks with more than theta common out-nei
 Examples:
   rankweave plan moore:64x64:r=4 --k 4
   rankweave plan moore:64x64:r=4 --k 4 --machine cluster:nodes=103,cores=40 -o plan.jsonl
-  rankweave plan er:1024:d=0.2:seed=1 --k 3 --json
+  rankweave plan er:256:d=0.2:seed=1 --k 3 --json
   rankweave verify plan.jsonl
   rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
