@@ -21,7 +21,8 @@ export interface Exchange {
    * (sender, step) are received in the order in which they were sent.
    *
    * A payload of at most `eagerLimitBytes` has been read when this returns. A larger one is borrowed until the
-   * collective completes here, or until {@link whenSent} calls back: it must not change.
+   * collective completes here, or until {@link whenSent} calls back: it must not change. Nothing is sent once the collective
+   * has failed.
    */
   send(peer: number, step: number, payload: Uint8Array): void
   /** The next bytes of (peer, step): a fresh copy at offset 0 of its own 8-byte aligned buffer. */

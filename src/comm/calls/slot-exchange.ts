@@ -115,6 +115,8 @@ export class SlotExchange implements Exchange {
   }
 
   send(peer: number, step: number, payload: Uint8Array): void {
+    // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait for it.
+    if (this.#failed !== undefined) return
     if (peer === this.me) {
       this.#deliver(peer, peer * stepSpan + step, copyOf(payload), true)
       return

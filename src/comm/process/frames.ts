@@ -71,6 +71,6 @@ export const transferMode = { frames: 0, bulk: 1, discard: 2 } as const
 export const cancelStage = { unmatched: 0, matched: 1 } as const
 export const cancelReason = { asked: 0, freed: 1 } as const
 
-/** `credit`: payload bytes consumed since the last one. */
+/** `credit`: charges of messages (`Credit`) consumed since the last one, in bytes. */
 export const creditWord = { bytes: 3 } as const
 export const creditWords = 4
