@@ -21,6 +21,7 @@ export function mpiSuites(built: BuiltPrograms, mpi: MpiName, messages: readonly
   return [
     pingPong(built, mpi, messages),
     stream(built, mpi, messages),
+    large(built, mpi),
     neighbors(built, mpi, 16),
     neighbors(built, mpi, 64),
     idle(built, mpi),
@@ -95,6 +96,37 @@ function stream(built: BuiltPrograms, mpi: MpiName, messages: readonly number[])
       const rate = { ...messageRate, case: `${mpi}: ${messageRate.case}, vs ${whom}` }
       return [...bandwidths, { ...rate, ours: 'ours', baselines, details: { sizeBytes: 8, against: whom } }]
     }),
+  }
+}
+
+/** 100 MB at once: collectives compared with C, and with our own send, whose transfers they use. */
+function large(built: BuiltPrograms, mpi: MpiName): Suite {
+  const sizeBytes = 100_000_000
+  const repeats = 5
+  const figure = { ...bandwidthOf(sizeBytes), ours: 'ours', details: { sizeBytes } }
+  const collectives = ['bcast', 'allgather', 'allreduce']
+  return {
+    name: 'large',
+    implementations: [
+      built.onMpi('ours', mpi, { program: 'large', ranks: 2, args: { sizeBytes, repeats } }, 60),
+      built.inC('C', mpi, 'large', 2, [sizeBytes, repeats], 60),
+    ],
+    cases: [
+      ...['send', ...collectives].map((key) => ({
+        ...figure,
+        case: `${mpi}: ${key} of 100 MB, 2 processes, vs C`,
+        key,
+        baselines: ['C'],
+      })),
+      ...collectives.map((key) => ({
+        ...figure,
+        case: `${mpi}: ${key} of 100 MB, 2 processes, vs our own send`,
+        key,
+        baselines: ['ours'],
+        baselineKey: 'send',
+        target: ratioAtLeast(0.5),
+      })),
+    ],
   }
 }
 

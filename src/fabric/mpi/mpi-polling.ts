@@ -7,6 +7,11 @@ import { Task } from '../own-handles.js'
  * processes that answer each other wake up together and stay awake.
  */
 const activePollingMs = 4
+/**
+ * The same while a bulk transfer is in progress: MPI copies a part of it per poll and reports whole pieces only. Longer than
+ * a piece takes, unless the peer does not poll.
+ */
+const movingPollingMs = 200
 /** Then by a timer: first after this long, each time a half longer, up to the longest. */
 const firstDelayMs = 1
 const longestDelayMs = 5
@@ -143,7 +148,8 @@ export class MpiPolling {
       this.#delayMs = firstDelayMs
       if (now - this.#spunAt < soonMs * this.#timeFactor) this.#spinMs = longestSpinMs
     }
-    if (now - this.#activeAt < activePollingMs * this.#timeFactor) {
+    const activeMs = this.#polled.moving() ? movingPollingMs : activePollingMs
+    if (now - this.#activeAt < activeMs * this.#timeFactor) {
       this.#asleep = false
       this.#task.schedule()
       return

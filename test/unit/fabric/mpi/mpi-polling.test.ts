@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { MpiPolling } from '../../../../src/fabric/mpi/mpi-polling.js'
 
 /** Unsuccessful polls and yields in a few turns of the event loop. */
@@ -32,4 +32,31 @@ it('polls once per turn without yielding when every process has a core', async (
   const { polls, yields } = await turns(1)
   expect(polls).toBeLessThanOrEqual(3)
   expect(yields).toBe(0)
+})
+
+it('polls in every turn 50 ms after the last arrival while a transfer moves', async () => {
+  let now = 0
+  const clock = vi.spyOn(performance, 'now').mockImplementation(() => now)
+  try {
+    let polls = 0
+    const polling = new MpiPolling({
+      poll: () => {
+        polls++
+        return false
+      },
+      moving: () => true,
+      processesPerCore: 1,
+    })
+    polling.expectArrival()
+    await setImmediate()
+    now = 50
+    await setImmediate()
+    const before = polls
+    for (let turn = 0; turn < 100; turn++) await setImmediate()
+    polling.close()
+    // By a timer it would poll less than once per millisecond.
+    expect(polls - before).toBeGreaterThanOrEqual(99)
+  } finally {
+    clock.mockRestore()
+  }
 })
