@@ -71,7 +71,8 @@ export interface RunOptions<A = unknown> {
  *
  * @returns the values that the ranks' mains returned, in rank order; on `mpi` see above
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
- * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
+ * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads,
+ *   ERR_WORKER when the file that workers start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
  *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned

@@ -3,7 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { dimsCreate } from '../../topology/generate/dims-create.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { openInput } from '../input/open-input.js'
+import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
@@ -51,12 +51,13 @@ export const benchCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         const { ranks, runs } = options
         const spec = options.topology ?? `moore:${dimsCreate(ranks, 2).join('x')}:r=2`
-        const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
+        const fabric = fabricOf(options)
+        const open = openInputOn(fabric.kind)
+        const topology = buildTopology(spec, { open, onProgress: readProgress(report, spec) })
         if (topology.ranks !== ranks) {
           const message = `--topology: expected a topology of ${ranks} ranks, got one of ${topology.ranks}`
           throw new RankweaveError('ERR_USAGE', message)
         }
-        const fabric = fabricOf(options)
         installNeighborhood()
         report.step(`measuring ${runs} runs of every operation`)
         const args = { runs, runMs, topology }

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
 import { nodeOf } from '../../machine/machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
@@ -10,7 +9,7 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { openInput } from '../input/open-input.js'
+import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
@@ -67,11 +66,7 @@ export const spmmCommand: AddCommand = (program, act) => {
         const { ranks, columns } = options
         const { strategy, machine } = chooseStrategy(options)
         const fabric = fabricOf(options)
-        if (fabric.kind === 'mpi' && [fileA, fileB].includes('-'))
-          throw new RankweaveError(
-            'ERR_USAGE',
-            '--fabric mpi: expected files, which every process reads, got -',
-          )
+        const open = openInputOn(fabric.kind)
         const { processes } = fabric
         const started = performance.now()
 
@@ -79,12 +74,12 @@ export const spmmCommand: AddCommand = (program, act) => {
         const a =
           fileA === undefined
             ? stencilMatrix(sample)
-            : readMatrixMarket(fileA, { open: openInput, onProgress: readProgress(report, fileA) })
+            : readMatrixMarket(fileA, { open, onProgress: readProgress(report, fileA) })
         if (fileB !== undefined) report.step(`reading ${fileB}`)
         const b =
           fileB === undefined
             ? randomDense(a.cols, options.width, 1)
-            : toDense(readMatrixMarket(fileB, { open: openInput, onProgress: readProgress(report, fileB) }))
+            : toDense(readMatrixMarket(fileB, { open, onProgress: readProgress(report, fileB) }))
 
         report.step(`planning for ${ranks} ranks`)
         const topology = topologyFromMatrix(a, { ranks })

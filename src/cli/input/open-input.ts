@@ -1,4 +1,5 @@
 import { RankweaveError } from '../../errors.js'
+import type { FabricKind } from '../../fabric/fabric.js'
 import { fileSource, type OpenSource, openSourceFile } from '../../text/source-file.js'
 
 const standardInput = 0
@@ -13,5 +14,14 @@ export const openInput: OpenSource = (path) => {
   if (path !== '-') return openSourceFile(path)
   if (isTaken) throw new RankweaveError('ERR_USAGE', 'expected one input from standard input, got two')
   isTaken = true
-  return fileSource('standard input', () => standardInput)
+  // Never closed: the next file or socket would get the number 0, and Node ends a process in which libuv closes that.
+  return { ...fileSource('standard input', () => standardInput), close: () => {} }
+}
+
+/** As {@link openInput}, where every process of the fabric reads the file. @throws ERR_USAGE for `-` on `mpi` */
+export function openInputOn(kind: FabricKind): OpenSource {
+  return (path) => {
+    if (kind !== 'mpi' || path !== '-') return openInput(path)
+    throw new RankweaveError('ERR_USAGE', '--fabric mpi: expected files, which every process reads, got -')
+  }
 }

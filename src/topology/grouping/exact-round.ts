@@ -25,6 +25,8 @@ let solver: Solver | null = null
  */
 export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<void> {
   if (engine !== 'exact' || solver !== null) return
+  // Node reports no compilation of WebAssembly as active: without a timer, ranks that wait for it would seem stuck.
+  const active = setInterval(() => {}, 1_000)
   try {
     // Its types describe the CommonJS build.
     const { default: load } = (await import('highs')) as unknown as { default(): Promise<Solver> }
@@ -32,6 +34,8 @@ export async function prepareEngine(engine: GroupingEngine = 'greedy'): Promise<
   } catch (cause) {
     const message = `engine exact needs the package highs, which cannot be loaded: ${cause}`
     throw new RankweaveError('ERR_STRATEGY', message, { cause })
+  } finally {
+    clearInterval(active)
   }
 }
 

@@ -89,6 +89,14 @@ describe('the workers of `run`', () => {
     expect(stderr).toContain('EPIPE')
   })
 
+  it('run after the command has read standard input itself', async () => {
+    // A closed descriptor 0 would become that of a file or socket of a worker.
+    const matrix = '%%%%MatrixMarket matrix coordinate real general\\n2 2 1\\n1 2 3\\n'
+    const words = rankweave('spmm', '-', '-n', '2', '--fabric', 'threads', '--processes', '2')
+    const { stdout } = await shell(`printf '${matrix}' | '${process.execPath}' ${words.join(' ')}`)
+    expect(stdout).toMatch(/check +passed/)
+  })
+
   it('other than process 0 find standard input at its end', async () => {
     const { stdout } = await shell(`echo words | ${run('reads-elsewhere.mjs', 'threads')} --json`)
     expect(JSON.parse(stdout)).toMatchObject({ results: ['nothing', 'nothing'] })
