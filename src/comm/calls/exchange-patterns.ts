@@ -171,7 +171,7 @@ export function allgatherThen(
     const wanted = Math.min(distance, count - distance)
     exchange.send((me - distance + count) % count, step + round, packBlocks(held.slice(0, wanted)))
     exchange.take((me + distance) % count, step + round, (arrived, owned) => {
-      held.push(...unpackBlocks(owned ? arrived : copyOf(arrived)))
+      for (const block of unpackBlocks(owned ? arrived : copyOf(arrived))) held.push(block)
       next(round + 1)
     })
   }
