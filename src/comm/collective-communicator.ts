@@ -21,6 +21,9 @@ type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<Same
  *
  * Typed arrays and strided views come back as fresh arrays of their element type, or in `into`, which is then what is
  * returned. Any other value travels as a structured clone.
+ *
+ * The arrays that a rank passes are borrowed until its promise settles, either way: until then `data` must not change, and
+ * `into` has no defined content. `into` may be `data`, or overlap it.
  */
 export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** Resolves when every rank has called it. @see MPI-4.1 §6.3 */
