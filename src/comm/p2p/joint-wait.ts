@@ -71,9 +71,10 @@ class JointWait<T> implements JointWaiter {
   }
 
   settled(pending: Pending<unknown>): void {
-    const [resolve, reject] = [this.#resolve, this.#reject]
     const outcome = this.#decide?.(pending, --this.#left)
     if (outcome === undefined) return
+    const resolve = this.#resolve
+    const reject = this.#reject
     this.end()
     inTurn(() => {
       try {

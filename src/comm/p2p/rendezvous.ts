@@ -1,11 +1,11 @@
 import { bytesOf } from '../../base/bytes.js'
-import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { type Landing, landing, misfit } from '../datatype/payload.js'
 import { StridedView } from '../datatype/strided-view.js'
 import { cancelReason, cancelStage, frameKind, headerWord, transferWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import { TransferFrames } from '../transfer/transfer-frames.js'
-import { type Incoming, isDetached, type Outgoing } from '../transfer/transfer-sides.js'
+import { type Incoming, isDetached, type Outgoing, transferError } from '../transfer/transfer-sides.js'
 import { EnvelopeFrames } from './envelope-frames.js'
 import { type Arrived, lostMessageError } from './message/arrived.js'
 import { freedError } from './message/pending.js'
@@ -208,7 +208,7 @@ class MatchedReceive implements Incoming {
         this.#state.runtime.processCounters.bytesCopied += this.#message.sizeBytes
       receive.fulfil({ ...this.#message.status, data })
     } catch (cause) {
-      receive.reject(asError(cause))
+      receive.reject(transferError(cause))
     }
   }
 
@@ -225,9 +225,4 @@ class MatchedReceive implements Incoming {
 /** The error of a receive whose buffer has gone. */
 function detachedInto(receive: Receive<unknown>): RankweaveError {
   return new RankweaveError('ERR_TYPE', `${receive.call}: into was detached before the message had arrived`)
-}
-
-function asError(cause: unknown): RankweaveError {
-  if (isRankweaveError(cause)) return cause
-  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
 }

@@ -1,4 +1,4 @@
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Grantee } from '../process/credit.js'
 
 /** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
@@ -52,6 +52,12 @@ export interface IncomingState extends Grantee {
 /** Whether a transfer failed because the buffer of this side was detached, which the peer does not know. */
 export function isDetached(cause: unknown): boolean {
   return isRankweaveError(cause, 'ERR_FABRIC') && cause.details['detached'] === true
+}
+
+/** Why a transfer failed, as an error of this library. */
+export function transferError(cause: unknown): RankweaveError {
+  if (isRankweaveError(cause)) return cause
+  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${reasonText(cause)}`, { cause })
 }
 
 /** The error of a side whose buffer was detached between two frames. */

@@ -1,4 +1,4 @@
-import { RankweaveError, reasonText } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
 import { cancelStage, frameKind, headerWord, transferMode, transferWord } from '../process/frames.js'
 import type { ProcessPort } from '../process/process-port.js'
@@ -11,6 +11,7 @@ import {
   type Outcome,
   type Outgoing,
   type OutgoingState,
+  transferError,
 } from './transfer-sides.js'
 
 /**
@@ -115,7 +116,7 @@ export class Transfers {
       (cause) => {
         // The payload is of no use here: the buffer was detached.
         if (state.error === undefined && isDetached(cause)) this.decline(process, transferId)
-        this.#drop(state, asError(cause))
+        this.#drop(state, transferError(cause))
       },
     )
   }
@@ -203,7 +204,7 @@ export class Transfers {
         (cause) => {
           // The receiver waits for what will not come: the payload was detached.
           if (state.outcome === undefined && isDetached(cause)) this.#withdraw(process, transferId)
-          this.#sent(transferId, state, asError(cause))
+          this.#sent(transferId, state, transferError(cause))
         },
       )
       return
@@ -284,10 +285,4 @@ const cancelled = new RankweaveError('ERR_ABORTED', 'the transfer was cancelled'
 /** Identifies a transfer among those of all processes: the id is unique to its sender. */
 export function transferKey(process: number, transferId: number): number {
   return process * 2 ** 31 + transferId
-}
-
-function asError(cause: unknown): RankweaveError {
-  if (cause instanceof RankweaveError) return cause
-  const said = reasonText(cause)
-  return new RankweaveError('ERR_FABRIC', `a transfer failed: ${said}`, { cause })
 }

@@ -1,4 +1,4 @@
-import { bytesOf } from '../../../base/bytes.js'
+import { bytesOf, overlap } from '../../../base/bytes.js'
 import { indexIn } from '../../../base/search.js'
 import { elementSizeBytes, elementsIn, type TypedArray } from '../../datatype/elements.js'
 import type { Kernel } from '../../datatype/operation-kernels.js'
@@ -44,7 +44,7 @@ export function allreduceLong(
     type,
     sizeBytes,
     contributions.map(({ into }) => into),
-    (localIndex) => !overlaps(contributions[localIndex]!),
+    (localIndex) => !isMisplaced(contributions[localIndex]!),
   )
   new SegmentedReduction(state, type, countElems, op.kernel, tree, landing, exchange).run(contributions)
   return true
@@ -182,12 +182,8 @@ class SegmentedReduction {
 }
 
 /** Whether a result written segment by segment would change data that others still need: in place it would not. */
-function overlaps({ data, into }: ReduceContribution): boolean {
+function isMisplaced({ data, into }: ReduceContribution): boolean {
   if (into === undefined) return false
   const target = into instanceof StridedView ? into.array : into
-  if (target.buffer !== data.buffer || target.byteOffset === data.byteOffset) return false
-  return (
-    target.byteOffset < data.byteOffset + data.byteLength &&
-    data.byteOffset < target.byteOffset + target.byteLength
-  )
+  return target.byteOffset !== data.byteOffset && overlap(target, data)
 }

@@ -1,3 +1,4 @@
+import { append } from '../../../base/keyed-queues.js'
 import type { Exchange } from '../exchange.js'
 import type { CollectiveContext } from './collective-context.js'
 import { placedTree, type TreePlan, treePlan, treeShape } from './reduce/reduction-tree.js'
@@ -59,10 +60,4 @@ async function planned(state: CollectiveContext, exchange: Exchange): Promise<Tr
     })
   }
   return placedTree(shape, (rank) => hostOf.get(rank)!, rightIsPiece)
-}
-
-function append(lists: Map<number, number[]>, peer: number, value: number): void {
-  const list = lists.get(peer)
-  if (list === undefined) lists.set(peer, [value])
-  else list.push(value)
 }

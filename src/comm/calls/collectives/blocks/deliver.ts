@@ -1,4 +1,4 @@
-import { bytesOf } from '../../../../base/bytes.js'
+import { bytesOf, overlap } from '../../../../base/bytes.js'
 import { isRankweaveError, RankweaveError, shown } from '../../../../errors.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../../datatype/elements.js'
 import { landing, misfit, payloadOf } from '../../../datatype/payload.js'
@@ -34,12 +34,7 @@ export function contiguous(data: Parameters<typeof pack>[0]): TypedArray {
 export function copyIfAliased<P extends { readonly bytes: Uint8Array }>(into: unknown, part: P): P {
   if (into === undefined) return part
   const target = into instanceof StridedView ? into.array : (into as TypedArray)
-  const { buffer, byteOffset, byteLength } = part.bytes
-  const meets =
-    target.buffer === buffer &&
-    target.byteOffset < byteOffset + byteLength &&
-    byteOffset < target.byteOffset + target.byteLength
-  return meets ? { ...part, bytes: part.bytes.slice() } : part
+  return overlap(target, part.bytes) ? { ...part, bytes: part.bytes.slice() } : part
 }
 
 /** One block as a rank gets it: a fresh array or value, or `into` filled; a failure when it does not fit. */
