@@ -156,6 +156,11 @@ export class CollectiveEngine implements ExchangeOwner {
     return this.#lanes.openSlots === 1
   }
 
+  /** No collective of this process completes any more. */
+  get hasFailed(): boolean {
+    return this.#failed !== undefined
+  }
+
   /** For diagnosis. */
   get lanes(): Iterable<Lane> {
     return this.#lanes.values()

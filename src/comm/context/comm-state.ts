@@ -32,6 +32,10 @@ export class CommRuntime extends Runtime<CommState> {
     return this.router.open(id, () => new CommState(this, id, table, processes))
   }
 
+  hasFailed(id: ContextId): boolean {
+    return this.router.find(id)?.collectives.hasFailed === true
+  }
+
   /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   dropContext(id: ContextId): void {
     this.router.close(id)?.releaseTable()
@@ -262,13 +266,18 @@ export class CommState implements CommContext, FrameContext {
     this.#failed ??= error
     this.#matching?.fail(error)
     this.#transfers?.fail(error)
-    this.collectives.fail(error)
+    this.#failCollectives(error)
   }
 
   peerLost(peer: number, error: RankweaveError): void {
     if (!this.processes.processes.includes(peer)) return
     this.#matching?.peerLost(peer, error)
     this.#transfers?.fail(error, peer)
+    this.#failCollectives(error)
+  }
+
+  #failCollectives(error: RankweaveError): void {
     this.collectives.fail(error)
+    this.runtime.slices.parentFailed(this.id)
   }
 }

@@ -83,6 +83,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     return context
   }
 
+  find(id: ContextId): C | undefined {
+    return this.#contexts.get(contextKey(id))
+  }
+
   /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   close(id: ContextId): C | undefined {
     const key = contextKey(id)

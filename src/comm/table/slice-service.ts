@@ -1,12 +1,17 @@
-import type { RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
+import type { ContextId } from '../process/context-id.js'
 import type { FramePort } from '../process/frame-port.js'
 import { frameKind } from '../process/frames.js'
 
 /** A distributed table's name: the communicator that was split, and which of its collectives that was. */
-export interface TableId {
-  readonly leader: number
-  readonly counter: number
+export interface TableId extends ContextId {
   readonly seq: number
+}
+
+/** The process whose slices are served. */
+export interface SlicePort extends FramePort {
+  /** Whether a communicator of this process can complete no collective any more: its splits host no further slice. */
+  hasFailed(id: ContextId): boolean
 }
 
 /** The part of a distributed table that this process serves. */
@@ -25,7 +30,8 @@ export interface TableHome {
   host(index: number): number
 }
 
-const word = { leader: 1, counter: 2, seq: 3, request: 4, from: 5, count: 6 } as const
+/** `refused` is in replies: 1 where the slice will never be there. */
+const word = { leader: 1, counter: 2, seq: 3, request: 4, from: 5, count: 6, refused: 6 } as const
 const headerWords = 7
 
 interface Pending {
@@ -41,6 +47,7 @@ interface RowRequest {
 }
 
 interface Entry {
+  readonly id: TableId
   slice: HostedSlice | undefined
   home: TableHome | undefined
   released: number
@@ -52,18 +59,18 @@ interface Entry {
  * One-sided gets for distributed tables, by service frames: a process answers from its slices whatever its ranks are
  * doing, so no rank of the host takes part (docs/split-algorithms.md#look-ups-and-lifetime). A slice is retained until
  * every process that uses its table has reported that it no longer does: they notify the table's home, which notifies
- * the hosts.
+ * the hosts. Requests for a slice of a split that failed here are refused.
  */
 export class SliceService {
-  readonly #runtime: FramePort
+  readonly #runtime: SlicePort
   readonly #entries = new Map<string, Entry>()
   readonly #pending = new Map<number, Pending>()
   #lastRequest = 0
 
-  constructor(runtime: FramePort) {
+  constructor(runtime: SlicePort) {
     this.#runtime = runtime
     runtime.onService(frameKind.tableGet, (src, header, payload) => this.#asked(src, header, payload))
-    runtime.onService(frameKind.tableRows, (_src, header, payload) => this.#answered(header, payload))
+    runtime.onService(frameKind.tableRows, (src, header, payload) => this.#answered(src, header, payload))
     runtime.onService(frameKind.tableRelease, (_src, header) => this.#released(idIn(header)))
     runtime.onService(frameKind.tableDrop, (_src, header) => this.#drop(idIn(header)))
     runtime.onTrouble({
@@ -89,6 +96,15 @@ export class SliceService {
     const entry = this.#entry(id)
     entry.slice = slice
     for (const request of entry.early.splice(0)) this.#reply(id, slice, request)
+  }
+
+  /** The splits of this communicator that have hosted no slice here will not: whoever waits for one is refused. */
+  parentFailed({ leader, counter }: ContextId): void {
+    if (this.#runtime.ended !== undefined) return
+    for (const { id, slice, early } of this.#entries.values()) {
+      if (slice !== undefined || id.leader !== leader || id.counter !== counter) continue
+      for (const request of early.splice(0)) this.#refuse(id, request)
+    }
   }
 
   /** Makes this process the home of a table. */
@@ -171,8 +187,16 @@ export class SliceService {
         ? new Int32Array(payload.slice().buffer)
         : Int32Array.from({ length: header[word.count]! }, (_, i) => header[word.from]! + i)
     const request = { src, request: header[word.request]!, positions }
-    if (entry.slice === undefined) entry.early.push(request)
-    else this.#reply(id, entry.slice, request)
+    if (entry.slice !== undefined) this.#reply(id, entry.slice, request)
+    else if (this.#runtime.hasFailed(id)) this.#refuse(id, request)
+    else entry.early.push(request)
+  }
+
+  #refuse(id: TableId, { src, request }: RowRequest): void {
+    const header = headerOf(frameKind.tableRows, id)
+    header[word.request] = request
+    header[word.refused] = 1
+    this.#runtime.send(src, header)
   }
 
   #reply(id: TableId, { worldRanks, start }: HostedSlice, { src, request, positions }: RowRequest): void {
@@ -182,9 +206,13 @@ export class SliceService {
     this.#runtime.send(src, header, new Uint8Array(found.buffer))
   }
 
-  #answered(header: Int32Array, payload: Uint8Array): void {
+  #answered(src: number, header: Int32Array, payload: Uint8Array): void {
     const pending = this.#take(header[word.request]!)
-    pending?.resolve(new Int32Array(payload.slice().buffer))
+    if (header[word.refused] === 0) pending?.resolve(new Int32Array(payload.slice().buffer))
+    else {
+      const message = `a part of the rank table is missing: on process ${src} the split that made it failed`
+      pending?.reject(new RankweaveError('ERR_REVOKED', message, { details: { process: src } }))
+    }
   }
 
   #take(request: number): Pending | undefined {
@@ -225,7 +253,7 @@ export class SliceService {
     const name = nameOf(id)
     let entry = this.#entries.get(name)
     if (entry === undefined) {
-      entry = { slice: undefined, home: undefined, released: 0, early: [] }
+      entry = { id, slice: undefined, home: undefined, released: 0, early: [] }
       this.#entries.set(name, entry)
     }
     return entry
