@@ -1,6 +1,7 @@
 import { RankweaveError } from '../../errors.js'
-import type { Incoming, Outgoing } from '../transfer/transfer-sides.js'
+import { detachedError, type Incoming, type Outgoing } from '../transfer/transfer-sides.js'
 import type { Transfers } from '../transfer/transfers.js'
+import { describeSignature, type Signature } from './signature.js'
 
 /** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
 export const defaultPieceBytes = 2 ** 30
@@ -28,7 +29,7 @@ export class OfferedPiece implements Outgoing {
 
   begin(): Uint8Array | RankweaveError {
     if (this.#bytes.byteLength === this.#sizeBytes) return this.#bytes
-    return new RankweaveError('ERR_TYPE', 'a buffer was detached before the collective completed')
+    return detachedError()
   }
 
   sent(): void {
@@ -90,4 +91,14 @@ export class OfferedMessage {
       transfers.fetch(process, transferId, incoming)
     })
   }
+}
+
+/** The error, on all processes, of a collective one of whose buffers was detached on world process `process`. */
+export function detachedIn(signature: Signature, process: number): RankweaveError {
+  const call = describeSignature(signature)
+  return new RankweaveError(
+    'ERR_TYPE',
+    `${call}: a buffer was detached on process ${process} before it completed`,
+    { details: { process } },
+  )
 }

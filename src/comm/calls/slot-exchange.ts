@@ -3,9 +3,10 @@ import type { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
+import { isDetached } from '../transfer/transfer-sides.js'
 import { collectiveWord, collectiveWords, offsetOf, totalOf, writeTotal } from './collective-frame.js'
 import { copyOf, type Exchange, hand, noBytes, type Room, type Take } from './exchange.js'
-import { defaultPieceBytes, OfferedMessage } from './offered-message.js'
+import { defaultPieceBytes, detachedIn, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
 
@@ -326,7 +327,9 @@ export class SlotExchange implements Exchange {
   /** That a process is lost, or has withdrawn its message, is followed by why: the same error everywhere. */
   #transferFailed(error: RankweaveError): void {
     const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
-    if (this.#failed === undefined && !isExplained) this.#owner.failed(this, error)
+    if (this.#failed !== undefined || isExplained) return
+    const { process } = this.#state.runtime
+    this.#owner.failed(this, isDetached(error) ? detachedIn(this.#signed!, process) : error)
   }
 
   /** What this process delivers to itself has not been charged. */
