@@ -88,13 +88,18 @@ class SegmentedReduction {
     const values: TypedArray[] = []
     const owned: boolean[] = []
     let missing = this.#tree.pieces.length
+    // What has arrived before this call is taken at once, so that any piece may be the last one, also one of mine.
+    const add = (piece: number, value: Uint8Array, isOwned: boolean) => {
+      values[piece] = elementsIn(this.#type, value)
+      owned[piece] = isOwned
+      if (--missing === 0) this.#combine(values, owned)
+    }
     // The first piece that comes is received where the result will be, unless that is a rank's own data.
     const result = this.#segment(this.#landing.bytes, me)
     let isFree = contributions.every(({ data }) => data.buffer !== result.buffer)
     this.#tree.pieces.forEach(({ process }, piece) => {
       if (process === me) {
-        values[piece] = elementsIn(this.#type, this.#segment(own.get(piece)!, me))
-        missing--
+        add(piece, this.#segment(own.get(piece)!, me), false)
         return
       }
       const bytes = isFree ? result : new Uint8Array(result.byteLength)
@@ -103,11 +108,7 @@ class SegmentedReduction {
         process,
         step.piece,
         () => bytes,
-        () => {
-          values[piece] = elementsIn(this.#type, bytes)
-          owned[piece] = true
-          if (--missing === 0) this.#combine(values, owned)
-        },
+        () => add(piece, bytes, true),
       )
     })
   }
@@ -140,7 +141,7 @@ class SegmentedReduction {
     const stack: { value: TypedArray; owned: boolean }[] = []
     let left = values.length - 1
     values.forEach((value, piece) => {
-      stack.push({ value, owned: owned[piece] === true })
+      stack.push({ value, owned: owned[piece]! })
       for (let merges = this.#tree.merges[piece]!; merges > 0; merges--) {
         const right = stack.pop()!
         const top = stack[stack.length - 1]!
