@@ -41,8 +41,8 @@ if (what === 'memory') {
   )
   const all = described.filter((each) => each !== undefined)
   const peak = Math.max(...all.map(({ split }) => split!.peakBytes))
-  const kept = Math.max(...all.map(({ table }) => table.bytes + table.sharedBytes))
-  console.log(JSON.stringify({ peak, kept, processes: all.length }))
+  const retained = Math.max(...all.map(({ table }) => table.bytes + table.sharedBytes))
+  console.log(JSON.stringify({ peak, retained, processes: all.length }))
 } else if (what === 'kernel') {
   const key = randomWords(ranks)
   const color = Int32Array.from({ length: ranks }, (_, rank) => rank % 1000)

@@ -120,13 +120,18 @@ function* tableFigures(millions: number, runs: number, all: SplitTable['rows'][n
 function* memoryFigures(): Generator<Figure> {
   const processes = 64
   for (const ranks of [2 ** 19, 2 ** 20]) {
-    const { peak, kept } = child<{ peak: number; kept: number }>('split-world.ts', 'memory', ranks, processes)
+    const { peak, retained } = child<{ peak: number; retained: number }>(
+      'split-world.ts',
+      'memory',
+      ranks,
+      processes,
+    )
     const of = `world split, ${ranks} ranks on ${processes} processes, p = P' = ${processes}`
     const share = Math.ceil(ranks / processes)
     yield ownFigure(`${of}: peak`, 'bytes per process', [peak], 24 * share + 2 ** 20, {
       conventional: 24 * ranks,
     })
-    yield ownFigure(`${of}: retained`, 'bytes per process', [kept], 8 * share + 4 * processes, {
+    yield ownFigure(`${of}: retained`, 'bytes per process', [retained], 8 * share + 4 * processes, {
       conventional: 4 * ranks,
     })
   }

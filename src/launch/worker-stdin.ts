@@ -26,7 +26,7 @@ function openStdin(): Readable {
   if (isatty(descriptor)) return new ReadStream(descriptor)
   const file = fstatSync(descriptor)
   if (!file.isFIFO() && !file.isSocket()) return createReadStream('', { fd: descriptor, autoClose: false })
-  // `manualStart`, which the types lack: nothing is read before somebody asks.
+  // `manualStart`, which the types lack: nothing is read before the stream is used.
   const options: SocketConstructorOpts & { readonly manualStart: boolean } = {
     fd: descriptor,
     readable: true,

@@ -41,12 +41,12 @@ function readWaiting(file: number, into: Uint8Array): number {
       return readSync(file, into)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error
-      Atomics.wait(nobodyWakes, 0, 0, waitMs)
+      Atomics.wait(neverNotified, 0, 0, waitMs)
     }
   }
 }
 
-const nobodyWakes = new Int32Array(new SharedArrayBuffer(4))
+const neverNotified = new Int32Array(new SharedArrayBuffer(4))
 const waitMs = 5
 
 /**

@@ -28,8 +28,8 @@ columns of its part of A: these needs are the process topology. The exchange is 
 repeated for every --columns columns of B. The baseline is an allgather, which sends all of B to every rank. Both products
 are compared with a serial product.
 
-A.mtx and B.mtx are real Matrix Market files, maybe compressed by gzip; - is standard input. The default A is an irregular stencil of 4,096 rows, the default B a dense
-matrix of seeded numbers.
+A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. The default A is an irregular
+stencil of 4,096 rows, the default B a dense matrix of seeded numbers.
 
 Examples:
   rankweave spmm -n 64

@@ -32,7 +32,7 @@ export async function checkOutputs(
 
 /** Writes a file that the user named, complete or not at all; `-` is standard output. @throws ERR_FILE */
 export async function writeOutput(report: Reporter, file: string, pieces: Iterable<string>): Promise<void> {
-  if (!isStandardOutput(file)) return await withoutRests(() => writeWholeFile(file, pieces))
+  if (!isStandardOutput(file)) return await removingFileOnSignal(() => writeWholeFile(file, pieces))
   for (const chunk of chunksOf(pieces)) report.streams.stdout(chunk)
 }
 
@@ -50,7 +50,7 @@ export function reportBeside(
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /** Runs `write` so that a signal which ends the process removes the temporary file before. */
-async function withoutRests(write: () => Promise<void>): Promise<void> {
+async function removingFileOnSignal(write: () => Promise<void>): Promise<void> {
   const end = (signal: NodeJS.Signals) => {
     removeUnfinishedFiles()
     for (const ending of endings) process.off(ending, end)

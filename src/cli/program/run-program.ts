@@ -62,7 +62,11 @@ async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpt
         for (const name of interrupts) process.once(name, onInterrupt)
         const unwatch = watchOutput(end)
         try {
-          return await start(signal)
+          const results = await start(signal)
+          // A stream reports its errors one turn later: what was written last may be lost.
+          await new Promise((resolve) => setImmediate(resolve))
+          signal.throwIfAborted()
+          return results
         } finally {
           for (const name of interrupts) process.off(name, onInterrupt)
           unwatch()

@@ -24,7 +24,7 @@ const groupingStep = 200
 const totalsStep = 300
 
 /** Where ranks are, answered for single ranks: no process needs it of all. */
-export interface Whereabouts {
+export interface RankPlacement {
   /** Ranks of the communicator. */
   readonly ranks: number
   nodeOf(rank: number): number
@@ -43,7 +43,7 @@ export async function planFromNeighbors(
   exchange: Exchange,
   lists: OwnLists,
   strategy: Strategy,
-  where: Whereabouts,
+  where: RankPlacement,
 ): Promise<PlanOfRanks> {
   const begin = performance.now()
   const made =
@@ -69,7 +69,7 @@ async function combiningPlan(
   exchange: Exchange,
   lists: OwnLists,
   strategy: CommonNeighbor,
-  { ranks, nodeOf, processOf }: Whereabouts,
+  { ranks, nodeOf, processOf }: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
   const settings = settingsWithoutNodes(ranks, strategy)
   const grouping = await groupHostedRanks(

@@ -37,7 +37,7 @@ const lastFrame = { done: 0, failed: 1 } as const
  * Groups the ranks of a process with those of the other processes. Messages between ranks of the process are delivered
  * directly; those to other processes are collected into a frame per process until no local message is left.
  *
- * The last frame to every process has no messages, but tells whether the ranks here are done or one has failed. So a
+ * The last frame to every process has no messages, but reports whether the ranks here are done or one has failed. So a
  * failure reaches every process, none waits for messages that no rank will send, and no frame is left in the end.
  *
  * @param processOf process index of a rank
@@ -158,7 +158,7 @@ class HostedRanks {
       if (receiver === undefined || this.#processOf(from) !== peer) {
         throw new RankweaveError(
           'ERR_PLAN_MISMATCH',
-          `planning: a message from rank ${from} to ${to} went astray`,
+          `planning: expected messages from ranks of process ${peer} to ranks of this one, got one from ${from} to ${to}`,
         )
       }
       receiver.receive(from, { kind: groupingMessageKinds[kind], round, wave, ranks })

@@ -19,7 +19,7 @@ const verdictStep = 560
  * its part, and the digests of all messages, as their senders and as their receivers list them, cancel
  * (docs/schedule-format.md#the-proof-of-a-distributed-plan).
  *
- * @param made the part of this process, or why it has none; null when that is for another process to tell
+ * @param made the part of this process, or why it has none; null when another process reports that
  * @throws ERR_SCHEDULE when a part does not verify, ERR_PLAN_MISMATCH when two do not fit; the same on all processes
  */
 export async function provePlan(

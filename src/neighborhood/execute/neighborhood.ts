@@ -53,7 +53,7 @@ export class Neighborhood {
   /** Undefined where no process has it. */
   #topology: ProcessTopology | undefined
   readonly #part: PlanOfRanks | undefined
-  /** The same in ranks, while somebody uses it: it takes memory for all ranks. */
+  /** The same in ranks, while it is in use: it takes memory for all ranks. */
   #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined

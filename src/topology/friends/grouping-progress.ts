@@ -8,7 +8,7 @@ export interface GroupingProgress {
   readonly searches: number
 }
 
-/** Steps between two reports: some milliseconds, so that nobody waits for a report, and none costs time. */
+/** Steps between two reports: some milliseconds, so that reports are frequent and cost little. */
 const stepsPerReport = 2 ** 22
 
 /** Counts the work of a search, and reports it from inside: a search of one rank alone may take seconds. */

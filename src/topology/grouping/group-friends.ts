@@ -54,7 +54,7 @@ function groupCentrally(
   const rankOf = labels === null ? null : inverse(labels)
   const ranked = distinctOut(topology)
   const builder = new GroupsBuilder(topology.ranks, settings)
-  // Nobody has enough neighbors to be a friend: nothing to search, whatever the number of ranks.
+  // No rank has enough neighbors to be a friend: nothing to search, whatever the number of ranks.
   if (largestRow(ranked) <= settings.theta) return builder.build(ranked)
   const out = rankOf === null ? ranked : permuteRows(ranked, rankOf)
   const nodeOf = rankOf === null ? settings.nodeOf : settings.nodeOf && rankOf.map((r) => settings.nodeOf![r])

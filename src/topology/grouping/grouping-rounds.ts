@@ -11,7 +11,7 @@ export interface FormedGroup {
 
 /**
  * The rounds of the greedy grouping. Every rank p owns the groups in which it is the smallest member and caches the best
- * of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an upper bound for ever,
+ * of them, found with all ranks available. Neighbor sets only shrink, so a cached best is an upper bound forever,
  * and exact as long as no member has changed since.
  */
 export class GroupingRounds {
