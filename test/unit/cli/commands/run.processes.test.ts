@@ -303,7 +303,8 @@ describe('who waits for what', () => {
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
     })
     expect(answer.exitCode).toBe(3)
-    expect(answer.stderr).toContain('who waits for what, 2 ranks on 1 process\n')
+    const processes = fabric === 'threads' ? '2 processes' : '1 process'
+    expect(answer.stderr).toContain(`who waits for what, 2 ranks on ${processes}\n`)
     expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_ABORTED' } })
   })
 

@@ -19,7 +19,7 @@ describe('split by the minimal algorithm, 16 processes', () => {
   ])(
     '%s: each row moves at most lg P + 1 times, and a process holds two shares of rows',
     async (_, colors, keys) => {
-      const ranks = 16_000
+      const ranks = 8_000
       const given = splitCase(ranks, colorPatterns[colors]!, keyPatterns[keys]!, seededRandom(5))
       const groups = expectedGroups(given)
       const place = new Map(groups.flatMap((group) => group.map((rank, at) => [rank, at] as const)))
