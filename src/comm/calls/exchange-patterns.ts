@@ -101,16 +101,19 @@ export async function gatherBytes(
   bytes: Uint8Array,
   step = 0,
 ): Promise<Uint8Array[] | null> {
-  const { me, count } = exchange
-  if (me !== root) {
+  if (exchange.me !== root) {
     exchange.send(root, step, bytes)
     return null
   }
-  const blocks: Uint8Array[] = []
-  for (let peer = 0; peer < count; peer++) {
-    blocks.push(peer === me ? bytes : await exchange.receive(peer, step))
-  }
-  return blocks
+  return receiveAll(exchange, bytes, step)
+}
+
+/** One message of every other process, by process index, and `mine` at my own: large ones are fetched at the same time. */
+function receiveAll(exchange: Exchange, mine: Uint8Array, step: number): Promise<Uint8Array[]> {
+  const { me, count } = exchange
+  return Promise.all(
+    Array.from({ length: count }, (_, peer) => (peer === me ? mine : exchange.receive(peer, step))),
+  )
 }
 
 /** Block p of the root's list on process p; the root keeps its own block, uncopied. */
@@ -217,9 +220,5 @@ export async function alltoallBytes(
     const peer = (me + distance) % count
     exchange.send(peer, step, blocks[peer]!)
   }
-  const received: Uint8Array[] = []
-  for (let peer = 0; peer < count; peer++) {
-    received.push(peer === me ? blocks[me]! : await exchange.receive(peer, step))
-  }
-  return received
+  return receiveAll(exchange, blocks[me]!, step)
 }

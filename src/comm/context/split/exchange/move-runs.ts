@@ -60,18 +60,19 @@ export async function moveRuns(
       position += rows
     }
   })
-  const arrived: { readonly rows: Int32Array; readonly to: number }[] = []
+  const arriving: Promise<{ readonly rows: Int32Array; readonly to: number }>[] = []
   for (const [i, { start, counts }] of runs.entries()) {
     let position = start
     for (let source = 0; source < count; source++) {
       const low = Math.max(position, base)
       position += counts[source]!
       if (source === me || low >= Math.min(position, limit)) continue
-      const rows = wordsOf(await group.receive(source, step + i))
-      meter.hold(rows)
-      arrived.push({ rows, to: (low - base) * width })
+      const to = (low - base) * width
+      arriving.push(group.receive(source, step + i).then((bytes) => ({ rows: wordsOf(bytes), to })))
     }
   }
+  const arrived = await Promise.all(arriving)
+  for (const { rows } of arrived) meter.hold(rows)
   // What has been sent is borrowed until its receivers have taken it.
   await allSent(group)
   // Of two parts that move the same way, the one in front goes first.
