@@ -4,9 +4,9 @@ import { failAllRanks } from '../comm/calls/collective-call.js'
 import type { Exchange } from '../comm/calls/exchange.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
-import { contextOver } from '../comm/context/new-context.js'
+import { contextLike, contextOver } from '../comm/context/new-context.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
-import { type LocalRankTable, rankTable, worldRanksOf } from '../comm/table/rank-table.js'
+import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
 import {
@@ -48,7 +48,10 @@ export interface Creation<C, H> {
     exchange: Exchange,
     hosted: readonly C[],
   ): TopologyOrPlan | null | Promise<TopologyOrPlan | null>
-  /** The name of the call, where every process has the whole topology; absent where ranks may plan from their neighbors. */
+  /**
+   * The name of the call, where every process has the whole topology, and so needs the whole rank table; absent where ranks
+   * may plan from their neighbors.
+   */
   readonly whole?: string
   /** Further arguments that must be equal on all ranks. */
   readonly agreed: readonly (string | number)[]
@@ -74,6 +77,7 @@ export function createWith<C, H>(
   }
   const call: CollectiveCall<C, H | null> = {
     signature: { name: 'topology', extra: agreementOf(strategy, machine, creation.agreed) },
+    unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
       if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
       let given: TopologyOrPlan | null
@@ -85,7 +89,7 @@ export function createWith<C, H>(
       }
       if (given === null) return hosted.map(() => null)
       const { ranks } = 'plan' in given ? given.plan : given.topology
-      const made = await contextOver(state, exchange, firstRanks(state.wholeTable, ranks))
+      const made = await contextOfFirst(state, exchange, ranks)
       if (made === null) return hosted.map(() => null)
       const neighborhood = new Neighborhood(made, given, { strategy, machine })
       // The first ranks keep their numbers, so their local indices too.
@@ -97,8 +101,14 @@ export function createWith<C, H>(
   return state.collectives.call(localIndex, call, creation.contribution, options)
 }
 
-function firstRanks(table: LocalRankTable, ranks: number): LocalRankTable {
-  return ranks === table.size ? table : rankTable(worldRanksOf(table).slice(0, ranks))
+/** A new context over the first ranks; null where none of them is hosted. For all ranks it needs no placed table. */
+async function contextOfFirst(
+  state: CommState,
+  exchange: Exchange,
+  ranks: number,
+): Promise<CommState | null> {
+  if (ranks === state.size) return contextLike(state, exchange)
+  return contextOver(state, exchange, rankTable(worldRanksOf(state.wholeTable).slice(0, ranks)))
 }
 
 /** Finds, before anything is sent, what planning would reject later. */

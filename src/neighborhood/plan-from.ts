@@ -1,3 +1,4 @@
+import { rangeAt } from '../base/search.js'
 import type { Exchange } from '../comm/calls/exchange.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import { RankweaveError, shown } from '../errors.js'
@@ -7,8 +8,9 @@ import { topologyFromLists } from '../topology/topology-builders.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
 import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
+import { namedRanks } from './distributed/own-lists.js'
+import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
-import { nodeIndexOf, processIndexOf } from './execute/placement.js'
 import type { Strategy } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
 
@@ -40,7 +42,10 @@ export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
   }
 }
 
-/** The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph. */
+/**
+ * The whole topology, gathered, or a plan from neighbors alone: as demanded, else by the size of the graph. To gather it
+ * the whole rank table is needed, to plan from neighbors the addresses of those, and of the friends of the ranks here.
+ */
 export async function topologyOrPlan(
   state: CommState,
   exchange: Exchange,
@@ -58,17 +63,29 @@ export async function topologyOrPlan(
   if (planFrom !== 'graph') {
     const { agree, edges } = await compareEnds(exchange, lists)
     if (planFrom === 'neighbors' || edges > planningLimits[strategy.kind]) {
-      const processOf = (rank: number) => processIndexOf(state, rank)
-      const error = agree ? null : await findOneSidedEdge(exchange, lists, processOf)
+      const hosts = rankHosts(state)
+      await hosts.learn(namedRanks(lists))
+      const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
       if (error !== null) throw error
-      const nodeOf = (rank: number) => nodeIndexOf(state, machine, rank)
-      return {
-        plan: await planFromNeighbors(exchange, lists, strategy, { ranks: state.size, nodeOf, processOf }),
-      }
+      const nodeOf = (rank: number) => nodeIndexOf(state, hosts, machine, rank)
+      const plan = await planFromNeighbors(exchange, lists, strategy, { ranks: state.size, nodeOf, hosts })
+      return { plan, placement: plan.rankOf.map((rank) => hosts.find(rank)!) }
     }
   }
+  await state.place()
   const gathered = await gatherAdjacent(state, exchange, hosted, isWeighted)
   return { topology: cachedTopology(topologyFromLists(gathered)) }
+}
+
+/** Node of one rank: that of the machine, or of the process that hosts it. */
+function nodeIndexOf(
+  { processes: { processes }, runtime }: CommState,
+  hosts: RankHosts,
+  machine: Machine | undefined,
+  rank: number,
+): number {
+  if (machine !== undefined) return rangeAt(machine.firstRank, rank)
+  return runtime.layout.nodeOfProcess[processes.at(hosts.find(rank)!)]
 }
 
 /** Undefined: by the size of the graph. One process has it all anyway. */

@@ -7,7 +7,6 @@ import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
 import { headerOf } from '../schedule/file/header.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import { placementOf } from './execute/placement.js'
 
 /** The lines of a plan's schedule file on the root, null on the others, whether one process planned or all did. */
 export function planLines(
@@ -25,6 +24,7 @@ export function planLines(
   }
   const call: CollectiveCall<null, string[] | null> = {
     signature: { name: 'planLines', root },
+    unplaced: neighborhood.isLocated,
     run: async (hosted, exchange) => {
       const { schedule, ranks } = neighborhood.plan
       const { localRanks } = state
@@ -34,7 +34,8 @@ export function planLines(
         if (isRootHere) lines = [...formatSchedule(schedule)]
       } else {
         const own = Array.from(ranks, (rank) => rankLine(schedule, rank)).join('\n')
-        const parts = await gatherBytes(exchange, placementOf(state)[root], new TextEncoder().encode(own))
+        const rootProcess = await state.processOfRank(root)
+        const parts = await gatherBytes(exchange, rootProcess, new TextEncoder().encode(own))
         if (parts !== null) {
           const ofRanks = linesOf(parts)
           const topology = topologyOf(ofRanks)

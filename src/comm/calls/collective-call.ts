@@ -8,7 +8,7 @@ export interface CollectiveCall<C, R> {
   /** All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process. */
   readonly shared?: true
   /** Runs without the whole rank table; other calls wait until the communicator is placed. */
-  readonly unplaced?: true
+  readonly unplaced?: boolean
   /**
    * Throwing revokes the communicator on all processes; a `RankFailure` as a result fails that rank alone.
    *

@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommHandle, MakeHandle } from './handle.js'
-import { drawCounterOn } from './new-context.js'
+import { contextLike } from './new-context.js'
 
 export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOptions): Promise<H> {
   const { state, localIndex } = comm.seat()
@@ -9,11 +9,7 @@ export function dup<H>(comm: CommHandle, make: MakeHandle<H>, options?: WaitOpti
     signature: { name: 'dup' },
     unplaced: true,
     run: async (hosted, exchange) => {
-      // Process 0 hosts rank 0, which is the leader of the copy as of the original.
-      const counter = await drawCounterOn(state, exchange, 0)
-      const { table, processes, runtime } = state
-      const numbered = state.wasDistributed ? processes.processes : undefined
-      const copy = runtime.createContext({ leader: state.leader, counter }, table, numbered)
+      const copy = await contextLike(state, exchange)
       return hosted.map((_, index) => make(copy, index))
     },
   }

@@ -24,6 +24,15 @@ export async function contextOver(
     : null
 }
 
+/** A new context over the ranks of `state`; its table need not be placed. Each process calls this within the same collective. */
+export async function contextLike(state: CommState, exchange: Exchange): Promise<CommState> {
+  // Process 0 hosts rank 0, which is the leader of the copy as of the original.
+  const counter = await drawCounterOn(state, exchange, 0)
+  const { table, processes, runtime } = state
+  const numbered = state.wasDistributed ? processes.processes : undefined
+  return runtime.createContext({ leader: state.leader, counter }, table, numbered)
+}
+
 /** Step of the exchange that a new context takes, distinct from those of the collective around it. */
 const contextStep = 1_000
 

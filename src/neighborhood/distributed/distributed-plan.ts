@@ -18,6 +18,7 @@ import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
 import { provePlan } from './plan-proof.js'
+import type { RankHosts } from './rank-hosts.js'
 
 // Steps of the exchange.
 const groupingStep = 200
@@ -27,9 +28,9 @@ const totalsStep = 300
 export interface RankPlacement {
   /** Ranks of the communicator. */
   readonly ranks: number
+  /** Of a rank that `hosts` knows. */
   nodeOf(rank: number): number
-  /** Process index. */
-  processOf(rank: number): number
+  readonly hosts: RankHosts
 }
 
 /**
@@ -37,6 +38,7 @@ export interface RankPlacement {
  * processes. Groups and schedule are those that `plan` finds for them in the whole topology, and are proved before
  * anything is sent by them.
  *
+ * @param where its `hosts` know the ranks here and their neighbors, and in the end all ranks of the plan
  * @throws ERR_SCHEDULE, ERR_PLAN_MISMATCH the same on all processes
  */
 export async function planFromNeighbors(
@@ -50,7 +52,9 @@ export async function planFromNeighbors(
     strategy.kind === 'direct'
       ? directPlan(lists, where.ranks)
       : await combiningPlan(exchange, lists, strategy, where)
-  await provePlan(exchange, made, where.processOf)
+  const { hosts } = where
+  if (made !== null && 'rankOf' in made) await hosts.learn(made.rankOf)
+  await provePlan(exchange, made, (rank) => hosts.find(rank)!)
   // The proof throws where there is no plan.
   const plan = made as PlanOfRanks
   const planMs = performance.now() - begin
@@ -69,7 +73,7 @@ async function combiningPlan(
   exchange: Exchange,
   lists: OwnLists,
   strategy: CommonNeighbor,
-  { ranks, nodeOf, processOf }: RankPlacement,
+  { ranks, nodeOf, hosts }: RankPlacement,
 ): Promise<PlanOfRanks | RankweaveError | null> {
   const settings = settingsWithoutNodes(ranks, strategy)
   const grouping = await groupHostedRanks(
@@ -77,7 +81,7 @@ async function combiningPlan(
     groupingStep,
     viewsOf(lists, settings.mode === 'aware' ? nodeOf : null),
     agreementFor(ranks, settings),
-    processOf,
+    hosts,
   )
   const totals = await totalsOf(exchange, grouping, settings.k)
   const { patterns, failure } = grouping

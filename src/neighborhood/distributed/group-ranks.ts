@@ -14,6 +14,7 @@ import {
   type RankPattern,
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
+import type { RankHosts } from './rank-hosts.js'
 
 export interface HostedGrouping {
   /** Of the hosted ranks, in their order; null after a failure of this process or another. */
@@ -40,7 +41,10 @@ const lastFrame = { done: 0, failed: 1 } as const
  * The last frame to every process has no messages, but reports whether the ranks here are done or one has failed. So a
  * failure reaches every process, none waits for messages that no rank will send, and no frame is left in the end.
  *
- * @param processOf process index of a rank
+ * Friends are found while grouping. Messages to those whose process is not known wait until it has been looked up; what
+ * becomes due in the meantime is looked up together.
+ *
+ * @param hosts know the ranks here and their neighbors; learn their friends
  * @param step of the exchange, for this alone
  */
 export function groupHostedRanks(
@@ -48,19 +52,29 @@ export function groupHostedRanks(
   step: number,
   views: readonly RankView[],
   agreement: GroupingAgreement,
-  processOf: (rank: number) => number,
+  hosts: RankHosts,
 ): Promise<HostedGrouping> {
-  return new HostedRanks(exchange, step, views, agreement, processOf).run()
+  return new HostedRanks(exchange, step, views, agreement, hosts).run()
+}
+
+interface Addressed {
+  readonly from: number
+  readonly to: number
+  readonly message: GroupingMessage
 }
 
 class HostedRanks {
   readonly #exchange: Exchange
   readonly #step: number
-  readonly #processOf: (rank: number) => number
+  readonly #hosts: RankHosts
   readonly #ranks = new Map<number, GroupingRank>()
   readonly #messages = noMessages()
   /** Messages between ranks of this process, in the order of sending. */
-  #inside: { from: number; to: number; message: GroupingMessage }[] = []
+  #inside: Addressed[] = []
+  /** Messages to ranks that have yet to be looked up, by rank, in the order of sending. */
+  readonly #unlocated = new Map<number, Addressed[]>()
+  #isLocating = false
+  #failLocating: (error: unknown) => void = () => {}
   /** Words for every process that one of these ranks has sent to. */
   readonly #outside = new Map<number, GrowingInt32Array>()
   readonly #framesTo: Int32Array
@@ -74,11 +88,11 @@ class HostedRanks {
     step: number,
     views: readonly RankView[],
     agreement: GroupingAgreement,
-    processOf: (rank: number) => number,
+    hosts: RankHosts,
   ) {
     this.#exchange = exchange
     this.#step = step
-    this.#processOf = processOf
+    this.#hosts = hosts
     this.#framesTo = new Int32Array(exchange.count)
     const search = new GroupSearch(agreement.k - 1)
     for (const view of views) {
@@ -90,12 +104,15 @@ class HostedRanks {
 
   async run(): Promise<HostedGrouping> {
     const { me, count } = this.#exchange
+    const failedLookUp = new Promise<never>((_, reject) => {
+      this.#failLocating = reject
+    })
     this.#attempt(() => {
       for (const rank of this.#ranks.values()) rank.start()
     })
     this.#settle()
     const others = Array.from({ length: count }, (_, peer) => peer).filter((peer) => peer !== me)
-    await Promise.all(others.map((peer) => this.#listen(peer)))
+    await Promise.race([Promise.all(others.map((peer) => this.#listen(peer))), failedLookUp])
     const ranks = [...this.#ranks.values()]
     let patterns: readonly RankPattern[] | null = null
     this.#attempt(() => {
@@ -106,11 +123,16 @@ class HostedRanks {
 
   #send(from: number, to: number, message: GroupingMessage): void {
     this.#messages[message.kind]++
-    const process = this.#processOf(to)
-    if (process === this.#exchange.me) {
-      this.#inside.push({ from, to, message })
-      return
-    }
+    const addressed = { from, to, message }
+    const waiting = this.#unlocated.get(to)
+    const process = this.#hosts.find(to)
+    if (waiting !== undefined) waiting.push(addressed)
+    else if (process === undefined) this.#unlocated.set(to, [addressed])
+    else if (process === this.#exchange.me) this.#inside.push(addressed)
+    else this.#append(process, addressed)
+  }
+
+  #append(process: number, { from, to, message }: Addressed): void {
     const { kind, round, wave, ranks } = message
     let words = this.#outside.get(process)
     if (words === undefined) {
@@ -155,7 +177,7 @@ class HostedRanks {
       at += headWords
       const ranks = words.subarray(at, at + length)
       const receiver = this.#ranks.get(to)
-      if (receiver === undefined || this.#processOf(from) !== peer) {
+      if (receiver === undefined || (this.#hosts.find(from) ?? peer) !== peer) {
         throw new RankweaveError(
           'ERR_PLAN_MISMATCH',
           `planning: expected messages from ranks of process ${peer} to ranks of this one, got one from ${from} to ${to}`,
@@ -181,8 +203,31 @@ class HostedRanks {
       this.#sendFrame(peer, words.toArray())
       words.length = 0
     }
-    if (!this.#isStopped) for (const rank of this.#ranks.values()) if (!rank.isDone) return
+    if (!this.#isStopped) {
+      if (this.#unlocated.size > 0) {
+        this.#locate()
+        return
+      }
+      for (const rank of this.#ranks.values()) if (!rank.isDone) return
+    }
     this.#end()
+  }
+
+  /** Looks up the ranks that messages wait for, unless a look-up is in progress: then it continues with them. */
+  #locate(): void {
+    if (this.#isLocating) return
+    this.#isLocating = true
+    const ranks = Int32Array.from(this.#unlocated.keys())
+    const located = () => {
+      this.#isLocating = false
+      for (const rank of ranks) {
+        const waiting = this.#unlocated.get(rank)!
+        this.#unlocated.delete(rank)
+        for (const addressed of waiting) this.#append(this.#hosts.find(rank)!, addressed)
+      }
+      this.#settle()
+    }
+    this.#hosts.learn(ranks).then(located).catch(this.#failLocating)
   }
 
   #end(): void {

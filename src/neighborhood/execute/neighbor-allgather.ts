@@ -92,6 +92,7 @@ export function neighborAllgatherv(
   checkInto(name, into, type, 0)
   const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
     signature: { name, type },
+    unplaced: neighborhood.isLocated,
     run: (blocks, exchange) => gatherVarying(neighborhood, type, blocks, exchange),
   }
   // The engine turns a refusal into a rejection with its error.

@@ -10,14 +10,21 @@ import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
-import { nodesOf, placementOf, processIndexOf } from './placement.js'
+import { nodesOf, placementOf } from './placement.js'
 import { type SlotList, slotList } from './uniform-store.js'
 
 /** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
 
-/** The whole topology, or the plan for this process's ranks where no process has it. */
-export type TopologyOrPlan = { readonly topology: ProcessTopology } | { readonly plan: PlanOfRanks }
+/** The plan for a process's ranks where no process has the whole topology. */
+interface PlacedPart {
+  readonly plan: PlanOfRanks
+  /** Process index of the rank of every number. */
+  readonly placement: Int32Array
+}
+
+/** The whole topology, or the plan for this process's ranks. */
+export type TopologyOrPlan = { readonly topology: ProcessTopology } | PlacedPart
 
 export interface NeighborhoodOptions {
   readonly strategy: Strategy
@@ -53,7 +60,9 @@ export class Neighborhood {
   /** Undefined where no process has it. */
   #topology: ProcessTopology | undefined
   readonly #part: PlanOfRanks | undefined
-  /** The same in ranks, while it is in use: it takes memory for all ranks. */
+  /** Of the ranks of the part, until it has been lowered. */
+  #placement: Int32Array | undefined
+  /** The same part in ranks, while it is in use: it takes memory for all ranks. */
   #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
@@ -67,12 +76,23 @@ export class Neighborhood {
     this.#machine = machine
     if ('plan' in given) {
       this.#part = given.plan
+      this.#placement = given.placement
       return
     }
     this.#topology = given.topology
     state.tables.share('topology', given.topology, (shared) => {
       this.#topology = shared
     })
+  }
+
+  /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
+  get isLocated(): boolean {
+    return this.#part !== undefined
+  }
+
+  /** Whether receive buffers have slots for neighbors that do not exist. */
+  get isGrid(): boolean {
+    return this.#part === undefined && this.#topology!.cart !== null
   }
 
   /** Of a part: with the lists of this process's ranks only. */
@@ -138,9 +158,9 @@ export class Neighborhood {
   }
 
   #programOfPart({ schedule, rankOf }: PlanOfRanks): ProcessProgram {
-    const placement = rankOf.map((rank) => processIndexOf(this.#state, rank))
     const rounds = roundsByPhase(schedule)
-    const program = lowerInRounds(schedule, placement, this.#state.processIndex, rounds)
+    const program = lowerInRounds(schedule, this.#placement!, this.#state.processIndex, rounds)
+    this.#placement = undefined
     return {
       ...program,
       ranks: program.ranks.map((number) => rankOf[number]),

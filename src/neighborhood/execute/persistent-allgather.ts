@@ -130,6 +130,8 @@ class BoundAllgather {
     this.call = {
       signature,
       shared: true,
+      // The init has lowered the plan.
+      unplaced: true,
       run: (_, startExchange) => {
         run(startExchange, () => startExchange.finish(nothing))
         return undefined
@@ -171,6 +173,7 @@ export function neighborAllgatherInit(
   const signature: Signature = { name, type, count }
   const call: CollectiveCall<Buffers, BoundAllgather> = {
     signature,
+    unplaced: neighborhood.isLocated,
     run: (buffers, exchange) => {
       const { program, slots, traffic } = neighborhood
       const store = new UniformStore(program, type, elementSizeBytes(type), count)
@@ -205,6 +208,7 @@ export function neighborAllgathervInit(
   const signature: Signature = { name: 'neighborAllgatherInit', type }
   const call: CollectiveCall<Buffers, BoundAllgather> = {
     signature,
+    unplaced: neighborhood.isLocated,
     run: async (buffers, exchange) => {
       const { program, traffic } = neighborhood
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)

@@ -1,4 +1,3 @@
-import { rangeAt } from '../../base/search.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 
@@ -9,18 +8,6 @@ export function placementOf({ size, processes: { runStart, runProcess } }: CommS
     placement.fill(runProcess[run], runStart[run], runStart[run + 1])
   }
   return placement
-}
-
-/** Process index of one rank of a communicator. */
-export function processIndexOf({ processes: { runStart, runProcess } }: CommState, rank: number): number {
-  return runProcess[rangeAt(runStart, rank)]
-}
-
-/** Node of one rank: that of the machine, or of the process that hosts it. */
-export function nodeIndexOf(state: CommState, machine: Machine | undefined, rank: number): number {
-  if (machine !== undefined) return rangeAt(machine.firstRank, rank)
-  const { processes } = state.processes
-  return state.runtime.layout.nodeOfProcess[processes.at(processIndexOf(state, rank))]
 }
 
 /** Node of every rank: that of the machine, or of the process that hosts it. */

@@ -23,6 +23,7 @@ const maxRetainedBytes = 2 ** 20
  */
 export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly signature: Signature
+  readonly unplaced: boolean
   readonly #neighborhood: Neighborhood
   readonly #type: number
   readonly countElems: number
@@ -33,6 +34,7 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   /** @param type wire code of the elements */
   constructor(neighborhood: Neighborhood, type: number, countElems: number) {
     this.signature = { name: 'neighborAllgather', type, count: countElems }
+    this.unplaced = neighborhood.isLocated
     this.#neighborhood = neighborhood
     this.#type = type
     this.countElems = countElems
@@ -71,11 +73,11 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   }
 
   #result(store: UniformStore, index: number, into: TypedArray | undefined): TypedArray {
-    const { program, slots, topology } = this.#neighborhood
+    const { program, slots, isGrid } = this.#neighborhood
     const size = this.#neighborhood.slotsOf(program.ranks[index]) * this.countElems
     const target = into ?? newArray(this.#type, size)
     if (this.#scratch.isWord) fillRankSlots(slots, index, store, target as unknown as Words)
-    else if (topology.cart === null && this.#scratch.holds(size)) {
+    else if (!isGrid && this.#scratch.holds(size)) {
       fillRankSlots(slots, index, store, this.#scratch.words)
       ;(target as Float64Array).set(this.#scratch.elements(size) as Float64Array)
     } else fillRankSlots(slots, index, store, wordViewOf(target))
