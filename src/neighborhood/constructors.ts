@@ -1,4 +1,4 @@
-import { requireOptions } from '../base/require-options.js'
+import { requireKnownOptions } from '../base/known-options.js'
 import { hashIntegers } from '../comm/calls/signature.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
@@ -31,13 +31,31 @@ export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
 
 export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 
+type Names<O> = Readonly<Record<keyof O, true>>
+const topologyOptions: Names<TopologyOptions> = { signal: true, strategy: true, machine: true, reorder: true }
+const cartOptions: Names<CartOptions> = { ...topologyOptions, periods: true }
+const lists = { sources: true, destinations: true } as const
+const adjacentOptions: Names<AdjacentOptions> = {
+  ...topologyOptions,
+  ...lists,
+  sourceWeights: true,
+  destinationWeights: true,
+  planFrom: true,
+}
+const distGraphOptions: Names<DistGraphOptions> = {
+  ...topologyOptions,
+  ...lists,
+  degrees: true,
+  weights: true,
+}
+
 export function createCart(
   comm: Communicator,
   dims: readonly number[],
   options: CartOptions = {},
 ): Promise<CartCommunicator | null> {
   requireNumbers('createCart', 'dims', dims)
-  requireOptions('createCart', options)
+  requireKnownOptions('createCart', options, cartOptions)
   const shape: CartShape = { dims: [...dims], periods: options.periods ?? Array.from(dims, () => false) }
   checkCartShape(shape)
   const ranks = sizeOf(shape)
@@ -63,6 +81,7 @@ export function createGraph(
   edges: ArrayLike<number>,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator | null> {
+  requireKnownOptions('createGraph', options, topologyOptions)
   requireNumbers('createGraph', 'index', index)
   requireNumbers('createGraph', 'edges', edges)
   const ranks = index.length
@@ -92,6 +111,7 @@ export function createTopology(
   topology: ProcessTopology,
   options: TopologyOptions = {},
 ): Promise<TopologyCommunicator> {
+  requireKnownOptions('createTopology', options, topologyOptions)
   const fingerprint = checkedFingerprint(topology)
   if (topology.ranks !== comm.size) {
     throw new RankweaveError(
@@ -115,7 +135,7 @@ export function createDistGraphAdjacent(
   options: AdjacentOptions,
 ): Promise<TopologyCommunicator> {
   const where = 'createDistGraphAdjacent'
-  requireOptions(where, options)
+  requireKnownOptions(where, options, adjacentOptions)
   const { sources, destinations, sourceWeights, destinationWeights } = options
   requireRanks(where, 'source', sources, comm.size)
   requireRanks(where, 'destination', destinations, comm.size)
@@ -143,7 +163,7 @@ export function createDistGraph(
   options: DistGraphOptions,
 ): Promise<TopologyCommunicator> {
   const where = 'createDistGraph'
-  requireOptions(where, options)
+  requireKnownOptions(where, options, distGraphOptions)
   const { sources, degrees, destinations, weights } = options
   requireRanks(where, 'source', sources, comm.size)
   requireRanks(where, 'destination', destinations, comm.size)

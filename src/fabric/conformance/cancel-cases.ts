@@ -61,7 +61,7 @@ export const cancelCases: readonly ProcessCase[] = [
               await report(before, hasEnded)
               receiver.end('cancel')
             }
-            // A side that nobody touched may not know that its buffer is detached.
+            // A side that no process touched may not know that its buffer is detached.
             for (const side of [sender, receiver]) side.end('cancel')
             await Promise.all([sender.settled, receiver.settled])
             if (receiver.error === undefined) receiver.expectFilled(byteOf(before, n))

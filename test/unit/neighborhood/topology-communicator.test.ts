@@ -113,6 +113,16 @@ describe('createDistGraphAdjacent', () => {
         await refuse('ERR_ARGUMENT', () => world.createCart([1], options))
       }
       const cart = (await world.createCart([1], { periods: [true] }))!
+      const unknown = { planfrom: 'neighbors', sources: [], destinations: [], degrees: [] } as never
+      for (const create of [
+        () => world.createCart([1], unknown),
+        () => world.createGraph([0], [], unknown),
+        () => world.createTopology(cart.topology, unknown),
+        () => world.createDistGraphAdjacent(unknown),
+        () => world.createDistGraph(unknown),
+      ]) {
+        await refuse('ERR_ARGUMENT', create)
+      }
       await refuse('ERR_ARGUMENT', () => cart.neighborAllgather(new Int8Array(1), null as never))
       await refuse('ERR_ARGUMENT', () => cart.neighborAllgatherv(new Int8Array(1), null as never))
       await refuse('ERR_DIMS', () => cart.sub(null as never))

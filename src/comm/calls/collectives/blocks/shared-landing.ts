@@ -55,7 +55,7 @@ export class SharedLanding {
   }
 }
 
-/** The same for one rank, whose blocks nobody else wants: a failure if they do not fit. */
+/** The same for one rank, whose blocks no other rank gets: a failure if they do not fit. */
 export function landingOf(type: number, sizeBytes: number, into: ReceiveBuffer | undefined) {
   const countElems = countOf(type, sizeBytes)
   const error = misfit(type, countElems, into)
