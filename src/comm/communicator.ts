@@ -81,6 +81,7 @@ export class Communicator extends CollectiveCommunicator {
   /**
    * Collective. This handle is unusable at once; operations in flight complete, and the context is released when
    * no message of it is in flight. A synchronous or rendezvous send that no rank has received fails with ERR_COMM_FREED.
+   * Local on a revoked communicator: the process releases it when all of its ranks here have freed it.
    *
    * @see MPI-4.1 §7.4.3
    */

@@ -31,6 +31,12 @@ export abstract class RankCommunicator {
     return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
   }
 
+  /** @internal The same for `free`, which a communicator that has failed accepts. */
+  seatToFree(): CommSeat {
+    this.#requireUnfreed()
+    return { state: this.#state, localIndex: this.#localIndex, rank: this.rank, handle: this }
+  }
+
   /** @internal This rank's mailbox; throws once the communicator cannot be used. */
   mailbox(): Mailbox {
     this.#requireUsable()
@@ -43,8 +49,12 @@ export abstract class RankCommunicator {
     return this.#state.matching
   }
 
-  #requireUsable(): void {
+  #requireUnfreed(): void {
     if (this.#freed) throw new RankweaveError('ERR_COMM_FREED', 'this communicator has been freed')
+  }
+
+  #requireUsable(): void {
+    this.#requireUnfreed()
     const failed = this.#state.failed
     if (failed !== undefined) throw failed
   }

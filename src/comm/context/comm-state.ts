@@ -18,6 +18,7 @@ import { SliceService } from '../table/slice-service.js'
 import { Transfers } from '../transfer/transfers.js'
 import type { PlannedSplit } from './planned-split.js'
 import type { RangeContexts } from './range-contexts.js'
+import { RetiredContext } from './retired-context.js'
 import type { SplitOrigin } from './split/plan/split-call.js'
 
 /** Frames of kinds below this one belong to point-to-point messages. */
@@ -33,12 +34,18 @@ export class CommRuntime extends Runtime<CommState> {
   }
 
   hasFailed(id: ContextId): boolean {
-    return this.router.find(id)?.collectives.hasFailed === true
+    return this.router.hasRetired(id) || this.router.find(id)?.collectives.hasFailed === true
   }
 
   /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   dropContext(id: ContextId): void {
     this.router.close(id)?.releaseTable()
+  }
+
+  /** Drops a communicator that has failed; frames of it that still arrive have no effect. */
+  retireContext(id: ContextId, rest: RetiredContext): void {
+    this.router.find(id)?.releaseTable()
+    this.router.retire(id, rest)
   }
 }
 
@@ -76,6 +83,8 @@ export class CommState implements CommContext, FrameContext {
   #tables: SharedTables | undefined
   #transfers: Transfers | undefined
   #isReleased = false
+  /** Ranks here that have called `free`. */
+  #freedRanks = 0
   #failed: RankweaveError | undefined
 
   /**
@@ -267,6 +276,24 @@ export class CommState implements CommContext, FrameContext {
     this.#matching?.fail(error)
     this.#transfers?.fail(error)
     this.#failCollectives(error)
+    this.#retireIfFreed()
+  }
+
+  /**
+   * A rank here frees it. True when that is all, because it has failed: no collective can be completed on it any more.
+   * When the last rank here does so, the process releases it.
+   */
+  freeIfFailed(): boolean {
+    this.#freedRanks++
+    this.#retireIfFreed()
+    return this.failed !== undefined
+  }
+
+  #retireIfFreed(): void {
+    const { runtime } = this
+    if (this.failed === undefined || runtime.ended !== undefined) return
+    if (this.#freedRanks === this.localRanks.length)
+      runtime.retireContext(this.id, new RetiredContext(runtime, this.#transfers))
   }
 
   peerLost(peer: number, error: RankweaveError): void {

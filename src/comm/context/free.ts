@@ -5,23 +5,28 @@ import { copyOf, type Exchange } from '../calls/exchange.js'
 import { allSent } from '../calls/exchange-patterns.js'
 import type { WaitOptions } from '../process/wait-options.js'
 import type { CommState } from './comm-state.js'
-import type { CommHandle } from './handle.js'
+import type { CommHandle, CommSeat } from './handle.js'
 
 /** The context counter of the world, which `drawCounter` never returns. */
 const worldCounter = 0
 
 interface FreeableHandle extends CommHandle {
+  /** Throws once it has been freed. */
+  seatToFree(): CommSeat
   /** From now on `seat` throws. */
   markFreed(): void
 }
 
 /** Throws on invalid arguments; the method of the communicator turns that into a rejection. */
 export function free(comm: FreeableHandle, options?: WaitOptions): Promise<void> {
-  const { state, localIndex } = comm.seat()
+  const { state, localIndex } = comm.seatToFree()
+  const { ended } = state.runtime
+  if (ended !== undefined) throw ended
   if (state.id.counter === worldCounter) {
     throw new RankweaveError('ERR_ARGUMENT', 'free: the world cannot be freed; free what was made from it')
   }
   comm.markFreed()
+  if (state.freeIfFailed()) return Promise.resolve()
   const reusable = state.collectives.reusableCall()
   const call = reusable instanceof FreeCall ? reusable : new FreeCall(state)
   return state.collectives.call(localIndex, call, undefined, options)

@@ -18,6 +18,11 @@ export interface FrameContext {
   fail(error: RankweaveError): void
 }
 
+/** Takes late frames of a communicator that has been dropped before all of its frames had arrived. */
+export interface RetiredFrames {
+  frame(src: number, header: Int32Array, payload: Uint8Array): void
+}
+
 /** Takes eager messages where they lie in the fabric's memory. */
 export interface EagerSink {
   /** True when the message went to its receive; false, and nothing done, else. */
@@ -40,6 +45,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #contexts = new Map<number, C>()
   /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
+  readonly #retired = new Map<number, RetiredFrames>()
   readonly #services = new Map<number, ServiceHandler>()
   /** The context of the last frame: most often the next one is for the same. */
   #last: C | undefined
@@ -61,6 +67,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
       ended: (error) => {
         for (const context of this.#contexts.values()) context.fail(error)
         this.#early.clear()
+        this.#retired.clear()
       },
     })
   }
@@ -94,6 +101,16 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#contexts.delete(key)
     this.#last = undefined
     return context
+  }
+
+  /** Drops a communicator of which frames may still arrive; `rest` takes them. */
+  retire(id: ContextId, rest: RetiredFrames): void {
+    this.close(id)
+    this.#retired.set(contextKey(id), rest)
+  }
+
+  hasRetired(id: ContextId): boolean {
+    return this.#retired.has(contextKey(id))
   }
 
   onService(kind: number, handler: ServiceHandler): void {
@@ -130,6 +147,11 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     if (context !== undefined) {
       this.#last = context
       context.frame(src, header, payload)
+      return
+    }
+    const retired = this.#retired.get(key)
+    if (retired !== undefined) {
+      retired.frame(src, header, payload)
       return
     }
     // The memory is borrowed: what has to wait is copied.

@@ -30,6 +30,57 @@ describe('free', () => {
       await expect(copy.group()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
     }))
 
+  it('releases a revoked communicator, whatever of it is still in flight', async () => {
+    const into = () => ({ into: new Float64Array(5000) })
+    for (const [seed, bulk, creditBytes] of [
+      [1, true, 2 ** 24],
+      [2, false, 2 ** 24],
+      [3, true, 0],
+      [4, false, 1000],
+    ] as const) {
+      const fabric = local({ processes: 3, seed, bulk, maxPayloadBytes: 512, faults: { delay: 4 } })
+      const kept = await run(
+        async (world: Communicator) => {
+          for (let round = 0; round < 30; round++) {
+            const copy = await world.dup()
+            const aborter = round % world.size
+            const neighbor = (world.rank + 1) % world.size
+            const signal = world.rank === aborter ? AbortSignal.abort() : undefined
+            const started = [
+              () => copy.isend(new Float64Array(1), neighbor).wait(),
+              () => copy.isend(new Float64Array(5000), neighbor).wait(),
+              () => copy.irecv(ANY_SOURCE, 0, into()).wait(),
+              () => copy.bcast(copy.rank === 0 ? new Float64Array(5000) : null, 0, into()),
+              () => copy.barrier(signal === undefined ? {} : { signal }),
+              // In the middle of all that, or after it has been revoked here.
+              () => round % 2 === 0 && copy.free(),
+            ].map(async (start) => start())
+            await Promise.allSettled(started)
+            if (round % 2 === 1) await copy.free()
+          }
+          await world.barrier()
+          // Frames of a pair keep their order: after this, all of the revoked communicators have arrived.
+          await world.alltoall(new Int32Array(world.size))
+          const total = await world.allreduce(Float64Array.of(world.rank), 'sum')
+          expect(total[0]).toBe(15)
+          return contextsOf(world)
+        },
+        { ranks: 6, fabric, creditBytes },
+      )
+      expect(kept).toEqual(new Array(6).fill(1))
+    }
+  })
+
+  it('resolves on a revoked communicator', () =>
+    inWorlds(async (world) => {
+      const copy = await world.dup()
+      await copy.barrier({ signal: AbortSignal.abort() }).catch(() => {})
+      await copy.free()
+      await expect(copy.barrier()).rejects.toMatchObject({ code: 'ERR_COMM_FREED' })
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
   it('rejects the world', () =>
     inWorlds(async (world) => {
       await expect(world.free()).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
