@@ -13,16 +13,22 @@ export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-tex
 
 // schedules
 
-export { ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
+export { NeighborScheduleBuilder, ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
 export {
-  type Collective,
-  type CollectiveSpecification,
+  type NeighborSchedule,
   opKind,
+  type Parameters,
   type Schedule,
   scheduleTag,
-  specificationOf,
+  unnamed,
 } from '../schedule/ir.js'
 export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from '../schedule/lower/lower.js'
+export {
+  type Collective,
+  neighborAllgatherSpecification,
+  type Reductions,
+  type Specification,
+} from '../schedule/specification.js'
 export { type VerifyOptions, verify, verifySlice } from '../schedule/verify/verify.js'
 export {
   type Verification,

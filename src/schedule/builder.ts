@@ -1,58 +1,56 @@
 import { RankweaveError } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import {
-  type Collective,
-  type CollectiveSpecification,
-  opKind,
-  type Schedule,
-  specificationOf,
-} from './ir.js'
-import { addEntry, maxRows, OperationLog } from './operation-log.js'
+import { type NeighborSchedule, opKind, type Parameters, type Schedule, unnamed } from './ir.js'
+import { addEntry, OperationLog } from './operation-log.js'
+import { neighborAllgatherSpecification, type Specification } from './specification.js'
 
 /** A schedule without its operations. */
 export interface ScheduleHeader {
-  readonly collective: Collective
-  readonly topology: ProcessTopology
+  readonly specification: Specification
+  /** Of a neighborhood collective. Default null. */
+  readonly topology?: ProcessTopology | null
   readonly strategy: string
-  readonly parameters: Readonly<Record<string, string | number | boolean>>
-  readonly phases: number
+  readonly parameters?: Parameters
+  /** Least number of phases of the schedule, if it is not to follow from the operations. */
+  readonly phases?: number
 }
 
+/** Phases are below this number. */
+export const maxPhases = 2 ** 24
+
 /**
- * Collects operations in any order and builds the schedule. Open an operation, then add its blocks:
+ * Collects operations in any order and builds the schedule. Open an operation, then add its entries:
  *
  * ```ts
  * builder.send(p, 0, q, scheduleTag.direct).add(p, 0)
  * builder.receive(q, 0, p, scheduleTag.direct).add(p, builder.slot(q, 0))
+ * builder.combine(q, 0, left, right, to)
  * ```
  *
- * Operations of one rank, phase and kind keep the order in which they were opened, which decides what matches; within
- * a phase the schedule lists sends, then receives, then copies. The builder checks ranks, peers and phases; `verify`
- * checks what the operations mean. A builder builds once.
+ * Operations of one rank, phase and class keep the order in which they were opened, which decides what matches and what
+ * a copy or combination reads; within a phase the schedule lists sends, then receives, then copies and combinations.
+ * The builder checks ranks, peers and phases; `verify` checks what the operations mean. A builder builds once.
  */
 export class ScheduleBuilder {
-  readonly specification: CollectiveSpecification
+  readonly specification: Specification
   readonly #head: ScheduleHeader
   readonly #staging: Int32Array
   readonly #log: OperationLog
   #openKind: number = opKind.copy
 
-  /** @throws ERR_SCHEDULE when `phases` is negative, or ranks times phases exceed what a schedule can index. */
+  /** @throws ERR_SCHEDULE when `phases` is not an integer from 0 to 2^24. */
   constructor(head: ScheduleHeader) {
-    const { phases, topology } = head
-    if (!Number.isInteger(phases) || phases < 0) {
-      throw new RankweaveError('ERR_SCHEDULE', `phases must be an integer of at least 0, got ${phases}`)
-    }
-    if (topology.ranks * phases > maxRows) {
+    const { specification, phases = 0 } = head
+    if (!Number.isInteger(phases) || phases < 0 || phases > maxPhases) {
       throw new RankweaveError(
         'ERR_SCHEDULE',
-        `ranks times phases must be at most ${maxRows}, got ${topology.ranks} x ${phases}`,
+        `phases must be an integer from 0 to ${maxPhases}, got ${phases}`,
       )
     }
     this.#head = head
-    this.specification = specificationOf(head.collective, topology)
-    this.#staging = new Int32Array(topology.ranks)
-    this.#log = new OperationLog(topology.ranks, phases)
+    this.specification = specification
+    this.#staging = new Int32Array(specification.ranks)
+    this.#log = new OperationLog(specification.ranks)
   }
 
   /** The place of the l-th block of a rank's receive buffer. */
@@ -70,13 +68,13 @@ export class ScheduleBuilder {
   }
 
   /** Opens a send; add its blocks with the places they are read from. @throws ERR_SCHEDULE */
-  send(rank: number, phase: number, destination: number, tag: number): this {
+  send(rank: number, phase: number, destination: number, tag = 0): this {
     this.#checkPeer(destination)
     return this.#open(rank, phase, opKind.send, destination, tag)
   }
 
   /** Opens a receive; add its blocks with the places they are written to. @throws ERR_SCHEDULE */
-  receive(rank: number, phase: number, source: number, tag: number): this {
+  receive(rank: number, phase: number, source: number, tag = 0): this {
     this.#checkPeer(source)
     return this.#open(rank, phase, opKind.receive, source, tag)
   }
@@ -86,22 +84,42 @@ export class ScheduleBuilder {
     return this.#open(rank, phase, opKind.copy, -1, 0)
   }
 
-  /** Adds a block to the operation opened last. A copy needs both places, a send or receive one. */
+  /** Combines the data of two places in a third: left operand `op` right operand. @throws ERR_SCHEDULE */
+  combine(rank: number, phase: number, left: number, right: number, to: number): this {
+    this.#open(rank, phase, opKind.combine, -1, 0)
+    this.#log.add(unnamed, left, to, right)
+    return this
+  }
+
+  /**
+   * Adds a block, or -1 for a partial result, to the send, receive or copy opened last. A copy needs both places, a send
+   * or receive one.
+   */
   add(block: number, place: number, copyTo = -1): this {
     addEntry(this.#log, this.#openKind, block, place, copyTo)
     return this
   }
 
   build(): Schedule {
-    return Object.freeze({ ...this.#head, staging: this.#staging, ...this.#log.operations() })
+    const { specification, topology = null, strategy, parameters = {}, phases = 0 } = this.#head
+    const operations = this.#log.operations()
+    return Object.freeze({
+      specification,
+      topology,
+      strategy,
+      parameters,
+      staging: this.#staging,
+      ...operations,
+      phases: Math.max(phases, operations.phases),
+    })
   }
 
   #open(rank: number, phase: number, kind: number, peer: number, tag: number): this {
-    const { topology, phases } = this.#head
-    if (!(rank >= 0 && rank < topology.ranks && phase >= 0 && phase < phases)) {
+    const { ranks } = this.specification
+    if (!(rank >= 0 && rank < ranks && phase >= 0 && phase < maxPhases)) {
       throw new RankweaveError(
         'ERR_SCHEDULE',
-        `an operation needs a rank below ${topology.ranks} and a phase below ${phases}, got rank ${rank}, phase ${phase}`,
+        `an operation needs a rank below ${ranks} and a phase below ${maxPhases}, got rank ${rank}, phase ${phase}`,
         { details: { rank, phase } },
       )
     }
@@ -111,8 +129,23 @@ export class ScheduleBuilder {
   }
 
   #checkPeer(peer: number): void {
-    const { ranks } = this.#head.topology
+    const { ranks } = this.specification
     if (peer >= 0 && peer < ranks) return
     throw new RankweaveError('ERR_SCHEDULE', `a peer must be a rank from 0 to ${ranks - 1}, got ${peer}`)
+  }
+}
+
+/** Builds the schedule of a neighbor allgather over a topology. */
+export class NeighborScheduleBuilder extends ScheduleBuilder {
+  readonly #topology: ProcessTopology
+
+  /** @throws ERR_SCHEDULE as the constructor of {@link ScheduleBuilder} */
+  constructor(head: Omit<ScheduleHeader, 'specification'> & { readonly topology: ProcessTopology }) {
+    super({ ...head, specification: neighborAllgatherSpecification(head.topology) })
+    this.#topology = head.topology
+  }
+
+  override build(): NeighborSchedule {
+    return Object.freeze({ ...super.build(), topology: this.#topology })
   }
 }

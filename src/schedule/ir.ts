@@ -1,91 +1,72 @@
 import type { ProcessTopology } from '../topology/process-topology.js'
+import type { Specification } from './specification.js'
 
 /**
- * A collective operation as data: per rank, phases of sends, receives and copies of named blocks (decision 5).
- * Immutable; typed arrays in compressed rows.
+ * A collective operation as data: per rank, phases of sends, receives, copies and combinations of blocks (decision 5).
+ * Immutable; typed arrays in compressed rows. Memory is in proportion to ranks, operations and entries.
  *
- * **Blocks** are named by small integers that all ranks agree on. In a neighbor allgather block b is what rank b
- * contributes, whatever its length.
+ * **Places** are where a rank holds data: places 0 to `own - 1` hold what it contributes (its send buffer), the next
+ * `slots` are the blocks of its receive buffer in order, the next `staging[rank]` are temporary. A place is
+ * written at most once. Whether two places share memory is decided when a schedule is lowered.
  *
- * **Places** are where a rank holds blocks: places 0 to `own - 1` hold what it contributes (its send buffer), the next
- * `slots` are the blocks of its receive buffer in list order, the next `staging[rank]` are temporary. A place is
- * written at most once.
+ * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification, or -1 where
+ * it moves a partial result, which has no name: the combination of several blocks.
  *
  * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
- * then makes its copies in order. So sends of a phase read what the places held when the phase began. A rank enters a
- * phase when it has finished the previous one; there is no barrier between ranks. Order matters among a phase's
- * operations of one kind, not between kinds; the builder and the reader list sends, then receives, then copies.
+ * then copies and combines in order. So sends of a phase read what the places held when the phase began. A rank enters a
+ * phase when it has finished the one before; phases in which it has no operation take no memory. There is no
+ * barrier between ranks. Order matters among a phase's sends, among its receives, and among its copies and
+ * combinations; the builder and the reader list sends, then receives, then the others.
  *
  * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in the
- * order of the operations. Both list the same blocks in the same order.
+ * order of the operations. Both list the same blocks in the same order, partial results as -1.
  */
 export interface Schedule {
-  readonly collective: Collective
-  readonly topology: ProcessTopology
+  readonly specification: Specification
+  /** The topology of a neighborhood collective; null for others. */
+  readonly topology: ProcessTopology | null
+  /** Who made it: a strategy of neighborhood collectives, or the id of an algorithm. */
   readonly strategy: string
-  /** The parameters of the strategy, e.g. `{ k: 4, theta: 4, mode: 'aware' }`. For readers and exports. */
-  readonly parameters: Readonly<Record<string, string | number | boolean>>
+  /** With what settings, e.g. `{ k: 4, theta: 4, mode: 'aware' }`. For readers and exports. */
+  readonly parameters: Parameters
+  /** Phases are below this number. */
   readonly phases: number
   /** Temporary places of every rank. Length `ranks`. */
   readonly staging: Int32Array
-  /** Operations of rank r in phase f: `opStart[r * phases + f]` up to the next. Length `ranks * phases + 1`. */
+  /** Operations of rank r, by phase: `opStart[r]` up to the next. Length `ranks + 1`. */
   readonly opStart: Int32Array
+  readonly opPhase: Int32Array
   readonly opKind: Uint8Array
-  /** Destination of a send, source of a receive, -1 for a copy. */
+  /** Destination of a send, source of a receive, -1 otherwise. */
   readonly opPeer: Int32Array
+  /** 0 of copies and combinations. */
   readonly opTag: Int32Array
-  /** Entries (blocks) of every operation. Length `ops + 1`. */
+  /** Entries of every operation. Length `ops + 1`. */
   readonly entryStart: Int32Array
+  /** The block moved; -1 for a partial result and in a combination. */
   readonly entryBlock: Int32Array
-  /** Place read (send, copy). -1 for a receive. */
+  /** Place read: of a combination, the left operand. -1 for a receive. */
   readonly entryFrom: Int32Array
-  /** Place written (receive, copy). -1 for a send. */
+  /** Place of the right operand; -1 unless it is a combination. Of length 0 in a schedule without combinations. */
+  readonly entryRight: Int32Array
+  /** Place written. -1 for a send. */
   readonly entryTo: Int32Array
 }
 
-export type Collective = 'neighbor-allgather'
+export type Parameters = Readonly<Record<string, string | number | boolean>>
 
-export const opKind = { send: 0, receive: 1, copy: 2 } as const
+/** A schedule of a neighborhood collective. */
+export interface NeighborSchedule extends Schedule {
+  readonly topology: ProcessTopology
+}
+
+/** A combination stores left operand `op` right operand in a new place. */
+export const opKind = { send: 0, receive: 1, copy: 2, combine: 3 } as const
+
+/** Names a partial result in an entry. */
+export const unnamed = -1
 
 /**
  * Tags distinguish messages of a pair. Strategies with several of one kind per pair encode the step above these values.
  */
 export const scheduleTag = { exchange: 0, combined: 1, direct: 2 } as const
-
-/**
- * What every rank holds before and must hold afterwards. `ownBlock` names the blocks of places 0 to `own - 1`,
- * `slotBlock` those that the receive buffer must end with, in order.
- */
-export interface CollectiveSpecification {
-  readonly ownStart: Int32Array
-  readonly ownBlock: Int32Array
-  readonly slotStart: Int32Array
-  readonly slotBlock: Int32Array
-}
-
-/** The specification of a collective over a topology: a function of these two alone. */
-export function specificationOf(collective: Collective, topology: ProcessTopology): CollectiveSpecification {
-  switch (collective) {
-    case 'neighbor-allgather':
-      return {
-        ownStart: upTo(topology.ranks + 1),
-        ownBlock: upTo(topology.ranks),
-        slotStart: topology.inStart,
-        slotBlock: topology.inRank,
-      }
-  }
-}
-
-/** 0 to count - 1; `Int32Array.from` takes over ten times as long. */
-function upTo(count: number): Int32Array {
-  const numbers = new Int32Array(count)
-  for (let i = 0; i < count; i++) numbers[i] = i
-  return numbers
-}
-
-/** Blocks are named 0 to this minus one. */
-export function blockCount(specification: CollectiveSpecification): number {
-  let last = -1
-  for (const block of specification.ownBlock) if (block > last) last = block
-  return last + 1
-}

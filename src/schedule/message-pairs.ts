@@ -1,21 +1,26 @@
 import { opKind, type Schedule } from './ir.js'
-import { rowOfOperations } from './walk.js'
+import { rankOfOperations } from './walk.js'
 
 /**
  * Matches sends with receives: first in, first out per (source, destination, tag). Peers must be in range; all else may
  * be wrong.
  *
- * @returns the partner of every operation, -1 for copies and for operations without a match.
+ * @param ranks the rank of every operation
+ * @returns the partner of every operation, -1 for copies, combinations and for operations without a match.
  */
-export function pairMessages(schedule: Schedule, rows: Int32Array = rowOfOperations(schedule)): Int32Array {
-  const { opPeer, opTag, phases, topology } = schedule
+export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOperations(schedule)): Int32Array {
+  const { opPeer, opTag, specification } = schedule
   const partner = new Int32Array(opPeer.length).fill(-1)
-  const rankOf = (op: number): number => Math.floor(rows[op] / phases)
+  const rankOf = (op: number): number => ranks[op]
 
   // Both lists by (destination, source, order); operations are already stored by rank and order.
-  const sends = stableSort(operationsOfKind(schedule, opKind.send), (op) => opPeer[op], topology.ranks)
-  const bySource = stableSort(operationsOfKind(schedule, opKind.receive), (op) => opPeer[op], topology.ranks)
-  const receives = stableSort(bySource, rankOf, topology.ranks)
+  const sends = stableSort(operationsOfKind(schedule, opKind.send), (op) => opPeer[op], specification.ranks)
+  const bySource = stableSort(
+    operationsOfKind(schedule, opKind.receive),
+    (op) => opPeer[op],
+    specification.ranks,
+  )
+  const receives = stableSort(bySource, rankOf, specification.ranks)
 
   const byTag = (a: number, b: number): number => opTag[a] - opTag[b] || a - b
   let s = 0

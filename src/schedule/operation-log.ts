@@ -1,51 +1,76 @@
 import { GrowingInt32Array } from '../base/growing-array.js'
 import { opKind, type Schedule } from './ir.js'
 
-/** The operations of a schedule. */
+/** The operations of a schedule, and how many phases they need. */
 export type Operations = Pick<
   Schedule,
-  'opStart' | 'opKind' | 'opPeer' | 'opTag' | 'entryStart' | 'entryBlock' | 'entryFrom' | 'entryTo'
+  | 'phases'
+  | 'opStart'
+  | 'opPhase'
+  | 'opKind'
+  | 'opPeer'
+  | 'opTag'
+  | 'entryStart'
+  | 'entryBlock'
+  | 'entryFrom'
+  | 'entryRight'
+  | 'entryTo'
 >
 
-const kinds = 3
-
-/** Rows of operations that can be indexed: ranks times phases. */
-export const maxRows = Math.floor(0x7fffffff / kinds) - 1
+/** Sends, then receives, then copies and combinations, which keep their order. */
+const classes = 3
+const classOf = (kind: number): number => (kind < opKind.copy ? kind : opKind.copy)
 
 /**
- * Operations appended in any order and returned by rank, phase and kind (sends, receives, copies); those of one rank,
- * phase and kind keep their order. Nothing is checked.
+ * Operations appended in any order and returned by rank, phase and class (sends, receives, copies and combinations);
+ * those of one rank, phase and class keep their order. Nothing is checked.
  */
 export class OperationLog {
-  readonly #rows: number
-  readonly #phases: number
-  readonly #keys = new GrowingInt32Array(1024)
+  readonly #ranks: number
+  readonly #rankOf = new GrowingInt32Array(1024)
+  readonly #phaseOf = new GrowingInt32Array(1024)
+  readonly #kinds = new GrowingInt32Array(1024)
   readonly #peers = new GrowingInt32Array(1024)
   readonly #tags = new GrowingInt32Array(1024)
   readonly #entryStarts = new GrowingInt32Array(1024)
   readonly #blocks = new GrowingInt32Array(4096)
   readonly #froms = new GrowingInt32Array(4096)
   readonly #tos = new GrowingInt32Array(4096)
+  /** Empty until the first combination; then one per entry. */
+  readonly #rights = new GrowingInt32Array(16)
   #isSorted = true
-  #lastKey = -1
+  #lastRank = -1
+  #lastPhase = -1
+  #lastClass = -1
+  #phases = 0
 
-  constructor(ranks: number, phases: number) {
-    this.#rows = ranks * phases
-    this.#phases = phases
+  constructor(ranks: number) {
+    this.#ranks = ranks
   }
 
   open(rank: number, phase: number, kind: number, peer: number, tag: number): void {
-    const key = (rank * this.#phases + phase) * kinds + kind
-    if (key < this.#lastKey) this.#isSorted = false
-    this.#lastKey = key
-    this.#keys.push(key)
+    const classOfKind = classOf(kind)
+    const isInOrder =
+      rank > this.#lastRank ||
+      (rank === this.#lastRank &&
+        (phase > this.#lastPhase || (phase === this.#lastPhase && classOfKind >= this.#lastClass)))
+    if (!isInOrder) this.#isSorted = false
+    this.#lastRank = rank
+    this.#lastPhase = phase
+    this.#lastClass = classOfKind
+    if (phase >= this.#phases) this.#phases = phase + 1
+    this.#rankOf.push(rank)
+    this.#phaseOf.push(phase)
+    this.#kinds.push(kind)
     this.#peers.push(peer)
     this.#tags.push(tag)
     this.#entryStarts.push(this.#blocks.length)
   }
 
   /** Adds an entry to the operation opened last. */
-  add(block: number, from: number, to: number): void {
+  add(block: number, from: number, to: number, right = -1): void {
+    if (right >= 0) while (this.#rights.length < this.#blocks.length) this.#rights.push(-1)
+    if (right >= 0 || this.#rights.length > 0) this.#rights.push(right)
     this.#blocks.push(block)
     this.#froms.push(from)
     this.#tos.push(to)
@@ -54,62 +79,90 @@ export class OperationLog {
   /** Ends the log. */
   operations(): Operations {
     this.#entryStarts.push(this.#blocks.length)
-    const bucketStart = new Int32Array(this.#rows * kinds + 1)
-    for (const key of this.#keys.view()) bucketStart[key + 1]++
-    for (let b = 1; b < bucketStart.length; b++) bucketStart[b] += bucketStart[b - 1]
-    const opStart = new Int32Array(this.#rows + 1)
-    for (let row = 0; row <= this.#rows; row++) opStart[row] = bucketStart[row * kinds]
-    return { opStart, ...(this.#isSorted ? this.#asAppended() : this.#byKey(bucketStart)) }
+    const ranks = this.#rankOf.view()
+    const opStart = new Int32Array(this.#ranks + 1)
+    for (const rank of ranks) opStart[rank + 1]++
+    for (let rank = 0; rank < this.#ranks; rank++) opStart[rank + 1] += opStart[rank]
+    const columns = this.#isSorted ? this.#asAppended() : this.#inOrder(opStart)
+    return { phases: this.#phases, opStart, ...columns }
   }
 
   #asAppended() {
     return {
-      opKind: Uint8Array.from(this.#keys.view(), (key) => key % kinds),
+      opPhase: this.#phaseOf.toArray(),
+      opKind: Uint8Array.from(this.#kinds.view()),
       opPeer: this.#peers.toArray(),
       opTag: this.#tags.toArray(),
       entryStart: this.#entryStarts.toArray(),
       entryBlock: this.#blocks.toArray(),
       entryFrom: this.#froms.toArray(),
+      entryRight: this.#rights.toArray(),
       entryTo: this.#tos.toArray(),
     }
   }
 
-  /** A stable counting sort. Overwrites `bucketStart`. */
-  #byKey(bucketStart: Int32Array) {
-    const keys = this.#keys.view()
+  #inOrder(opStart: Int32Array) {
+    const order = this.#order(opStart)
     const starts = this.#entryStarts.view()
-    const order = new Int32Array(keys.length)
-    for (let op = 0; op < keys.length; op++) order[bucketStart[keys[op]]++] = op
-
+    const hasCombinations = this.#rights.length > 0
+    const entries = this.#blocks.length
     const columns = {
-      opKind: new Uint8Array(keys.length),
-      opPeer: new Int32Array(keys.length),
-      opTag: new Int32Array(keys.length),
-      entryStart: new Int32Array(keys.length + 1),
-      entryBlock: new Int32Array(this.#blocks.length),
-      entryFrom: new Int32Array(this.#blocks.length),
-      entryTo: new Int32Array(this.#blocks.length),
+      opPhase: new Int32Array(order.length),
+      opKind: new Uint8Array(order.length),
+      opPeer: new Int32Array(order.length),
+      opTag: new Int32Array(order.length),
+      entryStart: new Int32Array(order.length + 1),
+      entryBlock: new Int32Array(entries),
+      entryFrom: new Int32Array(entries),
+      entryRight: new Int32Array(hasCombinations ? entries : 0),
+      entryTo: new Int32Array(entries),
     }
+    const [phases, kinds] = [this.#phaseOf.view(), this.#kinds.view()]
     const [peers, tags] = [this.#peers.view(), this.#tags.view()]
     const [blocks, froms, tos] = [this.#blocks.view(), this.#froms.view(), this.#tos.view()]
+    const rights = this.#rights.view()
     let entry = 0
     for (let op = 0; op < order.length; op++) {
       const appended = order[op]
-      columns.opKind[op] = keys[appended] % kinds
+      columns.opPhase[op] = phases[appended]
+      columns.opKind[op] = kinds[appended]
       columns.opPeer[op] = peers[appended]
       columns.opTag[op] = tags[appended]
       for (let e = starts[appended]; e < starts[appended + 1]; e++, entry++) {
         columns.entryBlock[entry] = blocks[e]
         columns.entryFrom[entry] = froms[e]
         columns.entryTo[entry] = tos[e]
+        if (hasCombinations) columns.entryRight[entry] = rights[e]
       }
       columns.entryStart[op + 1] = entry
     }
     return columns
   }
+
+  /** Stable counting sorts by class, then phase, then rank. */
+  #order(opStart: Int32Array): Int32Array {
+    const [ranks, phases, kinds] = [this.#rankOf.view(), this.#phaseOf.view(), this.#kinds.view()]
+    const count = kinds.length
+    const byClass = new Int32Array(count)
+    const next = new Int32Array(classes + 1)
+    for (const kind of kinds) next[classOf(kind) + 1]++
+    for (let c = 0; c < classes; c++) next[c + 1] += next[c]
+    for (let op = 0; op < count; op++) byClass[next[classOf(kinds[op])]++] = op
+
+    const byPhase = new Int32Array(count)
+    const nextOfPhase = new Int32Array(this.#phases + 1)
+    for (const phase of phases) nextOfPhase[phase + 1]++
+    for (let phase = 0; phase < this.#phases; phase++) nextOfPhase[phase + 1] += nextOfPhase[phase]
+    for (const op of byClass) byPhase[nextOfPhase[phases[op]]++] = op
+
+    const byRank = byClass
+    const nextOfRank = opStart.slice()
+    for (const op of byPhase) byRank[nextOfRank[ranks[op]]++] = op
+    return byRank
+  }
 }
 
-/** Adds an entry of an operation: sends only read, receives only write. */
+/** Adds an entry of a send, receive or copy: sends only read, receives only write. */
 export function addEntry(
   log: OperationLog,
   kind: number,

@@ -1,11 +1,11 @@
-import type { Schedule } from './ir.js'
+import type { NeighborSchedule } from './ir.js'
 
 /**
  * Some ranks of a schedule. In its topology and operations the other ranks are empty, so it cannot be run;
  * `verifySlice` reports what can be proved of it.
  */
 export interface ScheduleSlice {
-  readonly schedule: Schedule
+  readonly schedule: NeighborSchedule
   /** Ascending. */
   readonly ranks: Int32Array
   /** The hash of the whole topology, from the header. */

@@ -8,20 +8,21 @@ export function operationKind(schedule: Schedule, op: number): OperationKind {
   return kindNames[schedule.opKind[op]]
 }
 
-/** Operations of a rank in all phases: a half-open range. */
-export function operationsOfRank(schedule: Schedule, rank: number): readonly [from: number, to: number] {
-  const { opStart, phases } = schedule
-  return [opStart[rank * phases], opStart[(rank + 1) * phases]]
+/** Whether an operation is a send or a receive. */
+export function isMessage(schedule: Schedule, op: number): boolean {
+  return schedule.opKind[op] <= opKind.receive
 }
 
-/** Operations of a rank in a phase: a half-open range. */
-export function operationsOfPhase(
-  schedule: Schedule,
-  rank: number,
-  phase: number,
-): readonly [from: number, to: number] {
-  const row = rank * schedule.phases + phase
-  return [schedule.opStart[row], schedule.opStart[row + 1]]
+/** Operations of a rank in all phases: a half-open range. */
+export function operationsOfRank(schedule: Schedule, rank: number): readonly [from: number, to: number] {
+  return [schedule.opStart[rank], schedule.opStart[rank + 1]]
+}
+
+/** The end of the operations from `op` on, before `end`, that are in the same phase. */
+export function endOfPhase({ opPhase }: Schedule, op: number, end: number): number {
+  let next = op + 1
+  while (next < end && opPhase[next] === opPhase[op]) next++
+  return next
 }
 
 /** Visits every operation by rank, then phase, then list order. */
@@ -29,20 +30,60 @@ export function forEachOperation(
   schedule: Schedule,
   visit: (op: number, rank: number, phase: number) => void,
 ): void {
-  const { opStart, phases, topology } = schedule
-  for (let rank = 0, row = 0; rank < topology.ranks; rank++) {
-    for (let phase = 0; phase < phases; phase++, row++) {
-      for (let op = opStart[row]; op < opStart[row + 1]; op++) visit(op, rank, phase)
-    }
+  const { opStart, opPhase } = schedule
+  for (let rank = 0; rank + 1 < opStart.length; rank++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) visit(op, rank, opPhase[op])
   }
 }
 
-/** The row of every operation, `rank * phases + phase`. Length: operations. */
-export function rowOfOperations(schedule: Schedule): Int32Array {
+/** The rank of every operation. Length: operations. */
+export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Array {
+  const ranks = new Int32Array(kinds.length)
+  for (let rank = 0; rank + 1 < opStart.length; rank++) ranks.fill(rank, opStart[rank], opStart[rank + 1])
+  return ranks
+}
+
+/** The phases of every rank in which it has operations, one row each: by rank, then phase. */
+export interface PhaseRows {
+  /** Operations of a row: `opStart[row]` up to the next. Length rows + 1. */
+  readonly opStart: Int32Array
+  readonly rank: Int32Array
+  readonly phase: Int32Array
+  /** The row of every operation. */
+  readonly ofOperation: Int32Array
+}
+
+export function phaseRows(schedule: Schedule): PhaseRows {
+  const { opStart, opPhase } = schedule
+  const ofOperation = new Int32Array(opPhase.length)
+  let rows = 0
+  forEachPhase(schedule, (_, op, end) => ofOperation.fill(rows++, op, end))
+  const start = new Int32Array(rows + 1)
+  const rank = new Int32Array(rows)
+  const phase = new Int32Array(rows)
+  let row = 0
+  forEachPhase(schedule, (of, op) => {
+    start[row] = op
+    rank[row] = of
+    phase[row++] = opPhase[op]
+  })
+  start[rows] = opStart[opStart.length - 1]
+  return { opStart: start, rank, phase, ofOperation }
+}
+
+/** Visits the operations of every rank phase by phase: a half-open range. */
+export function forEachPhase(
+  schedule: Schedule,
+  visit: (rank: number, op: number, end: number) => void,
+): void {
   const { opStart } = schedule
-  const rows = new Int32Array(schedule.opKind.length)
-  for (let row = 0; row + 1 < opStart.length; row++) rows.fill(row, opStart[row], opStart[row + 1])
-  return rows
+  for (let rank = 0; rank + 1 < opStart.length; rank++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; ) {
+      const end = endOfPhase(schedule, op, opStart[rank + 1])
+      visit(rank, op, end)
+      op = end
+    }
+  }
 }
 
 /** The messages of a schedule, and their blocks, counted once per message that carries them. */

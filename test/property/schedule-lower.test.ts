@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ScheduleBuilder } from '../../src/schedule/builder.js'
-import { opKind, type Schedule } from '../../src/schedule/ir.js'
+import { NeighborScheduleBuilder } from '../../src/schedule/builder.js'
+import { type NeighborSchedule, opKind } from '../../src/schedule/ir.js'
 import { lower, lowerProcess } from '../../src/schedule/lower/lower.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation } from '../../src/schedule/walk.js'
@@ -10,7 +10,7 @@ import { plans } from '../support/random-plans.js'
 import { cases } from '../support/soak.js'
 
 /** Runs the lowered schedule with payloads that name their origin and compares with the definition. */
-function run(schedule: Schedule, placement: Int32Array, processes: number) {
+function run(schedule: NeighborSchedule, placement: Int32Array, processes: number) {
   const lowered = lower(schedule, placement, processes)
   const result = interpret(lowered, (rank, place) => `${rank}.${place}`)
   const { ranks, inStart, inRank } = schedule.topology
@@ -23,14 +23,14 @@ function run(schedule: Schedule, placement: Int32Array, processes: number) {
 }
 
 /** The same operations with idle phases between, as many as each rank likes: messages no longer share phases. */
-function withIdlePhases(schedule: Schedule, idle: readonly number[]): Schedule {
+function withIdlePhases(schedule: NeighborSchedule, idle: readonly number[]): NeighborSchedule {
   const phaseOf = (rank: number, phase: number): number => {
     let at = phase
     for (let f = 0; f <= phase; f++) at += idle[(rank * schedule.phases + f) % idle.length]
     return at
   }
   const most = Math.max(0, ...idle)
-  const builder = new ScheduleBuilder({ ...schedule, phases: schedule.phases * (most + 1) })
+  const builder = new NeighborScheduleBuilder({ ...schedule, phases: schedule.phases * (most + 1) })
   for (let rank = 0; rank < schedule.topology.ranks; rank++) builder.stage(rank, schedule.staging[rank])
   forEachOperation(schedule, (op, rank, phase) => {
     const at = phaseOf(rank, phase)

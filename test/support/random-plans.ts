@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
-import type { Schedule } from '../../src/schedule/ir.js'
+import type { NeighborSchedule } from '../../src/schedule/ir.js'
 import { multigraphs, topologyOf } from './multigraphs.js'
 
 const strategies: fc.Arbitrary<Strategy> = fc.oneof(
@@ -20,7 +20,7 @@ const strategies: fc.Arbitrary<Strategy> = fc.oneof(
 )
 
 /** Plans of random multigraphs, some of them dense enough for friends, by every strategy. */
-export const plans: fc.Arbitrary<Schedule> = fc
+export const plans: fc.Arbitrary<NeighborSchedule> = fc
   .record({
     graph: multigraphs,
     strategy: strategies,

@@ -1,6 +1,6 @@
-import { ScheduleBuilder } from '../../src/schedule/builder.js'
+import { NeighborScheduleBuilder } from '../../src/schedule/builder.js'
 import { formatSchedule } from '../../src/schedule/file/format-schedule.js'
-import type { Schedule } from '../../src/schedule/ir.js'
+import type { NeighborSchedule } from '../../src/schedule/ir.js'
 
 /** A schedule file as plain objects, to be changed by hand. */
 export interface ScheduleLines {
@@ -22,7 +22,7 @@ export interface PhaseObject {
   copy: { blocks: number[]; read: number[]; write: number[] }[]
 }
 
-export function linesOf(schedule: Schedule): ScheduleLines {
+export function linesOf(schedule: NeighborSchedule): ScheduleLines {
   const [header, ...ranks] = Array.from(formatSchedule(schedule), (line) => JSON.parse(line))
   const nothing = { send: [], receive: [], copy: [] }
   for (const rank of ranks) {
@@ -39,8 +39,8 @@ export function textOf({ header, ranks }: ScheduleLines): string {
 }
 
 /** The schedule that the lines describe, without going through the reader. */
-export function scheduleOf({ header, ranks }: ScheduleLines, original: Schedule): Schedule {
-  const builder = new ScheduleBuilder({ ...original, phases: header.phases })
+export function scheduleOf({ header, ranks }: ScheduleLines, original: NeighborSchedule): NeighborSchedule {
+  const builder = new NeighborScheduleBuilder({ ...original, phases: header.phases })
   for (const { rank, staging, phases } of ranks) {
     builder.stage(rank, staging)
     phases.forEach(({ send, receive, copy }, phase) => {

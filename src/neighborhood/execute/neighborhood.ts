@@ -3,6 +3,7 @@ import type { CommState } from '../../comm/context/comm-state.js'
 import type { Machine } from '../../machine/machine.js'
 import { lowerInRounds, type ProcessProgram } from '../../schedule/lower/lower.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
+import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -196,9 +197,11 @@ export class Neighborhood {
       const cached = plans.planFor(this.topology, this.strategy, nodeOf)
       this.#cached = cached
       const { schedule, ...others } = cached.plan
-      const { topology: _, ...tables } = schedule
+      const { topology: _, specification: __, ...tables } = schedule
       this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
-        cached.replace({ ...shared, schedule: { ...shared.schedule, topology: this.topology } })
+        const { topology } = this
+        const specification = neighborAllgatherSpecification(topology)
+        cached.replace({ ...shared, schedule: { ...shared.schedule, specification, topology } })
       })
     }
     return this.#cached

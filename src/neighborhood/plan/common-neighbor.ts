@@ -1,5 +1,5 @@
-import { ScheduleBuilder } from '../../schedule/builder.js'
-import { type Schedule, scheduleTag } from '../../schedule/ir.js'
+import { NeighborScheduleBuilder, type ScheduleBuilder } from '../../schedule/builder.js'
+import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { transposeRows } from '../../topology/compressed-rows.js'
 import { type FriendGroups, partBounds } from '../../topology/friends/friend-groups.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
@@ -29,11 +29,10 @@ export function commonNeighborSchedule(
   groups: FriendGroups,
   options: CombiningOptions = {},
   ranks: Iterable<number> = Array(topology.ranks).keys(),
-): Schedule {
+): NeighborSchedule {
   const { dedupe = true, elide = true } = options
   const { k, theta, mode } = groups
-  const builder = new ScheduleBuilder({
-    collective: 'neighbor-allgather',
+  const builder = new NeighborScheduleBuilder({
     topology,
     strategy: 'common-neighbor',
     parameters: { k, theta, mode, dedupe, elide },

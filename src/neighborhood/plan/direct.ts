@@ -1,5 +1,5 @@
-import { ScheduleBuilder } from '../../schedule/builder.js'
-import { type Schedule, scheduleTag } from '../../schedule/ir.js'
+import { NeighborScheduleBuilder } from '../../schedule/builder.js'
+import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
@@ -14,15 +14,8 @@ import { ownPlace, ReceiveSlots } from './receive-slots.js'
 export function directSchedule(
   topology: ProcessTopology,
   ranks: Iterable<number> = Array(topology.ranks).keys(),
-): Schedule {
-  const phases = 1
-  const builder = new ScheduleBuilder({
-    collective: 'neighbor-allgather',
-    topology,
-    strategy: 'direct',
-    parameters: {},
-    phases,
-  })
+): NeighborSchedule {
+  const builder = new NeighborScheduleBuilder({ topology, strategy: 'direct', phases: 1 })
   const out = distinctOut(topology)
   const slots = new ReceiveSlots(builder, topology)
   for (const rank of ranks) {

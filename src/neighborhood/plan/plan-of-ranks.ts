@@ -1,4 +1,5 @@
-import type { Schedule } from '../../schedule/ir.js'
+import type { NeighborSchedule } from '../../schedule/ir.js'
+import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import type { FriendGroups } from '../../topology/friends/friend-groups.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -16,7 +17,7 @@ export interface PlanOfRanks {
   /** The numbers of the ranks that it is for, ascending. */
   readonly own: Int32Array
   /** In numbers. Its topology has the lists of `own` only. */
-  readonly schedule: Schedule
+  readonly schedule: NeighborSchedule
   /** In numbers. */
   readonly groups: Grouping | null
   readonly planMs: number
@@ -25,18 +26,19 @@ export interface PlanOfRanks {
 /** The same plan in ranks: O(ranks) memory. */
 export function planInRanks(plan: PlanOfRanks): Plan {
   const { ranks, rankOf, own, schedule, groups, planMs } = plan
-  const { phases, topology } = schedule
+  const topology = topologyInRanks(ranks, rankOf, schedule.topology)
   const staging = new Int32Array(ranks)
   for (const [number, rank] of rankOf.entries()) staging[rank] = schedule.staging[number]
   return {
     schedule: {
       ...schedule,
-      topology: topologyInRanks(ranks, rankOf, topology),
+      specification: neighborAllgatherSpecification(topology),
+      topology,
       staging,
-      opStart: startsInRanks(ranks, rankOf, schedule.opStart, phases),
+      opStart: startsInRanks(ranks, rankOf, schedule.opStart),
       // -1 is no peer.
       opPeer: schedule.opPeer.map((peer) => (peer < 0 ? peer : rankOf[peer])),
-      entryBlock: schedule.entryBlock.map((block) => rankOf[block]),
+      entryBlock: schedule.entryBlock.map((block) => (block < 0 ? block : rankOf[block])),
     },
     groups: groups === null ? null : { ...groups, ...groupsInRanks(ranks, rankOf, groups) },
     planMs,
@@ -65,15 +67,10 @@ function topologyInRanks(ranks: number, rankOf: Int32Array, topology: ProcessTop
   }
 }
 
-/** Starts of the rows of all ranks, `rows` each, from those of numbers; the others are empty. */
-function startsInRanks(ranks: number, rankOf: Int32Array, starts: Int32Array, rows = 1): Int32Array {
-  const all = new Int32Array(ranks * rows + 1)
-  for (const [number, rank] of rankOf.entries()) {
-    for (let row = 0; row < rows; row++) {
-      const at = number * rows + row
-      all[rank * rows + row + 1] = starts[at + 1] - starts[at]
-    }
-  }
-  for (let row = 0; row + 1 < all.length; row++) all[row + 1] += all[row]
+/** Starts of the rows of all ranks from those of numbers; the others are empty. */
+function startsInRanks(ranks: number, rankOf: Int32Array, starts: Int32Array): Int32Array {
+  const all = new Int32Array(ranks + 1)
+  for (const [number, rank] of rankOf.entries()) all[rank + 1] = starts[number + 1] - starts[number]
+  for (let rank = 0; rank < ranks; rank++) all[rank + 1] += all[rank]
   return all
 }

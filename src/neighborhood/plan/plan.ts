@@ -1,6 +1,6 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
-import { opKind, type Schedule } from '../../schedule/ir.js'
+import { type NeighborSchedule, opKind } from '../../schedule/ir.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
@@ -44,7 +44,7 @@ function scheduleOf(
   topology: ProcessTopology,
   strategy: Strategy,
   options: PlanOptions,
-): { readonly schedule: Schedule; readonly groups: Grouping | null } {
+): { readonly schedule: NeighborSchedule; readonly groups: Grouping | null } {
   switch (strategy.kind) {
     case 'direct':
       return { schedule: directSchedule(topology), groups: null }
@@ -79,7 +79,7 @@ function nodesOf(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array | 
  * @throws ERR_ARGUMENT nodes for another number of ranks
  */
 export function planStatistics({ schedule, groups }: Plan, nodeOf: Int32Array | null = null): PlanStatistics {
-  const { topology, phases } = schedule
+  const { topology } = schedule
   const { ranks } = topology
   if (nodeOf !== null && nodeOf.length !== ranks)
     throw new RankweaveError(
@@ -92,7 +92,7 @@ export function planStatistics({ schedule, groups }: Plan, nodeOf: Int32Array | 
   let volumeBlocks = 0
   for (let rank = 0; rank < ranks; rank++) {
     let sends = 0
-    for (let op = schedule.opStart[rank * phases]; op < schedule.opStart[(rank + 1) * phases]; op++) {
+    for (let op = schedule.opStart[rank]; op < schedule.opStart[rank + 1]; op++) {
       if (schedule.opKind[op] !== opKind.send) continue
       sends++
       volumeBlocks += schedule.entryStart[op + 1] - schedule.entryStart[op]

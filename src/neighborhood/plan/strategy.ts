@@ -1,4 +1,4 @@
-import type { Schedule } from '../../schedule/ir.js'
+import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { GroupingEngine } from '../../topology/friends/grouping-options.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 
@@ -34,7 +34,7 @@ export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
 
 /** A schedule and how it was made. */
 export interface Plan {
-  readonly schedule: Schedule
+  readonly schedule: NeighborSchedule
   /** The friend groups behind a common-neighbor plan. */
   readonly groups: Grouping | null
   readonly planMs: number

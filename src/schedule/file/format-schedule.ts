@@ -1,21 +1,26 @@
-import { opKind, type Schedule } from '../ir.js'
-import { operationsOfPhase } from '../walk.js'
+import { type NeighborSchedule, opKind } from '../ir.js'
+import { endOfPhase } from '../walk.js'
 import { headerOf } from './header.js'
 
 /**
  * A schedule as JSON Lines, one string per line without its line end: the header, then every rank. Generated rank by
  * rank, so that the text of a large schedule need not fit in memory. Weights of the topology are left out.
  */
-export function* formatSchedule(schedule: Schedule): Generator<string, void, undefined> {
+export function* formatSchedule(schedule: NeighborSchedule): Generator<string, void, undefined> {
   yield JSON.stringify(headerOf(schedule))
   for (let rank = 0; rank < schedule.topology.ranks; rank++) yield rankLine(schedule, rank)
 }
 
 /** The line of one rank. */
-export function rankLine(schedule: Schedule, rank: number): string {
+export function rankLine(schedule: NeighborSchedule, rank: number): string {
   const { outStart, outRank, inStart, inRank } = schedule.topology
-  const phases: string[] = []
-  for (let phase = 0; phase < schedule.phases; phase++) phases.push(phaseText(schedule, rank, phase))
+  const phases: string[] = new Array(schedule.phases).fill('{}')
+  const to = schedule.opStart[rank + 1]
+  for (let op = schedule.opStart[rank]; op < to; ) {
+    const end = endOfPhase(schedule, op, to)
+    phases[schedule.opPhase[op]] = phaseText(schedule, op, end)
+    op = end
+  }
   return (
     `{"rank":${rank},"out":${numbers(outRank, outStart[rank], outStart[rank + 1])}` +
     `,"in":${numbers(inRank, inStart[rank], inStart[rank + 1])}` +
@@ -23,9 +28,8 @@ export function rankLine(schedule: Schedule, rank: number): string {
   )
 }
 
-function phaseText(schedule: Schedule, rank: number, phase: number): string {
+function phaseText(schedule: NeighborSchedule, first: number, end: number): string {
   const { entryStart, entryBlock, entryFrom, entryTo, opPeer, opTag } = schedule
-  const [first, end] = operationsOfPhase(schedule, rank, phase)
   const send: string[] = []
   const receive: string[] = []
   const copy: string[] = []

@@ -1,7 +1,7 @@
 import { topologyLimits } from '../../topology/limits.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { Schedule } from '../ir.js'
-import { maxRows } from '../operation-log.js'
+import { maxPhases } from '../builder.js'
+import type { NeighborSchedule } from '../ir.js'
 import type { Reject } from './reject.js'
 
 /** The format name in every header, and the version written and read (docs/schedule-format.md). */
@@ -54,7 +54,7 @@ const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: st
     `an integer from 1 to ${topologyLimits.ranks}`,
     (value) => isCount(value) && value !== 0 && (value as number) <= topologyLimits.ranks,
   ],
-  phases: [`an integer from 0 to ${maxCount}`, isCount],
+  phases: [`an integer from 0 to ${maxPhases}`, (value) => isCount(value) && (value as number) <= maxPhases],
   topologyHash: [
     '64 lowercase hexadecimal digits',
     (value) => isText(value) && /^[0-9a-f]{64}$/.test(value as string),
@@ -72,13 +72,13 @@ const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: st
   slice: ['null, or a list of ranks', (value) => value === null || isListOf(isCount)(value)],
 }
 
-export function headerOf(schedule: Schedule): ScheduleFileHeader {
-  const { collective, strategy, parameters, phases, topology } = schedule
+export function headerOf(schedule: NeighborSchedule): ScheduleFileHeader {
+  const { strategy, parameters, phases, topology } = schedule
   const { cart, pairing, ranks } = topology
   return {
     format: formatName,
     version: formatVersion,
-    collective,
+    collective: 'neighbor-allgather',
     strategy,
     parameters: { ...parameters },
     ranks,
@@ -99,8 +99,7 @@ export function readHeader(value: unknown, reject: Reject): ScheduleFileHeader {
   const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field))
   if (unknown !== undefined) reject(unknown, 'no such field in a header', given[unknown])
   const header = given as unknown as ScheduleFileHeader
-  const { phases, ranks, slice } = header
-  if (ranks * phases > maxRows) reject('phases', `at most ${maxRows} ranks times phases`, ranks * phases)
+  const { ranks, slice } = header
   slice?.forEach((rank, i) => {
     if (rank >= ranks) reject(`slice[${i}]`, `a rank below ${ranks}`, rank)
     if (i > 0 && rank <= slice[i - 1]) reject(`slice[${i}]`, 'ranks in ascending order', rank)

@@ -1,9 +1,10 @@
 import { checkTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { Schedule } from '../ir.js'
+import type { NeighborSchedule } from '../ir.js'
 import { OperationLog } from '../operation-log.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
+import { neighborAllgatherSpecification } from '../specification.js'
 import { readHeader, type ScheduleFileHeader } from './header.js'
 import { readRankLine } from './rank-line.js'
 import { failAtLine, parseLine, type Reject, shown } from './reject.js'
@@ -16,7 +17,7 @@ export class ScheduleReader {
   readonly #source: string
   #lineNumber = 0
   #header: ScheduleFileHeader | null = null
-  #log = new OperationLog(0, 0)
+  #log = new OperationLog(0)
   #out: (Int32Array | undefined)[] = []
   #in: Int32Array[] = []
   #staging = new Int32Array(0)
@@ -38,7 +39,7 @@ export class ScheduleReader {
   }
 
   /** The whole schedule. @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, or the hash is wrong */
-  schedule(): Schedule {
+  schedule(): NeighborSchedule {
     const header = this.#complete()
     if (header.slice !== null) {
       this.#fail(`expected a whole schedule, got a slice of ${header.slice.length} of ${header.ranks} ranks`)
@@ -71,13 +72,13 @@ export class ScheduleReader {
 
   #readHeader(value: unknown): void {
     const header = readHeader(value, this.#reject)
-    const { phases, ranks, slice } = header
+    const { ranks, slice } = header
     if (slice !== null) {
       this.#isExpected = new Uint8Array(ranks)
       for (const rank of slice) this.#isExpected[rank] = 1
     }
     this.#header = header
-    this.#log = new OperationLog(ranks, phases)
+    this.#log = new OperationLog(ranks)
     this.#staging = new Int32Array(ranks)
   }
 
@@ -104,7 +105,7 @@ export class ScheduleReader {
     return header
   }
 
-  #build({ cart, collective, pairing, parameters, phases, ranks, strategy }: ScheduleFileHeader): Schedule {
+  #build({ cart, pairing, parameters, phases, ranks, strategy }: ScheduleFileHeader): NeighborSchedule {
     const [outStart, outRank] = rows(this.#out, ranks)
     const [inStart, inRank] = rows(this.#in, ranks)
     const topology: ProcessTopology = {
@@ -118,8 +119,9 @@ export class ScheduleReader {
       pairing,
       cart,
     }
-    const head = { collective, topology, strategy, parameters, phases, staging: this.#staging }
-    return Object.freeze({ ...head, ...this.#log.operations() })
+    const specification = neighborAllgatherSpecification(topology)
+    const head = { specification, topology, strategy, parameters, staging: this.#staging }
+    return Object.freeze({ ...head, ...this.#log.operations(), phases })
   }
 
   readonly #reject: Reject = (where, expected, got) =>
@@ -143,14 +145,17 @@ function rows(lists: readonly (Int32Array | undefined)[], ranks: number): [Int32
  *
  * @throws ERR_SCHEDULE_FORMAT with the line number, what was expected and what arrived
  */
-export function parseSchedule(lines: Iterable<string>, source?: string): Schedule {
+export function parseSchedule(lines: Iterable<string>, source?: string): NeighborSchedule {
   const reader = new ScheduleReader(source)
   for (const line of lines) reader.line(line)
   return reader.schedule()
 }
 
 /** {@link parseSchedule} of an asynchronous stream of lines. */
-export async function parseScheduleStream(lines: AsyncIterable<string>, source?: string): Promise<Schedule> {
+export async function parseScheduleStream(
+  lines: AsyncIterable<string>,
+  source?: string,
+): Promise<NeighborSchedule> {
   const reader = new ScheduleReader(source)
   for await (const line of lines) reader.line(line)
   return reader.schedule()

@@ -1,7 +1,7 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, withSource } from '../../text/source-file.js'
 import { writeWholeFile } from '../../text/whole-file.js'
-import type { Schedule } from '../ir.js'
+import type { NeighborSchedule } from '../ir.js'
 import { formatSchedule } from './format-schedule.js'
 import { parseSchedule } from './reader.js'
 
@@ -12,12 +12,12 @@ import { parseSchedule } from './reader.js'
  *
  * @throws ERR_FILE, also when the path is that of a directory or device
  */
-export async function writeScheduleFile(path: string, schedule: Schedule): Promise<void> {
+export async function writeScheduleFile(path: string, schedule: NeighborSchedule): Promise<void> {
   await writeWholeFile(path, scheduleText(schedule))
 }
 
 /** A schedule as JSON Lines, line by line. */
-export function* scheduleText(schedule: Schedule): Generator<string> {
+export function* scheduleText(schedule: NeighborSchedule): Generator<string> {
   for (const line of formatSchedule(schedule)) yield `${line}\n`
 }
 
@@ -30,7 +30,7 @@ export function* scheduleText(schedule: Schedule): Generator<string> {
 export async function readScheduleFile(
   path: string,
   options: { /** Opens the file. Default: from disk. */ readonly open?: OpenSource } = {},
-): Promise<Schedule> {
+): Promise<NeighborSchedule> {
   return withSource(path, (source) => parseSchedule(linesOf(source), path), options)
 }
 

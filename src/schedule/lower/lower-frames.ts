@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
-import { blockCount, type CollectiveSpecification, opKind, type Schedule, specificationOf } from '../ir.js'
+import { opKind, type Schedule } from '../ir.js'
+import { blockCount, type Specification } from '../specification.js'
 import { operationsOfRank } from '../walk.js'
 import type { MessageRounds } from './rounds.js'
 
@@ -8,7 +9,7 @@ import type { MessageRounds } from './rounds.js'
 export interface LoweringContext {
   readonly schedule: Schedule
   readonly placement: Int32Array
-  readonly specification: CollectiveSpecification
+  readonly specification: Specification
   readonly rounds: number
   readonly roundOfOperation: Int32Array
   /** The process that hosts the origin of every block. */
@@ -33,7 +34,8 @@ export function loweringContext(
   placement: Int32Array,
   { rounds, ofOperation }: MessageRounds,
 ): LoweringContext {
-  const { ranks } = schedule.topology
+  const { specification } = schedule
+  const { ranks } = specification
   if (placement.length !== ranks) {
     throw new RankweaveError(
       'ERR_PLACEMENT',
@@ -48,7 +50,6 @@ export function loweringContext(
       { details: { rank: homeless } },
     )
   }
-  const specification = specificationOf(schedule.collective, schedule.topology)
   const homeOfBlock = new Int32Array(blockCount(specification))
   for (let rank = 0; rank < ranks; rank++) {
     for (let i = specification.ownStart[rank]; i < specification.ownStart[rank + 1]; i++) {

@@ -218,12 +218,12 @@ function slotsByValue(
   values: number,
   valueFor: (block: number, rank: number, slot: number) => number,
 ) {
-  const { slotStart, slotBlock } = specification
+  const { slotStart, slotTerm } = specification
   const valueOfSlot: number[] = []
   const fillStart = new Int32Array(values + 1)
   for (const rank of ranks) {
     for (let s = slotStart[rank]; s < slotStart[rank + 1]; s++) {
-      const value = valueFor(slotBlock[s], rank, s - slotStart[rank])
+      const value = valueFor(slotTerm[s], rank, s - slotStart[rank])
       valueOfSlot.push(value)
       fillStart[value + 1]++
     }

@@ -1,6 +1,6 @@
 import { MultisetDigest } from '../../base/multiset-digest.js'
 import { opKind, type Schedule } from '../ir.js'
-import { operationsOfPhase } from '../walk.js'
+import { operationsOfRank } from '../walk.js'
 
 /** Messages that ranks send, less those that they receive: zero over all ranks of a schedule that fits together. */
 export interface MessageBalance {
@@ -25,37 +25,36 @@ export function messageBalance(
   rankOf: Int32Array | null = null,
   isCounted: (peer: number) => boolean = () => true,
 ): MessageBalance {
-  const { phases, opPeer, opTag, entryStart, entryBlock } = schedule
+  const { opPeer, opPhase, opTag, entryStart, entryBlock, specification } = schedule
   const name = rankOf === null ? (rank: number) => rank : (rank: number) => rankOf[rank]
   const digest = new MultisetDigest()
   let sent = 0
   let received = 0
   for (const rank of ranks) {
     const places = new Map<number, number>()
-    for (let phase = 0; phase < phases; phase++) {
-      const [from, to] = operationsOfPhase(schedule, rank, phase)
-      for (let op = from; op < to; op++) {
-        const kind = schedule.opKind[op]
-        const peer = opPeer[op]
-        if (kind === opKind.copy || !isCounted(peer)) continue
-        const isSend = kind === opKind.send
-        const stream = (opTag[op] * schedule.topology.ranks + peer) * 2 + kind
-        const place = places.get(stream) ?? 0
-        places.set(stream, place + 1)
-        digest.begin()
-        digest.word(name(isSend ? rank : peer))
-        digest.word(name(isSend ? peer : rank))
-        digest.word(opTag[op])
-        digest.word(place)
-        digest.word(phase)
-        for (let e = entryStart[op]; e < entryStart[op + 1]; e++) digest.word(name(entryBlock[e]))
-        if (isSend) {
-          sent++
-          digest.add()
-        } else {
-          received++
-          digest.remove()
-        }
+    const [from, to] = operationsOfRank(schedule, rank)
+    for (let op = from; op < to; op++) {
+      const kind = schedule.opKind[op]
+      const peer = opPeer[op]
+      if (kind > opKind.receive || !isCounted(peer)) continue
+      const isSend = kind === opKind.send
+      const stream = (opTag[op] * specification.ranks + peer) * 2 + kind
+      const place = places.get(stream) ?? 0
+      places.set(stream, place + 1)
+      digest.begin()
+      digest.word(name(isSend ? rank : peer))
+      digest.word(name(isSend ? peer : rank))
+      digest.word(opTag[op])
+      digest.word(place)
+      digest.word(opPhase[op])
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++)
+        digest.word(entryBlock[e] < 0 ? entryBlock[e] : name(entryBlock[e]))
+      if (isSend) {
+        sent++
+        digest.add()
+      } else {
+        received++
+        digest.remove()
       }
     }
   }

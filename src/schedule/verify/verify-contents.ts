@@ -1,4 +1,6 @@
-import { type CollectiveSpecification, opKind, type Schedule } from '../ir.js'
+import { opKind, type Schedule } from '../ir.js'
+import type { Specification } from '../specification.js'
+import { endOfPhase, operationsOfRank } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
 const empty = -1
@@ -9,13 +11,13 @@ const empty = -1
  */
 export function checkContents(
   schedule: Schedule,
-  specification: CollectiveSpecification,
+  specification: Specification,
   found: ViolationList,
   ranks: Iterable<number> = schedule.staging.keys(),
 ): void {
-  const { ownStart, ownBlock, slotStart, slotBlock } = specification
+  const { ownStart, ownBlock, slotStart, slotTerm } = specification
   let most = 0
-  for (let rank = 0; rank < schedule.topology.ranks; rank++) {
+  for (let rank = 0; rank < specification.ranks; rank++) {
     if (!usesItsStaging(schedule, rank)) continue
     const own = ownStart[rank + 1] - ownStart[rank]
     most = Math.max(most, own + slotStart[rank + 1] - slotStart[rank] + schedule.staging[rank])
@@ -29,11 +31,14 @@ export function checkContents(
     const used = usesItsStaging(schedule, rank) ? cleared(everywhere, places) : { holds: [], isRead: [] }
     const { holds, isRead } = used
     for (let i = 0; i < own; i++) holds[i] = ownBlock[ownStart[rank] + i]
-    for (let phase = 0; phase < schedule.phases; phase++) {
-      executePhase(schedule, rank, phase, own, used, found)
+    const [from, to] = operationsOfRank(schedule, rank)
+    for (let op = from; op < to; ) {
+      const end = endOfPhase(schedule, op, to)
+      executePhase(schedule, rank, op, end, own, used, found)
+      op = end
     }
     for (let slot = 0; slot < slots; slot++) {
-      const expected = slotBlock[slotStart[rank] + slot]
+      const expected = slotTerm[slotStart[rank] + slot]
       const held = holds[own + slot] ?? empty
       if (held === empty) {
         found.add(
@@ -79,8 +84,8 @@ function cleared(places: Places, count: number): Places {
 }
 
 /** A rank may claim any number of temporary places: memory is bounded by what its operations can touch. */
-function usesItsStaging({ staging, phases, opStart, entryStart }: Schedule, rank: number): boolean {
-  const entries = entryStart[opStart[(rank + 1) * phases]] - entryStart[opStart[rank * phases]]
+function usesItsStaging({ staging, opStart, entryStart }: Schedule, rank: number): boolean {
+  const entries = entryStart[opStart[rank + 1]] - entryStart[opStart[rank]]
   return staging[rank] <= 2 * entries
 }
 
@@ -88,15 +93,14 @@ function usesItsStaging({ staging, phases, opStart, entryStart }: Schedule, rank
 function executePhase(
   schedule: Schedule,
   rank: number,
-  phase: number,
+  first: number,
+  end: number,
   own: number,
   { holds, isRead }: Places,
   found: ViolationList,
 ): void {
   const { entryStart, entryBlock, entryFrom, entryTo } = schedule
-  const row = rank * schedule.phases + phase
-  const first = schedule.opStart[row]
-  const end = schedule.opStart[row + 1]
+  const phase = schedule.opPhase[first]
   for (let kind: number = opKind.send; kind <= opKind.copy; kind++) {
     for (let op = first; op < end; op++) {
       if (schedule.opKind[op] !== kind) continue

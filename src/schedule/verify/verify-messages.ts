@@ -4,23 +4,24 @@ import type { ViolationList } from './violations.js'
 /**
  * Whether every send has its receive and both name the same blocks in the same order.
  *
+ * @param ranks the rank of every operation
  * @param isPresent ranks that a slice has; messages with others are skipped. Null: all.
  * @returns how many messages were skipped.
  */
 export function checkMessages(
   schedule: Schedule,
-  rows: Int32Array,
+  ranks: Int32Array,
   partner: Int32Array,
   found: ViolationList,
   isPresent: Uint8Array | null = null,
 ): number {
-  const { phases, entryStart, entryBlock, opPeer, opTag } = schedule
+  const { entryStart, entryBlock, opPeer, opPhase, opTag } = schedule
   let passedOver = 0
   for (let op = 0; op < partner.length; op++) {
     const kind = schedule.opKind[op]
-    if (kind === opKind.copy) continue
-    const rank = Math.floor(rows[op] / phases)
-    const phase = rows[op] % phases
+    if (kind > opKind.receive) continue
+    const rank = ranks[op]
+    const phase = opPhase[op]
     const other = partner[op]
     if (other === -1) {
       if (isPresent?.[opPeer[op]] === 0) {

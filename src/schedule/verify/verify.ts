@@ -1,8 +1,8 @@
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { type Schedule, specificationOf } from '../ir.js'
+import type { Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
-import { rowOfOperations } from '../walk.js'
+import { phaseRows, rankOfOperations } from '../walk.js'
 import { checkContents } from './verify-contents.js'
 import { checkMessages } from './verify-messages.js'
 import { checkProgress } from './verify-progress.js'
@@ -24,7 +24,7 @@ export interface VerifyOptions {
  */
 export function verify(
   schedule: Schedule,
-  topology: ProcessTopology = schedule.topology,
+  topology: ProcessTopology | null = schedule.topology,
   options: VerifyOptions = {},
 ): Verification {
   const found = new ViolationList(options.limit ?? 100)
@@ -33,15 +33,15 @@ export function verify(
     found.add('topology-differs', 0, null, () => difference)
     return found.verification()
   }
-  const specification = specificationOf(schedule.collective, schedule.topology)
+  const { specification } = schedule
   checkStructure(schedule, specification, found)
   if (found.count > 0) return found.verification()
 
-  const rows = rowOfOperations(schedule)
-  const partner = pairMessages(schedule, rows)
-  checkMessages(schedule, rows, partner, found)
+  const ranks = rankOfOperations(schedule)
+  const partner = pairMessages(schedule, ranks)
+  checkMessages(schedule, ranks, partner, found)
   checkContents(schedule, specification, found)
-  checkProgress(schedule, rows, partner, found)
+  checkProgress(schedule, phaseRows(schedule), partner, found)
   return found.verification()
 }
 
@@ -52,18 +52,18 @@ export function verify(
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
   const { schedule, ranks } = slice
   const found = new ViolationList(options.limit ?? 100)
-  const specification = specificationOf(schedule.collective, schedule.topology)
+  const { specification } = schedule
   checkStructure(schedule, specification, found)
   if (found.count > 0) return found.verification()
 
-  const isPresent = new Uint8Array(schedule.topology.ranks)
+  const isPresent = new Uint8Array(specification.ranks)
   for (const rank of ranks) isPresent[rank] = 1
-  const rows = rowOfOperations(schedule)
-  const partner = pairMessages(schedule, rows)
-  const skipped = checkMessages(schedule, rows, partner, found, isPresent)
+  const rankOf = rankOfOperations(schedule)
+  const partner = pairMessages(schedule, rankOf)
+  const skipped = checkMessages(schedule, rankOf, partner, found, isPresent)
   checkContents(schedule, specification, found, ranks)
-  checkProgress(schedule, rows, partner, found)
-  if (ranks.length === schedule.topology.ranks) return found.verification()
+  checkProgress(schedule, phaseRows(schedule), partner, found)
+  if (ranks.length === specification.ranks) return found.verification()
   return found.verification([
     `${skipped} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
     'freedom from deadlock: ranks outside the slice may be part of a cycle of waits',
@@ -71,8 +71,9 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
   ])
 }
 
-function topologyDifference(actual: ProcessTopology, expected: ProcessTopology): string | null {
-  if (actual === expected) return null
+function topologyDifference(actual: ProcessTopology | null, expected: ProcessTopology | null): string | null {
+  if (actual === expected || expected === null) return null
+  if (actual === null) return 'the schedule has no topology'
   if (actual.ranks !== expected.ranks) {
     return `the schedule is for ${actual.ranks} ranks, the topology has ${expected.ranks}`
   }

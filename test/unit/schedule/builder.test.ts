@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
+import { maxPhases } from '../../../src/schedule/builder.js'
 import { opKind } from '../../../src/schedule/ir.js'
 import { verify } from '../../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation, operationsOfRank } from '../../../src/schedule/walk.js'
@@ -77,7 +78,7 @@ describe('ScheduleBuilder', () => {
 
   test.each([
     ['rank', () => builderFor(topologyOf(2, []), 1).copy(2, 0)],
-    ['phase', () => builderFor(topologyOf(2, []), 1).copy(0, 1)],
+    ['phase', () => builderFor(topologyOf(2, []), 1).copy(0, maxPhases)],
     ['peer', () => builderFor(topologyOf(2, []), 1).send(0, 0, -1, 0)],
     ['source', () => builderFor(topologyOf(2, []), 1).receive(0, 0, 2, 0)],
     ['number of phases', () => builderFor(topologyOf(2, []), -1)],

@@ -1,5 +1,5 @@
-import { ScheduleBuilder } from '../../../src/schedule/builder.js'
-import { type Schedule, scheduleTag } from '../../../src/schedule/ir.js'
+import { NeighborScheduleBuilder } from '../../../src/schedule/builder.js'
+import { type NeighborSchedule, scheduleTag } from '../../../src/schedule/ir.js'
 import type { ProcessTopology } from '../../../src/topology/process-topology.js'
 
 /** A topology from (source, destination) pairs, each list in the order of the pairs. */
@@ -32,12 +32,12 @@ export function builderFor(
   topology: ProcessTopology,
   phases: number,
   strategy = 'hand-made',
-): ScheduleBuilder {
-  return new ScheduleBuilder({ collective: 'neighbor-allgather', topology, strategy, parameters: {}, phases })
+): NeighborScheduleBuilder {
+  return new NeighborScheduleBuilder({ topology, strategy, phases })
 }
 
 /** One message per distinct edge, duplicates and self loops copied at the receiver. */
-export function directSchedule(topology: ProcessTopology): Schedule {
+export function directSchedule(topology: ProcessTopology): NeighborSchedule {
   const builder = builderFor(topology, 1, 'direct')
   for (let rank = 0; rank < topology.ranks; rank++) {
     const firstSlot = new Map<number, number>()
@@ -63,7 +63,7 @@ export function directSchedule(topology: ProcessTopology): Schedule {
  * Ranks 0 and 1 are friends: each takes the other's block and serves two of the common neighbors 2 to 5. Rank 0
  * also sends to 6 directly, 6 to 0.
  */
-export function friendsSchedule(): Schedule {
+export function friendsSchedule(): NeighborSchedule {
   const edges: [number, number][] = [
     [0, 6],
     [6, 0],

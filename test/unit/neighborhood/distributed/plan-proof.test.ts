@@ -4,7 +4,7 @@ import { planFromNeighbors } from '../../../../src/neighborhood/distributed/dist
 import { provePlan } from '../../../../src/neighborhood/distributed/plan-proof.js'
 import type { PlanOfRanks } from '../../../../src/neighborhood/plan/plan-of-ranks.js'
 import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
-import { opKind, type Schedule } from '../../../../src/schedule/ir.js'
+import { type NeighborSchedule, opKind } from '../../../../src/schedule/ir.js'
 import { messageBalance } from '../../../../src/schedule/verify/message-digest.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
@@ -60,7 +60,7 @@ async function proofs(parts: readonly PlanOfRanks[]): Promise<(string | null)[]>
   )
 }
 
-type Writable = { -readonly [K in keyof Schedule]: Schedule[K] }
+type Writable = { -readonly [K in keyof NeighborSchedule]: NeighborSchedule[K] }
 
 /** The parts with a change to the schedule of one, at its first operation of a kind that another process shares. */
 async function changed(kind: number, change: (schedule: Writable, op: number, part: PlanOfRanks) => void) {

@@ -17,9 +17,10 @@ function lists(...destinations: readonly (readonly number[])[]): ProcessTopology
 
 /** The operations of one rank and phase, one line each: `send 1>2 #0 [0@0]`. */
 function operations(schedule: Schedule, rank: number, phase: number): string[] {
-  const { phases, opStart, entryStart } = schedule
+  const { opPhase, opStart, entryStart } = schedule
   const lines: string[] = []
-  for (let op = opStart[rank * phases + phase]; op < opStart[rank * phases + phase + 1]; op++) {
+  for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
+    if (opPhase[op] !== phase) continue
     const kind = schedule.opKind[op]
     const entries: string[] = []
     for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {

@@ -142,7 +142,7 @@ describe('parseSchedule rejects', () => {
       'too many phases',
       changed(0, (l) => l.replace('"phases":2', '"phases":2000000000')),
       1,
-      'ranks times phases',
+      'phases: expected an integer from 0 to 16777216',
     ],
     [
       'a wrong hash',

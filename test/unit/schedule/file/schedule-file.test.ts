@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readScheduleFile, writeScheduleFile } from '../../../../src/schedule/file/schedule-file.js'
-import type { Schedule } from '../../../../src/schedule/ir.js'
+import type { NeighborSchedule } from '../../../../src/schedule/ir.js'
 import { directSchedule, friendsSchedule, topologyOf } from '../fixtures.js'
 
 let folder: string
@@ -39,7 +39,7 @@ describe('schedule files', () => {
   test('appear complete or not at all', async () => {
     const path = join(folder, 'plan.jsonl')
     await writeFile(path, 'what was there')
-    const failing = { ...friendsSchedule() } as Schedule
+    const failing = { ...friendsSchedule() } as NeighborSchedule
     Object.defineProperty(failing, 'staging', {
       get: () => {
         throw new Error('the disk is full')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../../src/errors.js'
-import { type Schedule, scheduleTag } from '../../../../src/schedule/ir.js'
+import { type NeighborSchedule, scheduleTag } from '../../../../src/schedule/ir.js'
 import { lower, lowerProcess } from '../../../../src/schedule/lower/lower.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { countMessages } from '../../../../src/schedule/walk.js'
@@ -20,7 +20,7 @@ const multigraph = topologyOf(5, [
 ])
 
 /** Every slot of every rank has the payload of its source: exactly what the collective is defined to do. */
-function expectDelivered(schedule: Schedule, placement: Int32Array) {
+function expectDelivered(schedule: NeighborSchedule, placement: Int32Array) {
   const lowered = lower(schedule, placement)
   const run = interpret(lowered, (rank, place) => `block of rank ${rank}, place ${place}`)
   const { ranks, inStart, inRank } = schedule.topology
