@@ -50,6 +50,7 @@ export const rooms: readonly Room[] = [
   room('schedule/file', ['text', 'topology', 'schedule']),
   room('schedule/verify', ['topology', 'schedule']),
   room('schedule/lower', ['topology', 'schedule']),
+  room('collective', ['schedule']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],

@@ -18,9 +18,9 @@ export {
   type NeighborSchedule,
   opKind,
   type Parameters,
+  partialResult,
   type Schedule,
   scheduleTag,
-  unnamed,
 } from '../schedule/ir.js'
 export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from '../schedule/lower/lower.js'
 export {

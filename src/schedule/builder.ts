@@ -1,6 +1,6 @@
 import { RankweaveError } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type NeighborSchedule, opKind, type Parameters, type Schedule, unnamed } from './ir.js'
+import { type NeighborSchedule, opKind, type Parameters, partialResult, type Schedule } from './ir.js'
 import { addEntry, OperationLog } from './operation-log.js'
 import { neighborAllgatherSpecification, type Specification } from './specification.js'
 
@@ -24,7 +24,7 @@ export const maxPhases = 2 ** 24
  * ```ts
  * builder.send(p, 0, q, scheduleTag.direct).add(p, 0)
  * builder.receive(q, 0, p, scheduleTag.direct).add(p, builder.slot(q, 0))
- * builder.combine(q, 0, left, right, to)
+ * builder.combine(q, 0, part, left, right, to)
  * ```
  *
  * Operations of one rank, phase and class keep the order in which they were opened, which decides what matches and what
@@ -84,16 +84,16 @@ export class ScheduleBuilder {
     return this.#open(rank, phase, opKind.copy, -1, 0)
   }
 
-  /** Combines the data of two places in a third: left operand `op` right operand. @throws ERR_SCHEDULE */
-  combine(rank: number, phase: number, left: number, right: number, to: number): this {
+  /** Combines what two places hold of a part in a third place: left operand `op` right operand. @throws ERR_SCHEDULE */
+  combine(rank: number, phase: number, part: number, left: number, right: number, to: number): this {
     this.#open(rank, phase, opKind.combine, -1, 0)
-    this.#log.add(unnamed, left, to, right)
+    this.#log.add(partialResult(part), left, to, right)
     return this
   }
 
   /**
-   * Adds a block, or -1 for a partial result, to the send, receive or copy opened last. A copy needs both places, a send
-   * or receive one.
+   * Adds a block, or `partialResult(part)`, to the send, receive or copy opened last. A copy needs both places, a send or
+   * receive one.
    */
   add(block: number, place: number, copyTo = -1): this {
     addEntry(this.#log, this.#openKind, block, place, copyTo)

@@ -9,8 +9,8 @@ import type { Specification } from './specification.js'
  * `slots` are the blocks of its receive buffer in order, the next `staging[rank]` are temporary. A place is
  * written at most once. Whether two places share memory is decided when a schedule is lowered.
  *
- * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification, or -1 where
- * it moves a partial result, which has no name: the combination of several blocks.
+ * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification. A partial
+ * result, the combination of several blocks that are the p-th part of their origins, has no name but its part: `~p`.
  *
  * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
  * then copies and combines in order. So sends of a phase read what the places held when the phase began. A rank enters a
@@ -19,7 +19,7 @@ import type { Specification } from './specification.js'
  * combinations; the builder and the reader list sends, then receives, then the others.
  *
  * **Matching.** The i-th send from p to q with tag t is received by q's i-th receive from p with tag t, counted in the
- * order of the operations. Both list the same blocks in the same order, partial results as -1.
+ * order of the operations. Both list the same blocks and partial results in the same order.
  */
 export interface Schedule {
   readonly specification: Specification
@@ -43,7 +43,7 @@ export interface Schedule {
   readonly opTag: Int32Array
   /** Entries of every operation. Length `ops + 1`. */
   readonly entryStart: Int32Array
-  /** The block moved; -1 for a partial result and in a combination. */
+  /** The block moved, or `~p` for a partial result of part p; `~p` in a combination of part p. */
   readonly entryBlock: Int32Array
   /** Place read: of a combination, the left operand. -1 for a receive. */
   readonly entryFrom: Int32Array
@@ -63,8 +63,10 @@ export interface NeighborSchedule extends Schedule {
 /** A combination stores left operand `op` right operand in a new place. */
 export const opKind = { send: 0, receive: 1, copy: 2, combine: 3 } as const
 
-/** Names a partial result in an entry. */
-export const unnamed = -1
+/** How an entry names a partial result, by the part that its blocks are. Its own inverse. */
+export function partialResult(part: number): number {
+  return ~part
+}
 
 /**
  * Tags distinguish messages of a pair. Strategies with several of one kind per pair encode the step above these values.

@@ -1,0 +1,34 @@
+import type { ScheduleBuilder } from '../schedule/builder.js'
+import type { Collective, Specification } from '../schedule/specification.js'
+
+/** What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule runs. */
+export interface Shape {
+  /** Participants; they are the ranks of the schedule. */
+  readonly ranks: number
+  /** Of rooted collectives. Default 0. */
+  readonly root?: number
+  /** Segments into which every unit of data is cut, to be sent one after the other. Default 1. */
+  readonly segments?: number
+  /**
+   * The first rank of every participant where participants are runs of consecutive ranks, and the number of ranks: length
+   * `ranks + 1`, ascending. Only for the order in which floating-point numbers are combined. Default: one rank each.
+   */
+  readonly firstRank?: Int32Array
+}
+
+/**
+ * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the rank alone. So a
+ * process plans its own ranks without the others, and the whole is a schedule that `verify` decides on. Both ends
+ * of a message must be in the same phase.
+ */
+export interface Algorithm {
+  /** Name of the algorithm and of its file, e.g. `bcast-binomial`. */
+  readonly id: string
+  readonly collective: Collective
+  /** Parts into which what each rank contributes is cut, if not by the segments alone. */
+  parts?(shape: Shape): number
+  /** Why it cannot serve a shape, e.g. a number of ranks that is no power of two. Default: it serves all. */
+  refuses?(shape: Shape): string | null
+  /** Opens the operations of one rank. */
+  emit(shape: Shape, rank: number, operations: ScheduleBuilder, specification: Specification): void
+}
