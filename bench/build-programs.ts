@@ -33,12 +33,16 @@ export class BuiltPrograms {
   /** Why there are no baselines in C: ours need no headers of MPI, and are measured without them. */
   readonly #uncompiled = new Map<MpiName, string>()
 
-  constructor(mpis: readonly MpiName[] = ['Open MPI']) {
+  readonly #of: string
+
+  /** @param commit of this repository whose library is measured instead of this one's. Programs are those of today */
+  constructor(mpis: readonly MpiName[] = ['Open MPI'], commit?: string) {
     process.on('exit', this.#close)
     const cache = `${root}node_modules/.cache/`
     mkdirSync(cache, { recursive: true })
     this.#folder = `${mkdtempSync(`${cache}bench-`)}/`
-    this.#compileOurs()
+    this.#of = commit === undefined ? '' : `${commit}, `
+    this.#compileOurs(commit)
     cpSync(baselineSources, `${this.#folder}baselines`, { recursive: true })
     for (const name of mpis) {
       const mpi = findMpi(name)
@@ -47,8 +51,9 @@ export class BuiltPrograms {
     }
   }
 
-  #compileOurs(): void {
-    bundle(`${this.#folder}src`)
+  #compileOurs(commit: string | undefined): void {
+    if (commit === undefined) bundle(`${this.#folder}src`)
+    else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
       entryPoints: ['child.ts', 'bare-koffi.ts', ...programs].map((name) => `${root}bench/${name}`),
@@ -64,6 +69,22 @@ export class BuiltPrograms {
       exports: { '.': './src/entry/index.js', './*': './src/entry/*.js' },
     }
     writeFileSync(`${this.#folder}package.json`, JSON.stringify(manifest))
+  }
+
+  #compileCommit(commit: string): void {
+    const checkout = `${this.#folder}checkout/`
+    mkdirSync(checkout)
+    const archive = `${this.#folder}checkout.tar`
+    execFileSync(
+      'git',
+      ['archive', '-o', archive, commit, 'src', 'scripts', 'package.json', 'tsconfig.json'],
+      {
+        cwd: root,
+      },
+    )
+    execFileSync('tar', ['-xf', archive, '-C', checkout])
+    const script = `import { bundle } from '${checkout}scripts/build.mjs'; bundle('${this.#folder}src')`
+    execFileSync(process.execPath, ['--input-type=module', '-e', script])
   }
 
   #compileBaselines(mpi: MpiLibrary): void {
@@ -114,7 +135,7 @@ export class BuiltPrograms {
     const argument = JSON.stringify({ ...world, fabric: 'threads', processes })
     return {
       name,
-      how: `node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
+      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
       run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
     }
   }
@@ -125,7 +146,7 @@ export class BuiltPrograms {
     const words = [`--max-old-space-size=${heapMegabytes}`, `${this.#folder}bench/child.js`, argument]
     return {
       name,
-      how: `node ${process.version}, ${world.ranks} ranks on ${world.processes ?? 1} logical processes`,
+      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${world.processes ?? 1} logical processes`,
       run: () => runWithTimeout(process.execPath, words, limitSeconds),
     }
   }
@@ -136,7 +157,7 @@ export class BuiltPrograms {
     const argument = JSON.stringify({ ...world, fabric: 'mpi', processes })
     // Node has threads of its own, which would share the core with the program.
     return this.#job(name, mpi, { processes, bound: false }, limitSeconds, [], () => ({
-      said: `node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
+      said: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
       words: [process.execPath, `${this.#folder}bench/child.js`, argument],
     }))
   }

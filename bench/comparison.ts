@@ -1,5 +1,6 @@
 import { cpus } from 'node:os'
 import { type BenchOptions, type Figure, median } from './bench.js'
+import { ratioInterval } from './compare/interval.mjs'
 import type { Figures } from './run-with-timeout.js'
 
 /** One side of a comparison: ours or a baseline. */
@@ -39,6 +40,10 @@ export interface Case {
   readonly convert?: (measured: number) => number
   readonly largerIsBetter?: boolean
   readonly target?: Target
+  /** Met as well if our figure is at least this share of another figure of ours, where larger is better. */
+  readonly orShareOf?: { readonly key: string; readonly value: number }
+  /** Met unless the whole 95% interval of the ratio ours / baseline lies above this. */
+  readonly intervalLimit?: number
   readonly details?: Readonly<Record<string, string | number | boolean | null>>
 }
 
@@ -47,6 +52,8 @@ export interface Suite {
   readonly name: string
   readonly implementations: readonly Implementation[]
   readonly cases: readonly Case[]
+  /** Rounds, if not the usual number. */
+  readonly runs?: number
 }
 
 interface Tally {
@@ -112,10 +119,18 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     samples.length === 0 ? null : samples.reduce((best, sample) => (better(sample, best) ? sample : best))
   const ratio = ours.median === null || peer === undefined ? null : ours.median / peer.median!
   const judged = target?.of === 'ours' ? ours.median : ratio
-  const met =
-    target === undefined
+  const interval =
+    entry.intervalLimit === undefined || peer === undefined || ours.samples.length === 0
       ? null
-      : judged !== null && (target.is === 'at most' ? judged <= target.value : judged >= target.value)
+      : ratioInterval(peer.samples, ours.samples)
+  const other = entry.orShareOf === undefined ? null : sideOf(entry.ours, entry.orShareOf.key).median
+  const share = ours.median === null || other === null ? null : ours.median / other
+  const isMet = () => {
+    if (entry.intervalLimit !== undefined) return interval !== null && interval[0] <= entry.intervalLimit
+    if (target === undefined) return null
+    if (share !== null && share >= entry.orShareOf!.value) return true
+    return judged !== null && (target.is === 'at most' ? judged <= target.value : judged >= target.value)
+  }
   const failed = [ours, ...others]
     .filter(({ tally }) => tally.failures > 0)
     .map(({ tally }) => `${tally.implementation.name}: ${tally.failures} failed, ${tally.reason}`)
@@ -125,10 +140,10 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     ours: ours.median,
     peer: peer?.median ?? null,
     ratio,
-    target: target?.value ?? null,
-    targetOf: target?.of ?? null,
+    target: target?.value ?? entry.intervalLimit ?? null,
+    targetOf: target?.of ?? (entry.intervalLimit === undefined ? null : '95% interval of ratio'),
     targetIs: target?.is ?? null,
-    met,
+    met: isMet(),
     runs: ours.samples.length,
     peerRuns: peer?.samples.length ?? null,
     oursBest: bestOf(ours.samples),
@@ -137,6 +152,8 @@ export function figureOf(entry: Case, tallies: ReadonlyMap<string, Tally>): Figu
     peerHow: (peer ?? others[0])?.tally.implementation.how ?? null,
     failed: failed.length === 0 ? null : failed.join('; '),
     coresBusyBefore: Math.round(median(ours.tally.disturbance) * 100) / 100,
+    ...(interval === null ? {} : { low: interval[0], high: interval[1] }),
+    ...(share === null ? {} : { share, shareOf: entry.orShareOf!.key, shareTarget: entry.orShareOf!.value }),
     ...entry.details,
   }
 }
@@ -172,7 +189,7 @@ export async function* figuresOf(
 ): AsyncGenerator<Figure> {
   for (const suite of suites) {
     if (!suite.name.startsWith(only)) continue
-    const tallies = await compare(suite, quick ? quickRuns : fullRuns)
+    const tallies = await compare(suite, quick ? quickRuns : (suite.runs ?? fullRuns))
     for (const entry of suite.cases) yield { ...figureOf(entry, tallies), quick }
   }
 }

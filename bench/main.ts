@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { isRankweaveError } from '../src/errors.js'
 import type { Bench, Figure } from './bench.js'
 import { environment } from './bench.js'
+import { collectivesBench } from './collectives.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { planBench } from './plan.js'
@@ -12,7 +13,10 @@ import { measureSplitTable } from './split/table.js'
 import { threadsBench } from './threads.js'
 import { worldBench } from './world.js'
 
-const benches: readonly Bench[] = [worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench]
+const benches: readonly Bench[] = [
+  ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
+  collectivesBench,
+]
 
 const { values, positionals } = parseWords()
 if (values.table && positionals.join() === 'split') printTable()

@@ -1,4 +1,4 @@
-// One large array per operation between two processes, from a barrier until every process has its data: SECONDS SIZE REPEATS.
+// One large array per operation between processes, from a barrier until every process has its data: SECONDS SIZE REPEATS.
 #include "bench.h"
 
 static double *mine, *into, *all;
@@ -6,7 +6,7 @@ static int count;
 
 static void send_one(void) {
   if (rank == 0) MPI_Send(mine, count, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
-  else MPI_Recv(into, count, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  else if (rank == 1) MPI_Recv(into, count, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
 static void bcast(void) { MPI_Bcast(rank == 0 ? mine : into, count, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
@@ -15,7 +15,9 @@ static void allgather(void) { MPI_Allgather(mine, count, MPI_DOUBLE, all, count,
 
 static void allreduce(void) { MPI_Allreduce(mine, into, count, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD); }
 
-static void measure(const char *name, void (*operation)(void), const double *got, int repeats) {
+static void allreduce_sum(void) { MPI_Allreduce(mine, into, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+static void measure(const char *name, void (*operation)(void), const double *got, int others, int repeats) {
   double *samples = bytes_of((size_t)repeats * sizeof *samples);
   for (int i = 0; i < repeats; i++) {
     for (int e = 0; e < count; e++) mine[e] = rank == 0 ? i + 2 : 1, into[e] = 0;
@@ -24,7 +26,8 @@ static void measure(const char *name, void (*operation)(void), const double *got
     operation();
     MPI_Barrier(MPI_COMM_WORLD);
     samples[i] = (MPI_Wtime() - begin) * 1e6;
-    if (got != NULL) expect(got[0] == i + 2 && got[count / 2] == i + 2 && got[count - 1] == i + 2, name);
+    const double expected = i + 2 + others;
+    if (got != NULL) expect(got[0] == expected && got[count / 2] == expected && got[count - 1] == expected, name);
   }
   print_figure(name, median(samples, repeats));
   free(samples);
@@ -37,10 +40,11 @@ int main(int argc, char **argv) {
   const int repeats = atoi(argv[3]);
   const size_t bytes = (size_t)count * sizeof(double);
   mine = bytes_of(bytes), into = bytes_of(bytes), all = bytes_of(bytes * (size_t)size);
-  measure("send", send_one, rank == 0 ? NULL : into, repeats);
-  measure("bcast", bcast, rank == 0 ? NULL : into, repeats);
-  measure("allgather", allgather, all, repeats);
-  measure("allreduce", allreduce, into, repeats);
+  measure("send", send_one, rank == 1 ? into : NULL, 0, repeats);
+  measure("bcast", bcast, rank == 0 ? NULL : into, 0, repeats);
+  measure("allgather", allgather, all, 0, repeats);
+  measure("allreduce", allreduce, into, 0, repeats);
+  measure("allreduceSum", allreduce_sum, into, size - 1, repeats);
   bench_end();
   return 0;
 }

@@ -8,6 +8,7 @@ import { cpus } from 'node:os'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { medianOf, ratioInterval } from './interval.mjs'
 import { cases } from './program.mjs'
 
 const { values, positionals } = parseArgs({
@@ -29,30 +30,6 @@ function figure(entry, name) {
   return Number(execFileSync(process.execPath, [measure, entry, name], { encoding: 'utf8' }))
 }
 
-function medianOf(values) {
-  const sorted = Float64Array.from(values).sort()
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
-}
-
-/** Numbers from 0 to 1, the same in every run (xorshift32). */
-function seeded(state) {
-  return () => {
-    state ^= state << 13
-    state ^= state >>> 17
-    state ^= state << 5
-    return (state >>> 0) / 2 ** 32
-  }
-}
-
-/** 95% interval of the ratio of medians: runs are drawn again, with replacement, 10,000 times. */
-function interval(before, after) {
-  const random = seeded(12345)
-  const draw = (values) => medianOf(values.map(() => values[Math.floor(random() * values.length)]))
-  const ratios = Float64Array.from({ length: 10_000 }, () => draw(after) / draw(before)).sort()
-  return [ratios[250], ratios[9_749]]
-}
-
 const results = []
 for (const name of Object.keys(cases)) {
   if (values.only !== undefined && !name.includes(values.only)) continue
@@ -63,7 +40,7 @@ for (const name of Object.keys(cases)) {
     after.push(figure(newBuild, name))
   }
   const ratio = medianOf(after) / medianOf(before)
-  const [low, high] = interval(before, after)
+  const [low, high] = ratioInterval(before, after)
   const result = {
     name,
     runs,
