@@ -1,19 +1,34 @@
+import { RankweaveError, shown } from '../errors.js'
 import { ScheduleBuilder } from '../schedule/builder.js'
 import type { Schedule } from '../schedule/ir.js'
 import type { Algorithm, Shape } from './algorithm.js'
+import { checkShape } from './check-shape.js'
 import { specificationOf } from './specification-of.js'
 
 /**
  * The schedule of an algorithm.
  *
- * @param ranks whose operations are emitted, ascending; what the specification says of others is left empty too.
- *   Default: all.
+ * @param ranks whose operations are emitted; what the specification says of others is left empty too. Default: all.
+ * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it
+ * @throws ERR_RANK when the root or one of `ranks` is out of range
  */
 export function scheduleOf(algorithm: Algorithm, shape: Shape, ranks?: Iterable<number>): Schedule {
-  const specification = specificationOf(algorithm, shape, ranks)
-  const { id, emit } = algorithm
+  checkShape(algorithm, shape)
+  const rows = ranks === undefined ? undefined : rowsOf(shape, ranks)
+  const specification = specificationOf(algorithm, shape, rows)
   const { root = 0, segments = 1 } = shape
-  const builder = new ScheduleBuilder({ specification, strategy: id, parameters: { root, segments } })
-  for (const rank of ranks ?? Array(shape.ranks).keys()) emit(shape, rank, builder, specification)
+  const parameters = { root, segments }
+  const builder = new ScheduleBuilder({ specification, strategy: algorithm.id, parameters })
+  for (const rank of rows ?? Array(shape.ranks).keys()) algorithm.emit(shape, rank, builder, specification)
   return builder.build()
+}
+
+/** Distinct, ascending. */
+function rowsOf({ ranks }: Shape, asked: Iterable<number>): readonly number[] {
+  const rows = [...new Set(asked)].sort((a, b) => a - b)
+  for (const rank of rows) {
+    if (Number.isInteger(rank) && rank >= 0 && rank < ranks) continue
+    throw new RankweaveError('ERR_RANK', `expected ranks from 0 to ${ranks - 1}, got ${shown(rank)}`)
+  }
+  return rows
 }

@@ -1,5 +1,13 @@
-import { noReductions, type Specification, upTo } from '../schedule/specification.js'
+import { RankweaveError } from '../errors.js'
+import {
+  type Collective,
+  noReductions,
+  type Reductions,
+  type Specification,
+  upTo,
+} from '../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
+import { shapeLimits } from './check-shape.js'
 
 /**
  * What an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's count describes: cut
@@ -16,47 +24,33 @@ import type { Algorithm, Shape } from './algorithm.js'
  * | scan, exscan | every rank its parts | of every rank: the parts combined up to it, or before it (rank 0: none) |
  * | barrier | every rank one empty block | of every rank: all combined, each at least once |
  *
- * @param ranks whose rows are filled. Default: all.
+ * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then memory is
+ *   in proportion to the ranks and to what these rows hold. Default: all.
+ * @throws ERR_ARGUMENT when there would be 2^31 blocks or more
  */
 export function specificationOf(
-  { collective, parts }: Algorithm,
+  { collective, parts }: Pick<Algorithm, 'collective' | 'parts'>,
   shape: Shape,
   rows: Iterable<number> = Array(shape.ranks).keys(),
 ): Specification {
   const { ranks, root = 0, segments = 1 } = shape
-  const cut = parts?.(shape) ?? segments
-  switch (collective) {
-    case 'bcast': {
-      const partStart = startsOf(ranks, (rank) => (rank === root ? cut : 0))
-      return rowsOf(collective, ranks, partStart, rows, {
-        own: (rank) => (rank === root ? upTo(cut) : none),
-        slots: (rank) => (rank === root ? none : upTo(cut)),
-      })
-    }
-    default:
-      throw new Error(`not written: ${collective}`)
-  }
-}
-
-const none = new Int32Array(0)
-
-interface Rows {
-  own(rank: number): Int32Array
-  slots(rank: number): Int32Array
-}
-
-function rowsOf(
-  collective: Specification['collective'],
-  ranks: number,
-  partStart: Int32Array,
-  rows: Iterable<number>,
-  { own, slots }: Rows,
-): Specification {
+  const { partsOf, slotsOf, reduces } = demandOf(
+    collective,
+    ranks,
+    root,
+    segments,
+    parts?.(shape) ?? segments,
+  )
+  requireBlocks(collective, ranks, partsOf)
+  const partStart = startsOf(ranks, partsOf)
+  const reductions = new ReductionTable(partsOf(0))
   const ownRows: Int32Array[] = new Array(ranks).fill(none)
   const slotRows: Int32Array[] = new Array(ranks).fill(none)
   for (const rank of rows) {
-    ownRows[rank] = own(rank)
-    slotRows[rank] = slots(rank)
+    ownRows[rank] = upTo(partsOf(rank)).map((part) => partStart[rank] + part)
+    const slots = slotsOf(rank)
+    slotRows[rank] =
+      reduces === undefined ? slots : slots.map((part) => ~reductions.numberOf(part, reduces(rank)))
   }
   return {
     collective,
@@ -66,8 +60,117 @@ function rowsOf(
     ownBlock: joined(ownRows),
     slotStart: startsOf(ranks, (rank) => slotRows[rank].length),
     slotTerm: joined(slotRows),
-    reductions: noReductions,
+    reductions: reduces === undefined ? noReductions : reductions.table(collective === 'barrier'),
   }
+}
+
+/** One row of the table above. */
+interface Demand {
+  /** How many parts a rank contributes. */
+  partsOf(rank: number): number
+  /** Blocks of a rank's slots; in a reduction their parts. */
+  slotsOf(rank: number): Int32Array
+  /** Over how many ranks, from 0 on, the slots of a rank are reduced. Only in reductions. */
+  reduces?(rank: number): number
+}
+
+function demandOf(
+  collective: Collective,
+  ranks: number,
+  root: number,
+  segments: number,
+  cut: number,
+): Demand {
+  const ofRank = (rank: number): Int32Array => range(rank * segments, segments)
+  const onlyRoot = (count: number) => (rank: number) => (rank === root ? count : 0)
+  switch (collective) {
+    case 'bcast':
+      return { partsOf: onlyRoot(cut), slotsOf: (rank) => (rank === root ? none : upTo(cut)) }
+    case 'scatter':
+      return { partsOf: onlyRoot(ranks * segments), slotsOf: ofRank }
+    case 'gather':
+      return { partsOf: () => segments, slotsOf: (rank) => upTo(onlyRoot(ranks * segments)(rank)) }
+    case 'allgather':
+      return { partsOf: () => segments, slotsOf: () => upTo(ranks * segments) }
+    case 'alltoall':
+      return {
+        partsOf: () => ranks * segments,
+        slotsOf: (rank) =>
+          upTo(ranks * segments).map((slot) => {
+            const origin = Math.floor(slot / segments)
+            return (origin * ranks + rank) * segments + (slot % segments)
+          }),
+      }
+    case 'reduce':
+      return { partsOf: () => cut, slotsOf: (rank) => upTo(onlyRoot(cut)(rank)), reduces: () => ranks }
+    case 'allreduce':
+      return { partsOf: () => cut, slotsOf: () => upTo(cut), reduces: () => ranks }
+    case 'reduce-scatter':
+      return { partsOf: () => ranks * segments, slotsOf: ofRank, reduces: () => ranks }
+    case 'scan':
+      return { partsOf: () => cut, slotsOf: () => upTo(cut), reduces: (rank) => rank + 1 }
+    case 'exscan':
+      return {
+        partsOf: () => cut,
+        slotsOf: (rank) => (rank === 0 ? none : upTo(cut)),
+        reduces: (rank) => rank,
+      }
+    case 'barrier':
+      return { partsOf: () => 1, slotsOf: () => upTo(1), reduces: () => ranks }
+    case 'neighbor-allgather':
+      throw new TypeError('a neighbor allgather is specified by its topology')
+  }
+}
+
+/** Reductions of one part over the ranks from 0 on, numbered as they are asked for: each is one run of blocks. */
+class ReductionTable {
+  readonly #parts: number
+  readonly #first: number[] = []
+  readonly #count: number[] = []
+  readonly #numbers = new Map<number, number>()
+
+  /** @param parts of every rank */
+  constructor(parts: number) {
+    this.#parts = parts
+  }
+
+  numberOf(part: number, ranks: number): number {
+    const key = ranks * this.#parts + part
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    const number = this.#first.length
+    this.#numbers.set(key, number)
+    this.#first.push(part)
+    this.#count.push(ranks)
+    return number
+  }
+
+  table(isIdempotent: boolean): Reductions {
+    const first = Int32Array.from(this.#first)
+    return {
+      isIdempotent,
+      runStart: upTo(first.length + 1),
+      first,
+      count: Int32Array.from(this.#count),
+      stride: new Int32Array(first.length).fill(this.#parts),
+    }
+  }
+}
+
+function requireBlocks(collective: Collective, ranks: number, partsOf: (rank: number) => number): void {
+  let blocks = 0
+  for (let rank = 0; rank < ranks; rank++) blocks += partsOf(rank)
+  if (blocks <= shapeLimits.blocks) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `a schedule of ${collective} has at most ${shapeLimits.blocks} blocks, ${ranks} ranks would contribute ${blocks}`,
+  )
+}
+
+const none = new Int32Array(0)
+
+function range(first: number, count: number): Int32Array {
+  return upTo(count).map((number) => first + number)
 }
 
 function startsOf(ranks: number, lengthOf: (rank: number) => number): Int32Array {
