@@ -71,6 +71,7 @@ export const rooms: readonly Room[] = [
   room('comm/p2p/message', ['matching', ...ownProcess]),
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
   room('comm/calls', ownProcess),
+  room('comm/calls/program', [...ownProcess, 'comm/calls', 'schedule/lower']),
   room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls']),
   room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
   room('comm/calls/collectives', [
@@ -105,7 +106,7 @@ export const rooms: readonly Room[] = [
   ]),
   room('neighborhood/execute', [
     ...['topology', 'machine', 'schedule', 'schedule/lower', 'neighborhood/plan'],
-    ...['comm/datatype', 'comm/process', ...calls, 'comm/context'],
+    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'machine', 'schedule/file'],

@@ -1,0 +1,20 @@
+/**
+ * The values of a program during one run. When the run starts, it holds what the ranks contribute; when it is done, all
+ * values. Frames and combinations are numbered as in the program.
+ */
+export interface ProgramStore {
+  /**
+   * The bytes of a frame to send, whose values are there. They must not change until the exchange has sent them: a view of
+   * the values, or packed.
+   */
+  pack(frame: number): Uint8Array
+  /**
+   * Where a frame to receive is written, exactly as long as the frame: asked once per run, when the receive is posted, and
+   * written until `landed`. Undefined for a frame that is to be unpacked.
+   */
+  landing(frame: number): Uint8Array | undefined
+  /** The bytes of a frame without a landing. @param owned whether the store may retain them; else they are lent */
+  unpack(frame: number, bytes: Uint8Array, owned: boolean): void
+  /** Makes the value of a combination, whose operands are there. */
+  combine(combination: number): void
+}

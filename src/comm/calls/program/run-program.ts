@@ -1,0 +1,159 @@
+import { RankweaveError } from '../../../errors.js'
+import type { ProcessProgram } from '../../../schedule/lower/program.js'
+import type { Exchange, Room, Take } from '../exchange.js'
+import type { ProgramStore } from './program-store.js'
+
+/** Runs a process's program once. See {@link ProgramRun.start}. */
+export function runProgram(
+  program: ProcessProgram,
+  exchange: Exchange,
+  store: ProgramStore,
+  done: () => void,
+): void {
+  new ProgramRun(program).start(exchange, store, done)
+}
+
+/**
+ * Runs a process's program, again and again: all memory that a run needs is allocated with the object, so a start
+ * allocates nothing but what the exchange and the store do. One run at a time.
+ *
+ * A frame leaves as soon as the values that it carries are there, whatever else is late. All receives are posted at the
+ * start, so what arrives is written to its place at once and large frames are fetched at the same time.
+ */
+export class ProgramRun {
+  readonly #program: ProcessProgram
+  readonly #firstStep: number
+  readonly #receives: readonly PostedReceive[]
+  /** What each task still waits for. */
+  readonly #missing: Int32Array
+  /** Tasks whose values are there, in the order in which that came about. A task gets there once per run. */
+  readonly #ready: Int32Array
+  #readyCount = 0
+  #begun = 0
+  /** Frames that have not arrived and tasks that have not been done. */
+  #left = 0
+  #isWorking = false
+  #exchange: Exchange | undefined
+  #store: ProgramStore | undefined
+  #done: (() => void) | undefined
+
+  /** @param firstStep the step of round 0: a run uses the steps from there up to `firstStep + rounds - 1`. */
+  constructor(program: ProcessProgram, firstStep = 0) {
+    const { receive, dependencies } = program
+    this.#program = program
+    this.#firstStep = firstStep
+    this.#missing = new Int32Array(dependencies.needs.length)
+    this.#ready = new Int32Array(dependencies.needs.length)
+    this.#receives = Array.from(receive.peer, (_, frame) => new PostedReceive(this, frame))
+  }
+
+  /** Whether a run has been started and is not done. A run that failed stays active. */
+  get isActive(): boolean {
+    return this.#exchange !== undefined
+  }
+
+  /**
+   * Runs the program. `done` is called when the store holds all values and all frames have been handed to the exchange: at once
+   * where no other process is involved, else while the last frame is being delivered. What has been offered may
+   * still be read then (`exchange.whenSent`). When the exchange fails, the run ends: nothing is written or called any more.
+   */
+  start(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    const { needs } = this.#program.dependencies
+    const receives = this.#receives
+    this.#exchange = exchange
+    this.#store = store
+    this.#done = done
+    this.#missing.set(needs)
+    this.#begun = 0
+    this.#readyCount = 0
+    this.#left = receives.length + needs.length
+    for (let task = 0; task < needs.length; task++) {
+      if (needs[task] === 0) this.#ready[this.#readyCount++] = task
+    }
+    this.#isWorking = true
+    this.#work(exchange, store)
+    // Receives whose frame has arrived call back at once.
+    for (let frame = 0; frame < receives.length; frame++) this.#post(exchange, store, receives[frame])
+    this.#work(exchange, store)
+    this.#isWorking = false
+    if (this.#left === 0) this.#end()
+  }
+
+  #post(exchange: Exchange, store: ProgramStore, receive: PostedReceive): void {
+    const { frame } = receive
+    const { peer, round } = this.#program.receive
+    const step = this.#firstStep + round[frame]
+    receive.landing = store.landing(frame)
+    if (receive.landing === undefined) exchange.take(peer[frame], step, receive.take)
+    else exchange.takeInto(peer[frame], step, receive.room, receive.landed)
+  }
+
+  /** For a posted receive: its frame has arrived, and a store that unpacks has not seen it. */
+  arrived(frame: number, bytes: Uint8Array | undefined, owned: boolean): void {
+    const exchange = this.#exchange!
+    const store = this.#store!
+    if (bytes !== undefined) store.unpack(frame, bytes, owned)
+    this.#left--
+    this.#settle(frame)
+    if (this.#isWorking) return
+    this.#isWorking = true
+    this.#work(exchange, store)
+    this.#isWorking = false
+    if (this.#left === 0) this.#end()
+  }
+
+  /** What a receive frame or a combination brings is there. */
+  #settle(bringer: number): void {
+    const { useStart, use } = this.#program.dependencies
+    const missing = this.#missing
+    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++) {
+      if (--missing[use[u]] === 0) this.#ready[this.#readyCount++] = use[u]
+    }
+  }
+
+  #work(exchange: Exchange, store: ProgramStore): void {
+    const { send, receive } = this.#program
+    const frames = send.peer.length
+    while (this.#begun < this.#readyCount && !exchange.hasFailed) {
+      const task = this.#ready[this.#begun++]
+      if (task < frames) {
+        exchange.send(send.peer[task], this.#firstStep + send.round[task], store.pack(task))
+      } else {
+        store.combine(task - frames)
+        this.#settle(receive.peer.length + task - frames)
+      }
+      this.#left--
+    }
+  }
+
+  #end(): void {
+    const done = this.#done!
+    this.#exchange = undefined
+    this.#store = undefined
+    this.#done = undefined
+    done()
+  }
+}
+
+/** The receive of one frame: functions for the exchange, made once. */
+class PostedReceive {
+  readonly frame: number
+  landing: Uint8Array | undefined
+  readonly room: Room
+  readonly landed: () => void
+  readonly take: Take
+
+  constructor(run: ProgramRun, frame: number) {
+    this.frame = frame
+    this.room = (sizeBytes) => {
+      const landing = this.landing!
+      if (landing.byteLength === sizeBytes) return landing
+      throw new RankweaveError(
+        'ERR_COLLECTIVE_MISMATCH',
+        `expected a frame of ${landing.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,
+      )
+    }
+    this.landed = () => run.arrived(frame, undefined, true)
+    this.take = (bytes, owned) => run.arrived(frame, bytes, owned)
+  }
+}
