@@ -50,7 +50,7 @@ export const rooms: readonly Room[] = [
   room('schedule/file', ['text', 'topology', 'schedule']),
   room('schedule/verify', ['topology', 'schedule']),
   room('schedule/lower', ['topology', 'schedule']),
-  room('collective', ['schedule']),
+  room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],

@@ -17,6 +17,15 @@ export interface Shape {
 }
 
 /**
+ * How contributions are combined; each includes those after it.
+ *
+ * - `tree`: associated like the library's tree over ranks, so with the same floating-point bits as `order: 'tree'`;
+ * - `ranks`: in rank order, as operations demand that are not commutative;
+ * - `any`: for operations that are associative and commutative.
+ */
+export type CombinationOrder = 'tree' | 'ranks' | 'any'
+
+/**
  * An algorithm of a collective: for every rank of a shape its operations, a function of the shape and the rank alone. So a
  * process plans its own ranks without the others, and the whole is a schedule that `verify` decides on. Both ends
  * of a message must be in the same phase.
@@ -25,10 +34,12 @@ export interface Algorithm {
   /** Name of the algorithm and of its file, e.g. `bcast-binomial`. */
   readonly id: string
   readonly collective: Collective
-  /** Parts into which what each rank contributes is cut, if not by the segments alone. */
+  /** Parts into which what each rank contributes is cut, if not by the segments alone. Not where it is cut by rank. */
   parts?(shape: Shape): number
   /** Why it cannot serve a shape, e.g. a number of ranks that is no power of two. Default: it serves all. */
   refuses?(shape: Shape): string | null
+  /** How it combines, which `verify` proves. Only of reductions; a barrier, which combines nothing, has none. */
+  order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */
   emit(shape: Shape, rank: number, operations: ScheduleBuilder, specification: Specification): void
 }

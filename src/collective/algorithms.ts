@@ -1,0 +1,94 @@
+import { RankweaveError, shown } from '../errors.js'
+import type { Collective } from '../schedule/specification.js'
+import type { Algorithm } from './algorithm.js'
+import { allgatherBruck } from './allgather-bruck.js'
+import { allgatherLinear } from './allgather-linear.js'
+import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
+import { allgatherRing } from './allgather-ring.js'
+import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
+import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
+import { allreduceRing } from './allreduce-ring.js'
+import { allreduceSegmented } from './allreduce-segmented.js'
+import { allreduceTree } from './allreduce-tree.js'
+import { alltoallBruck } from './alltoall-bruck.js'
+import { alltoallLinear } from './alltoall-linear.js'
+import { alltoallPairwise } from './alltoall-pairwise.js'
+import { barrierDissemination } from './barrier-dissemination.js'
+import { bcastBinomial } from './bcast-binomial.js'
+import { bcastChain } from './bcast-chain.js'
+import { bcastLinear } from './bcast-linear.js'
+import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
+import { exscanLinear } from './exscan-linear.js'
+import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
+import { exscanTree } from './exscan-tree.js'
+import { gatherBinomial } from './gather-binomial.js'
+import { gatherLinear } from './gather-linear.js'
+import { reduceChain } from './reduce-chain.js'
+import { reduceLinear } from './reduce-linear.js'
+import { reduceScatterPairwise } from './reduce-scatter-pairwise.js'
+import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halving.js'
+import { reduceScatterRing } from './reduce-scatter-ring.js'
+import { reduceScatterTree } from './reduce-scatter-tree.js'
+import { reduceTree } from './reduce-tree.js'
+import { scanLinear } from './scan-linear.js'
+import { scanRecursiveDoubling } from './scan-recursive-doubling.js'
+import { scanTree } from './scan-tree.js'
+import { scatterBinomial } from './scatter-binomial.js'
+import { scatterLinear } from './scatter-linear.js'
+
+/** Every algorithm, by collective. */
+export const algorithms: readonly Algorithm[] = Object.freeze([
+  barrierDissemination,
+  bcastLinear,
+  bcastBinomial,
+  bcastChain,
+  bcastScatterAllgather,
+  scatterLinear,
+  scatterBinomial,
+  gatherLinear,
+  gatherBinomial,
+  allgatherLinear,
+  allgatherBruck,
+  allgatherRecursiveDoubling,
+  allgatherRing,
+  alltoallLinear,
+  alltoallPairwise,
+  alltoallBruck,
+  reduceLinear,
+  reduceChain,
+  reduceTree,
+  allreduceTree,
+  allreduceSegmented,
+  allreduceRecursiveDoubling,
+  allreduceRabenseifner,
+  allreduceRing,
+  reduceScatterTree,
+  reduceScatterRecursiveHalving,
+  reduceScatterPairwise,
+  reduceScatterRing,
+  scanLinear,
+  scanRecursiveDoubling,
+  scanTree,
+  exscanLinear,
+  exscanRecursiveDoubling,
+  exscanTree,
+])
+
+const byId: ReadonlyMap<string, Algorithm> = new Map(algorithms.map((algorithm) => [algorithm.id, algorithm]))
+
+/**
+ * The algorithm of an id.
+ *
+ * @param collective that it must be of. Default: any.
+ * @throws ERR_ARGUMENT naming the known ones
+ */
+export function algorithmOf(id: string, collective?: Collective): Algorithm {
+  const algorithm = byId.get(id)
+  if (algorithm !== undefined && (collective === undefined || algorithm.collective === collective))
+    return algorithm
+  const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `expected an algorithm${collective === undefined ? '' : ` of ${collective}`} among ${known.map((other) => other.id).join(', ')}, got ${shown(id)}`,
+  )
+}

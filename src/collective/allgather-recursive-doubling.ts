@@ -1,0 +1,35 @@
+import type { Algorithm } from './algorithm.js'
+import { ceilLog2 } from './values.js'
+
+/**
+ * Allgather by exchanges: in step k a rank and the one whose number differs in bit k send each other what they have, 2^k
+ * consecutive blocks. Only for powers of two. lg P phases of P messages per segment; every rank receives P - 1 blocks.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.6 (recursive doubling)
+ */
+export const allgatherRecursiveDoubling: Algorithm = {
+  id: 'allgather-recursive-doubling',
+  collective: 'allgather',
+  refuses: ({ ranks }) =>
+    2 ** ceilLog2(ranks) === ranks ? null : `the number of ranks must be a power of two, got ${ranks}`,
+  emit({ ranks, segments = 1 }, rank, operations) {
+    for (let segment = 0; segment < segments; segment++) {
+      const add = (first: number, count: number): void => {
+        for (let origin = first; origin < first + count; origin++) {
+          const block = origin * segments + segment
+          operations.add(block, origin === rank ? segment : operations.slot(rank, block))
+        }
+      }
+      const own = rank * segments + segment
+      operations.copy(rank, segment).add(own, segment, operations.slot(rank, own))
+      for (let step = 0; 2 ** step < ranks; step++) {
+        const size = 2 ** step
+        const peer = rank ^ size
+        operations.send(rank, segment + step, peer)
+        add(rank - (rank % size), size)
+        operations.receive(rank, segment + step, peer)
+        add(peer - (peer % size), size)
+      }
+    }
+  },
+}

@@ -1,0 +1,57 @@
+import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './algorithm.js'
+import { coreIndex, coreRank, foldedRanks } from './folded-ranks.js'
+import { isTreeOfPairs } from './rank-tree.js'
+import { halvingPhases, partsFor, reduceByHalving } from './reduce-by-halving.js'
+
+/**
+ * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two that is at most
+ * P; they are reduced by recursive halving and gathered by the same exchanges backwards. 2 lg C phases of C messages per
+ * segment; every rank sends and receives the data twice, less 2 / C. Where P is no power of two, 2 phases more, of all the
+ * data, to fold the ranks beyond it. Combines in rank order; for powers of two the bits of `order: 'tree'`.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
+ *   Operations
+ */
+export const allreduceRabenseifner: Algorithm = {
+  id: 'allreduce-rabenseifner',
+  collective: 'allreduce',
+  parts: ({ ranks, segments = 1 }) => foldedRanks(ranks).core * segments,
+  order: (shape) => (isTreeOfPairs(shape) ? 'tree' : 'ranks'),
+  emit({ ranks, segments = 1 }, rank, operations) {
+    const folded = foldedRanks(ranks)
+    const { core, pairs } = folded
+    const index = coreIndex(folded, rank)
+    const steps = Math.log2(core)
+    for (let segment = 0; segment < segments; segment++) {
+      const totalOf = (part: number): number => operations.slot(rank, part)
+      if (ranks === 1) operations.copy(rank, segment).add(segment, segment, totalOf(segment))
+      // What a rank sends is a run of pieces because a piece's number is that of its rank with the bits reversed.
+      const partsOf = (member: number): number[] => [segment * core + reversed(member, steps)]
+      const add = (parts: readonly number[]): void => {
+        for (const part of parts) operations.add(partialResult(part), totalOf(part))
+      }
+      reduceByHalving(operations, ranks, rank, { phase: segment, partsOf, placeOf: totalOf })
+      let phase = segment + halvingPhases(ranks)
+      for (let size = core / 2; index >= 0 && size >= 1; size /= 2, phase++) {
+        const peer = index ^ size
+        operations.send(rank, phase, coreRank(folded, peer))
+        add(partsFor(core, partsOf, index, 2 * size))
+        operations.receive(rank, phase, coreRank(folded, peer))
+        add(partsFor(core, partsOf, peer, 2 * size))
+      }
+      if (index >= pairs) continue
+      const last = segment + halvingPhases(ranks) + steps
+      if (index < 0) operations.receive(rank, last, rank + 1)
+      else operations.send(rank, last, rank - 1)
+      add(partsFor(core, partsOf, 0, 1))
+    }
+  },
+}
+
+/** The lowest bits of a number in reverse order. */
+function reversed(number: number, bits: number): number {
+  let result = 0
+  for (let bit = 0; bit < bits; bit++) result = 2 * result + ((number >> bit) & 1)
+  return result
+}

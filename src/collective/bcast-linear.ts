@@ -1,0 +1,19 @@
+import type { Algorithm } from './algorithm.js'
+
+/**
+ * Broadcast by the root alone: it sends every segment to every rank. One phase per segment; P - 1 messages each.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.3 (linear)
+ */
+export const bcastLinear: Algorithm = {
+  id: 'bcast-linear',
+  collective: 'bcast',
+  emit({ ranks, root = 0, segments = 1 }, rank, operations) {
+    for (let segment = 0; segment < segments; segment++) {
+      if (rank !== root) operations.receive(rank, segment, root).add(segment, operations.slot(rank, segment))
+      for (let distance = 1; rank === root && distance < ranks; distance++) {
+        operations.send(rank, segment, (root + distance) % ranks).add(segment, segment)
+      }
+    }
+  },
+}

@@ -1,0 +1,58 @@
+import type { Algorithm } from './algorithm.js'
+import { ceilLog2 } from './values.js'
+
+/**
+ * Broadcast of P pieces: the root scatters them down a binomial tree, then they go around the ring, but for those that a
+ * rank forwarded in the tree and so has. ceil(lg P) + P - 1 phases; every rank receives the data once, and the root
+ * sends little more than it once.
+ *
+ * @see Barnett, Gupta, Payne, Shuler, van de Geijn, Watts 1994, Interprocessor Collective Communication Library; Thakur,
+ *   Rabenseifner, Gropp 2005, Optimization of Collective Communication Operations in MPICH
+ */
+export const bcastScatterAllgather: Algorithm = {
+  id: 'bcast-scatter-allgather',
+  collective: 'bcast',
+  parts: ({ ranks, segments = 1 }) => ranks * segments,
+  emit({ ranks, root = 0, segments = 1 }, rank, operations) {
+    const vrank = (rank - root + ranks) % ranks
+    const peer = (other: number): number => (other + root) % ranks
+    const levels = ceilLog2(ranks)
+    for (let segment = 0; segment < segments; segment++) {
+      const addPieces = (first: number, count: number): void => {
+        for (let piece = first; piece < first + count; piece++) {
+          const part = segment * ranks + piece
+          operations.add(part, vrank === 0 ? part : operations.slot(rank, part))
+        }
+      }
+      const scattered = piecesScattered(ranks, vrank)
+      if (vrank > 0) {
+        const size = vrank & -vrank
+        operations.receive(rank, segment + levels - 1 - Math.log2(size), peer(vrank - size))
+        addPieces(vrank, scattered)
+      }
+      for (let size = 2 ** levels / 2; size >= 1; size /= 2) {
+        if (vrank % (2 * size) !== 0 || vrank + size >= ranks) continue
+        operations.send(rank, segment + levels - 1 - Math.log2(size), peer(vrank + size))
+        addPieces(vrank + size, piecesScattered(ranks, vrank + size))
+      }
+      const next = (vrank + 1) % ranks
+      for (let step = 0; step < ranks - 1; step++) {
+        const phase = segment + levels + step
+        // Both count down from the rank's own piece; of the ranks after it, it has as many as it forwarded.
+        if (ranks - 1 - step >= piecesScattered(ranks, next)) {
+          operations.send(rank, phase, peer(next))
+          addPieces((vrank - step + ranks) % ranks, 1)
+        }
+        if (ranks - 1 - step >= scattered) {
+          operations.receive(rank, phase, peer((vrank - 1 + ranks) % ranks))
+          addPieces((vrank - 1 - step + ranks) % ranks, 1)
+        }
+      }
+    }
+  },
+}
+
+/** How many pieces a rank has after the scatter, its own first: those of its subtree. */
+function piecesScattered(ranks: number, vrank: number): number {
+  return vrank === 0 ? ranks : Math.min(vrank & -vrank, ranks - vrank)
+}

@@ -1,0 +1,28 @@
+import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './algorithm.js'
+
+/**
+ * Exclusive scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a phase later;
+ * P - 1 messages per segment, the fewest possible. Combines in rank order.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
+ */
+export const exscanLinear: Algorithm = {
+  id: 'exscan-linear',
+  collective: 'exscan',
+  order: () => 'ranks',
+  emit({ ranks, segments = 1 }, rank, operations) {
+    for (let part = 0; part < segments; part++) {
+      const phase = part + rank
+      let held = part
+      if (rank > 0) {
+        const slot = operations.slot(rank, part)
+        operations.receive(rank, phase - 1, rank - 1).add(partialResult(part), slot)
+        if (rank === ranks - 1) continue
+        held = operations.stage(rank)
+        operations.combine(rank, phase - 1, part, slot, part, held)
+      }
+      if (rank < ranks - 1) operations.send(rank, phase, rank + 1).add(partialResult(part), held)
+    }
+  },
+}

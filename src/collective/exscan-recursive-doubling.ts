@@ -1,0 +1,36 @@
+import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './algorithm.js'
+
+/**
+ * Exclusive scan by doubling: the messages of `scan-recursive-doubling`, and what comes is combined apart from what the
+ * rank contributes, too. ceil(lg P) phases, P - 2^k messages in step k; up to two combinations per phase. Combines in rank
+ * order.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (binomial); Hillis, Steele 1986, Data Parallel Algorithms
+ */
+export const exscanRecursiveDoubling: Algorithm = {
+  id: 'exscan-recursive-doubling',
+  collective: 'exscan',
+  order: () => 'ranks',
+  emit({ ranks, segments = 1 }, rank, operations) {
+    for (let part = 0; part < segments; part++) {
+      let inclusive = part
+      let exclusive = -1
+      for (let distance = 1, phase = part; distance < ranks; distance *= 2, phase++) {
+        if (rank + distance < ranks) {
+          operations.send(rank, phase, rank + distance).add(partialResult(part), inclusive)
+        }
+        if (rank < distance) continue
+        const result = rank < 2 * distance ? operations.slot(rank, part) : operations.stage(rank)
+        const other = exclusive < 0 ? result : operations.stage(rank)
+        operations.receive(rank, phase, rank - distance).add(partialResult(part), other)
+        if (exclusive >= 0) operations.combine(rank, phase, part, other, exclusive, result)
+        exclusive = result
+        if (rank + 2 * distance >= ranks) continue
+        const sum = operations.stage(rank)
+        operations.combine(rank, phase, part, other, inclusive, sum)
+        inclusive = sum
+      }
+    }
+  },
+}

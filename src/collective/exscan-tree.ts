@@ -1,0 +1,23 @@
+import type { Algorithm } from './algorithm.js'
+import { prefixByTree } from './prefix-by-tree.js'
+import { refusesPieces } from './rank-tree.js'
+
+/**
+ * Exclusive scan up and down the library's tree over ranks. 2 ceil(lg P) phases for one segment, and each further segment
+ * follows a phase later; fewer than 2(P - 1) messages per segment. The bits of the library's `exscan`, in rank order.
+ *
+ * @see Blelloch 1990, Prefix Sums and Their Applications
+ */
+export const exscanTree: Algorithm = {
+  id: 'exscan-tree',
+  collective: 'exscan',
+  order: () => 'tree',
+  refuses: refusesPieces,
+  emit(shape, rank, operations) {
+    const { segments = 1 } = shape
+    for (let part = 0; part < segments; part++) {
+      const slot = rank === 0 ? {} : { to: operations.slot(rank, part) }
+      prefixByTree(operations, shape, rank, { part, phase: part, ...slot })
+    }
+  },
+}

@@ -1,0 +1,47 @@
+import type { ScheduleBuilder } from '../schedule/builder.js'
+import { partialResult } from '../schedule/ir.js'
+import type { Shape } from './algorithm.js'
+import { treeLevels, treePath } from './rank-tree.js'
+import { combineReceived } from './values.js'
+
+/**
+ * The operations of a rank that yield the combination of all ranks before it, of one part. Up the tree over ranks a node
+ * learns the value of its left half; down, its right half is given what precedes it: what precedes the node, combined
+ * with its left half. 2 ceil(lg P) phases; fewer than 2(P - 1) messages.
+ *
+ * @param to place of the result; a temporary one unless given
+ * @returns the place of the result, -1 for rank 0, which no rank precedes
+ */
+export function prefixByTree(
+  operations: ScheduleBuilder,
+  shape: Shape,
+  rank: number,
+  { part, phase, to }: { readonly part: number; readonly phase: number; readonly to?: number },
+): number {
+  const path = treePath(shape, rank)
+  const name = partialResult(part)
+  // Values of the left halves of the path's nodes: only of its last node may the left half be another's.
+  const lefts: number[] = []
+  let held = part
+  for (const { level, left, right, isLast } of path) {
+    if (left === rank) lefts.push(held)
+    // Nobody needs the value of a node that no rank follows.
+    if (isLast) continue
+    if (left !== rank) operations.send(rank, phase + level, left).add(name, held)
+    else held = combineReceived(operations, rank, phase + level, right, { part, held })
+  }
+  const highest = phase + 2 * treeLevels(shape) - 1
+  let before = -1
+  for (let i = path.length - 1; i >= 0; i--) {
+    const { level, left, right } = path[i]
+    if (left !== rank) {
+      before = to ?? operations.stage(rank)
+      operations.receive(rank, highest - level, left).add(name, before)
+      continue
+    }
+    const given = before < 0 ? lefts[i] : operations.stage(rank)
+    if (before >= 0) operations.combine(rank, highest - level - 1, part, before, lefts[i], given)
+    operations.send(rank, highest - level, right).add(name, given)
+  }
+  return before
+}

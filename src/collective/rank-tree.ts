@@ -1,0 +1,121 @@
+import { rangeAt } from '../base/search.js'
+import type { ScheduleBuilder } from '../schedule/builder.js'
+import type { Shape } from './algorithm.js'
+import { ceilLog2 } from './values.js'
+
+/**
+ * The library's one order of combination: a binary tree over ranks 0 to n - 1 whose node (l, i) covers the ranks
+ * `[i * 2^l, (i + 1) * 2^l)` below n; its value is `left op right` of its two halves, or that of the left half where the
+ * right one is empty. A participant that is a run of ranks contributes their value, so it must be a node itself.
+ *
+ * Every half belongs to one of its participants, its owner: the root where it is among them, else the first.
+ */
+export interface TreeNode {
+  /** Nodes of one level are combined in the same phase; those below come first. */
+  readonly level: number
+  /** Owner of the left half. */
+  readonly left: number
+  /** Owner of the right half. */
+  readonly right: number
+  /** Owner of the node, one of them. */
+  readonly owner: number
+  /** Whether no rank precedes those of the node, and whether none follows them. */
+  readonly isFirst: boolean
+  readonly isLast: boolean
+}
+
+/** Levels of the tree: those of nodes are below this number. */
+export function treeLevels(shape: Shape): number {
+  return ceilLog2(rankCount(shape))
+}
+
+/** The nodes one half of which a participant owns, from the lowest on: it owns all of them but perhaps the last. */
+export function treePath(shape: Shape, participant: number, root = 0): readonly TreeNode[] {
+  const path: TreeNode[] = []
+  const ranks = rankCount(shape)
+  const own = firstOf(shape, participant)
+  let first = 0
+  for (let level = treeLevels(shape) - 1; level >= 0; level--) {
+    const middle = first + 2 ** level
+    if (firstOf(shape, participant + 1) >= Math.min(middle + 2 ** level, ranks) && own === first) break
+    if (middle >= ranks) continue
+    const left = ownerOf(shape, first, middle, root)
+    const right = ownerOf(shape, middle, Math.min(middle + 2 ** level, ranks), root)
+    const owner = right === root ? root : left
+    if (left === participant || right === participant) {
+      const isLast = middle + 2 ** level >= ranks
+      path.push({ level, left, right, owner, isFirst: first === 0, isLast })
+    }
+    if (own >= middle) first = middle
+  }
+  return path.reverse()
+}
+
+/**
+ * Combines one value of every participant in the order of the tree.
+ *
+ * @param places where the values are, by participant; at least two
+ */
+export function combineTree(
+  operations: ScheduleBuilder,
+  shape: Shape,
+  rank: number,
+  phase: number,
+  part: number,
+  places: readonly number[],
+  to: number,
+): void {
+  const ranks = rankCount(shape)
+  const visit = (first: number, level: number, into: number | undefined): number => {
+    const participant = participantOf(shape, first)
+    if (firstOf(shape, participant + 1) >= Math.min(first + 2 ** level, ranks)) return places[participant]
+    const middle = first + 2 ** (level - 1)
+    if (middle >= ranks) return visit(first, level - 1, into)
+    const left = visit(first, level - 1, undefined)
+    const right = visit(middle, level - 1, undefined)
+    const result = into ?? operations.stage(rank)
+    operations.combine(rank, phase, part, left, right, result)
+    return result
+  }
+  visit(0, treeLevels(shape), to)
+}
+
+/** Why the tree cannot be followed, or null: a participant's ranks have no one value where they are not a node. */
+export function refusesPieces({ ranks, firstRank }: Shape): string | null {
+  if (firstRank === undefined) return null
+  for (let participant = 0; participant < ranks; participant++) {
+    const [first, end] = [firstRank[participant], firstRank[participant + 1]]
+    const size = 2 ** ceilLog2(end - first)
+    if (first % size === 0 && (end === first + size || participant === ranks - 1)) continue
+    return `ranks ${first} to ${end - 1} of participant ${participant} are not a node of the tree over ranks`
+  }
+  return null
+}
+
+/** Whether combining aligned pairs of participants, 2^k on each side, is to follow the tree over ranks. */
+export function isTreeOfPairs({ ranks, firstRank }: Shape): boolean {
+  if (2 ** ceilLog2(ranks) !== ranks) return false
+  const size = firstRank?.[1] ?? 1
+  if (firstRank === undefined || ranks === 1) return true
+  const areEqual = firstRank.every(
+    (first, participant) => participant === ranks || first === participant * size,
+  )
+  return 2 ** ceilLog2(size) === size && areEqual && firstRank[ranks] <= ranks * size
+}
+
+function ownerOf(shape: Shape, start: number, end: number, root: number): number {
+  const first = participantOf(shape, start)
+  return first <= root && root <= participantOf(shape, end - 1) ? root : first
+}
+
+function rankCount({ ranks, firstRank }: Shape): number {
+  return firstRank === undefined ? ranks : firstRank[ranks]
+}
+
+function firstOf({ firstRank }: Shape, participant: number): number {
+  return firstRank === undefined ? participant : firstRank[participant]
+}
+
+function participantOf({ firstRank }: Shape, rank: number): number {
+  return firstRank === undefined ? rank : rangeAt(firstRank, rank)
+}

@@ -1,0 +1,75 @@
+import type { ScheduleBuilder } from '../schedule/builder.js'
+import { partialResult } from '../schedule/ir.js'
+import { coreIndex, coreRank, coreStart, foldedRanks } from './folded-ranks.js'
+
+/** What is reduced: for every rank of the core the parts whose totals it is to get. */
+export interface Halving {
+  readonly phase: number
+  /** Parts for a rank of the core, by its number in it. */
+  partsOf(index: number): readonly number[]
+  /** The place of a total; a temporary one unless given. */
+  placeOf(part: number): number | undefined
+}
+
+/**
+ * The operations of a rank in a reduction by recursive halving: in step k a rank of the core and the one whose number
+ * differs in bit k send each other the parts that the other is to continue with, those for ranks that agree with it in
+ * the bits up to k. So neighbors combine first and rank order remains. As many phases as {@link halvingPhases}.
+ *
+ * @returns where the totals are, by part
+ */
+export function reduceByHalving(
+  operations: ScheduleBuilder,
+  ranks: number,
+  rank: number,
+  { phase, partsOf, placeOf }: Halving,
+): ReadonlyMap<number, number> {
+  const folded = foldedRanks(ranks)
+  const { core, pairs } = folded
+  const index = coreIndex(folded, rank)
+  const held = new Map<number, number>()
+  const send = (at: number, peer: number, parts: readonly number[]): void => {
+    operations.send(rank, at, peer)
+    for (const part of parts) operations.add(partialResult(part), held.get(part) ?? part)
+  }
+  const takeOver = (at: number, peer: number, parts: readonly number[]): void => {
+    const first = operations.stage(rank, parts.length)
+    operations.receive(rank, at, peer)
+    parts.forEach((part, i) => {
+      operations.add(partialResult(part), first + i)
+    })
+    const isLast = at === phase + halvingPhases(ranks) - 1
+    parts.forEach((part, i) => {
+      const [own, other] = [held.get(part) ?? part, first + i]
+      const to = (isLast ? placeOf(part) : undefined) ?? operations.stage(rank)
+      operations.combine(rank, at, part, peer < rank ? other : own, peer < rank ? own : other, to)
+      held.set(part, to)
+    })
+  }
+  if (index < 0) send(phase, rank + 1, partsFor(core, partsOf, 0, 1))
+  else if (index < pairs) takeOver(phase, rank - 1, partsFor(core, partsOf, 0, 1))
+  for (let size = 1, at = phase + coreStart(folded); index >= 0 && size < core; size *= 2, at++) {
+    const peer = coreRank(folded, index ^ size)
+    send(at, peer, partsFor(core, partsOf, index ^ size, 2 * size))
+    takeOver(at, peer, partsFor(core, partsOf, index, 2 * size))
+  }
+  return held
+}
+
+/** ceil(lg ranks), or one more. */
+export function halvingPhases(ranks: number): number {
+  const folded = foldedRanks(ranks)
+  return Math.log2(folded.core) + coreStart(folded)
+}
+
+/** Parts for all ranks of the core that are congruent to an index, ascending. */
+export function partsFor(
+  core: number,
+  partsOf: (index: number) => readonly number[],
+  index: number,
+  modulus: number,
+): readonly number[] {
+  const parts: number[] = []
+  for (let member = index % modulus; member < core; member += modulus) parts.push(...partsOf(member))
+  return parts.sort((a, b) => a - b)
+}

@@ -1,0 +1,40 @@
+import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './algorithm.js'
+import { coreIndex, foldedRanks } from './folded-ranks.js'
+import { isTreeOfPairs } from './rank-tree.js'
+import { halvingPhases, reduceByHalving } from './reduce-by-halving.js'
+
+/**
+ * Reduce-scatter by recursive halving. lg P phases of P messages per segment, the k-th of P / 2^k blocks; where P is no
+ * power of two, 2 phases more to fold the ranks beyond it, the first of all blocks. Neighbors combine first, so in rank
+ * order, and what they exchange are not runs of blocks; for powers of two the bits of `order: 'tree'`.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.9 (recursive halving); there ranks that are far apart combine first
+ */
+export const reduceScatterRecursiveHalving: Algorithm = {
+  id: 'reduce-scatter-recursive-halving',
+  collective: 'reduce-scatter',
+  order: (shape) => (isTreeOfPairs(shape) ? 'tree' : 'ranks'),
+  emit({ ranks, segments = 1 }, rank, operations) {
+    const folded = foldedRanks(ranks)
+    const { pairs } = folded
+    const index = coreIndex(folded, rank)
+    for (let segment = 0; segment < segments; segment++) {
+      const partOf = (other: number): number => other * segments + segment
+      const slot = operations.slot(rank, segment)
+      if (ranks === 1) operations.copy(rank, segment).add(segment, segment, slot)
+      const totals = reduceByHalving(operations, ranks, rank, {
+        phase: segment,
+        partsOf: (member) =>
+          member < pairs ? [partOf(2 * member), partOf(2 * member + 1)] : [partOf(member + pairs)],
+        placeOf: (part) => (part === partOf(rank) ? slot : undefined),
+      })
+      const last = segment + halvingPhases(ranks)
+      if (index < 0) operations.receive(rank, last, rank + 1).add(partialResult(partOf(rank)), slot)
+      else if (index < pairs) {
+        const part = partOf(rank - 1)
+        operations.send(rank, last, rank - 1).add(partialResult(part), totals.get(part) as number)
+      }
+    }
+  },
+}

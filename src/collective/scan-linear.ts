@@ -1,0 +1,25 @@
+import { partialResult } from '../schedule/ir.js'
+import type { Algorithm } from './algorithm.js'
+import { combineReceived } from './values.js'
+
+/**
+ * Scan along the chain of ranks. P - 1 phases for one segment, and each further segment follows a phase later; P - 1
+ * messages per segment, the fewest possible. Combines in rank order.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
+ */
+export const scanLinear: Algorithm = {
+  id: 'scan-linear',
+  collective: 'scan',
+  order: () => 'ranks',
+  emit({ ranks, segments = 1 }, rank, operations) {
+    for (let part = 0; part < segments; part++) {
+      const slot = operations.slot(rank, part)
+      const phase = part + rank
+      if (rank === 0) operations.copy(rank, phase).add(part, part, slot)
+      else combineReceived(operations, rank, phase - 1, rank - 1, { part, held: part, to: slot })
+      if (rank === ranks - 1) continue
+      operations.send(rank, phase, rank + 1).add(partialResult(part), rank === 0 ? part : slot)
+    }
+  },
+}

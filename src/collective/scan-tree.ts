@@ -1,0 +1,27 @@
+import type { Algorithm } from './algorithm.js'
+import { prefixByTree } from './prefix-by-tree.js'
+import { refusesPieces, treeLevels } from './rank-tree.js'
+
+/**
+ * Scan up and down the library's tree over ranks: what precedes a rank, as in `exscan-tree`, combined with what it
+ * contributes. 2 ceil(lg P) phases for one segment, and each further segment follows a phase later; fewer than 2(P - 1)
+ * messages per segment. The bits of the library's `scan`, in rank order.
+ *
+ * @see Blelloch 1990, Prefix Sums and Their Applications
+ */
+export const scanTree: Algorithm = {
+  id: 'scan-tree',
+  collective: 'scan',
+  order: () => 'tree',
+  refuses: refusesPieces,
+  emit(shape, rank, operations) {
+    const { segments = 1 } = shape
+    for (let part = 0; part < segments; part++) {
+      const slot = operations.slot(rank, part)
+      const before = prefixByTree(operations, shape, rank, { part, phase: part })
+      const phase = part + 2 * treeLevels(shape) - 1
+      if (rank === 0) operations.copy(rank, part).add(part, part, slot)
+      else operations.combine(rank, phase, part, before, part, slot)
+    }
+  },
+}
