@@ -22,7 +22,16 @@ export {
   type Schedule,
   scheduleTag,
 } from '../schedule/ir.js'
-export { type LoweredSchedule, lower, lowerProcess, type ProcessProgram } from '../schedule/lower/lower.js'
+export { lower, lowerProcess } from '../schedule/lower/lower.js'
+export type {
+  Combinations,
+  Dependencies,
+  LoweredSchedule,
+  ProcessCounts,
+  ProcessProgram,
+  ReceiveFrames,
+  SendFrames,
+} from '../schedule/lower/program.js'
 export {
   type Collective,
   neighborAllgatherSpecification,

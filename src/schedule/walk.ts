@@ -43,6 +43,18 @@ export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Arr
   return ranks
 }
 
+/** The rank of one operation. */
+export function rankOfOperation({ opStart }: Schedule, op: number): number {
+  let low = 0
+  let high = opStart.length - 1
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (opStart[middle] <= op) low = middle
+    else high = middle
+  }
+  return low
+}
+
 /** The phases of every rank in which it has operations, one row each: by rank, then phase. */
 export interface PhaseRows {
   /** Operations of a row: `opStart[row]` up to the next. Length rows + 1. */

@@ -2,11 +2,14 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { NeighborScheduleBuilder } from '../../src/schedule/builder.js'
 import { type NeighborSchedule, opKind } from '../../src/schedule/ir.js'
-import { lower, lowerProcess } from '../../src/schedule/lower/lower.js'
+import { lower, lowerInRounds, lowerProcess } from '../../src/schedule/lower/lower.js'
+import { roundsByPhase } from '../../src/schedule/lower/rounds.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { countMessages, forEachOperation } from '../../src/schedule/walk.js'
 import { interpret } from '../support/lowered-interpreter.js'
+import { collectiveWishes, randomReduction } from '../support/random-collectives.js'
 import { plans } from '../support/random-plans.js'
+import { interpretSchedule } from '../support/schedule-interpreter.js'
 import { cases } from '../support/soak.js'
 
 /** Runs the lowered schedule with payloads that name their origin and compares with the definition. */
@@ -105,6 +108,42 @@ describe('a lowered plan', () => {
         run(stretched, placement, processes)
       }),
       { numRuns: cases(500) },
+    )
+  })
+})
+
+describe('a lowered reduction', () => {
+  const placedWish = collectiveWishes.chain((wish) =>
+    fc.record({ wish: fc.constant(wish), where: placements(wish.ranks), seed: fc.integer() }),
+  )
+  const contribution = (rank: number, place: number) => `${rank}.${place}`
+  const combine = (left: string, right: string, term: number) => `(${left} ${right})${~term}`
+
+  test('combines the same operands in the same order as the schedule, in any order of events', () => {
+    fc.assert(
+      fc.property(placedWish, ({ wish, where: { placement, processes }, seed }) => {
+        const schedule = randomReduction(wish)
+        const expected = interpretSchedule(schedule, contribution, combine)
+        const { slots } = interpret(lower(schedule, placement, processes), contribution, { combine, seed })
+        expect(slots.map((row) => [...row].sort(([a], [b]) => a - b).map(([, term]) => term))).toEqual(
+          expected,
+        )
+      }),
+      { numRuns: cases(500) },
+    )
+  })
+
+  test('is found by every process from the operations of its own ranks', () => {
+    fc.assert(
+      fc.property(placedWish, ({ wish, where: { placement, processes } }) => {
+        const { programs } = lower(randomReduction(wish), placement, processes)
+        for (const program of programs) {
+          const part = randomReduction(wish, [...program.ranks])
+          const alone = lowerInRounds(part, placement, program.process, roundsByPhase(part))
+          expect({ ...alone, rounds: program.rounds }).toEqual(program)
+        }
+      }),
+      { numRuns: cases(300) },
     )
   })
 })

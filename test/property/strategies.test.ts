@@ -93,12 +93,12 @@ test('in aware mode combining does not change the blocks between nodes', () => {
 })
 
 function blocksBetweenNodes(
-  { opStart, opKind, opPeer, entryStart, phases, topology }: ReturnType<typeof plan>['schedule'],
+  { opStart, opKind, opPeer, entryStart, topology }: ReturnType<typeof plan>['schedule'],
   nodeOf: Int32Array,
 ): number {
   let blocks = 0
   for (let rank = 0; rank < topology.ranks; rank++) {
-    for (let op = opStart[rank * phases]; op < opStart[(rank + 1) * phases]; op++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
       if (opKind[op] === 0 && nodeOf[opPeer[op]] !== nodeOf[rank])
         blocks += entryStart[op + 1] - entryStart[op]
     }

@@ -1,24 +1,41 @@
-import type { LoweredSchedule } from '../../src/schedule/lower/lower.js'
+import { below, mulberry32 } from '../../src/base/random.js'
+import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
+
+export interface InterpretOptions<T> {
+  /** Of programs with combinations. */
+  readonly combine?: (left: T, right: T, term: number) => T
+  /** What is ready is done in an order drawn from it. */
+  readonly seed?: number
+}
+
+export interface Interpreted<T> {
+  /** Receive buffer of every rank: the payload of each slot. */
+  readonly slots: Map<number, T>[]
+  readonly framesSent: number
+  readonly messagesSent: number
+  readonly blocksSent: number
+}
 
 /**
- * Runs the programs of a lowered schedule with payloads, as an executor would: round by round, frames in mailboxes.
- * Payloads are opaque; a frame is the list of its payloads.
- *
- * @returns receive buffer of every rank, the payload of each slot, and what was sent.
+ * Runs the programs of a lowered schedule with payloads, as a runner would: a frame leaves and a combination is made when
+ * what it needs has been counted to be there. The order of everything else, arrivals included, is random. Payloads are
+ * opaque; a frame is the list of its payloads.
  */
 export function interpret<T>(
   { programs, placement }: LoweredSchedule,
   contributionOf: (rank: number, place: number) => T,
-): { slots: Map<number, T>[]; framesSent: number; messagesSent: number; blocksSent: number } {
+  { combine, seed = 1 }: InterpretOptions<T> = {},
+): Interpreted<T> {
+  const random = mulberry32(seed)
   const slots = Array.from(placement, () => new Map<number, T>())
   const values = programs.map(() => new Map<number, T>())
-  const mail = new Map<string, readonly T[]>()
-  let framesSent = 0
-  let messagesSent = 0
-  let blocksSent = 0
+  const missing = programs.map(({ dependencies }) => dependencies.needs.slice())
+  const steps: (() => void)[] = []
+  let [framesSent, messagesSent, blocksSent, arrived] = [0, 0, 0, 0]
 
-  const arrive = (process: number, value: number, payload: T): void => {
+  const hold = (process: number, value: number, payload: T): void => {
     const program = programs[process]
+    if (values[process].has(value)) throw new Error(`process ${process} assigns value ${value} twice`)
     values[process].set(value, payload)
     for (let f = program.fillStart[value]; f < program.fillStart[value + 1]; f++) {
       const rank = program.ranks[program.fillRank[f]]
@@ -27,44 +44,66 @@ export function interpret<T>(
       slots[rank].set(slot, payload)
     }
   }
-  for (const program of programs) {
-    for (const [i, rank] of program.ranks.entries()) {
-      for (let v = program.ownStart[i]; v < program.ownStart[i + 1]; v++) {
-        arrive(program.process, v, contributionOf(rank, v - program.ownStart[i]))
-      }
+  const read = (process: number, value: number): T => {
+    if (!values[process].has(value)) throw new Error(`process ${process} does not have value ${value}`)
+    return values[process].get(value) as T
+  }
+  const settle = (process: number, bringer: number): void => {
+    const { useStart, use } = programs[process].dependencies
+    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++) {
+      if (--missing[process][use[u]] === 0) steps.push(() => run(process, use[u]))
     }
   }
-  const rounds = Math.max(0, ...programs.map((program) => program.rounds))
-  for (let round = 0; round < rounds; round++) {
-    for (const { process, send } of programs) {
-      for (let j = send.roundStart[round]; j < send.roundStart[round + 1]; j++) {
-        const key = `${process} ${send.peer[j]} ${round}`
-        if (mail.has(key)) throw new Error(`two frames ${key}`)
-        const frame: T[] = []
-        for (let i = send.valueStart[j]; i < send.valueStart[j + 1]; i++) {
-          const value = send.value[i]
-          if (!values[process].has(value)) throw new Error(`process ${process} does not have value ${value}`)
-          frame.push(values[process].get(value) as T)
-        }
-        mail.set(key, frame)
-        framesSent++
-        messagesSent += send.messages[j]
-        blocksSent += frame.length
-      }
+  const run = (process: number, task: number): void => {
+    const { send, receive, combine: combinations, valueTerm } = programs[process]
+    const c = task - send.peer.length
+    if (c >= 0) {
+      const value = combinations.firstValue + c
+      const [left, right] = [read(process, combinations.left[c]), read(process, combinations.right[c])]
+      hold(process, value, combine!(left, right, valueTerm[value]))
+      settle(process, receive.peer.length + c)
+      return
     }
-    for (const { process, receive } of programs) {
-      for (let j = receive.roundStart[round]; j < receive.roundStart[round + 1]; j++) {
-        const key = `${receive.peer[j]} ${process} ${round}`
-        const frame = mail.get(key)
-        if (frame === undefined) throw new Error(`no frame ${key}`)
-        mail.delete(key)
-        const first = receive.valueStart[j]
-        if (receive.valueStart[j + 1] - first !== frame.length)
-          throw new Error(`frame ${key} has another length`)
-        for (const [i, payload] of frame.entries()) arrive(process, first + i, payload)
-      }
+    const frame: T[] = []
+    for (let i = send.valueStart[task]; i < send.valueStart[task + 1]; i++) {
+      frame.push(read(process, send.value[i]))
     }
-    if (mail.size > 0) throw new Error(`frames left: ${[...mail.keys()].join(', ')}`)
+    framesSent++
+    messagesSent += send.messages[task]
+    blocksSent += frame.length
+    steps.push(() => arrive(send.peer[task], process, send.round[task], frame))
+  }
+  const arrive = (process: number, source: number, round: number, frame: readonly T[]): void => {
+    const { receive } = programs[process]
+    const named = [...receive.peer.keys()].filter(
+      (j) => receive.peer[j] === source && receive.round[j] === round,
+    )
+    if (named.length !== 1) throw new Error(`${named.length} receives for ${source} -> ${process} #${round}`)
+    const [first, end] = [receive.valueStart[named[0]!], receive.valueStart[named[0]! + 1]]
+    if (end - first !== frame.length) throw new Error(`${source} -> ${process} #${round} has another length`)
+    for (const [i, payload] of frame.entries()) hold(process, first + i, payload)
+    arrived++
+    settle(process, named[0]!)
+  }
+  for (const { process, ranks, ownStart, dependencies } of programs) {
+    for (const [i, rank] of ranks.entries()) {
+      for (let v = ownStart[i]; v < ownStart[i + 1]; v++)
+        hold(process, v, contributionOf(rank, v - ownStart[i]))
+    }
+    for (const [task, needs] of dependencies.needs.entries()) {
+      if (needs === 0) steps.push(() => run(process, task))
+    }
+  }
+  while (steps.length > 0) {
+    const last = steps.length - 1
+    const at = below(random, steps.length)
+    ;[steps[at], steps[last]] = [steps[last]!, steps[at]!]
+    steps.pop()!()
+  }
+  const expected = programs.reduce((sum, { receive }) => sum + receive.peer.length, 0)
+  if (arrived !== expected) throw new Error(`${arrived} of ${expected} frames arrived`)
+  for (const [process, { valueTerm }] of programs.entries()) {
+    if (values[process]!.size !== valueTerm.length) throw new Error(`process ${process} lacks values`)
   }
   return { slots, framesSent, messagesSent, blocksSent }
 }

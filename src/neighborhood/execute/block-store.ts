@@ -1,98 +1,104 @@
+import { bytesOf } from '../../base/bytes.js'
 import { copyOf } from '../../comm/calls/exchange.js'
-import type { ProcessProgram } from '../../schedule/lower/lower.js'
-import type { FrameStore } from './frame-store.js'
+import type { ProgramStore } from '../../comm/calls/program/program-store.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'
 
 /**
- * The values of a lowered program during one call, side by side in one arena: value v is `words[start[v]]` up to
- * `start[v + 1]`. Either all lengths are known from the start, or they become known value by value, in order, as frames
- * arrive.
+ * The values of a program that combines nothing, during one call, in one arena: value v is `length[v]` words from `start[v]`
+ * on. Either all lengths are known from the start, and values lie in their order; or they become known as frames
+ * arrive, in any order.
  *
  * A frame is the words of its values one after another; where the store does not know lengths, they are preceded by the
  * number of words of each, as 32-bit integers, padded to a multiple of 8 bytes.
  */
-export class BlockStore implements FrameStore {
+export class BlockStore implements ProgramStore {
   /** Whether all lengths are known, so that frames do not carry them. */
   readonly sized: boolean
   readonly elementSizeBytes: number
-  /** Valid up to and including the entry after the last known value. */
   readonly start: Int32Array
+  readonly length: Int32Array
   words: Words
-  #known: number
-
+  /** Words in use. */
+  #used = 0
   readonly #program: ProcessProgram
+  readonly #landings: readonly Uint8Array[]
 
-  private constructor(program: ProcessProgram, elementSizeBytes: number, start: Int32Array, sized: boolean) {
+  private constructor(program: ProcessProgram, elementSizeBytes: number, lengths: Int32Array | null) {
+    const values = program.valueTerm.length
     this.elementSizeBytes = elementSizeBytes
-    this.start = start
     this.#program = program
-    this.sized = sized
-    this.#known = sized ? start.length - 1 : 0
-    this.words = newWords(elementSizeBytes, sized ? start[start.length - 1] : 0)
+    this.sized = lengths !== null
+    this.start = new Int32Array(values)
+    this.length = lengths ?? new Int32Array(values)
+    for (let v = 0; v < values; v++) {
+      this.start[v] = this.#used
+      this.#used += this.length[v]
+      checkTotal(this.#used)
+    }
+    this.words = newWords(elementSizeBytes, this.#used)
+    const { valueStart, peer } = program.receive
+    const bytes = bytesOf(this.words)
+    this.#landings = this.sized
+      ? Array.from(peer, (_, frame) =>
+          bytes.subarray(this.#byteOf(valueStart[frame]), this.#byteOf(valueStart[frame + 1])),
+        )
+      : []
   }
 
   /** Values of the given lengths, in words. */
   static of(program: ProcessProgram, elementSizeBytes: number, lengths: ArrayLike<number>): BlockStore {
-    const start = new Int32Array(lengths.length + 1)
-    let total = 0
-    for (let v = 0; v < lengths.length; v++) {
-      total += lengths[v]
-      checkTotal(total)
-      start[v + 1] = total
-    }
-    return new BlockStore(program, elementSizeBytes, start, true)
+    return new BlockStore(program, elementSizeBytes, Int32Array.from(lengths))
   }
 
   /** Values whose lengths arrive with them. */
   static open(program: ProcessProgram, elementSizeBytes: number): BlockStore {
-    const values = program.valueBlock.length
-    return new BlockStore(program, elementSizeBytes, new Int32Array(values + 1), false)
+    return new BlockStore(program, elementSizeBytes, null)
   }
 
-  lengthOf(value: number): number {
-    return this.start[value + 1] - this.start[value]
-  }
-
-  /** Gives a value its length, the next in order, where lengths are not known; else checks nothing. */
+  /** Gives a value its length and its place: once per value, in any order, where lengths are not known. */
   extend(value: number, length: number): void {
-    if (value !== this.#known) return
-    const end = this.start[value] + length
+    const end = this.#used + length
     checkTotal(end)
-    this.start[value + 1] = end
-    this.#known = value + 1
-    if (end <= this.words.length) return
-    const grown = newWords(this.elementSizeBytes, Math.max(end, 2 * this.words.length))
-    grown.set(this.words.subarray(0, this.start[value]))
-    this.words = grown
+    this.start[value] = this.#used
+    this.length[value] = length
+    if (end > this.words.length) {
+      const grown = newWords(this.elementSizeBytes, Math.max(end, 2 * this.words.length))
+      grown.set(this.words.subarray(0, this.#used))
+      this.words = grown
+    }
+    this.#used = end
   }
 
-  /** Writes consecutive values, whose lengths are known, from `from[fromAt]` on. */
-  put(firstValue: number, lastValue: number, from: Words, fromAt = 0): void {
-    const at = this.start[firstValue]
-    copyWords(from, fromAt, this.words, at, this.start[lastValue] - at)
+  /** Writes a value, whose length is known, from `from[fromAt]` on. */
+  put(value: number, from: Words, fromAt = 0): void {
+    copyWords(from, fromAt, this.words, this.start[value], this.length[value])
   }
 
   pack(frame: number): Uint8Array {
     const { valueStart, value } = this.#program.send
+    const { words: arena, start, length, sized, elementSizeBytes } = this
     const from = valueStart[frame]
     const to = valueStart[frame + 1]
-    const headWords = this.sized ? 0 : lengthWords(to - from, this.elementSizeBytes)
+    const headWords = sized ? 0 : lengthWords(to - from, elementSizeBytes)
     let total = headWords
-    for (let i = from; i < to; i++) total += this.lengthOf(value[i])
-    const words = newWords(this.elementSizeBytes, total)
-    if (!this.sized) {
+    for (let i = from; i < to; i++) total += length[value[i]]
+    const words = newWords(elementSizeBytes, total)
+    if (!sized) {
       const lengths = new Int32Array(words.buffer, 0, to - from)
-      for (let i = from; i < to; i++) lengths[i - from] = this.lengthOf(value[i])
+      for (let i = from; i < to; i++) lengths[i - from] = length[value[i]]
     }
     let at = headWords
-    const { words: arena, start } = this
     for (let i = from; i < to; i++) {
       const v = value[i]
-      const length = start[v + 1] - start[v]
-      copyWords(arena, start[v], words, at, length)
-      at += length
+      copyWords(arena, start[v], words, at, length[v])
+      at += length[v]
     }
     return new Uint8Array(words.buffer, 0, words.byteLength)
+  }
+
+  landing(frame: number): Uint8Array | undefined {
+    return this.#landings[frame]
   }
 
   unpack(frame: number, arrived: Uint8Array, owned: boolean): void {
@@ -105,13 +111,21 @@ export class BlockStore implements FrameStore {
       this.elementSizeBytes >= 4
         ? new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
         : bytes
-    if (this.sized) {
-      this.put(from, to, words)
-      return
-    }
     const lengths = new Int32Array(bytes.buffer, bytes.byteOffset, to - from)
-    for (let v = from; v < to; v++) this.extend(v, lengths[v - from])
-    this.put(from, to, words, lengthWords(to - from, this.elementSizeBytes))
+    let at = lengthWords(to - from, this.elementSizeBytes)
+    for (let v = from; v < to; v++) {
+      this.extend(v, lengths[v - from])
+      this.put(v, words, at)
+      at += lengths[v - from]
+    }
+  }
+
+  combine(): void {}
+
+  /** Where a value begins, or the last one ends. */
+  #byteOf(value: number): number {
+    const word = value < this.start.length ? this.start[value] : this.#used
+    return this.elementSizeBytes >= 4 ? 4 * word : word
   }
 }
 

@@ -43,7 +43,7 @@ export function checkInto(name: string, into: unknown, type: number, countElems:
   if (error !== undefined) throw error
 }
 
-/** Words, as the executor counts them, of one element of a type. */
+/** Words, as stores count them, of one element of a type. */
 export function elementWords(type: number): number {
   return wordsPerElement(elementSizeBytes(type))
 }

@@ -3,15 +3,17 @@ import { type CollectiveCall, RankFailure } from '../../comm/calls/collective-ca
 import type { Gathered } from '../../comm/calls/collectives/blocks/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
+import { runProgram } from '../../comm/calls/program/run-program.js'
 import type { CommSeat } from '../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../comm/datatype/elements.js'
 import { isRankweaveError } from '../../errors.js'
-import type { ProcessProgram } from '../../schedule/lower/lower.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { type BlockLayout, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf, elementWords } from './buffers.js'
-import { fillSlots, runProgram } from './executor.js'
+import { fillSlots } from './fill-slots.js'
 import { wordViewOf } from './memory-words.js'
+import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { receiveBuffers } from './receive-buffers.js'
 import { type Blocks, UniformAllgather } from './uniform-allgather.js'
@@ -111,9 +113,10 @@ function gatherVarying(
   for (const [v, { elements }] of blocks.entries()) {
     const words = wordViewOf(elements)
     store.extend(v, words.length)
-    store.put(v, v + 1, words)
+    store.put(v, words)
   }
-  runProgram(program, exchange, store, traffic, () => {
+  runProgram(program, exchange, store, () => {
+    countRun(traffic, program.counts)
     const counts = slotCounts(neighborhood, store, type)
     const layouts = blocks.map(({ options }, i) => receiveLayout(type, counts[i], options))
     const sizes = layouts.map(({ size }) => size)
@@ -134,7 +137,7 @@ export function slotCounts(neighborhood: Neighborhood, store: BlockStore, type: 
   const perElement = elementWords(type)
   const counts = Array.from(ranks, (rank) => new Int32Array(neighborhood.slotsOf(rank)))
   for (let v = 0; v + 1 < fillStart.length; v++) {
-    const count = store.lengthOf(v) / perElement
+    const count = store.length[v] / perElement
     for (let f = fillStart[v]; f < fillStart[v + 1]; f++) counts[fillRank[f]][fillSlot[f]] = count
   }
   return counts

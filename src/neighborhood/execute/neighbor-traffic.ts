@@ -1,4 +1,6 @@
-/** What neighborhood collectives sent, counted where it is sent. */
+import type { ProcessCounts } from '../../schedule/lower/program.js'
+
+/** What the calls of neighborhood collectives that have completed sent. */
 export interface NeighborTraffic {
   /** Calls and starts that this process took part in, once for all its ranks. */
   calls: number
@@ -8,4 +10,16 @@ export interface NeighborTraffic {
   messagesInProcess: number
   framesSent: number
   blocksSent: number
+}
+
+/** Adds what one run of a program sent. */
+export function countRun(
+  traffic: NeighborTraffic,
+  { messagesSent, messagesInside, framesSent, blocksSent }: ProcessCounts,
+): void {
+  traffic.calls++
+  traffic.messagesSent += messagesSent
+  traffic.messagesInProcess += messagesInside
+  traffic.framesSent += framesSent
+  traffic.blocksSent += blocksSent
 }

@@ -1,7 +1,8 @@
 import { indexIn } from '../../base/search.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { Machine } from '../../machine/machine.js'
-import { lowerInRounds, type ProcessProgram } from '../../schedule/lower/lower.js'
+import { lowerInRounds } from '../../schedule/lower/lower.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { roundsByPhase } from '../../schedule/lower/rounds.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
@@ -165,7 +166,7 @@ export class Neighborhood {
     return {
       ...program,
       ranks: program.ranks.map((number) => rankOf[number]),
-      valueBlock: program.valueBlock.map((number) => rankOf[number]),
+      valueTerm: program.valueTerm.map((number) => rankOf[number]),
     }
   }
 

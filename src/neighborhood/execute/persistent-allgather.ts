@@ -2,6 +2,8 @@ import { promiseTry } from '../../base/promise-try.js'
 import { requireOptions } from '../../base/require-options.js'
 import type { CollectiveCall } from '../../comm/calls/collective-call.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
+import type { ProgramStore } from '../../comm/calls/program/program-store.js'
+import { ProgramRun, runProgram } from '../../comm/calls/program/run-program.js'
 import type { Signature } from '../../comm/calls/signature.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { CommHandle, CommSeat } from '../../comm/context/handle.js'
@@ -11,9 +13,10 @@ import { RankweaveError } from '../../errors.js'
 import { type BlockLayoutOptions, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf } from './buffers.js'
-import { fillSlots, runProgram } from './executor.js'
+import { fillSlots } from './fill-slots.js'
 import { copyWords, wordViewOf } from './memory-words.js'
 import { slotCounts, varyingFill } from './neighbor-allgather.js'
+import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
 
@@ -108,6 +111,15 @@ interface Buffers {
   readonly layoutOptions: BlockLayoutOptions
 }
 
+/** How a persistent allgather moves blocks between its values and the buffers of the ranks. */
+interface BoundStore {
+  readonly store: ProgramStore
+  /** Copies what the ranks contribute into the store. */
+  fill(): void
+  /** Copies values into the receive buffers. */
+  deliver(): void
+}
+
 /** A persistent allgather in one process: the buffers of all its ranks, and memory that every start reuses. */
 class BoundAllgather {
   readonly lane: number
@@ -116,24 +128,35 @@ class BoundAllgather {
   running: Promise<void> | undefined
   readonly #state: CommState
   #holders: number
+  /** Of the start in progress. */
+  #exchange: Exchange | undefined
 
   /** @param signature compared by every start, because the init itself may not have exchanged a frame with every neighbor */
   constructor(
     state: CommState,
     exchange: Exchange,
     signature: Signature,
-    run: (exchange: Exchange, done: () => void) => void,
+    { program, traffic }: Neighborhood,
+    bound: BoundStore,
   ) {
     this.#state = state
     this.#holders = state.localRanks.length
     this.lane = state.collectives.openLane(exchange)
+    const run = new ProgramRun(program)
+    const done = (): void => {
+      countRun(traffic, program.counts)
+      bound.deliver()
+      this.#exchange!.finish(nothing)
+    }
     this.call = {
       signature,
       shared: true,
       // The init has lowered the plan.
       unplaced: true,
       run: (_, startExchange) => {
-        run(startExchange, () => startExchange.finish(nothing))
+        this.#exchange = startExchange
+        bound.fill()
+        run.start(startExchange, bound.store, done)
         return undefined
       },
     }
@@ -175,17 +198,19 @@ export function neighborAllgatherInit(
     signature,
     unplaced: neighborhood.isLocated,
     run: (buffers, exchange) => {
-      const { program, slots, traffic } = neighborhood
+      const { program, slots } = neighborhood
       const store = new UniformStore(program, type, elementSizeBytes(type), count)
       const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = buffers.map((bound) => wordViewOf(bound.recv))
-      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
-        for (let v = 0; v < sends.length; v++)
-          copyWords(sends[v], 0, store.words, v * store.width, store.width)
-        runProgram(program, startExchange, store, traffic, () => {
+      const bound = new BoundAllgather(seat.state, exchange, signature, neighborhood, {
+        store,
+        fill() {
+          const { words, width } = store
+          for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
+        },
+        deliver() {
           for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
-          done()
-        })
+        },
       })
       return buffers.map(() => bound)
     },
@@ -210,7 +235,7 @@ export function neighborAllgathervInit(
     signature,
     unplaced: neighborhood.isLocated,
     run: async (buffers, exchange) => {
-      const { program, traffic } = neighborhood
+      const { program } = neighborhood
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)
       const store = BlockStore.of(program, elementSizeBytes(type), lengths)
       const counts = slotCounts(neighborhood, store, type)
@@ -225,12 +250,14 @@ export function neighborAllgathervInit(
         base: new Int32Array(buffers.length),
       }
       const fillTo = varyingFill(program, displs, type)
-      const bound = new BoundAllgather(seat.state, exchange, signature, (startExchange, done) => {
-        for (let v = 0; v < sends.length; v++) store.put(v, v + 1, sends[v])
-        runProgram(program, startExchange, store, traffic, () => {
+      const bound = new BoundAllgather(seat.state, exchange, signature, neighborhood, {
+        store,
+        fill() {
+          for (let v = 0; v < sends.length; v++) store.put(v, sends[v])
+        },
+        deliver() {
           fillSlots(program, store, receives, fillTo)
-          done()
-        })
+        },
       })
       return buffers.map(() => bound)
     },
@@ -260,6 +287,7 @@ async function exchangeLengths(
 ): Promise<Int32Array> {
   const store = new UniformStore(program, typeCode.Int32Array, elementSizeBytes(typeCode.Int32Array), 1)
   for (const [v, { send }] of buffers.entries()) store.words[v] = wordViewOf(send).length
-  await new Promise<void>((resolve) => runProgram(program, exchange, store, traffic, resolve))
+  await new Promise<void>((resolve) => runProgram(program, exchange, store, resolve))
+  countRun(traffic, program.counts)
   return store.words as Int32Array
 }

@@ -1,9 +1,10 @@
 import type { CollectiveCall } from '../../comm/calls/collective-call.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
+import { ProgramRun } from '../../comm/calls/program/run-program.js'
 import type { Signature } from '../../comm/calls/signature.js'
 import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../comm/datatype/elements.js'
-import { runProgram } from './executor.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
+import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { elementsOver, smallWords } from './receive-buffers.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
@@ -12,6 +13,12 @@ import { fillRankSlots, UniformStore } from './uniform-store.js'
 export interface Blocks {
   readonly elements: TypedArray
   readonly into: TypedArray | undefined
+}
+
+/** What a run needs: reused by later ones. */
+interface RunWithStore {
+  readonly run: ProgramRun
+  readonly store: UniformStore
 }
 
 /** A store of at most this many bytes is retained for the next run. */
@@ -28,8 +35,8 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
   readonly #type: number
   readonly countElems: number
   readonly #scratch: Scratch
-  /** The retained store, while no run uses it. */
-  #spare: UniformStore | undefined
+  /** Retained, while no call uses it. */
+  #spare: RunWithStore | undefined
 
   /** @param type wire code of the elements */
   constructor(neighborhood: Neighborhood, type: number, countElems: number) {
@@ -48,28 +55,33 @@ export class UniformAllgather implements CollectiveCall<Blocks, TypedArray> {
 
   run(blocks: readonly Blocks[], exchange: Exchange): undefined {
     const { program, traffic } = this.#neighborhood
-    const store = this.#takeStore()
+    const taken = this.#takeSpare()
+    const { run, store } = taken
     const own = store.elements as Float64Array
     for (let v = 0; v < blocks.length; v++) {
       own.set(blocks[v].elements as Float64Array, v * this.countElems)
     }
-    runProgram(program, exchange, store, traffic, () => {
+    run.start(exchange, store, () => {
+      countRun(traffic, program.counts)
       const results: TypedArray[] = new Array(blocks.length)
       for (let i = 0; i < blocks.length; i++) results[i] = this.#result(store, i, blocks[i].into)
       // Frames that have been offered are still in it.
-      if (exchange.isSent && store.sizeBytes <= maxRetainedBytes) this.#spare = store
+      if (exchange.isSent && store.sizeBytes <= maxRetainedBytes) this.#spare = taken
       exchange.finish(results)
     })
     return undefined
   }
 
-  #takeStore(): UniformStore {
-    const type = this.#type
-    const store =
-      this.#spare ??
-      new UniformStore(this.#neighborhood.program, type, elementSizeBytes(type), this.countElems)
+  #takeSpare(): RunWithStore {
+    const spare = this.#spare
     this.#spare = undefined
-    return store
+    if (spare !== undefined) return spare
+    const { program } = this.#neighborhood
+    const type = this.#type
+    return {
+      run: new ProgramRun(program),
+      store: new UniformStore(program, type, elementSizeBytes(type), this.countElems),
+    }
   }
 
   #result(store: UniformStore, index: number, into: TypedArray | undefined): TypedArray {

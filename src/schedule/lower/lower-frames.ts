@@ -1,88 +1,28 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import { RankweaveError } from '../../errors.js'
-import { opKind, type Schedule } from '../ir.js'
-import { blockCount, type Specification } from '../specification.js'
-import { operationsOfRank } from '../walk.js'
-import type { MessageRounds } from './rounds.js'
-
-/** A schedule and a placement, with what the lowering of all processes shares. */
-export interface LoweringContext {
-  readonly schedule: Schedule
-  readonly placement: Int32Array
-  readonly specification: Specification
-  readonly rounds: number
-  readonly roundOfOperation: Int32Array
-  /** The process that hosts the origin of every block. */
-  readonly homeOfBlock: Int32Array
-  /** Ranks sorted by process, then rank, and where each process begins. */
-  readonly rankByProcess: Int32Array
-  readonly processStart: Int32Array
-}
+import { opKind } from '../ir.js'
+import { operationsOfRank, rankOfOperation } from '../walk.js'
+import { homeOfBlock, type LoweringContext } from './lowering-context.js'
 
 /** The frames of a process in one direction: by round, then peer. */
 export interface Frames {
-  readonly roundStart: Int32Array
+  readonly round: Int32Array
   readonly peer: Int32Array
   readonly messages: Int32Array
-  readonly blockStart: Int32Array
-  readonly block: Int32Array
+  /** What frame j holds: `term[termStart[j]]` up to the next. Length frames + 1. */
+  readonly termStart: Int32Array
+  /** Blocks, ascending, then partial results. */
+  readonly term: Int32Array
+  /** The entry of a partial result; -1 for a block, which several entries may share. */
+  readonly entry: Int32Array
 }
 
-/** @throws ERR_PLACEMENT, ERR_SCHEDULE */
-export function loweringContext(
-  schedule: Schedule,
-  placement: Int32Array,
-  { rounds, ofOperation }: MessageRounds,
-): LoweringContext {
-  const { specification } = schedule
-  const { ranks } = specification
-  if (placement.length !== ranks) {
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `a placement must give each of ${ranks} ranks its process, got ${placement.length} processes`,
-    )
-  }
-  const homeless = placement.findIndex((process) => process < 0)
-  if (homeless !== -1) {
-    throw new RankweaveError(
-      'ERR_PLACEMENT',
-      `the process of rank ${homeless} must be at least 0, got ${placement[homeless]}`,
-      { details: { rank: homeless } },
-    )
-  }
-  const homeOfBlock = new Int32Array(blockCount(specification))
-  for (let rank = 0; rank < ranks; rank++) {
-    for (let i = specification.ownStart[rank]; i < specification.ownStart[rank + 1]; i++) {
-      homeOfBlock[specification.ownBlock[i]] = placement[rank]
-    }
-  }
-  const processes = placement.reduce((most, process) => Math.max(most, process + 1), 0)
-  const processStart = new Int32Array(processes + 1)
-  for (const process of placement) processStart[process + 1]++
-  for (let p = 0; p < processes; p++) processStart[p + 1] += processStart[p]
-  const next = processStart.slice()
-  const rankByProcess = new Int32Array(ranks)
-  for (let rank = 0; rank < ranks; rank++) rankByProcess[next[placement[rank]]++] = rank
-  return {
-    schedule,
-    placement,
-    specification,
-    rounds,
-    roundOfOperation: ofOperation,
-    homeOfBlock,
-    rankByProcess,
-    processStart,
-  }
-}
-
-export function hostedRanks({ processStart, rankByProcess }: LoweringContext, process: number): Int32Array {
-  if (!Number.isInteger(process) || process < 0) {
-    throw new RankweaveError('ERR_PLACEMENT', `a process must be an integer of at least 0, got ${process}`)
-  }
-  const processes = processStart.length - 1
-  return process < processes
-    ? rankByProcess.slice(processStart[process], processStart[process + 1])
-    : new Int32Array(0)
+interface Frame {
+  readonly round: number
+  readonly peer: number
+  readonly messages: number
+  readonly blocks: Int32Array
+  /** Entries of partial results. */
+  readonly partials: Int32Array
 }
 
 export function framesSent(context: LoweringContext, process: number, ranks: Int32Array): Frames {
@@ -98,63 +38,87 @@ export function framesReceived(context: LoweringContext, process: number, ranks:
  * frame depend only on these, on the earlier frames of the pair and on the placement, so both ends find the same frames.
  */
 function frames(context: LoweringContext, process: number, ranks: Int32Array, kind: number): Frames {
-  const { schedule, placement, rounds, roundOfOperation, homeOfBlock } = context
+  const { schedule, placement, rounds } = context
+  const { opPeer, opTag, entryStart, entryBlock } = schedule
+  const { ofOperation } = rounds
   const ops = new GrowingInt32Array()
   for (const rank of ranks) {
     const [from, to] = operationsOfRank(schedule, rank)
     for (let op = from; op < to; op++) {
-      if (schedule.opKind[op] === kind && placement[schedule.opPeer[op]] !== process) ops.push(op)
+      if (schedule.opKind[op] === kind && placement[opPeer[op]] !== process) ops.push(op)
     }
   }
-  const peerOf = (op: number): number => placement[schedule.opPeer[op]]
-  const byPeer = ops
-    .toArray()
-    .sort((a, b) => peerOf(a) - peerOf(b) || roundOfOperation[a] - roundOfOperation[b])
+  const peerOf = (op: number): number => placement[opPeer[op]]
+  const byPeer = ops.toArray().sort((a, b) => peerOf(a) - peerOf(b) || ofOperation[a] - ofOperation[b])
 
   // Pair by pair, round by round, without the blocks of the pair's earlier frames.
-  const found: { round: number; peer: number; messages: number; blocks: Int32Array }[] = []
+  const found: Frame[] = []
   const broughtBy = new Map<number, number>()
   for (let i = 0; i < byPeer.length; ) {
     const peer = peerOf(byPeer[i])
-    const round = roundOfOperation[byPeer[i]]
+    const round = ofOperation[byPeer[i]]
     const receiver = kind === opKind.send ? peer : process
     const blocks = new GrowingInt32Array(8)
     const first = i
-    for (; i < byPeer.length && peerOf(byPeer[i]) === peer && roundOfOperation[byPeer[i]] === round; i++) {
+    let hasPartials = false
+    for (; i < byPeer.length && peerOf(byPeer[i]) === peer && ofOperation[byPeer[i]] === round; i++) {
       const op = byPeer[i]
-      for (let e = schedule.entryStart[op]; e < schedule.entryStart[op + 1]; e++) {
-        const block = schedule.entryBlock[e]
-        if (homeOfBlock[block] === receiver || broughtBy.get(block) === peer) continue
-        broughtBy.set(block, peer)
-        blocks.push(block)
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+        const block = entryBlock[e]
+        if (block < 0) hasPartials = true
+        else if (homeOfBlock(context, block) !== receiver && broughtBy.get(block) !== peer) {
+          broughtBy.set(block, peer)
+          blocks.push(block)
+        }
       }
     }
-    found.push({ round, peer, messages: i - first, blocks: blocks.toArray().sort() })
+    const partials = hasPartials ? partialsOf(byPeer.subarray(first, i)) : noEntries
+    found.push({ round, peer, messages: i - first, blocks: blocks.toArray().sort(), partials })
   }
   return concatenate(
     found.sort((a, b) => a.round - b.round || a.peer - b.peer),
-    rounds,
+    entryBlock,
   )
+
+  /** By sender, receiver, tag and order; the operations are by own rank and order. */
+  function partialsOf(messages: Int32Array): Int32Array {
+    const own = (op: number): number => rankOfOperation(schedule, op)
+    const other = (op: number): number => opPeer[op]
+    const [sender, receiver] = kind === opKind.send ? [own, other] : [other, own]
+    const ordered = messages
+      .slice()
+      .sort((a, b) => sender(a) - sender(b) || receiver(a) - receiver(b) || opTag[a] - opTag[b] || a - b)
+    const entries = new GrowingInt32Array(8)
+    for (const op of ordered) {
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) if (entryBlock[e] < 0) entries.push(e)
+    }
+    return entries.toArray()
+  }
 }
 
-function concatenate(
-  found: readonly { round: number; peer: number; messages: number; blocks: Int32Array }[],
-  rounds: number,
-): Frames {
-  const roundStart = new Int32Array(rounds + 1)
-  const blockStart = new Int32Array(found.length + 1)
-  for (const [j, { round, blocks }] of found.entries()) {
-    roundStart[round + 1]++
-    blockStart[j + 1] = blockStart[j] + blocks.length
+const noEntries = new Int32Array(0)
+
+function concatenate(found: readonly Frame[], entryBlock: Int32Array): Frames {
+  const termStart = new Int32Array(found.length + 1)
+  for (const [j, { blocks, partials }] of found.entries()) {
+    termStart[j + 1] = termStart[j] + blocks.length + partials.length
   }
-  for (let round = 0; round < rounds; round++) roundStart[round + 1] += roundStart[round]
-  const block = new Int32Array(blockStart[found.length])
-  for (const [j, { blocks }] of found.entries()) block.set(blocks, blockStart[j])
+  const term = new Int32Array(termStart[found.length])
+  const entry = new Int32Array(termStart[found.length]).fill(-1)
+  for (const [j, { blocks, partials }] of found.entries()) {
+    term.set(blocks, termStart[j])
+    const at = termStart[j] + blocks.length
+    for (let i = 0; i < partials.length; i++) {
+      term[at + i] = entryBlock[partials[i]]
+      entry[at + i] = partials[i]
+    }
+  }
   return {
-    roundStart,
+    round: Int32Array.from(found, ({ round }) => round),
     peer: Int32Array.from(found, ({ peer }) => peer),
     messages: Int32Array.from(found, ({ messages }) => messages),
-    blockStart,
-    block,
+    termStart,
+    term,
+    entry,
   }
 }

@@ -6,13 +6,15 @@ import { isMessage, type PhaseRows, phaseRows, rankOfOperations } from '../walk.
 export interface MessageRounds {
   /** Messages travel in rounds 0 to `rounds - 1`. */
   readonly rounds: number
-  /** Round of every send and receive; -1 for copies and combinations. Length: operations. */
+  /** The round of every operation: copies and combinations follow the receives of their round. Length: operations. */
   readonly ofOperation: Int32Array
+  /** What `pairMessages` found; null if it has not been asked. */
+  readonly partner: Int32Array | null
 }
 
 /**
  * The round in which every message travels, so that processes can proceed round by round: what a rank sends in round i it
- * holds from the start or received in earlier rounds. When every message is sent and received in the
+ * has from the start or from earlier rounds. When every message is sent and received in the
  * same phase, rounds are phases. Otherwise a rank enters its next phase in the round after the last of this phase's
  * messages, and a message travels in the round in which its sender enters the phase of the send.
  *
@@ -22,7 +24,6 @@ export function messageRounds(schedule: Schedule): MessageRounds {
   const { phases, opPeer, opPhase } = schedule
   const ranks = rankOfOperations(schedule)
   const partner = pairMessages(schedule, ranks)
-  const ofOperation = new Int32Array(opPeer.length).fill(-1)
   let isAligned = true
   for (let op = 0; op < opPeer.length; op++) {
     if (!isMessage(schedule, op)) continue
@@ -35,31 +36,36 @@ export function messageRounds(schedule: Schedule): MessageRounds {
         { details: { rank, peer: opPeer[op] } },
       )
     }
-    ofOperation[op] = opPhase[op]
     if (opPhase[op] !== opPhase[other]) isAligned = false
   }
-  if (isAligned) return { rounds: phases, ofOperation }
+  if (isAligned) return { rounds: phases, ofOperation: opPhase, partner }
 
   const rows = phaseRows(schedule)
   const entered = roundsOfRows(schedule, rows, partner)
+  const ofOperation = new Int32Array(opPeer.length)
   let rounds = 0
-  for (let op = 0; op < opPeer.length; op++) {
-    if (ofOperation[op] === -1) continue
-    const send = schedule.opKind[op] === opKind.send ? op : partner[op]
-    ofOperation[op] = entered[rows.ofOperation[send]]
-    rounds = Math.max(rounds, ofOperation[op] + 1)
+  for (let row = 0; row < rows.rank.length; row++) {
+    let last = entered[row]
+    for (let op = rows.opStart[row]; op < rows.opStart[row + 1]; op++) {
+      const isReceive = schedule.opKind[op] === opKind.receive
+      ofOperation[op] = isReceive ? entered[rows.ofOperation[partner[op]]] : entered[row]
+      last = Math.max(last, ofOperation[op])
+    }
+    for (let op = rows.opStart[row]; op < rows.opStart[row + 1]; op++) {
+      if (!isMessage(schedule, op)) ofOperation[op] = last
+    }
+    rounds = Math.max(rounds, last + 1)
   }
-  return { rounds, ofOperation }
+  return { rounds, ofOperation, partner }
 }
 
 /**
- * Every message in the round of its phase: for schedules that receive every message in the phase in which it is sent.
- * Needs no partners, so the operations of some ranks are enough.
+ * Every operation in the round of its phase: for schedules that receive every message in the phase in which it is sent. The
+ * operations of some ranks are enough.
  */
 export function roundsByPhase(schedule: Schedule): MessageRounds {
-  const { phases } = schedule
-  const ofOperation = schedule.opPhase.map((phase, op) => (isMessage(schedule, op) ? phase : -1))
-  return { rounds: phases, ofOperation }
+  const { phases, opPhase } = schedule
+  return { rounds: phases, ofOperation: opPhase, partner: null }
 }
 
 /** The round in which every rank enters every phase: longest paths, in topological order. */

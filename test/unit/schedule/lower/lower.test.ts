@@ -68,7 +68,7 @@ describe('lower', () => {
     expect(Array.from(near!.send.messages)).toEqual([1, 4])
     // Round 0 takes block 0 to rank 6; round 1 need not take it again.
     expect(Array.from(near!.send.valueStart)).toEqual([0, 1, 2])
-    expect(Array.from(near!.send.value, (v) => near!.valueBlock[v])).toEqual([0, 1])
+    expect(Array.from(near!.send.value, (v) => near!.valueTerm[v])).toEqual([0, 1])
     expect(far!.counts).toEqual({
       framesSent: 1,
       framesReceived: 2,

@@ -273,18 +273,21 @@ describe('persistent neighborAllgather', () => {
 const programOfThree = lowerProcess(directSchedule(complete(3)), new Int32Array(3), 0)
 
 describe('BlockStore', () => {
-  it('grows as lengths become known', () => {
+  it('grows as lengths become known, in any order', () => {
     const store = BlockStore.open(programOfThree, 8)
-    for (const [value, length] of [2, 0, 5].entries()) {
+    for (const [value, length] of [
+      [2, 5],
+      [1, 0],
+      [0, 2],
+    ] as const) {
       store.extend(value, length)
       store.put(
         value,
-        value + 1,
         Int32Array.from({ length }, (_, i) => value * 10 + i),
       )
     }
-    expect([...store.start]).toEqual([0, 2, 2, 7])
-    expect([...store.words.subarray(0, 7)]).toEqual([0, 1, 20, 21, 22, 23, 24])
+    expect([...store.start]).toEqual([5, 5, 0])
+    expect([...store.words.subarray(0, 7)]).toEqual([20, 21, 22, 23, 24, 0, 1])
   })
 
   it('rejects more than 2^31 - 1 words', () => {

@@ -1,0 +1,73 @@
+import { RankweaveError } from '../../errors.js'
+import type { Schedule } from '../ir.js'
+import type { MessageRounds } from './rounds.js'
+
+/** A schedule and a placement, with what the lowering of all processes shares. */
+export interface LoweringContext {
+  readonly schedule: Schedule
+  readonly placement: Int32Array
+  readonly rounds: MessageRounds
+  /** Ranks sorted by process, then rank, and where each process begins. */
+  readonly rankByProcess: Int32Array
+  readonly processStart: Int32Array
+}
+
+/** @throws ERR_PLACEMENT */
+export function loweringContext(
+  schedule: Schedule,
+  placement: Int32Array,
+  rounds: MessageRounds,
+): LoweringContext {
+  const { ranks } = schedule.specification
+  if (placement.length !== ranks) {
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `a placement must give each of ${ranks} ranks its process, got ${placement.length} processes`,
+    )
+  }
+  const homeless = placement.findIndex((process) => process < 0)
+  if (homeless !== -1) {
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `the process of rank ${homeless} must be at least 0, got ${placement[homeless]}`,
+      { details: { rank: homeless } },
+    )
+  }
+  const processes = placement.reduce((most, process) => Math.max(most, process + 1), 0)
+  const processStart = new Int32Array(processes + 1)
+  for (const process of placement) processStart[process + 1]++
+  for (let p = 0; p < processes; p++) processStart[p + 1] += processStart[p]
+  const next = processStart.slice()
+  const rankByProcess = new Int32Array(ranks)
+  for (let rank = 0; rank < ranks; rank++) rankByProcess[next[placement[rank]]++] = rank
+  return { schedule, placement, rounds, rankByProcess, processStart }
+}
+
+/** @throws ERR_PLACEMENT */
+export function hostedRanks({ processStart, rankByProcess }: LoweringContext, process: number): Int32Array {
+  if (!Number.isInteger(process) || process < 0) {
+    throw new RankweaveError('ERR_PLACEMENT', `a process must be an integer of at least 0, got ${process}`)
+  }
+  const processes = processStart.length - 1
+  return process < processes
+    ? rankByProcess.slice(processStart[process], processStart[process + 1])
+    : new Int32Array(0)
+}
+
+/** The process that hosts the origin of a block. */
+export function homeOfBlock({ schedule, placement }: LoweringContext, block: number): number {
+  const { partStart, ranks } = schedule.specification
+  // A guess that is right where all ranks have equally many parts.
+  let origin = Math.floor((block * ranks) / partStart[ranks])
+  if (block < partStart[origin] || block >= partStart[origin + 1]) {
+    let low = 0
+    let high = ranks
+    while (high - low > 1) {
+      const middle = (low + high) >>> 1
+      if (partStart[middle] <= block) low = middle
+      else high = middle
+    }
+    origin = low
+  }
+  return placement[origin]
+}
