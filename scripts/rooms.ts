@@ -153,8 +153,16 @@ export const rooms: readonly Room[] = [
     'cli/commands',
     [
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', 'machine'],
-      ...['schedule/file', 'schedule/verify', 'fabric/mpi', 'comm/context/split/plan'],
-      ...['neighborhood/plan', 'neighborhood', 'neighborhood/spmm', 'cli/input', 'cli/program', 'cli/output'],
+      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'fabric/mpi'],
+      ...[
+        'comm/context/split/plan',
+        'neighborhood/plan',
+        'neighborhood',
+        'neighborhood/spmm',
+        'cli/input',
+        'cli/program',
+        'cli/output',
+      ],
     ],
     { packages: ['commander', 'zod'] },
   ),

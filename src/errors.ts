@@ -45,6 +45,7 @@ export const errorCodes = [
   'ERR_SCHEDULE',
   'ERR_PLAN_MISMATCH',
   'ERR_SCHEDULE_FORMAT',
+  'ERR_SCHEDULE_VERSION',
   'ERR_PLACEMENT',
   // command line
   'ERR_USAGE',

@@ -15,6 +15,7 @@ export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-tex
 
 export { NeighborScheduleBuilder, ScheduleBuilder, type ScheduleHeader } from '../schedule/builder.js'
 export {
+  isNeighborSchedule,
   type NeighborSchedule,
   opKind,
   type Parameters,
@@ -49,7 +50,8 @@ export { countMessages, forEachOperation } from '../schedule/walk.js'
 
 // schedule files
 
-export { formatSchedule } from '../schedule/file/format-schedule.js'
+export { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
+export type { FormatVersion } from '../schedule/file/format-version.js'
 export { parseSchedule, parseScheduleSlice, parseScheduleStream } from '../schedule/file/reader.js'
 export { readScheduleFile, writeScheduleFile } from '../schedule/file/schedule-file.js'
 export { sliceSchedule, sliceScheduleStream } from '../schedule/file/slice.js'

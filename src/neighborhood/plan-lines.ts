@@ -3,19 +3,25 @@ import { gatherBytes } from '../comm/calls/exchange-patterns.js'
 import type { CommSeat } from '../comm/context/handle.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { formatSchedule, rankLine } from '../schedule/file/format-schedule.js'
+import { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
+import { currentVersion, requireVersion } from '../schedule/file/format-version.js'
 import { headerOf } from '../schedule/file/header.js'
+import { rankLine } from '../schedule/file/write-rank-line.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Neighborhood } from './execute/neighborhood.js'
+
+export interface PlanLinesOptions extends WaitOptions, FormatOptions {}
 
 /** The lines of a plan's schedule file on the root, null on the others, whether one process planned or all did. */
 export function planLines(
   { state, localIndex }: CommSeat,
   neighborhood: Neighborhood,
   root: number,
-  options?: WaitOptions,
+  options?: PlanLinesOptions,
 ): Promise<string[] | null> {
   const { size } = state
+  const version = options?.version ?? currentVersion
+  requireVersion(version)
   if (!Number.isInteger(root) || root < 0 || root >= size) {
     throw new RankweaveError(
       'ERR_RANK',
@@ -23,7 +29,7 @@ export function planLines(
     )
   }
   const call: CollectiveCall<null, string[] | null> = {
-    signature: { name: 'planLines', root },
+    signature: { name: 'planLines', root, extra: version },
     unplaced: neighborhood.isLocated,
     run: async (hosted, exchange) => {
       const { schedule, ranks } = neighborhood.plan
@@ -31,15 +37,15 @@ export function planLines(
       const isRootHere = localRanks.includes(root)
       let lines: string[] | null = null
       if (ranks === undefined) {
-        if (isRootHere) lines = [...formatSchedule(schedule)]
+        if (isRootHere) lines = [...formatSchedule(schedule, { version })]
       } else {
-        const own = Array.from(ranks, (rank) => rankLine(schedule, rank)).join('\n')
+        const own = Array.from(ranks, (rank) => rankLine(schedule, rank, version)).join('\n')
         const rootProcess = await state.processOfRank(root)
         const parts = await gatherBytes(exchange, rootProcess, new TextEncoder().encode(own))
         if (parts !== null) {
           const ofRanks = linesOf(parts)
           const topology = topologyOf(ofRanks)
-          lines = [JSON.stringify(headerOf({ ...schedule, topology })), ...ofRanks]
+          lines = [JSON.stringify(headerOf({ ...schedule, topology }, version)), ...ofRanks]
         }
       }
       return hosted.map((_, i) => (localRanks[i] === root ? lines : null))

@@ -24,7 +24,7 @@ import {
   neighborAllgathervInit,
 } from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
-import { planLines } from './plan-lines.js'
+import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
 /**
  * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
@@ -81,11 +81,12 @@ export class TopologyCommunicator extends Communicator {
 
   /**
    * The plan as the lines of a schedule file, on one rank; null on the others. Collective. The lines are the same whether
-   * every process planned for all ranks or the ranks grouped friends by messages.
+   * every process planned for all ranks or the ranks grouped friends by messages. `version` of the format: all ranks the
+   * same, default 2.
    *
-   * @throws ERR_RANK before anything is sent
+   * @throws ERR_RANK, ERR_SCHEDULE_VERSION before anything is sent
    */
-  planLines(root = 0, options?: WaitOptions): Promise<string[] | null> {
+  planLines(root = 0, options?: PlanLinesOptions): Promise<string[] | null> {
     return promiseTry(() => planLines(this.seat(), this.neighborhood, root, options))
   }
 

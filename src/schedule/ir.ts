@@ -60,6 +60,11 @@ export interface NeighborSchedule extends Schedule {
   readonly topology: ProcessTopology
 }
 
+/** Whether a schedule is for a topology. */
+export function isNeighborSchedule(schedule: Schedule): schedule is NeighborSchedule {
+  return schedule.topology !== null
+}
+
 /** A combination stores left operand `op` right operand in a new place. */
 export const opKind = { send: 0, receive: 1, copy: 2, combine: 3 } as const
 

@@ -1,19 +1,22 @@
 import type { ProcessTopology } from '../topology/process-topology.js'
 
 /** What a schedule is for: a name for readers. What it must do is in the {@link Specification}. */
-export type Collective =
-  | 'neighbor-allgather'
-  | 'barrier'
-  | 'bcast'
-  | 'scatter'
-  | 'gather'
-  | 'allgather'
-  | 'reduce'
-  | 'allreduce'
-  | 'reduce-scatter'
-  | 'scan'
-  | 'exscan'
-  | 'alltoall'
+export const collectives = [
+  'neighbor-allgather',
+  'barrier',
+  'bcast',
+  'scatter',
+  'gather',
+  'allgather',
+  'reduce',
+  'allreduce',
+  'reduce-scatter',
+  'scan',
+  'exscan',
+  'alltoall',
+] as const
+
+export type Collective = (typeof collectives)[number]
 
 /**
  * What every rank holds before a collective and must hold after it. Complete in itself: no topology, communicator or

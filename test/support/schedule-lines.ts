@@ -2,7 +2,7 @@ import { NeighborScheduleBuilder } from '../../src/schedule/builder.js'
 import { formatSchedule } from '../../src/schedule/file/format-schedule.js'
 import type { NeighborSchedule } from '../../src/schedule/ir.js'
 
-/** A schedule file as plain objects, to be changed by hand. */
+/** A schedule file of version 1 as plain objects, to be changed by hand. */
 export interface ScheduleLines {
   header: { ranks: number; phases: number; [key: string]: unknown }
   ranks: RankObject[]
@@ -23,7 +23,7 @@ export interface PhaseObject {
 }
 
 export function linesOf(schedule: NeighborSchedule): ScheduleLines {
-  const [header, ...ranks] = Array.from(formatSchedule(schedule), (line) => JSON.parse(line))
+  const [header, ...ranks] = Array.from(formatSchedule(schedule, { version: 1 }), (line) => JSON.parse(line))
   const nothing = { send: [], receive: [], copy: [] }
   for (const rank of ranks) {
     rank.phases = rank.phases.map((phase: Partial<PhaseObject>) => ({

@@ -7,7 +7,7 @@ import { verify } from '../../schedule/verify/verify.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { openInput } from '../input/open-input.js'
-import { parseOptions } from '../input/options.js'
+import { oneOf, parseOptions } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -41,7 +41,11 @@ Examples:
   rankweave verify plan.jsonl
   rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
-const schema = z.object({ ...strategySchema, output: z.string().optional() })
+const schema = z.object({
+  ...strategySchema,
+  output: z.string().optional(),
+  scheduleVersion: oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
+})
 
 /** `rankweave plan`: a verified plan, and its messages. */
 export const planCommand: AddCommand = (program, act) => {
@@ -51,6 +55,7 @@ export const planCommand: AddCommand = (program, act) => {
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addStrategyOptions(command)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
+    .option('--schedule-version <number>', 'version of the schedule format, 1 or 2', '2')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -73,7 +78,8 @@ export const planCommand: AddCommand = (program, act) => {
         const verification = verify(planned.schedule, topology)
         noteViolations(report, verification)
         if (verification.ok && options.output !== undefined) {
-          await writeOutput(report, options.output, scheduleText(planned.schedule))
+          const lines = scheduleText(planned.schedule, { version: options.scheduleVersion })
+          await writeOutput(report, options.output, lines)
           if (!isStandardOutput(options.output)) report.note(`wrote ${options.output}`)
         }
         const { planMs } = planned

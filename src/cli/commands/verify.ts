@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
+import { countMessages } from '../../schedule/walk.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { figure, type Reporter } from '../output/reporter.js'
+import { counted, type Reporter } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 
@@ -45,17 +47,23 @@ export const verifyCommand: AddCommand = (program, act) => {
         const verification = verify(schedule, topology)
         noteViolations(report, verification)
         const { ok, count, violations, unproven } = verification
-        const { strategy } = schedule
         // What the file holds, whatever topology it is verified with.
-        const { ranks, outRank } = schedule.topology
-        const subject = `${file}: ${strategy}, ${figure(ranks)} ranks, ${figure(outRank.length)} edges`
+        const { specification, strategy } = schedule
+        const { collective, ranks } = specification
         report.result(
-          { ok, violations, count, unproven, file, ranks, strategy },
-          ok
-            ? `${subject}: verified`
-            : `${subject}: ${figure(count)} ${count === 1 ? 'violation' : 'violations'}`,
+          { ok, violations, count, unproven, file, collective, ranks, strategy },
+          `${file}: ${subjectOf(schedule)}: ${ok ? 'verified' : counted(count, 'violation', 'violations')}`,
         )
         return ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
+}
+
+/** A schedule in a few words. */
+function subjectOf(schedule: Schedule): string {
+  const { specification, strategy, topology } = schedule
+  const ranks = counted(specification.ranks, 'rank', 'ranks')
+  if (topology !== null) return `${strategy}, ${ranks}, ${counted(topology.outRank.length, 'edge', 'edges')}`
+  const { messages } = countMessages(schedule)
+  return `${specification.collective} by ${strategy}, ${ranks}, ${counted(messages, 'message', 'messages')}`
 }

@@ -1,108 +1,123 @@
-import { topologyLimits } from '../../topology/limits.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import { maxPhases } from '../builder.js'
-import type { NeighborSchedule } from '../ir.js'
-import type { Reject } from './reject.js'
+import type { Parameters, Schedule } from '../ir.js'
+import { type Collective, upTo } from '../specification.js'
+import type { FormatVersion } from './format-version.js'
 
-/** The format name in every header, and the version written and read (docs/schedule-format.md). */
+/** The format name in every header (docs/schedule-format.md). */
 export const formatName = 'rankweave-schedule'
-export const formatVersion = 1
 
 /** The first line. */
-export interface ScheduleFileHeader {
+export type ScheduleFileHeader = HeaderVersion1 | HeaderVersion2
+
+interface AnyHeader {
   readonly format: typeof formatName
-  readonly version: typeof formatVersion
-  readonly collective: 'neighbor-allgather'
+  readonly version: FormatVersion
   readonly strategy: string
-  readonly parameters: Readonly<Record<string, string | number | boolean>>
+  readonly parameters: Parameters
   readonly ranks: number
   readonly phases: number
-  readonly topologyHash: string
-  readonly pairing: 'occurrence' | 'cartesian'
-  readonly cart: { readonly dims: readonly number[]; readonly periods: readonly boolean[] } | null
   /** Ranks of a slice, ascending; null for a whole schedule. */
   readonly slice: readonly number[] | null
 }
 
-type Holds = (value: unknown) => boolean
-
-const isText: Holds = (value) => typeof value === 'string'
-const isFlag: Holds = (value) => typeof value === 'boolean'
-const isCount: Holds = (value) =>
-  Number.isInteger(value) && (value as number) >= 0 && (value as number) <= maxCount
-const isListOf = (item: Holds) => (value: unknown) => Array.isArray(value) && value.every(item)
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const maxCount = 0x7fffffff
-
-/**
- * What each field must be. Checked by hand, not by the schema library of the command line: every thread of a world loads
- * this module, and that library would take longer to load than all other modules together.
- */
-const fields: { readonly [F in keyof ScheduleFileHeader]: readonly [expected: string, holds: Holds] } = {
-  format: [`"${formatName}"`, (value) => value === formatName],
-  version: [`${formatVersion}, the only one known`, (value) => value === formatVersion],
-  collective: ['"neighbor-allgather"', (value) => value === 'neighbor-allgather'],
-  strategy: ['a string', isText],
-  parameters: [
-    'an object of strings, numbers and booleans',
-    (value) =>
-      isRecord(value) &&
-      Object.values(value).every((item) => isText(item) || isFlag(item) || typeof item === 'number'),
-  ],
-  ranks: [
-    `an integer from 1 to ${topologyLimits.ranks}`,
-    (value) => isCount(value) && value !== 0 && (value as number) <= topologyLimits.ranks,
-  ],
-  phases: [`an integer from 0 to ${maxPhases}`, (value) => isCount(value) && (value as number) <= maxPhases],
-  topologyHash: [
-    '64 lowercase hexadecimal digits',
-    (value) => isText(value) && /^[0-9a-f]{64}$/.test(value as string),
-  ],
-  pairing: ['"occurrence" or "cartesian"', (value) => value === 'occurrence' || value === 'cartesian'],
-  cart: [
-    'null, or { dims, periods } of integers and booleans',
-    (value) =>
-      value === null ||
-      (isRecord(value) &&
-        Object.keys(value).sort().join() === 'dims,periods' &&
-        isListOf(isCount)(value['dims']) &&
-        isListOf(isFlag)(value['periods'])),
-  ],
-  slice: ['null, or a list of ranks', (value) => value === null || isListOf(isCount)(value)],
+export interface HeaderVersion1 extends AnyHeader, Omit<TopologyFacts, 'hash'> {
+  readonly version: 1
+  readonly collective: 'neighbor-allgather'
+  readonly topologyHash: string
 }
 
-export function headerOf(schedule: NeighborSchedule): ScheduleFileHeader {
-  const { strategy, parameters, phases, topology } = schedule
-  const { cart, pairing, ranks } = topology
+export interface HeaderVersion2 extends AnyHeader {
+  readonly version: 2
+  readonly collective: Collective
+  /** For runs of consecutive ranks, how many ranks and how many parts each of them contributes. */
+  readonly parts: readonly (readonly [ranks: number, parts: number])[]
+  readonly idempotent: boolean
+  readonly topology: TopologyFacts | null
+}
+
+/** What the rank lines do not state of a topology. */
+export interface TopologyFacts {
+  readonly hash: string
+  readonly pairing: 'occurrence' | 'cartesian'
+  readonly cart: { readonly dims: readonly number[]; readonly periods: readonly boolean[] } | null
+}
+
+/** The header of a whole schedule. */
+export function headerOf(schedule: Schedule, version: FormatVersion): ScheduleFileHeader {
+  const { specification, strategy, parameters, phases } = schedule
+  const { collective, partStart, ranks, reductions } = specification
+  const topology = topologyFacts(schedule)
+  if (version === 1) {
+    const { hash, pairing, cart } = topology!
+    return {
+      format: formatName,
+      version,
+      collective: 'neighbor-allgather',
+      strategy,
+      parameters,
+      ranks,
+      phases,
+      topologyHash: hash,
+      pairing,
+      cart,
+      slice: null,
+    }
+  }
   return {
     format: formatName,
-    version: formatVersion,
-    collective: 'neighbor-allgather',
+    version,
+    collective,
     strategy,
-    parameters: { ...parameters },
+    parameters,
     ranks,
     phases,
-    topologyHash: topologyHash(topology),
-    pairing,
-    cart: cart === null ? null : { dims: [...cart.dims], periods: [...cart.periods] },
+    parts: runsOfParts(partStart),
+    idempotent: reductions.isIdempotent,
+    topology,
     slice: null,
   }
 }
 
-/** Checks a header. An unknown format or version is reported first, because the other fields depend on it. */
-export function readHeader(value: unknown, reject: Reject): ScheduleFileHeader {
-  const given = isRecord(value) ? value : {}
-  for (const [field, [expected, holds]] of Object.entries(fields)) {
-    if (!Object.hasOwn(given, field) || !holds(given[field])) reject(field, expected, given[field])
+function topologyFacts({ topology }: Schedule): TopologyFacts | null {
+  if (topology === null) return null
+  const { cart, pairing } = topology
+  return {
+    hash: topologyHash(topology),
+    pairing,
+    cart: cart === null ? null : { dims: [...cart.dims], periods: [...cart.periods] },
   }
-  const unknown = Object.keys(given).find((field) => !Object.hasOwn(fields, field))
-  if (unknown !== undefined) reject(unknown, 'no such field in a header', given[unknown])
-  const header = given as unknown as ScheduleFileHeader
-  const { ranks, slice } = header
-  slice?.forEach((rank, i) => {
-    if (rank >= ranks) reject(`slice[${i}]`, `a rank below ${ranks}`, rank)
-    if (i > 0 && rank <= slice[i - 1]) reject(`slice[${i}]`, 'ranks in ascending order', rank)
-  })
-  return header
+}
+
+/** The topology's facts in a header of any version; null where the schedule has no topology. */
+export function topologyFactsIn(header: ScheduleFileHeader): TopologyFacts | null {
+  if (header.version === 2) return header.topology
+  return { hash: header.topologyHash, pairing: header.pairing, cart: header.cart }
+}
+
+function runsOfParts(partStart: Int32Array): [ranks: number, parts: number][] {
+  const runs: [ranks: number, parts: number][] = []
+  for (let rank = 0; rank + 1 < partStart.length; rank++) {
+    const parts = partStart[rank + 1] - partStart[rank]
+    const last = runs[runs.length - 1]
+    if (last?.[1] === parts) last[0]++
+    else runs.push([1, parts])
+  }
+  return runs
+}
+
+/** How many blocks a schedule is about. */
+export function blocksIn(header: ScheduleFileHeader): number {
+  if (header.version === 1) return header.ranks
+  return header.parts.reduce((sum, [ranks, each]) => sum + ranks * each, 0)
+}
+
+/** The first block of every rank, and the number of blocks. Length: ranks + 1. */
+export function partStartOf({ parts, ranks }: HeaderVersion2): Int32Array {
+  if (parts.length === 1 && parts[0][1] === 1) return upTo(ranks + 1)
+  const starts = new Int32Array(ranks + 1)
+  let rank = 0
+  for (const [count, each] of parts) {
+    for (const end = rank + count; rank < end; rank++) starts[rank + 1] = starts[rank] + each
+  }
+  return starts
 }

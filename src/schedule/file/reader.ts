@@ -1,12 +1,11 @@
 import { checkTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
-import type { NeighborSchedule } from '../ir.js'
-import { OperationLog } from '../operation-log.js'
+import type { Schedule } from '../ir.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
-import { neighborAllgatherSpecification } from '../specification.js'
-import { readHeader, type ScheduleFileHeader } from './header.js'
-import { readRankLine } from './rank-line.js'
+import { blockCount, type Specification, upTo } from '../specification.js'
+import { FileContent } from './file-content.js'
+import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, type Reject, shown } from './reject.js'
 
 /**
@@ -16,13 +15,7 @@ import { failAtLine, parseLine, type Reject, shown } from './reject.js'
 export class ScheduleReader {
   readonly #source: string
   #lineNumber = 0
-  #header: ScheduleFileHeader | null = null
-  #log = new OperationLog(0)
-  #out: (Int32Array | undefined)[] = []
-  #in: Int32Array[] = []
-  #staging = new Int32Array(0)
-  #isExpected: Uint8Array | null = null
-  #found = 0
+  #content: FileContent | null = null
 
   /** @param source name of the lines in messages, e.g. the file. */
   constructor(source = 'schedule') {
@@ -34,94 +27,56 @@ export class ScheduleReader {
     this.#lineNumber++
     if (text.trim() === '') return
     const value = parseLine(text, this.#source, this.#lineNumber)
-    if (this.#header === null) this.#readHeader(value)
-    else this.#readRank(value, this.#header)
+    if (this.#content === null) this.#content = new FileContent(readHeader(value, this.#reject))
+    else this.#content.add(value, this.#reject)
   }
 
-  /** The whole schedule. @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, or the hash is wrong */
-  schedule(): NeighborSchedule {
-    const header = this.#complete()
-    if (header.slice !== null) {
-      this.#fail(`expected a whole schedule, got a slice of ${header.slice.length} of ${header.ranks} ranks`)
+  /**
+   * The whole schedule.
+   *
+   * @throws ERR_SCHEDULE_FORMAT when ranks are missing, it is a slice, a block is held by no rank, or the hash is wrong
+   */
+  schedule(): Schedule {
+    const content = this.#complete()
+    const { slice, ranks } = content.header
+    if (slice !== null) {
+      this.#fail(`expected a whole schedule, got a slice of ${slice.length} of ${ranks} ranks`)
     }
-    const schedule = this.#build(header)
-    const hash = topologyHash(schedule.topology)
-    if (hash !== header.topologyHash) {
-      this.#fail(
-        `expected the topology hash ${header.topologyHash} of the header, got ${hash} from the rank lines`,
-      )
-    }
-    try {
-      checkTopology(schedule.topology)
-    } catch (cause) {
-      this.#fail(`expected a topology: ${cause instanceof Error ? cause.message : cause}`, cause)
-    }
+    const schedule = content.schedule()
+    const block = blockOfNoRank(schedule.specification)
+    if (block !== null) this.#fail(`own: expected every block at some rank, got none with block ${block}`)
+    if (schedule.topology !== null) this.#checkTopology(schedule.topology, content.topologyFacts?.hash)
     return schedule
   }
 
   /** The ranks of a slice; of a whole schedule, all. @throws ERR_SCHEDULE_FORMAT when ranks are missing */
   slice(): ScheduleSlice {
-    const header = this.#complete()
-    const ranks = header.slice === null ? Array.from({ length: header.ranks }, (_, r) => r) : header.slice
+    const content = this.#complete()
+    const { slice, ranks } = content.header
     return {
-      schedule: this.#build(header),
-      ranks: Int32Array.from(ranks),
-      topologyHash: header.topologyHash,
+      schedule: content.schedule(),
+      ranks: slice === null ? upTo(ranks) : Int32Array.from(slice),
+      topologyHash: content.topologyFacts?.hash ?? null,
     }
   }
 
-  #readHeader(value: unknown): void {
-    const header = readHeader(value, this.#reject)
-    const { ranks, slice } = header
-    if (slice !== null) {
-      this.#isExpected = new Uint8Array(ranks)
-      for (const rank of slice) this.#isExpected[rank] = 1
-    }
-    this.#header = header
-    this.#log = new OperationLog(ranks)
-    this.#staging = new Int32Array(ranks)
+  #complete(): FileContent {
+    if (this.#content === null) this.#fail('expected a header line, got nothing')
+    const missing = this.#content.missing()
+    if (missing !== null) this.#fail(missing)
+    return this.#content
   }
 
-  #readRank(value: unknown, header: ScheduleFileHeader): void {
-    const line = readRankLine(value, header, this.#log, this.#reject)
-    const { rank } = line
-    if (this.#out[rank] !== undefined) this.#reject('rank', 'each rank once', `rank ${rank} again`)
-    if (this.#isExpected?.[rank] === 0) this.#reject('rank', 'a rank of the slice in the header', rank)
-    this.#out[rank] = Int32Array.from(line.out)
-    this.#in[rank] = Int32Array.from(line.in)
-    this.#staging[rank] = line.staging
-    this.#found++
-  }
-
-  #complete(): ScheduleFileHeader {
-    const header = this.#header
-    if (header === null) this.#fail('expected a header line, got nothing')
-    const expected = header.slice?.length ?? header.ranks
-    if (this.#found < expected) {
-      const ranks = header.slice ?? Array.from({ length: header.ranks }, (_, rank) => rank)
-      const missing = ranks.find((rank) => this.#out[rank] === undefined)
-      this.#fail(`expected ${expected} rank lines, got ${this.#found}: rank ${missing} is missing`)
+  #checkTopology(topology: ProcessTopology, expected: string | undefined): void {
+    const hash = topologyHash(topology)
+    if (hash !== expected) {
+      this.#fail(`expected the topology hash ${expected} of the header, got ${hash} from the rank lines`)
     }
-    return header
-  }
-
-  #build({ cart, pairing, parameters, phases, ranks, strategy }: ScheduleFileHeader): NeighborSchedule {
-    const [outStart, outRank] = rows(this.#out, ranks)
-    const [inStart, inRank] = rows(this.#in, ranks)
-    const topology: ProcessTopology = {
-      ranks,
-      outStart,
-      outRank,
-      outWeight: null,
-      inStart,
-      inRank,
-      inWeight: null,
-      pairing,
-      cart,
+    try {
+      checkTopology(topology)
+    } catch (cause) {
+      this.#fail(`expected a topology: ${cause instanceof Error ? cause.message : cause}`, cause)
     }
-    const specification = neighborAllgatherSpecification(topology)
-    const head = { specification, topology, strategy, parameters, staging: this.#staging }
-    return Object.freeze({ ...head, ...this.#log.operations(), phases })
   }
 
   readonly #reject: Reject = (where, expected, got) =>
@@ -132,12 +87,13 @@ export class ScheduleReader {
   }
 }
 
-function rows(lists: readonly (Int32Array | undefined)[], ranks: number): [Int32Array, Int32Array] {
-  const start = new Int32Array(ranks + 1)
-  for (let rank = 0; rank < ranks; rank++) start[rank + 1] = start[rank] + (lists[rank]?.length ?? 0)
-  const all = new Int32Array(start[ranks])
-  for (let rank = 0; rank < ranks; rank++) all.set(lists[rank] ?? [], start[rank])
-  return [start, all]
+/** The first block that no rank holds at the start; null if there is none. Memory in proportion to the own blocks. */
+function blockOfNoRank(specification: Specification): number | null {
+  const { ownBlock } = specification
+  const isHeld = new Uint8Array(Math.min(blockCount(specification), ownBlock.length + 1))
+  for (const block of ownBlock) isHeld[block] = 1
+  const first = isHeld.indexOf(0)
+  return first === -1 ? null : first
 }
 
 /**
@@ -145,17 +101,14 @@ function rows(lists: readonly (Int32Array | undefined)[], ranks: number): [Int32
  *
  * @throws ERR_SCHEDULE_FORMAT with the line number, what was expected and what arrived
  */
-export function parseSchedule(lines: Iterable<string>, source?: string): NeighborSchedule {
+export function parseSchedule(lines: Iterable<string>, source?: string): Schedule {
   const reader = new ScheduleReader(source)
   for (const line of lines) reader.line(line)
   return reader.schedule()
 }
 
 /** {@link parseSchedule} of an asynchronous stream of lines. */
-export async function parseScheduleStream(
-  lines: AsyncIterable<string>,
-  source?: string,
-): Promise<NeighborSchedule> {
+export async function parseScheduleStream(lines: AsyncIterable<string>, source?: string): Promise<Schedule> {
   const reader = new ScheduleReader(source)
   for await (const line of lines) reader.line(line)
   return reader.schedule()

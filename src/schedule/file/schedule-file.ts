@@ -1,8 +1,8 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, withSource } from '../../text/source-file.js'
 import { writeWholeFile } from '../../text/whole-file.js'
-import type { NeighborSchedule } from '../ir.js'
-import { formatSchedule } from './format-schedule.js'
+import type { Schedule } from '../ir.js'
+import { type FormatOptions, formatSchedule } from './format-schedule.js'
 import { parseSchedule } from './reader.js'
 
 /**
@@ -11,14 +11,23 @@ import { parseSchedule } from './reader.js'
  * `.gz` makes it a gzip file.
  *
  * @throws ERR_FILE, also when the path is that of a directory or device
+ * @throws ERR_SCHEDULE_VERSION when the version cannot express the schedule
  */
-export async function writeScheduleFile(path: string, schedule: NeighborSchedule): Promise<void> {
-  await writeWholeFile(path, scheduleText(schedule))
+export async function writeScheduleFile(
+  path: string,
+  schedule: Schedule,
+  options: FormatOptions = {},
+): Promise<void> {
+  await writeWholeFile(path, scheduleText(schedule, options))
 }
 
-/** A schedule as JSON Lines, line by line. */
-export function* scheduleText(schedule: NeighborSchedule): Generator<string> {
-  for (const line of formatSchedule(schedule)) yield `${line}\n`
+/** A schedule as JSON Lines, line by line. @throws ERR_SCHEDULE_VERSION */
+export function scheduleText(schedule: Schedule, options: FormatOptions = {}): Iterable<string> {
+  return withLineEnds(formatSchedule(schedule, options))
+}
+
+function* withLineEnds(lines: Iterable<string>): Generator<string> {
+  for (const line of lines) yield `${line}\n`
 }
 
 /**
@@ -30,7 +39,7 @@ export function* scheduleText(schedule: NeighborSchedule): Generator<string> {
 export async function readScheduleFile(
   path: string,
   options: { /** Opens the file. Default: from disk. */ readonly open?: OpenSource } = {},
-): Promise<NeighborSchedule> {
+): Promise<Schedule> {
   return withSource(path, (source) => parseSchedule(linesOf(source), path), options)
 }
 

@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
-import { readHeader, type ScheduleFileHeader } from './header.js'
+import type { ScheduleFileHeader } from './header.js'
+import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, shown } from './reject.js'
 
 /**

@@ -1,4 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
+import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { specificationOf } from '../../../../src/collective/specification-of.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule, parseScheduleSlice } from '../../../../src/schedule/file/reader.js'
@@ -6,6 +9,7 @@ import { sliceSchedule, sliceScheduleStream } from '../../../../src/schedule/fil
 import { verifySlice } from '../../../../src/schedule/verify/verify.js'
 import { operationsOfRank } from '../../../../src/schedule/walk.js'
 import { builderFor, friendsSchedule, topologyOf } from '../fixtures.js'
+import { allreduceOfThree } from './schedules.js'
 
 const friends = friendsSchedule()
 const lines = [...formatSchedule(friends)]
@@ -54,10 +58,32 @@ describe('sliceSchedule', () => {
 })
 
 describe('a slice', () => {
+  test('of a file of version 1 has the same ranks', () => {
+    const version1 = [...formatSchedule(friends, { version: 1 })]
+    expect(parseScheduleSlice(sliceSchedule(version1, [0, 4]))).toEqual(
+      parseScheduleSlice(sliceSchedule(lines, [0, 4])),
+    )
+  })
+
+  test('without a topology has the rows and operations of its ranks, and no hash', () => {
+    const shape = { ranks: 9, root: 2, segments: 3 }
+    const whole = [...formatSchedule(scheduleOf(bcastBinomial, shape))]
+    const ranks = [2, 3, 7]
+    const slice = parseScheduleSlice(sliceSchedule(whole, ranks))
+    const planned = scheduleOf(bcastBinomial, shape, ranks)
+    expect(slice.schedule).toEqual({ ...planned, phases: JSON.parse(whole[0]).phases })
+    expect(slice).toMatchObject({ topologyHash: null, ranks: Int32Array.from(ranks) })
+    expect(verifySlice(slice)).toMatchObject({ ok: true, unproven: { length: 2 } })
+    const allreduce = [...formatSchedule(allreduceOfThree())]
+    expect(parseScheduleSlice(sliceSchedule(allreduce, [1])).schedule.specification).toEqual(
+      specificationOf({ collective: 'allreduce' }, { ranks: 3 }, [1]),
+    )
+  })
+
   test('has the operations of its ranks and is not a whole schedule', () => {
     const { ranks, schedule, topologyHash } = parseScheduleSlice(sliceSchedule(lines, [0, 4]))
     expect(ranks).toEqual(Int32Array.of(0, 4))
-    expect(topologyHash).toBe(JSON.parse(lines[0]).topologyHash)
+    expect(topologyHash).toBe(JSON.parse(lines[0]).topology.hash)
     const operations = Array.from({ length: 7 }, (_, rank) => {
       const [from, to] = operationsOfRank(schedule, rank)
       return to - from

@@ -1,0 +1,81 @@
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Schedule } from '../ir.js'
+import { OperationLog } from '../operation-log.js'
+import { neighborAllgatherSpecification, type Specification } from '../specification.js'
+import { blocksIn, type ScheduleFileHeader, type TopologyFacts, topologyFactsIn } from './header.js'
+import { type LineBounds, readRankLine } from './read-rank-line.js'
+import type { Reject } from './reject.js'
+import { joinRows, SpecificationRows } from './specification-rows.js'
+
+/** What the lines of a schedule file hold, collected rank by rank in any order. */
+export class FileContent {
+  readonly header: ScheduleFileHeader
+  readonly topologyFacts: TopologyFacts | null
+  readonly #bounds: LineBounds
+  readonly #log: OperationLog
+  readonly #staging: Int32Array
+  /** By rank: 1 if its line may come, 2 if it has come. */
+  readonly #state: Uint8Array
+  readonly #out: Int32Array[] = []
+  readonly #in: Int32Array[] = []
+  /** Null where the specification follows from the topology. */
+  readonly #specification: SpecificationRows | null
+  #found = 0
+
+  constructor(header: ScheduleFileHeader) {
+    const { phases, ranks, slice, version } = header
+    this.header = header
+    this.topologyFacts = topologyFactsIn(header)
+    const hasTopology = this.topologyFacts !== null
+    this.#bounds = { version, ranks, phases, hasTopology, blocks: blocksIn(header) }
+    this.#log = new OperationLog(ranks)
+    this.#staging = new Int32Array(ranks)
+    this.#state = new Uint8Array(ranks)
+    if (slice === null) this.#state.fill(1)
+    else for (const rank of slice) this.#state[rank] = 1
+    this.#specification = hasTopology || version === 1 ? null : new SpecificationRows(header)
+  }
+
+  /** Adds a rank line that was parsed. */
+  add(value: unknown, reject: Reject): void {
+    const line = readRankLine(value, this.#bounds, this.#log, reject)
+    const { rank } = line
+    if (this.#state[rank] === 2) reject('rank', 'each rank once', `rank ${rank} again`)
+    if (this.#state[rank] === 0) reject('rank', 'a rank of the slice in the header', rank)
+    this.#state[rank] = 2
+    this.#found++
+    this.#staging[rank] = line.staging
+    this.#specification?.add(rank, line.own, line.slots)
+    if (this.topologyFacts === null) return
+    this.#out[rank] = Int32Array.from(line.out)
+    this.#in[rank] = Int32Array.from(line.in)
+  }
+
+  /** Why the lines are not complete; null if they are. */
+  missing(): string | null {
+    const expected = this.header.slice?.length ?? this.header.ranks
+    if (this.#found === expected) return null
+    return `expected ${expected} rank lines, got ${this.#found}: rank ${this.#state.indexOf(1)} is missing`
+  }
+
+  schedule(): Schedule {
+    const { parameters, phases, strategy } = this.header
+    const topology = this.#topology()
+    const specification = this.#specificationFor(topology)
+    const head = { specification, topology, strategy, parameters, staging: this.#staging }
+    return Object.freeze({ ...head, ...this.#log.operations(), phases })
+  }
+
+  #topology(): ProcessTopology | null {
+    if (this.topologyFacts === null) return null
+    const { cart, pairing } = this.topologyFacts
+    const { ranks } = this.header
+    const [outStart, outRank] = joinRows(this.#out, ranks)
+    const [inStart, inRank] = joinRows(this.#in, ranks)
+    return { ranks, outStart, outRank, outWeight: null, inStart, inRank, inWeight: null, pairing, cart }
+  }
+
+  #specificationFor(topology: ProcessTopology | null): Specification {
+    return topology === null ? this.#specification!.build() : neighborAllgatherSpecification(topology)
+  }
+}

@@ -1,0 +1,53 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { isNeighborSchedule, opKind, type Schedule } from '../ir.js'
+import { neighborAllgatherSpecification } from '../specification.js'
+
+/** Versions of the schedule format that are read and written. */
+export const formatVersions = [1, 2] as const
+export type FormatVersion = (typeof formatVersions)[number]
+
+/** The version that is written unless another is asked for. */
+export const currentVersion: FormatVersion = 2
+
+/** @throws ERR_SCHEDULE_VERSION for a version that is not written */
+export function requireVersion(version: FormatVersion): void {
+  if (formatVersions.includes(version)) return
+  throw new RankweaveError(
+    'ERR_SCHEDULE_VERSION',
+    `expected version ${formatVersions.join(' or ')} of the schedule format, got ${shown(version)}`,
+  )
+}
+
+/**
+ * Checks that a version of the format can express a schedule: version 1 knows neighbor allgathers of one block per rank
+ * over a topology, and neither combinations nor partial results.
+ *
+ * @throws ERR_SCHEDULE_VERSION with the reason, and for versions that are not written
+ */
+export function requireExpressible(schedule: Schedule, version: FormatVersion): void {
+  requireVersion(version)
+  const obstacle = version === 1 ? obstacleToVersion1(schedule) : null
+  if (obstacle === null) return
+  throw new RankweaveError(
+    'ERR_SCHEDULE_VERSION',
+    `version 1 of the schedule format expresses neighbor allgathers of a topology only, got ${obstacle}`,
+  )
+}
+
+function obstacleToVersion1(schedule: Schedule): string | null {
+  const { collective } = schedule.specification
+  if (collective !== 'neighbor-allgather') return `the collective ${collective}`
+  if (!isNeighborSchedule(schedule)) return 'a schedule without a topology'
+  if (schedule.opKind.includes(opKind.combine)) return 'a combination'
+  if (schedule.entryBlock.some((block) => block < 0)) return 'a partial result'
+  const given = schedule.specification
+  const expected = neighborAllgatherSpecification(schedule.topology)
+  for (const array of ['partStart', 'ownStart', 'ownBlock', 'slotStart', 'slotTerm'] as const) {
+    if (!isSame(given[array], expected[array])) return 'a specification other than that of its topology'
+  }
+  return null
+}
+
+function isSame(a: Int32Array, b: Int32Array): boolean {
+  return a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
+}

@@ -1,0 +1,90 @@
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import type { Reductions, Specification } from '../specification.js'
+import { type HeaderVersion2, partStartOf } from './header.js'
+
+/** Blocks `first`, `first + stride` and so on. */
+export type Run = readonly [first: number, count: number, stride: number]
+
+/** What a slot must hold: a block, or the reduction of runs. */
+export type SlotTerm = number | readonly Run[]
+
+/** The specification of a file, collected line by line in any order. Equal reductions of several slots become one. */
+export class SpecificationRows {
+  readonly #header: HeaderVersion2
+  readonly #own: Int32Array[] = []
+  readonly #slots: Int32Array[] = []
+  readonly #numbers = new Map<string, number>()
+  readonly #runStart = new GrowingInt32Array()
+  /** Three numbers for each run. */
+  readonly #runs = new GrowingInt32Array()
+
+  constructor(header: HeaderVersion2) {
+    this.#header = header
+    this.#runStart.push(0)
+  }
+
+  add(rank: number, own: readonly number[], slots: readonly SlotTerm[]): void {
+    this.#own[rank] = Int32Array.from(own)
+    this.#slots[rank] = Int32Array.from(slots, (term) =>
+      typeof term === 'number' ? term : ~this.#numberOf(term),
+    )
+  }
+
+  /** Reductions are numbered by rank and slot, whatever the order of the lines. */
+  build(): Specification {
+    const { collective, idempotent, ranks } = this.#header
+    const [ownStart, ownBlock] = joinRows(this.#own, ranks)
+    const [slotStart, slotTerm] = joinRows(this.#slots, ranks)
+    const order: number[] = []
+    const renumbered = new Int32Array(this.#numbers.size).fill(-1)
+    for (let slot = 0; slot < slotTerm.length; slot++) {
+      const term = slotTerm[slot]
+      if (term >= 0) continue
+      if (renumbered[~term] === -1) renumbered[~term] = order.push(~term) - 1
+      slotTerm[slot] = ~renumbered[~term]
+    }
+    const partStart = partStartOf(this.#header)
+    const reductions = this.#reductions(order, idempotent)
+    return { collective, ranks, partStart, ownStart, ownBlock, slotStart, slotTerm, reductions }
+  }
+
+  /** The number of a reduction, in the order in which the lines name them. */
+  #numberOf(runs: readonly Run[]): number {
+    const key = runs.join()
+    const known = this.#numbers.get(key)
+    if (known !== undefined) return known
+    for (const run of runs) for (const value of run) this.#runs.push(value)
+    this.#runStart.push(this.#runs.length / 3)
+    this.#numbers.set(key, this.#numbers.size)
+    return this.#numbers.size - 1
+  }
+
+  #reductions(order: readonly number[], isIdempotent: boolean): Reductions {
+    const [starts, runs] = [this.#runStart.view(), this.#runs.view()]
+    const total = runs.length / 3
+    const runStart = new Int32Array(order.length + 1)
+    const [first, count, stride] = [new Int32Array(total), new Int32Array(total), new Int32Array(total)]
+    let at = 0
+    for (const [i, number] of order.entries()) {
+      for (let run = starts[number]; run < starts[number + 1]; run++, at++) {
+        first[at] = runs[3 * run]
+        count[at] = runs[3 * run + 1]
+        stride[at] = runs[3 * run + 2]
+      }
+      runStart[i + 1] = at
+    }
+    return { isIdempotent, runStart, first, count, stride }
+  }
+}
+
+/** Rows of ranks in one array; a rank without a row has an empty one. */
+export function joinRows(
+  rows: readonly (ArrayLike<number> | undefined)[],
+  ranks: number,
+): [start: Int32Array, all: Int32Array] {
+  const start = new Int32Array(ranks + 1)
+  for (let rank = 0; rank < ranks; rank++) start[rank + 1] = start[rank] + (rows[rank]?.length ?? 0)
+  const all = new Int32Array(start[ranks])
+  for (let rank = 0; rank < ranks; rank++) all.set(rows[rank] ?? [], start[rank])
+  return [start, all]
+}

@@ -1,0 +1,139 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { RankweaveError } from '../../../../src/errors.js'
+import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
+import { parseSchedule } from '../../../../src/schedule/file/reader.js'
+import { collectives } from '../../../../src/schedule/specification.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
+import { violationCodes } from '../../../../src/schedule/verify/violations.js'
+import { topologyHash } from '../../../../src/topology/topology-hash.js'
+import { topologyOf } from '../fixtures.js'
+import { allreduceOfThree, neighborSchedules, otherSchedules } from './schedules.js'
+
+const docs = new URL('../../../../docs/', import.meta.url)
+const page = readFileSync(new URL('schedule-format.md', docs), 'utf8')
+
+describe('the page of the format', () => {
+  /** The file in the first block after a heading. */
+  const exampleOf = (heading: string): string => {
+    const at = page.indexOf(`### ${heading}\n`)
+    expect(at).toBeGreaterThan(0)
+    return /```json\n([^`]*)```/.exec(page.slice(at))![1].trim()
+  }
+
+  test.each([
+    ['A neighbor allgather', 2],
+    ['The neighbor allgather in version 1', 1],
+  ] as const)('has an example that is a right schedule: %s', (heading, version) => {
+    const example = exampleOf(heading)
+    const schedule = parseSchedule(example.split('\n'))
+    expect(verify(schedule).violations).toEqual([])
+    expect([...formatSchedule(schedule, { version })].join('\n')).toBe(example)
+  })
+
+  test('has the same neighbor allgather in both versions, and the allreduce of the tests', () => {
+    const [two, one] = ['A neighbor allgather', 'The neighbor allgather in version 1'].map((heading) =>
+      parseSchedule(exampleOf(heading).split('\n')),
+    )
+    expect(one).toEqual(two)
+    expect(parseSchedule(exampleOf('An allreduce').split('\n'))).toEqual(allreduceOfThree())
+  })
+
+  test('explains every collective and every violation, and has a right hash', () => {
+    for (const collective of collectives) expect(page).toContain(`\`${collective}\``)
+    for (const code of violationCodes) expect(page).toContain(`| \`${code}\` |`)
+    expect(page).toContain(topologyHash(topologyOf(2, [[0, 1]])))
+  })
+})
+
+describe('the JSON Schema', () => {
+  const schema = z.fromJSONSchema(JSON.parse(readFileSync(new URL('schedule.schema.json', docs), 'utf8')))
+  const accepts = (lines: Iterable<string>) => {
+    for (const line of lines) expect(schema.safeParse(JSON.parse(line)).error).toBeUndefined()
+  }
+
+  test.each(Object.entries(neighborSchedules))('accepts both versions: %s', (_, schedule) => {
+    accepts(formatSchedule(schedule))
+    accepts(formatSchedule(schedule, { version: 1 }))
+  })
+
+  test.each(Object.entries(otherSchedules))('accepts %s', (_, schedule) => accepts(formatSchedule(schedule)))
+
+  const version1 = [...formatSchedule(neighborSchedules['friends'], { version: 1 })]
+  const version2 = [...formatSchedule(neighborSchedules['friends'])]
+  const allreduce = [...formatSchedule(allreduceOfThree())]
+  const combine = { combine: [0], left: [0], right: [2], write: [4] }
+  const hash = 'a'.repeat(64)
+  const rejected: readonly (readonly [readonly string[], number, object])[] = [
+    ...[version1, version2].flatMap(
+      (lines) =>
+        [
+          [lines, 0, { version: 3 }],
+          [lines, 0, { format: 'other' }],
+          [lines, 0, { parameters: { a: [] } }],
+          [lines, 0, { ranks: 0 }],
+          [lines, 0, { phases: 2 ** 24 + 1 }],
+          [lines, 0, { more: 1 }],
+          [lines, 1, { rank: -1 }],
+          [lines, 1, { out: [0.5] }],
+          [lines, 1, { staging: 2 ** 31 }],
+          [lines, 1, { phases: [{ sends: [] }] }],
+          [lines, 1, { more: 1 }],
+        ] as const,
+    ),
+    [version1, 0, { topologyHash: 'abc' }],
+    [version1, 0, { cart: { dims: [1] } }],
+    [version1, 0, { topology: null }],
+    [version1, 1, { own: [0] }],
+    [version1, 1, { phases: [{ send: [{ to: 1, tag: 0, blocks: [0] }] }] }],
+    [version1, 1, { phases: [{ copy: [{ blocks: [0], read: [0], write: [1], tag: 0 }] }] }],
+    [version1, 1, { phases: [{}, { send: [{ to: 1, tag: 0, blocks: [{ partial: 0 }], read: [0] }] }] }],
+    [version2, 0, { collective: 'all' }],
+    [version2, 0, { idempotent: 1 }],
+    [version2, 0, { topology: { hash, pairing: 'other', cart: null } }],
+    [version2, 0, { topology: { hash, pairing: 'occurrence' } }],
+    [version2, 0, { topology: { hash: 'abc', pairing: 'occurrence', cart: null } }],
+    [allreduce, 0, { parts: 3 }],
+    [allreduce, 0, { parts: [[3]] }],
+    [
+      allreduce,
+      0,
+      {
+        parts: [
+          [0, 1],
+          [3, 1],
+        ],
+      },
+    ],
+    [allreduce, 0, { parts: [[3, -1]] }],
+    [allreduce, 1, { own: [-1] }],
+    [allreduce, 1, { slots: [null] }],
+    [allreduce, 1, { slots: [{ reduce: [] }] }],
+    [allreduce, 1, { slots: [{ reduce: [[0, 0, 1]] }] }],
+    [allreduce, 1, { slots: [{ reduce: [[0, 1]] }] }],
+    [allreduce, 1, { slots: [{ reduce: [[0, 1, 1]], more: 1 }] }],
+    [allreduce, 1, { phases: [{}] }],
+    [allreduce, 1, { phases: [{ phase: 0, copy: [] }] }],
+    [allreduce, 1, { phases: [{ phase: 0, local: [{ ...combine, combine: [{ partial: 0 }] }] }] }],
+    [allreduce, 1, { phases: [{ phase: 0, local: [{ ...combine, read: [0] }] }] }],
+    [allreduce, 1, { phases: [{ phase: 0, local: [{ copy: [0], read: [0] }] }] }],
+    [allreduce, 1, { phases: [{ phase: 0, send: [{ to: 1, tag: 0, blocks: [{}], read: [0] }] }] }],
+    [allreduce, 1, { phases: [{ phase: 0, send: [{ to: 1, tag: 0, blocks: [null], read: [0] }] }] }],
+    [
+      allreduce,
+      1,
+      { phases: [{ phase: 0, send: [{ to: 1, tag: 0, blocks: [{ partial: -1 }], read: [0] }] }] },
+    ],
+  ]
+  test.each(
+    rejected.map(([lines, index, change]) => ({
+      name: `version ${JSON.parse(lines[0]).version}, line ${index}: ${JSON.stringify(change)}`,
+      changed: lines.with(index, JSON.stringify({ ...JSON.parse(lines[index]), ...change })),
+      index,
+    })),
+  )('rejects what the reader rejects: $name', ({ changed, index }) => {
+    expect(schema.safeParse(JSON.parse(changed[index])).success).toBe(false)
+    expect(() => parseSchedule(changed)).toThrow(RankweaveError)
+  })
+})
