@@ -7,6 +7,7 @@ import type { AddCommand } from './commands/command.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
+import { scheduleCommand } from './commands/schedule.js'
 import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
 import { topologyCommand } from './commands/topology.js'
@@ -26,6 +27,7 @@ Start here:
   rankweave split -n 1000000                        split a million ranks and report the cost
   rankweave topology moore:64x64:r=4                describe a topology
   rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
+  rankweave schedule --list                         list algorithms of collectives
   rankweave run program.ts -n 64                    run your own program
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
@@ -57,6 +59,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     spmmCommand,
     topologyCommand,
     planCommand,
+    scheduleCommand,
     verifyCommand,
     mpiInfoCommand,
     benchCommand,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../../../src/cli/output/exit-codes.js'
 import { cli, onlyObject } from './run-cli.js'
 
-const commands = ['run', 'split', 'spmm', 'topology', 'plan', 'verify', 'bench', 'mpi-info']
+const commands = ['run', 'split', 'spmm', 'topology', 'plan', 'schedule', 'verify', 'bench', 'mpi-info']
 
 describe('help', () => {
   it('lists every command and every exit code', async () => {
@@ -88,6 +88,14 @@ describe('bad input ends with exit code 2 and an error code', () => {
     ['ERR_FILE', 'topology', ['moore:4x4:r=1', '--format', 'metis', '-o', 'absent/g']],
     ['ERR_TOPOLOGY', 'topology', ['ws:8:k=3:p=0']],
     ['ERR_MACHINE', 'topology', ['moore:4x4:r=1', '--machine', 'cluster:nodes=2,cores=4']],
+    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--schedule-version', '3']],
+    ['ERR_USAGE', 'schedule', []],
+    ['ERR_USAGE', 'schedule', ['bcast-magic', '--ranks', '4']],
+    ['ERR_USAGE', 'schedule', ['bcast-binomial']],
+    ['ERR_USAGE', 'schedule', ['bcast-binomial', '--ranks', '0']],
+    ['ERR_USAGE', 'schedule', ['bcast-binomial', '--ranks', '4', '--segments', '0']],
+    ['ERR_RANK', 'schedule', ['bcast-binomial', '--ranks', '4', '--root', '4']],
+    ['ERR_FILE', 'schedule', ['bcast-binomial', '--ranks', '4', '-o', 'absent/s.jsonl']],
     ['ERR_FILE', 'verify', ['absent.jsonl']],
     ['ERR_USAGE', 'spmm', []],
     ['ERR_USAGE', 'spmm', ['-n', '0']],

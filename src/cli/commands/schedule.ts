@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import type { Algorithm } from '../../collective/algorithm.js'
+import { bcastBinomial } from '../../collective/bcast-binomial.js'
+import { shapeLimits } from '../../collective/check-shape.js'
+import { scheduleOf } from '../../collective/schedule-of.js'
+import { RankweaveError } from '../../errors.js'
+import { scheduleText } from '../../schedule/file/schedule-file.js'
+import { opKind, type Schedule } from '../../schedule/ir.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { countMessages } from '../../schedule/walk.js'
+import { parseOptions, whole } from '../input/options.js'
+import { type ExitCode, exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+An algorithm of a collective is a function that returns a schedule: for every rank, which blocks it sends to whom and
+what it combines, phase by phase. The schedule is verified before it is printed or written. A schedule with violations
+is not written, and the exit code is 1.
+
+Examples:
+  rankweave schedule --list
+  rankweave schedule bcast-binomial --ranks 16
+  rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
+  rankweave verify bcast.jsonl
+  rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
+
+const algorithms: readonly Algorithm[] = [bcastBinomial]
+
+const schema = z.object({
+  list: z.boolean(),
+  ranks: whole(1, shapeLimits.ranks).optional(),
+  root: whole(0, shapeLimits.ranks - 1),
+  segments: whole(1, shapeLimits.segments),
+  output: z.string().optional(),
+})
+
+/** `rankweave schedule`: the verified schedule of an algorithm of a collective. */
+export const scheduleCommand: AddCommand = (program, act) => {
+  program
+    .command('schedule')
+    .description('Write the schedule of an algorithm of a collective, verify it and count its messages.')
+    .argument('[algorithm]', 'the algorithm, e.g. bcast-binomial')
+    .option('--list', 'list the algorithms', false)
+    .option('--ranks <number>', 'participants')
+    .option('--root <rank>', 'of a rooted collective', '0')
+    .option('--segments <number>', 'segments into which the data is cut, sent one after the other', '1')
+    .option(
+      '-o, --output <file>',
+      'write the schedule as JSON Lines (.gz: compressed, -: to standard output)',
+    )
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, id: string | undefined, raw: unknown) => {
+        const { list, output, ranks, root, segments } = parseOptions(schema, raw)
+        if (list) return listAlgorithms(report)
+        const algorithm = requireAlgorithm(id)
+        if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
+        await checkOutputs(report, output)
+        report.step(`planning ${algorithm.id} of ${figure(ranks)} ranks`)
+        const schedule = scheduleOf(algorithm, { ranks, root, segments })
+        report.step('verifying the schedule')
+        const verification = verify(schedule)
+        noteViolations(report, verification)
+        if (verification.ok && output !== undefined) {
+          await writeOutput(report, output, scheduleText(schedule))
+          if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        }
+        const object = {
+          ...summaryOf(schedule),
+          verified: verification.ok,
+          ...(output === undefined ? {} : { file: verification.ok ? output : null }),
+        }
+        reportBeside(report, output, object, text(object))
+        return verification.ok ? exitCodes.ok : exitCodes.checkFailed
+      }),
+    )
+}
+
+function requireAlgorithm(id: string | undefined): Algorithm {
+  if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
+  const algorithm = algorithms.find((candidate) => candidate.id === id)
+  if (algorithm !== undefined) return algorithm
+  throw new RankweaveError('ERR_USAGE', `expected an algorithm (see --list), got ${JSON.stringify(id)}`)
+}
+
+function listAlgorithms(report: Reporter): ExitCode {
+  const list = algorithms.map(({ collective, id }) => ({ collective, id }))
+  const collectives = [...new Set(list.map(({ collective }) => collective))]
+  const idsOf = (collective: string) =>
+    list
+      .filter((algorithm) => algorithm.collective === collective)
+      .map(({ id }) => id)
+      .join(', ')
+  report.result({ algorithms: list }, table(collectives.map((name) => [name, idsOf(name)])))
+  return exitCodes.ok
+}
+
+function summaryOf(schedule: Schedule) {
+  const { parameters, phases, specification, strategy } = schedule
+  const { messages, blocks } = countMessages(schedule)
+  return {
+    algorithm: strategy,
+    collective: specification.collective,
+    ranks: specification.ranks,
+    ...parameters,
+    phases,
+    messages,
+    volumeBlocks: blocks,
+    combinations: schedule.opKind.reduce((count, kind) => count + (kind === opKind.combine ? 1 : 0), 0),
+  }
+}
+
+function text({
+  algorithm,
+  collective,
+  combinations,
+  messages,
+  phases,
+  ranks,
+  verified,
+  volumeBlocks,
+}: ReturnType<typeof summaryOf> & { readonly verified: boolean }): string {
+  return [
+    `${algorithm}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
+    table([
+      ['phases', figure(phases)],
+      ['messages', figure(messages)],
+      ['blocks sent', figure(volumeBlocks)],
+      ['combinations', figure(combinations)],
+      ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
+    ]),
+  ].join('\n')
+}

@@ -1,0 +1,87 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseSchedule } from '../../../../src/schedule/file/reader.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('schedule', () => {
+  it('--list lists the algorithms by collective', async () => {
+    const { exitCode, stdout } = await cli('schedule', '--list')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/^ {2}bcast +.*bcast-binomial/m)
+    expect(onlyObject(await cli('schedule', '--list', '--json'))).toEqual({
+      algorithms: expect.arrayContaining([{ collective: 'bcast', id: 'bcast-binomial' }]),
+    })
+  })
+
+  it('writes a file that verifies, and reports what the schedule does', async () => {
+    const file = join(folder, 'bcast.jsonl')
+    const options = ['--ranks', '9', '--root', '4', '--segments', '3']
+    const answer = await cli('schedule', 'bcast-binomial', ...options, '-o', file, '--json')
+    expect(answer.exitCode).toBe(0)
+    expect(onlyObject(answer)).toEqual({
+      algorithm: 'bcast-binomial',
+      collective: 'bcast',
+      ranks: 9,
+      root: 4,
+      segments: 3,
+      phases: 6,
+      messages: 24,
+      volumeBlocks: 24,
+      combinations: 0,
+      verified: true,
+      file,
+    })
+    const verified = await cli('verify', file)
+    expect(verified).toMatchObject({
+      exitCode: 0,
+      stdout: `${file}: bcast by bcast-binomial, 9 ranks, 24 messages: verified\n`,
+    })
+    expect(onlyObject(await cli('verify', file, '--json'))).toMatchObject({
+      ok: true,
+      collective: 'bcast',
+      strategy: 'bcast-binomial',
+      ranks: 9,
+    })
+  })
+
+  it('-o - writes the schedule to standard output and the report to standard error', async () => {
+    const { stderr, stdout } = await cli('schedule', 'bcast-binomial', '--ranks', '4', '-o', '-')
+    expect(stderr).toMatch(/^bcast-binomial: bcast of 4 ranks\n {2}phases +2\n/)
+    expect(parseSchedule(stdout.split('\n')).specification.ranks).toBe(4)
+  })
+
+  it('a schedule that was changed: violations and exit code 1', async () => {
+    const file = join(folder, 'changed.jsonl')
+    await cli('schedule', 'bcast-binomial', '--ranks', '4', '-o', file)
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"to":1', '"to":3'))
+    const answer = await cli('verify', file)
+    expect(answer).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('receive-unmatched') })
+    expect(answer.stdout).toMatch(/4 ranks, 3 messages: \d+ violations\n$/)
+    const other = await cli('verify', file, '--topology', 'cart:4')
+    expect(other.stderr).toContain('topology-differs, rank 0: the schedule has no topology')
+  })
+})
+
+describe('plan --schedule-version', () => {
+  it('writes version 2 unless told otherwise, and verify reads both', async () => {
+    const versions = []
+    for (const flags of [[], ['--schedule-version', '1'], ['--schedule-version', '2']]) {
+      const file = join(folder, 'plan.jsonl')
+      expect((await cli('plan', 'moore:4x4:r=1', '-o', file, ...flags)).exitCode).toBe(0)
+      versions.push(JSON.parse(readFileSync(file, 'utf8').split('\n')[0]).version)
+      expect((await cli('verify', file, '--topology', 'moore:4x4:r=1')).stdout).toBe(
+        `${file}: common-neighbor, 16 ranks, 128 edges: verified\n`,
+      )
+    }
+    expect(versions).toEqual([2, 1, 2])
+    expect(readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+})
