@@ -5,6 +5,7 @@ import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
 import { allgatherRing } from './allgather-ring.js'
+import { allreduceLinear } from './allreduce-linear.js'
 import { allreduceRabenseifner } from './allreduce-rabenseifner.js'
 import { allreduceRecursiveDoubling } from './allreduce-recursive-doubling.js'
 import { allreduceRing } from './allreduce-ring.js'
@@ -14,6 +15,7 @@ import { alltoallBruck } from './alltoall-bruck.js'
 import { alltoallLinear } from './alltoall-linear.js'
 import { alltoallPairwise } from './alltoall-pairwise.js'
 import { barrierDissemination } from './barrier-dissemination.js'
+import { barrierLinear } from './barrier-linear.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
 import { bcastLinear } from './bcast-linear.js'
@@ -38,6 +40,7 @@ import { scatterLinear } from './scatter-linear.js'
 
 /** Every algorithm, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([
+  barrierLinear,
   barrierDissemination,
   bcastLinear,
   bcastBinomial,
@@ -57,6 +60,7 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   reduceLinear,
   reduceChain,
   reduceTree,
+  allreduceLinear,
   allreduceTree,
   allreduceSegmented,
   allreduceRecursiveDoubling,

@@ -1,0 +1,15 @@
+import type { Algorithm } from './algorithm.js'
+import { allreduceLinear } from './allreduce-linear.js'
+
+/**
+ * Barrier by rank 0 alone: every rank signals it, and it signals all. 2 phases and 2(P - 1) empty messages, the fewest
+ * possible; every other rank waits once only, which counts where processes share cores.
+ *
+ * @see Pjesivac-Grbovic 2007 §4.1, table 4.2 (flat tree)
+ */
+export const barrierLinear: Algorithm = {
+  id: 'barrier-linear',
+  collective: 'barrier',
+  emit: (shape, rank, operations, specification) =>
+    allreduceLinear.emit({ ranks: shape.ranks }, rank, operations, specification),
+}
