@@ -29,6 +29,9 @@ export function checkShape(algorithm: Algorithm, shape: Shape): void {
   }
   const reason = algorithm.refuses?.(shape) ?? null
   if (reason !== null) throw new RankweaveError('ERR_ARGUMENT', `${algorithm.id}: ${reason}`)
+  if (algorithm.parts !== undefined) {
+    requireCount(algorithm, 'parts', algorithm.parts(shape), shapeLimits.blocks)
+  }
 }
 
 function requireCount({ id }: Algorithm, name: string, value: number, most: number): void {

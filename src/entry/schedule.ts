@@ -1,9 +1,16 @@
 /**
- * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology; it is built, verified, lowered
- * to a placement, written and read. Knows no communicator.
+ * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a shape; it is
+ * built, verified, lowered to a placement, written and read. Knows no communicator.
  *
  * @module rankweave/schedule
  */
+
+// algorithms of collectives
+
+export type { Algorithm, CombinationOrder, Shape } from '../collective/algorithm.js'
+export { algorithmOf, algorithms } from '../collective/algorithms.js'
+export { scheduleOf } from '../collective/schedule-of.js'
+export { specificationOf } from '../collective/specification-of.js'
 
 // strategies and their plans
 

@@ -10,7 +10,8 @@ import type { Specification } from './specification.js'
  * written at most once. Whether two places share memory is decided when a schedule is lowered.
  *
  * **Blocks and partial results.** An entry names the block that it moves, numbered as in the specification. A partial
- * result, the combination of several blocks that are the p-th part of their origins, has no name but its part: `~p`.
+ * result, the combination of blocks that are the p-th part of their origins, has no name but its part: `~p`. A single block
+ * that is to be combined may be named like that, too.
  *
  * **Phases.** In each phase a rank posts all its receives and starts all its sends together, waits for all of them,
  * then copies and combines in order. So sends of a phase read what the places held when the phase began. A rank enters a
