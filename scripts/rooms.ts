@@ -17,7 +17,7 @@ export interface Room {
 }
 
 const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
-const schedules = ['schedule', 'schedule/file', 'schedule/verify', 'schedule/lower']
+const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
@@ -48,7 +48,8 @@ export const rooms: readonly Room[] = [
 
   room('schedule', ['topology']),
   room('schedule/file', ['text', 'topology', 'schedule']),
-  room('schedule/verify', ['topology', 'schedule']),
+  room('schedule/terms', ['schedule']),
+  room('schedule/verify', ['topology', 'schedule', 'schedule/terms']),
   room('schedule/lower', ['topology', 'schedule']),
   room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
   room('neighborhood/plan', [

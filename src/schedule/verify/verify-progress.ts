@@ -2,25 +2,46 @@ import { opKind, type Schedule } from '../ir.js'
 import type { PhaseRows } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
-/** Whether every rank finishes if a send completes only after its receive is posted. */
+/**
+ * Whether every rank finishes if a send completes only after its receive is posted.
+ *
+ * @returns all rows, each after those of its rank before it and after those that precede the rows at the other ends of its
+ *   messages; of ranks that wait forever, the others' rows come first.
+ */
 export function checkProgress(
   schedule: Schedule,
   rows: PhaseRows,
   partner: Int32Array,
   found: ViolationList,
-): void {
-  if (isAligned(schedule, partner)) return
-  const cycle = findWaitCycle(rows, partner)
-  if (cycle === null) return
+): Int32Array {
+  const count = rows.rank.length
+  if (isAligned(schedule, partner) && schedule.phases <= 4 * count + 1024) return byPhase(schedule, rows)
+  const waits = new Int32Array(count)
+  const order = new Int32Array(count)
+  let finished = finishedRows(rows, partner, waits, order)
+  if (finished === count) return order
+  const cycle = cycleAmong(rows, partner, waits)
   const [first] = cycle
   found.add('deadlock', rows.rank[first], rows.phase[first], () => {
     const steps = Array.from(cycle, (row) => `rank ${rows.rank[row]} in phase ${rows.phase[row]}`)
     const shown = steps.length > 12 ? [...steps.slice(0, 12), `... ${steps.length} in all`] : steps
     return `no rank can proceed: ${shown.join(' waits for ')} waits for ${steps[0]}`
   })
+  for (let row = 0; row < count; row++) if (waits[row] > 0) order[finished++] = row
+  return order
 }
 
 /** When every message is sent and received in the same phase, all ranks finish phase after phase. */
+function byPhase({ phases }: Schedule, { phase }: PhaseRows): Int32Array {
+  const next = new Int32Array(phases + 1)
+  for (const of of phase) next[of + 1]++
+  for (let f = 0; f < phases; f++) next[f + 1] += next[f]
+  const order = new Int32Array(phase.length)
+  for (let row = 0; row < phase.length; row++) order[next[phase[row]]++] = row
+  return order
+}
+
+/** Whether every message is sent and received in the same phase. */
 function isAligned({ opPhase, opKind: kinds }: Schedule, partner: Int32Array): boolean {
   for (let op = 0; op < partner.length; op++) {
     if (kinds[op] === opKind.send && partner[op] !== -1 && opPhase[op] !== opPhase[partner[op]]) return false
@@ -29,16 +50,16 @@ function isAligned({ opPhase, opKind: kinds }: Schedule, partner: Int32Array): b
 }
 
 /**
- * A chain of ranks that wait for each other under rendezvous, or null. A rank finishes a phase when it has finished
- * the one before and every rank that shares a message of this phase has entered the phase in which it lists the
- * message. Linear in operations.
+ * Which rows finish under rendezvous. A rank finishes a phase when it has finished the one before and every rank
+ * that shares a message of this phase has entered the phase in which it lists the message. Linear in operations.
  *
- * @returns rows, each waiting for the next, the last for the first.
+ * @param waits gets for how many rows each still waits
+ * @param order gets the rows that finish, in an order in which they can
+ * @returns how many finish
  */
-function findWaitCycle(rows: PhaseRows, partner: Int32Array): Int32Array | null {
+function finishedRows(rows: PhaseRows, partner: Int32Array, waits: Int32Array, order: Int32Array): number {
   const count = rows.rank.length
   // waits[row]: rows before it that must finish first; dependents are found through the same partners.
-  const waits = new Int32Array(count)
   forEachWait(rows, partner, (row) => waits[row]++)
   const dependentStart = new Int32Array(count + 1)
   forEachWait(rows, partner, (_, on) => dependentStart[on + 1]++)
@@ -49,16 +70,16 @@ function findWaitCycle(rows: PhaseRows, partner: Int32Array): Int32Array | null 
     dependents[next[on]++] = row
   })
 
-  const finished: number[] = []
-  for (let row = 0; row < count; row++) if (waits[row] === 0) finished.push(row)
-  for (let done = 0; done < finished.length; done++) {
-    const row = finished[done]
+  let finished = 0
+  for (let row = 0; row < count; row++) if (waits[row] === 0) order[finished++] = row
+  for (let done = 0; done < finished; done++) {
+    const row = order[done]
     for (let d = dependentStart[row]; d < dependentStart[row + 1]; d++) {
       const dependent = dependents[d]
-      if (--waits[dependent] === 0) finished.push(dependent)
+      if (--waits[dependent] === 0) order[finished++] = dependent
     }
   }
-  return finished.length === count ? null : cycleAmong(rows, partner, waits)
+  return finished
 }
 
 /** A row waits for the row of its rank before it, and for those before the rows at the other ends of its messages. */

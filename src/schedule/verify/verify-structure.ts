@@ -1,6 +1,7 @@
 import { opKind, type Schedule } from '../ir.js'
 import { blockCount, type Specification } from '../specification.js'
 import { operationKind } from '../walk.js'
+import { ascendsFromZeroTo, checkSpecification } from './verify-specification.js'
 import type { ViolationList } from './violations.js'
 
 /**
@@ -8,13 +9,16 @@ import type { ViolationList } from './violations.js'
  * other checks rely on this one and are skipped when it fails.
  */
 export function checkStructure(schedule: Schedule, specification: Specification, found: ViolationList): void {
-  if (checkRows(schedule, found)) checkOperations(schedule, specification, found)
+  if (checkSpecification(specification, found) && checkRows(schedule, found)) {
+    checkOperations(schedule, specification, found)
+  }
 }
 
 function checkRows(schedule: Schedule, found: ViolationList): boolean {
-  const { phases, specification, staging, opStart, entryStart } = schedule
+  const { phases, specification, staging, opStart, entryStart, entryRight } = schedule
   const ops = schedule.opKind.length
   const entries = schedule.entryBlock.length
+  const hasOperands = entryRight.length > 0 || schedule.opKind.includes(opKind.combine)
   const lengths: readonly (readonly [string, number, number])[] = [
     ['staging', staging.length, specification.ranks],
     ['opStart', opStart.length, specification.ranks + 1],
@@ -23,6 +27,7 @@ function checkRows(schedule: Schedule, found: ViolationList): boolean {
     ['opTag', schedule.opTag.length, ops],
     ['entryStart', entryStart.length, ops + 1],
     ['entryFrom', schedule.entryFrom.length, entries],
+    ['entryRight', entryRight.length, hasOperands ? entries : 0],
     ['entryTo', schedule.entryTo.length, entries],
   ]
   let sound = Number.isInteger(phases) && phases >= 0
@@ -48,18 +53,13 @@ function checkRows(schedule: Schedule, found: ViolationList): boolean {
   return sound
 }
 
-function ascendsFromZeroTo(starts: Int32Array, end: number): boolean {
-  for (let i = 1; i < starts.length; i++) if (starts[i] < starts[i - 1]) return false
-  return starts[0] === 0 && starts[starts.length - 1] === end
-}
-
 function checkOperations(schedule: Schedule, specification: Specification, found: ViolationList): void {
-  const { phases, opStart, opPhase, entryStart, entryBlock, entryFrom, entryTo } = schedule
+  const { phases, opStart, opPhase, entryStart } = schedule
   const { ranks, ownStart, slotStart } = specification
-  const blocks = blockCount(specification)
+  const ranges: Ranges = { places: 0, blocks: blockCount(specification), parts: mostParts(specification) }
   for (let rank = 0; rank < ranks; rank++) {
     const own = ownStart[rank + 1] - ownStart[rank]
-    const places = own + slotStart[rank + 1] - slotStart[rank] + schedule.staging[rank]
+    ranges.places = own + slotStart[rank + 1] - slotStart[rank] + schedule.staging[rank]
     for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
       const phase = opPhase[op]
       const kind = schedule.opKind[op]
@@ -71,29 +71,57 @@ function checkOperations(schedule: Schedule, specification: Specification, found
       if (phase < before || phase >= phases) {
         complain(() => `phases must ascend below ${phases}, got ${phase} after ${before}`)
       }
-      if (kind > opKind.copy) {
-        complain(() => `kind must be 0 (send), 1 (receive) or 2 (copy), got ${kind}`)
+      if (kind > opKind.combine) {
+        complain(() => `kind must be 0 (send), 1 (receive), 2 (copy) or 3 (combine), got ${kind}`)
         continue
       }
-      const isCopy = kind === opKind.copy
-      if (isCopy ? peer !== -1 : peer < 0 || peer >= ranks) {
-        const expected = isCopy ? '-1' : `a rank from 0 to ${ranks - 1}`
+      const isLocal = kind >= opKind.copy
+      if (isLocal ? peer !== -1 : peer < 0 || peer >= ranks) {
+        const expected = isLocal ? '-1' : `a rank from 0 to ${ranks - 1}`
         complain(() => `the peer of a ${operationKind(schedule, op)} must be ${expected}, got ${peer}`)
       }
-      if (isCopy ? tag !== 0 : tag < 0) complain(() => `tag ${tag} is out of range`)
-      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
-        const block = entryBlock[e]
-        const [from, to] = [entryFrom[e], entryTo[e]]
-        if (block < 0 || block >= blocks) {
-          complain(() => `a block must be from 0 to ${blocks - 1}, got ${block}`)
-        }
-        if (kind === opKind.receive ? from !== -1 : from < 0 || from >= places) {
-          complain(() => `reads place ${from}, but the rank has places 0 to ${places - 1}`)
-        }
-        if (kind === opKind.send ? to !== -1 : to < 0 || to >= places) {
-          complain(() => `writes place ${to}, but the rank has places 0 to ${places - 1}`)
-        }
-      }
+      if (isLocal ? tag !== 0 : tag < 0) complain(() => `tag ${tag} is out of range`)
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++)
+        checkEntry(schedule, kind, e, ranges, complain)
     }
   }
+}
+
+/** Numbers of a rank's places, of all blocks, and of the parts of the rank that has most. */
+interface Ranges {
+  places: number
+  readonly blocks: number
+  readonly parts: number
+}
+
+function checkEntry(
+  { entryBlock, entryFrom, entryRight, entryTo }: Schedule,
+  kind: number,
+  e: number,
+  { places, blocks, parts }: Ranges,
+  complain: (message: () => string) => void,
+): void {
+  const block = entryBlock[e]
+  const [from, to] = [entryFrom[e], entryTo[e]]
+  const right = entryRight.length > 0 ? entryRight[e] : -1
+  if (block < 0 ? ~block >= parts : block >= blocks || kind === opKind.combine) {
+    if (block < 0) complain(() => `a part must be from 0 to ${parts - 1}, got ${~block}`)
+    else if (block >= blocks) complain(() => `a block must be from 0 to ${blocks - 1}, got ${block}`)
+    else complain(() => `a combination must name a part, got block ${block}`)
+  }
+  if (kind === opKind.receive ? from !== -1 : from < 0 || from >= places) {
+    complain(() => `reads place ${from}, but the rank has places 0 to ${places - 1}`)
+  }
+  if (kind === opKind.combine ? right < 0 || right >= places : right !== -1) {
+    complain(() => `has place ${right} as right operand, but the rank has places 0 to ${places - 1}`)
+  }
+  if (kind === opKind.send ? to !== -1 : to < 0 || to >= places) {
+    complain(() => `writes place ${to}, but the rank has places 0 to ${places - 1}`)
+  }
+}
+
+function mostParts({ partStart, ranks }: Specification): number {
+  let most = 0
+  for (let rank = 0; rank < ranks; rank++) most = Math.max(most, partStart[rank + 1] - partStart[rank])
+  return most
 }

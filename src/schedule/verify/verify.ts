@@ -2,8 +2,10 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
+import { neighborAllgatherSpecification, type Specification, upTo } from '../specification.js'
 import { phaseRows, rankOfOperations } from '../walk.js'
-import { checkContents } from './verify-contents.js'
+import { checkSlots } from './check-slots.js'
+import { followTerms } from './follow-terms.js'
 import { checkMessages } from './verify-messages.js'
 import { checkProgress } from './verify-progress.js'
 import { checkStructure } from './verify-structure.js'
@@ -12,13 +14,24 @@ import { type Verification, ViolationList } from './violations.js'
 export interface VerifyOptions {
   /** Most violations to describe; the others are only counted. Default 100. */
   readonly limit?: number
+  /**
+   * Whether reductions must combine their contributors in the demanded order, as operations need that are not commutative.
+   * Default false.
+   */
+  readonly ordered?: boolean
 }
 
 /**
  * Decides whether a schedule does what its collective demands: every send has its receive and both name the same
- * blocks in the same order, every read finds its block, no place is written twice, every slot ends with exactly its
- * block, no delivery is unused, and no rank waits forever even if a send completes only after its receive is posted.
- * Pure; time and memory linear in operations and entries.
+ * blocks in the same order, every read finds its block, no place is written twice, every slot ends with exactly its block
+ * or with the reduction of exactly its contributors, each combined in once, no delivery is unused, and no rank waits
+ * forever even if a send completes only after its receive is posted.
+ *
+ * Partial results are followed as terms through messages, copies and combinations, so it is also known in which order and
+ * how contributors are associated (`isOrdered`, `association`).
+ *
+ * Pure. Time and memory linear in the specification, operations and entries, but for slots whose contributors are not
+ * consecutive ranks: those take O(demanded contributors) for each different term, and in a barrier O(combinations).
  *
  * @param topology the topology that the schedule must be for; by default its own.
  */
@@ -28,52 +41,78 @@ export function verify(
   options: VerifyOptions = {},
 ): Verification {
   const found = new ViolationList(options.limit ?? 100)
-  const difference = topologyDifference(schedule.topology, topology)
+  const difference = topologyDifference(schedule, topology)
   if (difference !== null) {
     found.add('topology-differs', 0, null, () => difference)
     return found.verification()
   }
-  const { specification } = schedule
-  checkStructure(schedule, specification, found)
+  checkStructure(schedule, schedule.specification, found)
   if (found.count > 0) return found.verification()
-
-  const ranks = rankOfOperations(schedule)
-  const partner = pairMessages(schedule, ranks)
-  checkMessages(schedule, ranks, partner, found)
-  checkContents(schedule, specification, found)
-  checkProgress(schedule, phaseRows(schedule), partner, found)
-  return found.verification()
+  const { isOrdered, association } = prove(schedule, null, options, found)
+  return found.verification({ isOrdered, association })
 }
 
 /**
  * Decides what can be decided of a slice: all that {@link verify} checks of single ranks, and of messages whose two
- * ranks are both in the slice. `unproven` names the rest; it is empty when the slice has all ranks.
+ * ranks are both in the slice. A partial result from another rank is taken at its word: of its part, whatever it combines.
+ * `unproven` names the rest; it is empty when the slice has all ranks.
  */
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
   const { schedule, ranks } = slice
-  const found = new ViolationList(options.limit ?? 100)
   const { specification } = schedule
+  const found = new ViolationList(options.limit ?? 100)
   checkStructure(schedule, specification, found)
   if (found.count > 0) return found.verification()
 
-  const isPresent = new Uint8Array(specification.ranks)
-  for (const rank of ranks) isPresent[rank] = 1
+  const isWhole = ranks.length === specification.ranks
+  const proof = prove(schedule, ranks, options, found)
+  if (isWhole) return found.verification(proof)
+  const { skipped, unknown } = proof
+  const unproven = [
+    `${skipped} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
+    'freedom from deadlock: ranks outside the slice may be part of a cycle of waits',
+  ]
+  if (slice.topologyHash !== null) {
+    unproven.push(`the topology: its hash ${slice.topologyHash} is over the lists of all ranks`)
+  }
+  if (unknown > 0) unproven.push(`${unknown} slots with partial results of other ranks: what these combine`)
+  return found.verification({ isOrdered: proof.isOrdered, association: null, unproven })
+}
+
+interface Proof {
+  readonly isOrdered: boolean
+  readonly association: string | null
+  /** Messages with ranks outside the slice. */
+  readonly skipped: number
+  /** Slots with partial results from there. */
+  readonly unknown: number
+}
+
+/** @param present the ranks of a slice; null for all */
+function prove(
+  schedule: Schedule,
+  present: Int32Array | null,
+  { ordered = false }: VerifyOptions,
+  found: ViolationList,
+): Proof {
+  const { ranks } = schedule.specification
+  const isPresent = present === null ? null : new Uint8Array(ranks)
+  if (isPresent !== null) for (const rank of present!) isPresent[rank] = 1
   const rankOf = rankOfOperations(schedule)
   const partner = pairMessages(schedule, rankOf)
   const skipped = checkMessages(schedule, rankOf, partner, found, isPresent)
-  checkContents(schedule, specification, found, ranks)
-  checkProgress(schedule, phaseRows(schedule), partner, found)
-  if (ranks.length === specification.ranks) return found.verification()
-  return found.verification([
-    `${skipped} messages with ranks outside the slice: whether they are matched, and with the same blocks`,
-    'freedom from deadlock: ranks outside the slice may be part of a cycle of waits',
-    ...(slice.topologyHash === null
-      ? []
-      : [`the topology: its hash ${slice.topologyHash} is over the lists of all ranks`]),
-  ])
+  const rows = phaseRows(schedule)
+  const order = checkProgress(schedule, rows, partner, found)
+  const contents = followTerms(schedule, rows, order, partner, found)
+  const slots = checkSlots(schedule, contents, present ?? upTo(ranks), ordered, found)
+  return { ...slots, skipped }
 }
 
-function topologyDifference(actual: ProcessTopology | null, expected: ProcessTopology | null): string | null {
+function topologyDifference(schedule: Schedule, expected: ProcessTopology | null): string | null {
+  const actual = schedule.topology
+  if (actual !== null && !demandsNeighbors(schedule.specification, actual)) {
+    return 'the specification is not that of a neighbor allgather over the topology'
+  }
   if (actual === expected || expected === null) return null
   if (actual === null) return 'the schedule has no topology'
   if (actual.ranks !== expected.ranks) {
@@ -91,6 +130,21 @@ function topologyDifference(actual: ProcessTopology | null, expected: ProcessTop
     }
   }
   return null
+}
+
+/** A schedule with a topology is a neighbor allgather; most share its arrays. */
+function demandsNeighbors(specification: Specification, topology: ProcessTopology): boolean {
+  const expected = neighborAllgatherSpecification(topology)
+  const same = (a: Int32Array, b: Int32Array): boolean =>
+    a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
+  return (
+    specification.ranks === expected.ranks &&
+    same(specification.partStart, expected.partStart) &&
+    same(specification.ownStart, expected.ownStart) &&
+    same(specification.ownBlock, expected.ownBlock) &&
+    same(specification.slotStart, expected.slotStart) &&
+    same(specification.slotTerm, expected.slotTerm)
+  )
 }
 
 function sameRow(aStart: Int32Array, a: Int32Array, bStart: Int32Array, b: Int32Array, row: number): boolean {

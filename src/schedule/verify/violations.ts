@@ -7,9 +7,11 @@ export const violationCodes = [
   'blocks-differ',
   'place-empty',
   'wrong-block',
+  'wrong-part',
   'place-rewritten',
   'slot-missing',
   'slot-wrong',
+  'slot-unordered',
   'unused-delivery',
   'deadlock',
 ] as const
@@ -32,7 +34,22 @@ export interface Verification {
   readonly violations: readonly Violation[]
   /** What was not checked and why; empty for a whole schedule. */
   readonly unproven: readonly string[]
+  /**
+   * Whether every reduction combines its contributors in the demanded order, each once, so that the schedule serves operations
+   * that are not commutative. True if there are no reductions, false where it is not proved.
+   */
+  readonly isOrdered: boolean
+  /**
+   * A hash of how contributors are associated, which does not depend on parts, segments, places, peers, tags and phases. Two
+   * schedules of equal hash apply an operation to the same operands in the same order, so their results have the same
+   * bits, but for one chance in 2^64. Null if there are no reductions, if two over the same ranks are associated
+   * differently, and where it is not proved.
+   */
+  readonly association: string | null
 }
+
+/** What a verification reports besides violations, if there are none. */
+type Proof = Partial<Pick<Verification, 'unproven' | 'isOrdered' | 'association'>>
 
 /** Counts every violation and records the first ones: messages are only formatted for those recorded. */
 export class ViolationList {
@@ -54,7 +71,15 @@ export class ViolationList {
     this.#recorded.push({ code, rank, ...(phase === null ? {} : { phase }), message: message() })
   }
 
-  verification(unproven: readonly string[] = []): Verification {
-    return { ok: this.#count === 0, count: this.#count, violations: this.#recorded, unproven }
+  verification({ unproven = [], isOrdered = false, association = null }: Proof = {}): Verification {
+    const ok = this.#count === 0
+    return {
+      ok,
+      count: this.#count,
+      violations: this.#recorded,
+      unproven,
+      isOrdered: ok && isOrdered,
+      association: ok ? association : null,
+    }
   }
 }

@@ -1,0 +1,66 @@
+import { combinationHash, formatHash, leafHash } from './association.js'
+import type { ReductionCheck } from './reduction-check.js'
+import type { TermTable } from './term-table.js'
+
+interface Association {
+  readonly low: number
+  readonly high: number
+}
+
+/** How the reductions of the slots of a schedule are associated, by the ranks that they are over. */
+export class AssociationList {
+  readonly #terms: TermTable
+  readonly #check: ReductionCheck
+  readonly #ranks: number
+  readonly #known = new Map<number | string, Association>()
+  readonly #demands = new Map<number, string>()
+  #isOne = true
+
+  constructor(terms: TermTable, check: ReductionCheck, ranks: number) {
+    this.#terms = terms
+    this.#check = check
+    this.#ranks = ranks
+  }
+
+  /** Adds a slot that holds the reduction that it demands. */
+  add(term: number, reduction: number): void {
+    const [low, high] = [this.#terms.hashOf(term, 0), this.#terms.hashOf(term, 1)]
+    const demand = this.#demandOf(reduction)
+    const known = this.#known.get(demand)
+    if (known === undefined) this.#known.set(demand, { low, high })
+    else if (known.low !== low || known.high !== high) this.#isOne = false
+  }
+
+  /**
+   * The hash of the association if all reductions are over the same ranks; a hash of those of all if they are over several;
+   * null if there are none, or if two over the same ranks differ.
+   */
+  hash(): string | null {
+    if (!this.#isOne || this.#known.size === 0) return null
+    const all = [...this.#known.values()].sort((a, b) => a.high - b.high || a.low - b.low)
+    let { low, high } = all[0]
+    for (const other of all.slice(1)) {
+      low = combinationHash(low, other.low, 0)
+      high = combinationHash(high, other.high, 1)
+    }
+    return formatHash(low, high)
+  }
+
+  /** Equal for reductions of any part over the same ranks in the same order. */
+  #demandOf(reduction: number): number | string {
+    const span = this.#check.spanOf(reduction)
+    if (span > 0) return this.#check.firstOf(reduction) * (this.#ranks + 1) + span
+    let demand = this.#demands.get(reduction)
+    if (demand === undefined) {
+      let [low, high] = [0, 0]
+      this.#check.forEachBlock(reduction, (block) => {
+        const origin = this.#terms.parts.originOf(block)
+        low = combinationHash(low, leafHash(origin, 0), 0)
+        high = combinationHash(high, leafHash(origin, 1), 1)
+      })
+      demand = formatHash(low, high)
+      this.#demands.set(reduction, demand)
+    }
+    return demand
+  }
+}

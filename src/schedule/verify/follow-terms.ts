@@ -1,0 +1,219 @@
+import { opKind, type Schedule } from '../ir.js'
+import { describeTerm } from '../terms/describe-term.js'
+import { Places } from '../terms/places.js'
+import { empty, mostCombinations, TermTable } from '../terms/term-table.js'
+import type { PhaseRows } from '../walk.js'
+import type { ViolationList } from './violations.js'
+
+/** What the places of all ranks hold at the end. */
+export interface Contents {
+  readonly places: Places
+  readonly terms: TermTable
+  /** Partial results received in messages without a known sender. */
+  readonly unknownReceived: number
+}
+
+/**
+ * Executes a schedule on terms: what each place holds, row by row.
+ *
+ * A receive and a copy write the blocks that they name: their reads are checked, and another check proves that both ends of a
+ * message name the same. A partial result has no name but its part, so it is followed from the place where its sender
+ * reads it.
+ *
+ * @param order of the rows: each after those of its rank before it and after those that precede the sends that it receives
+ * @param partner of every operation
+ */
+export function followTerms(
+  schedule: Schedule,
+  rows: PhaseRows,
+  order: Int32Array,
+  partner: Int32Array,
+  found: ViolationList,
+): Contents {
+  const follower = new Follower(schedule, rows, partner, found)
+  follower.enterAll()
+  // Without partial results ranks are independent of each other, and one after the other is faster.
+  if (follower.hasPartialResults) for (const row of order) follower.finish(row)
+  else for (let row = 0; row < rows.rank.length; row++) follower.finish(row)
+  return follower
+}
+
+class Follower implements Contents {
+  readonly places: Places
+  readonly terms: TermTable
+  unknownReceived = 0
+  readonly #schedule: Schedule
+  readonly #rows: PhaseRows
+  readonly #partner: Int32Array
+  readonly #found: ViolationList
+  /** What each entry of a send reads, `empty` before it is executed. Of length 0 if there are no partial results. */
+  readonly #sent: Int32Array
+
+  constructor(schedule: Schedule, rows: PhaseRows, partner: Int32Array, found: ViolationList) {
+    const most = mostCombinations(schedule)
+    this.places = new Places(schedule)
+    this.terms = new TermTable(schedule.specification, most)
+    this.#schedule = schedule
+    this.#rows = rows
+    this.#partner = partner
+    this.#found = found
+    this.#sent = new Int32Array(most > 0 ? schedule.entryBlock.length : 0).fill(empty)
+  }
+
+  get hasPartialResults(): boolean {
+    return this.#sent.length > 0
+  }
+
+  /** Starts the sends of the first phase of every rank. */
+  enterAll(): void {
+    const { rank } = this.#rows
+    for (let row = 0; row < rank.length; row++) if (row === 0 || rank[row - 1] !== rank[row]) this.#enter(row)
+  }
+
+  /** Receives, copies and combines; then the rank enters its next phase. */
+  finish(row: number): void {
+    const { opStart, rank } = this.#rows
+    const { opKind: kinds } = this.#schedule
+    const [first, end] = [opStart[row], opStart[row + 1]]
+    let isComputing = false
+    for (let op = first; op < end; op++) {
+      if (kinds[op] === opKind.receive) this.#receive(op, rank[row])
+      else if (kinds[op] !== opKind.send) isComputing = true
+    }
+    if (isComputing) {
+      for (let op = first; op < end; op++) {
+        if (kinds[op] === opKind.copy) this.#copy(op, rank[row])
+        else if (kinds[op] === opKind.combine) this.#combine(op, rank[row])
+      }
+    }
+    if (row + 1 < rank.length && rank[row + 1] === rank[row]) this.#enter(row + 1)
+  }
+
+  /** Sends read what the places hold when the phase begins. */
+  #enter(row: number): void {
+    const { opKind: kinds, entryStart, entryBlock, entryFrom } = this.#schedule
+    const { opStart, rank } = this.#rows
+    const sent = this.#sent
+    for (let op = opStart[row]; op < opStart[row + 1]; op++) {
+      if (kinds[op] !== opKind.send) continue
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+        const term = this.#read(op, rank[row], entryBlock[e], entryFrom[e])
+        if (sent.length > 0) sent[e] = term
+      }
+    }
+  }
+
+  #receive(op: number, rank: number): void {
+    const { entryStart, entryBlock, entryTo } = this.#schedule
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+      const name = entryBlock[e]
+      this.#write(op, rank, entryTo[e], name >= 0 ? name : this.#received(op, e, ~name))
+    }
+  }
+
+  /** The partial result that an entry of a receive gets; an unknown one where another check finds fault with the message. */
+  #received(op: number, e: number, part: number): number {
+    const { entryStart, entryBlock } = this.#schedule
+    const send = this.#partner[op]
+    if (send !== -1) {
+      const from = entryStart[send] + e - entryStart[op]
+      if (from < entryStart[send + 1] && entryBlock[from] === ~part && this.#sent[from] !== empty) {
+        return this.#sent[from]
+      }
+    }
+    this.unknownReceived++
+    return this.terms.unknown(part)
+  }
+
+  #copy(op: number, rank: number): void {
+    const { entryStart, entryBlock, entryFrom, entryTo } = this.#schedule
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+      this.#write(op, rank, entryTo[e], this.#read(op, rank, entryBlock[e], entryFrom[e]))
+    }
+  }
+
+  #combine(op: number, rank: number): void {
+    const { entryStart, entryBlock, entryFrom, entryRight, entryTo } = this.#schedule
+    for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+      const name = entryBlock[e]
+      const left = this.#operand(op, rank, name, entryFrom[e])
+      const right = this.#operand(op, rank, name, entryRight[e])
+      const isKnown = left !== empty && right !== empty
+      this.#write(
+        op,
+        rank,
+        entryTo[e],
+        isKnown ? this.terms.combined(left, right) : this.terms.unknown(~name),
+      )
+    }
+  }
+
+  /** What a place holds of the block or part that is named; if it is something else, what the name says. */
+  #read(op: number, rank: number, name: number, place: number): number {
+    const term = name >= 0 ? this.#block(op, rank, name, place) : this.#operand(op, rank, name, place)
+    if (term !== empty) return term
+    return name >= 0 ? name : this.terms.unknown(~name)
+  }
+
+  /** A block, `empty` if the place holds something else. */
+  #block(op: number, rank: number, block: number, place: number): number {
+    const { places, terms } = this
+    const index = places.at(rank, place)
+    const held = places.holds[index]
+    places.isRead[index] = 1
+    if (held === block) return block
+    if (held === empty) this.#complain('place-empty', op, rank, block, place, held)
+    else if (!terms.isUnknown(held) || terms.partOf(held) !== terms.parts.partOf(block)) {
+      this.#complain('wrong-block', op, rank, block, place, held)
+    }
+    return empty
+  }
+
+  /** A block or partial result of a part, `empty` if the place holds something else. */
+  #operand(op: number, rank: number, name: number, place: number): number {
+    const { places, terms } = this
+    const index = places.at(rank, place)
+    const held = places.holds[index]
+    places.isRead[index] = 1
+    if (held === empty) this.#complain('place-empty', op, rank, name, place, held)
+    else if (terms.partOf(held) === ~name) return held
+    else this.#complain('wrong-part', op, rank, name, place, held)
+    return empty
+  }
+
+  #write(op: number, rank: number, place: number, term: number): void {
+    const { holds } = this.places
+    const index = this.places.at(rank, place)
+    if (holds[index] === empty) {
+      holds[index] = term
+      return
+    }
+    const { specification, opPhase } = this.#schedule
+    const own = specification.ownStart[rank + 1] - specification.ownStart[rank]
+    const held = holds[index]
+    this.#found.add('place-rewritten', rank, opPhase[op], () => {
+      const what =
+        place < own ? 'holds its own contribution' : `already holds ${describeTerm(this.terms, held)}`
+      return `rank ${rank} writes ${describeTerm(this.terms, term)} to place ${place} in phase ${opPhase[op]}, which ${what}`
+    })
+    holds[index] = term
+  }
+
+  #complain(
+    code: 'place-empty' | 'wrong-block' | 'wrong-part',
+    op: number,
+    rank: number,
+    name: number,
+    place: number,
+    held: number,
+  ): void {
+    const phase = this.#schedule.opPhase[op]
+    this.#found.add(code, rank, phase, () => {
+      const isOperand = this.#schedule.opKind[op] === opKind.combine
+      const what =
+        name >= 0 ? `block ${name}` : `${isOperand ? 'an operand' : 'a partial result'} of part ${~name}`
+      const holds = held === empty ? 'nothing yet' : describeTerm(this.terms, held)
+      return `rank ${rank} reads ${what} from place ${place} in phase ${phase}, which holds ${holds}`
+    })
+  }
+}
