@@ -1,19 +1,20 @@
 import { fileURLToPath } from 'node:url'
 import { defineConfig, type ViteUserConfig } from 'vitest/config'
 
-const entry = (name: string) => `${fileURLToPath(new URL('src/entry', import.meta.url))}/${name}.ts`
+/** `import 'rankweave'` in tests: the entries in a folder, as files with that extension. */
+function entriesIn(folder: string, extension: string) {
+  const entry = (name: string) => `${fileURLToPath(new URL(folder, import.meta.url))}/${name}.${extension}`
+  return [
+    { find: /^rankweave$/, replacement: entry('index') },
+    { find: /^rankweave\/(\w+)$/, replacement: entry('$1') },
+  ]
+}
 
 /** `.ci/run` asks for a report to count from. */
 const reportFile = process.env['RANKWEAVE_TEST_REPORT']
 
 /** What every run shares, that of `npm run soak` too. */
 export const base = {
-  resolve: {
-    alias: [
-      { find: /^rankweave$/, replacement: entry('index') },
-      { find: /^rankweave\/(\w+)$/, replacement: entry('$1') },
-    ],
-  },
   test: {
     reporters: reportFile === undefined ? ['default'] : ['default', ['json', { outputFile: reportFile }]],
     pool: 'forks',
@@ -22,6 +23,21 @@ export const base = {
     // Generous ceilings that only stop a hang: no test measures time.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+  },
+} satisfies ViteUserConfig
+
+/** For tests of modules: the library from source, like everything these tests import. */
+export const fromSource = { resolve: { alias: entriesIn('src/entry', 'ts') } } satisfies ViteUserConfig
+
+/**
+ * For tests that start workers and processes: the library as users get it. From source every one of them would compile
+ * it for itself, which takes ten times as long as loading it.
+ */
+export const asBuilt = {
+  resolve: { alias: entriesIn('dist/entry', 'js') },
+  test: {
+    server: { deps: { external: [/\/dist\//] } },
+    globalSetup: ['test/support/build-library.ts', 'test/support/find-mpi.ts'],
   },
 } satisfies ViteUserConfig
 
@@ -34,6 +50,7 @@ export default defineConfig({
     ...base.test,
     projects: [
       {
+        ...fromSource,
         extends: true,
         test: {
           name: 'unit',
@@ -45,6 +62,7 @@ export default defineConfig({
         },
       },
       {
+        ...fromSource,
         extends: true,
         test: {
           name: 'cases',
@@ -54,11 +72,12 @@ export default defineConfig({
         },
       },
       {
+        ...asBuilt,
         extends: true,
         test: {
+          ...asBuilt.test,
           name: 'system',
           include: [...starting, 'test/*.test.ts'],
-          globalSetup: ['test/support/find-mpi.ts'],
         },
       },
     ],

@@ -1,14 +1,27 @@
 import { defineConfig } from 'vitest/config'
-import { base } from './vitest.config.js'
+import { asBuilt, base, fromSource } from './vitest.config.js'
+
+const soaking = {
+  env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
+  testTimeout: 1_500_000,
+}
 
 /** The property tests again with many more random cases, and what is too long for every day. */
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
-    include: ['test/property/**/*.test.ts', 'test/soak/**/*.soak.ts'],
-    env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
-    globalSetup: ['test/support/find-mpi.ts'],
-    testTimeout: 1_500_000,
+    projects: [
+      {
+        ...fromSource,
+        extends: true,
+        test: { ...soaking, name: 'property', include: ['test/property/**/*.test.ts'] },
+      },
+      {
+        ...asBuilt,
+        extends: true,
+        test: { ...asBuilt.test, ...soaking, name: 'soak', include: ['test/soak/**/*.soak.ts'] },
+      },
+    ],
   },
 })

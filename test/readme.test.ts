@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Answer, cli, onlyObject } from './unit/cli/run-cli.js'
+import { onlyObject } from './unit/cli/run-cli.js'
 import { spawnCli } from './unit/cli/spawn-cli.js'
 
 // README and the pages of docs/ show programs and what commands print: all of it must be true.
@@ -41,10 +41,8 @@ beforeAll(() => {
     const name = language === 'ts' ? /^\/\/ ([\w-]+\.ts)\n/.exec(text)?.[1] : undefined
     if (name !== undefined) writeFileSync(join(folder, name), text)
   }
-  process.chdir(folder)
 })
 afterAll(() => {
-  process.chdir(root)
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -58,17 +56,9 @@ const stepsOf = (page: string) =>
       return { line: line!, expected: expected.join('\n') }
     })
 
-/** In this process where that is enough: a new one takes over a second. What a program writes itself needs one. */
-function answerTo(line: string): Promise<Answer> {
-  const words = line.split(' ')
-  const file = join(folder, words[1]!)
-  const writes = words[0] === 'run' && readFileSync(file, 'utf8').includes('console.log')
-  return writes || line.includes('--report-after') ? spawnCli(words, { cwd: folder }) : cli(...words)
-}
-
 describe.each(pages.filter((page) => stepsOf(page).length > 0))('commands of %s', (page) => {
   it.each(stepsOf(page))('rankweave $line prints what the page says', async ({ line, expected }) => {
-    const { stdout, stderr } = await answerTo(line)
+    const { stdout, stderr } = await spawnCli(line.split(' '), { cwd: folder })
     // Commands report their progress on standard error; a page may leave that out.
     const whole = withoutTimes(`${stdout}${stderr}`)
     const shown = withoutTimes(expected)

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 // What the repository refers to is in it: no path leads out of the checkout, and no path names a folder of one machine.
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const notOurs = new Set(['.git', '.vitest', 'coverage', 'dist', 'node_modules'])
+const notOurs = new Set(['.compiled', '.git', '.vitest', 'coverage', 'dist', 'node_modules'])
 /** Data and what a generator writes; biome.rooms.json holds patterns that count from the importing file. */
 const notRead = /\.(mtx|gz|svg|tgz)$|^(package-lock|biome\.rooms)\.json$|^test\/golden\//
 

@@ -1,6 +1,15 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import { describeMpi, gone, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
+import {
+  compiled,
+  describeMpi,
+  gone,
+  processesOf,
+  program,
+  rankweave,
+  runJob,
+  startJob,
+} from '../support/mpi.js'
 
 const kills = 20
 
@@ -9,17 +18,8 @@ describeMpi('soak: kill -9', (mpi) => {
     const random = seededRandom(1)
     for (let n = 0; n < kills; n++) {
       const marker = `kill-${process.pid}-${mpi.name}-${n}`
-      const args = rankweave(
-        'run',
-        'test/support/mpi-ends.ts',
-        '-n',
-        '4',
-        '--fabric',
-        'mpi',
-        '--',
-        'traffic',
-        marker,
-      )
+      const words = ['-n', '4', '--fabric', 'mpi', '--', 'traffic', marker]
+      const args = rankweave('run', compiled('mpi-ends.ts'), ...words)
       const job = startJob(mpi, 4, args)
       // Some before MPI is there, some while it starts, some amid messages.
       if (n % 2 === 0) await job.printed('ready')

@@ -10,7 +10,7 @@ async function main(world: Communicator, n: number): Promise<number> {
 // One of them has to load its program first, and one fails to.
 const worlds = await Promise.allSettled([
   run(main, { ...options, args: 0 }),
-  run(new URL('./leaks-program.mjs', import.meta.url), { ...options, args: { end: 'returned' } }),
+  run(new URL('../support/leaks-program.mjs', import.meta.url), { ...options, args: { end: 'returned' } }),
   run(main, { ...options, args: 1 }),
   run(new URL('./no-such-program.mjs', import.meta.url), options),
   run(main, { ...options, args: 2 }),

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { describe, inject } from 'vitest'
 import { launchers } from './find-mpi.js'
 
@@ -108,9 +109,35 @@ export function runJob(...job: Parameters<typeof startJob>): Promise<Ended> {
   return startJob(...job).ended
 }
 
-/** Arguments of `node` for a TypeScript program of `test/support`, which imports the library as it was built. */
+const compiledPrograms = new Map<string, string>()
+
+/**
+ * Path of a TypeScript program of `test/support`, compiled: a compiler in every process of every job would take longer than
+ * the job. It imports the library as it was built, and finds files relative to a folder of `test`.
+ */
+export function compiled(name: string): string {
+  let outfile = compiledPrograms.get(name)
+  if (outfile === undefined) {
+    outfile = `${root}test/.compiled/${name.replace(/\.ts$/, '.mjs')}`
+    buildSync({
+      entryPoints: [`${root}test/support/${name}`],
+      outfile,
+      bundle: true,
+      packages: 'external',
+      // Not from source, as tsconfig.json has it.
+      tsconfigRaw: {},
+      format: 'esm',
+      platform: 'node',
+      target: 'node20',
+    })
+    compiledPrograms.set(name, outfile)
+  }
+  return outfile
+}
+
+/** Arguments of `node` for a TypeScript program of `test/support`, compiled. */
 export function program(name: string, ...args: readonly string[]): readonly string[] {
-  return ['--import', 'tsx', `${root}test/support/${name}`, ...args]
+  return [compiled(name), ...args]
 }
 
 /** Arguments of `node` for the command, as it was built. */

@@ -3,11 +3,18 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { Answer } from './run-cli.js'
 
-const main = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
-const tsx = createRequire(import.meta.url).resolve('tsx')
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The command as a shell word list, from source: no test depends on what was built last. */
-export const command = [process.execPath, '--import', tsx, main] as const
+/** The command as a shell word list, as it was built from the present source (test/support/build-library.ts). */
+export const command: readonly string[] = [process.execPath, `${root}dist/cli/main.js`]
+
+/** The command from source, which loads five times as long. */
+export const commandFromSource: readonly string[] = [
+  process.execPath,
+  '--import',
+  createRequire(import.meta.url).resolve('tsx'),
+  `${root}src/cli/main.ts`,
+]
 
 type Kill = (signal: NodeJS.Signals) => void
 
@@ -16,12 +23,14 @@ export function spawnCli(
   argv: readonly string[],
   options: {
     readonly cwd?: string
+    /** Default: as built. */
+    readonly command?: readonly string[]
     readonly onOutput?: (text: string, kill: Kill) => void
     readonly onError?: (text: string, kill: Kill) => void
   } = {},
 ): Promise<Answer> {
-  const [node, ...fixed] = command
-  const child = spawn(node, [...fixed, ...argv], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [node, ...fixed] = options.command ?? command
+  const child = spawn(node!, [...fixed, ...argv], { cwd: options.cwd, stdio: ['ignore', 'pipe', 'pipe'] })
   const kill: Kill = (signal) => child.kill(signal)
   let stdout = ''
   let stderr = ''

@@ -1,11 +1,20 @@
 import { run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { matrixNames } from '../../support/matrices.js'
-import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
+import {
+  compiled,
+  describeMpi,
+  gone,
+  type Job,
+  processesOf,
+  rankweave,
+  runJob,
+  startJob,
+} from '../../support/mpi.js'
 import programs, { plain } from '../../support/mpi-programs.js'
 
 const ends = (how: string) =>
-  rankweave('run', 'test/support/mpi-ends.ts', '-n', '4', '--fabric', 'mpi', '--', how)
+  rankweave('run', compiled('mpi-ends.ts'), '-n', '4', '--fabric', 'mpi', '--', how)
 
 const times = (text: string, part: string) => text.split(part).length - 1
 

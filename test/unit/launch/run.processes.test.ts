@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 describe('no leftovers', () => {
   it('that keep a program alive or add listeners', async () => {
     const script = `
-      import { run } from './src/launch/run.ts'
+      import { run } from 'rankweave'
       const loop = () => new Promise((resolve) => setImmediate(resolve))
       const active = () => process.getActiveResourcesInfo().sort().join()
       const wait = (world) => world.rank === 1 ? Promise.reject(new Error('bad')) : world.recv(1)
@@ -18,13 +18,13 @@ describe('no leftovers', () => {
       }
       await loop()
       console.log(active() === before)`
-    const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+    const args = ['--input-type=module', '-e', script]
     expect((await promisify(execFile)(process.execPath, args)).stdout).toBe('true\n')
   })
 
   it('dropped waits of a world that ended do not end the program, other rejections do', async () => {
     const script = (body: string) => `
-      import { run } from './src/launch/run.ts'
+      import { run } from 'rankweave'
       const main = async (world) => {
         if (world.rank === 0) { await new Promise((resolve) => setTimeout(resolve, 5)); throw new Error('first') }
         const a = world.recv(0, 1).then(() => 'a')
@@ -38,7 +38,7 @@ describe('no leftovers', () => {
       console.log(process.listenerCount('unhandledRejection'))
     `
     const node = (body: string) =>
-      promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script(body)])
+      promisify(execFile)(process.execPath, ['--input-type=module', '-e', script(body)])
     expect((await node('')).stdout).toBe('first\n0\n')
     await expect(node("Promise.reject(new Error('dropped by the user'))")).rejects.toMatchObject({
       code: 1,
@@ -50,14 +50,14 @@ describe('no leftovers', () => {
 describe('a rank that awaits a promise which nothing settles', () => {
   const outcome = async (main: string) => {
     const script = `
-      import { run } from './src/launch/run.ts'
+      import { run } from 'rankweave'
       const main = async (world) => {
         if (world.rank === 3) await ${main}
         await world.barrier()
       }
       run(main, { ranks: 4, processes: 2 }).then(() => console.log('done'), (error) => console.log(error.code, error.message))
     `
-    const args = ['--import', 'tsx', '--input-type=module', '-e', script]
+    const args = ['--input-type=module', '-e', script]
     return (await promisify(execFile)(process.execPath, args)).stdout
   }
 

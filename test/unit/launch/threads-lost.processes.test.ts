@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -43,15 +42,12 @@ describe('a lost worker', () => {
   })
 })
 
-/** Runs code as a program that ends by itself. */
+/** Runs code as a program that ends by itself; it finds the built package by its name. */
 function node(code: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  const tsx = createRequire(import.meta.url).resolve('tsx')
-  const index = new URL('../../../src/entry/index.ts', import.meta.url).href
-  const child = spawn(
-    process.execPath,
-    ['--import', tsx, '--input-type=module', '--eval', code.replace("'rankweave'", JSON.stringify(index))],
-    { cwd: fileURLToPath(new URL('../../..', import.meta.url)), stdio: ['ignore', 'pipe', 'pipe'] },
-  )
+  const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+    cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let stdout = ''
   let stderr = ''
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

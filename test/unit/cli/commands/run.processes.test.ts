@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, onlyObject } from '../run-cli.js'
-import { command, spawnCli } from '../spawn-cli.js'
+import { command, commandFromSource, spawnCli } from '../spawn-cli.js'
 
 /** Programs in a folder outside this package. */
 const programs: Readonly<Record<string, string>> = {
@@ -130,6 +130,14 @@ describe('results', () => {
       }
     }
     expect((await run('throws.ts', '-n', '3', ...fabric)).exitCode).toBe(3)
+  })
+
+  it.each(['local', 'threads'])('the command from source runs the same programs, on %s', async (fabric) => {
+    const words = ['run', 'sum.ts', '-n', '5', '--processes', '2', '--fabric', fabric, '--json', '--', 'x']
+    const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
+    expect(answer.exitCode).toBe(0)
+    const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
+    expect(onlyObject(answer)).toMatchObject({ fabric, results: Array.from({ length: 5 }, () => result) })
   })
 
   it('a TypeScript program outside the package loads the library, its own modules and its arguments', async () => {

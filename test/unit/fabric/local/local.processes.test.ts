@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest'
 
 describe('the event loop', () => {
   const script = (body: string) => `
-    import { local } from './src/fabric/local/local.ts'
+    import { local } from 'rankweave'
     const session = await local({}).open()
     session.hosted[0].attach({ frame: () => console.log('delivered'), peerLost: () => {} })
     process.on('exit', () => console.log('exit'))
     ${body}
   `
   const outcome = async (body: string) => {
-    const args = ['--import', 'tsx', '--input-type=module', '-e', script(body)]
+    const args = ['--input-type=module', '-e', script(body)]
     const { stdout } = await promisify(execFile)(process.execPath, args)
     return stdout.trim().split('\n')
   }
