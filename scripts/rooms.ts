@@ -21,7 +21,10 @@ const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/veri
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
-const calls = ['comm/calls', 'comm/calls/collectives/blocks', 'comm/calls/collectives']
+const calls = [
+  ...['comm/calls', 'comm/calls/collectives/blocks', 'comm/calls/collectives/plan'],
+  'comm/calls/collectives',
+]
 
 /** All rooms: each may import only rooms that stand before it here. */
 export const rooms: readonly Room[] = [
@@ -71,13 +74,21 @@ export const rooms: readonly Room[] = [
   // comm/p2p and comm/calls never import each other.
   room('comm/p2p/message', ['matching', ...ownProcess]),
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
-  room('comm/calls', ownProcess),
+  room('comm/calls', [...ownProcess, 'collective']),
   room('comm/calls/program', [...ownProcess, 'comm/calls', 'schedule/lower']),
   room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls']),
   room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
+  room('comm/calls/collectives/plan', [
+    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/reduce'],
+    ...['schedule', 'schedule/lower', 'collective'],
+  ]),
+  room('comm/calls/collectives/reductions', [
+    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
+    ...['comm/calls/collectives/plan', 'schedule', 'collective'],
+  ]),
   room('comm/calls/collectives', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce'],
-    'comm/calls/collectives/blocks',
+    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
+    ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions'],
   ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
@@ -123,10 +134,22 @@ export const rooms: readonly Room[] = [
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
 
-  room('conformance', [
-    ...['topology/generate', 'fabric', 'fabric/conformance', ...messages, 'comm/datatype', 'comm'],
-    ...['neighborhood/plan', 'neighborhood', 'launch', 'package-paths.ts'],
-  ]),
+  room(
+    'conformance',
+    [
+      ...[
+        'topology/generate',
+        'collective',
+        'fabric',
+        'fabric/conformance',
+        ...messages,
+        'comm/datatype',
+        'comm',
+      ],
+      ...['neighborhood/plan', 'neighborhood', 'launch', 'package-paths.ts'],
+    ],
+    { many: 'one file per kind of guarantee, and what computes the results expected' },
+  ),
 
   room(
     'cli/input',

@@ -11,6 +11,7 @@ export const errorCodes = [
   'ERR_TYPE',
   'ERR_CLONE',
   'ERR_OP',
+  'ERR_ALGORITHM',
   'ERR_COLOR',
   'ERR_GROUP',
   'ERR_TABLE_SIZE',

@@ -1,6 +1,11 @@
 import type { Gathered } from './calls/collectives/blocks/gathered.js'
 import * as collectives from './calls/collectives/collectives.js'
-import type { BlocksOptions, IntoOptions } from './calls/collectives/options.js'
+import type {
+  BlocksOptions,
+  IntoOptions,
+  ReductionOptions,
+  ScalarReductionOptions,
+} from './calls/collectives/plan/options.js'
 import type { FreshArray, SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'
 import type { Operation } from './datatype/operation.js'
@@ -82,15 +87,15 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   }
 
   /** `reduce` with the result on every rank. @see MPI-4.1 §6.9.6 */
-  allreduce(data: number, op: NumberOperation, options?: WaitOptions): Promise<number>
-  allreduce(data: bigint, op: BigintOperation, options?: WaitOptions): Promise<bigint>
+  allreduce(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number>
+  allreduce(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint>
   allreduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
-    options?: IntoOptions<I>,
+    options?: ReductionOptions<I>,
   ): Promise<I>
-  allreduce<T>(data: T & SendableValue, op: Operation<T>, options?: WaitOptions): Promise<T>
-  allreduce(data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+  allreduce<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
+  allreduce(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
     return collectives.allreduce(this, data, op, options)
   }
 

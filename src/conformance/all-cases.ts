@@ -1,3 +1,4 @@
+import { algorithmChecks } from './algorithm-checks.js'
 import { collectiveChecks } from './collective-checks.js'
 import { communicatorChecks } from './communicator-checks.js'
 import { endingChecks } from './ending-checks.js'
@@ -15,6 +16,7 @@ export const allCases: readonly WorldCase[] = [
   ...matchingChecks,
   ...flowChecks,
   ...collectiveChecks,
+  ...algorithmChecks,
   ...communicatorChecks,
   ...neighborChecks,
   ...endingChecks,

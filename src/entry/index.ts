@@ -13,7 +13,13 @@ installNeighborhood()
 
 export type { CollectiveName } from '../comm/calls/collective-name.js'
 export type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
-export type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
+export type { MethodOptions, OrderOptions } from '../comm/calls/collectives/plan/method.js'
+export type {
+  BlocksOptions,
+  IntoOptions,
+  ReductionOptions,
+  ScalarReductionOptions,
+} from '../comm/calls/collectives/plan/options.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/context/describe.js'
 export type { PhaseCost, PhaseCosts } from '../comm/context/split/plan/split-meter.js'

@@ -1,6 +1,6 @@
 import { promiseTry } from '../base/promise-try.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
-import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/options.js'
+import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
 import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { FreshArray, SameElements } from '../comm/datatype/array-types.js'

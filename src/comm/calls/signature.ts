@@ -1,3 +1,4 @@
+import { algorithms } from '../../collective/algorithms.js'
 import { typeName } from '../datatype/elements.js'
 import { operationNames } from '../datatype/operation-names.js'
 import type { CollectiveName } from './collective-name.js'
@@ -17,6 +18,8 @@ export interface Signature {
   readonly op?: string
   /** Hash of anything else that must agree, e.g. of a topology. */
   readonly extra?: number
+  /** Name of how it is done, where the ranks have chosen it: algorithm, segments, order. */
+  readonly method?: string
 }
 
 /** Length of a signature in header words. */
@@ -59,24 +62,26 @@ const hasType = 1 << 17
 const hasCount = 1 << 18
 const hasOp = 1 << 19
 const hasExtra = 1 << 20
+const hasMethod = 1 << 21
 const nameMask = 0xffff
 
 /** Writes a signature into `into[at .. at + signatureWords - 1]`. */
 export function encodeSignature(signature: Signature, into: Int32Array, at: number): void {
-  const { name, root, type, count, op, extra } = signature
+  const { name, root, type, count, op, extra, method } = signature
   into[at + word.name] =
     codeOfName.get(name)! |
     (root === undefined ? 0 : hasRoot) |
     (type === undefined ? 0 : hasType) |
     (count === undefined ? 0 : hasCount) |
     (op === undefined ? 0 : hasOp) |
-    (extra === undefined ? 0 : hasExtra)
+    (extra === undefined ? 0 : hasExtra) |
+    (method === undefined ? 0 : hasMethod)
   into[at + word.root] = root ?? 0
   into[at + word.type] = type ?? 0
   into[at + word.countLow] = count ?? 0
   into[at + word.countHigh] = count === undefined ? 0 : Math.floor(count / 2 ** 32)
   into[at + word.op] = op === undefined ? 0 : hashText(op)
-  into[at + word.extra] = extra ?? 0
+  into[at + word.extra] = method === undefined ? (extra ?? 0) : hashIntegers([extra ?? 0, hashText(method)])
 }
 
 /** Whether the signatures at these offsets of two word arrays agree. */
@@ -93,7 +98,8 @@ export function sameSignature(a: Signature, b: Signature): boolean {
       a.type === b.type &&
       a.count === b.count &&
       a.op === b.op &&
-      a.extra === b.extra)
+      a.extra === b.extra &&
+      a.method === b.method)
   )
 }
 
@@ -105,6 +111,7 @@ export function describeSignature(signature: Signature): string {
   const type = signature.type === undefined ? '' : typeName(signature.type)
   if (signature.count !== undefined) parts.push(`${signature.count} x ${type || 'element'}`)
   else if (type) parts.push(type)
+  if (signature.method !== undefined) parts.push(signature.method)
   if (signature.extra !== undefined) parts.push(`#${(signature.extra >>> 0).toString(16)}`)
   return `${signature.name}(${parts.join(', ')})`
 }
@@ -120,8 +127,15 @@ export function describeWords(words: Int32Array, at: number): string {
       ? { count: (words[at + word.countLow]! >>> 0) + words[at + word.countHigh]! * 2 ** 32 }
       : {}),
     ...(flags & hasOp ? { op: opName(words[at + word.op]!) } : {}),
-    ...(flags & hasExtra ? { extra: words[at + word.extra]! } : {}),
+    ...methodOrExtra(flags, words[at + word.extra]!),
   })
+}
+
+/** A method travels as a hash: that of an algorithm alone is known. */
+function methodOrExtra(flags: number, hash: number): Pick<Signature, 'extra' | 'method'> {
+  if ((flags & hasMethod) === 0) return flags & hasExtra ? { extra: hash } : {}
+  const id = flags & hasExtra ? undefined : idOfHash.get(hash)
+  return { method: id ?? `method #${(hash >>> 0).toString(16)}` }
 }
 
 /** FNV-1a over 32-bit integers, for `Signature.extra`. */
@@ -138,6 +152,8 @@ function hashText(text: string): number {
 }
 
 const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hashText(name), name]))
+
+const idOfHash = new Map(algorithms.map(({ id }) => [hashIntegers([0, hashText(id)]), id]))
 
 function opName(hash: number): string {
   return builtinOfHash.get(hash) ?? `operation #${(hash >>> 0).toString(16)}`

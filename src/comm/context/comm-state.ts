@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
+import { CollectivePlans } from '../calls/collectives/plan/collective-plan.js'
 import type { TreePlan } from '../calls/collectives/reduce/reduction-tree.js'
 import { Matching } from '../p2p/message-matching.js'
 import type { ContextId } from '../process/context-id.js'
@@ -82,6 +83,7 @@ export class CommState implements CommContext, FrameContext {
   #matching: Matching | undefined
   #tables: SharedTables | undefined
   #transfers: Transfers | undefined
+  #plans: CollectivePlans | undefined
   #isReleased = false
   /** Ranks here that have called `free`. */
   #freedRanks = 0
@@ -218,6 +220,11 @@ export class CommState implements CommContext, FrameContext {
   get transfers(): Transfers {
     this.#transfers ??= new Transfers(this.runtime, this.id)
     return this.#transfers
+  }
+
+  get plans(): CollectivePlans {
+    this.#plans ??= new CollectivePlans(this)
+    return this.#plans
   }
 
   /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */

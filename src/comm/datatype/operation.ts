@@ -12,7 +12,7 @@ export interface Operation<T = unknown> {
   readonly kind: 'operation'
   /** What ranks compare to find that they call with different operations. */
   readonly name: string
-  /** For information only: every reduction combines in rank order, so no operation needs to commute. */
+  /** Whether `left` and `right` may be exchanged. By default reductions combine in rank order, so no operation needs to. */
   readonly commutative: boolean
   readonly combine: (left: T, right: T) => T | undefined
 }
@@ -44,7 +44,12 @@ export function createOperation<T>(
 /** An operation that fits the data it is called with. */
 export type ReadyOperation =
   | { readonly kind: 'kernel'; readonly name: string; readonly kernel: Kernel }
-  | { readonly kind: 'function'; readonly name: string; readonly combine: Operation['combine'] }
+  | {
+      readonly kind: 'function'
+      readonly name: string
+      readonly commutative: boolean
+      readonly combine: Operation['combine']
+    }
 
 /**
  * @param type wire code of the elements
@@ -58,7 +63,8 @@ export function readyOperation(
   countElems: number,
   data?: unknown,
 ): ReadyOperation {
-  if (isOperation(op)) return { kind: 'function', name: op.name, combine: op.combine }
+  if (isOperation(op))
+    return { kind: 'function', name: op.name, commutative: op.commutative, combine: op.combine }
   if (!isOperationName(op)) {
     const got = typeof op === 'string' ? `'${op}'` : typeof op
     throw new RankweaveError(
@@ -91,7 +97,12 @@ export function readyNumberOperation(op: OperationName): ReadyOperation {
 /** @throws ERR_OP for an operation that a single bigint does not have */
 export function readyBigintOperation(op: OperationName): ReadyOperation {
   if (isPairOperation(op)) throw undefinedOn(op, 'a bigint')
-  return { kind: 'function', name: op, combine: bigintOperations[op] as Operation['combine'] }
+  return {
+    kind: 'function',
+    name: op,
+    commutative: true,
+    combine: bigintOperations[op] as Operation['combine'],
+  }
 }
 
 function kernelFor(op: OperationName, type: number, countElems: number): Kernel {

@@ -1,7 +1,7 @@
 import { requireOptions } from '../../base/require-options.js'
 import { type CollectiveCall, RankFailure } from '../../comm/calls/collective-call.js'
 import type { Gathered } from '../../comm/calls/collectives/blocks/gathered.js'
-import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/options.js'
+import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/plan/options.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
 import { runProgram } from '../../comm/calls/program/run-program.js'
 import type { CommSeat } from '../../comm/context/handle.js'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { BlocksOptions } from '../../../src/comm/calls/collectives/options.js'
+import type { BlocksOptions } from '../../../src/comm/calls/collectives/plan/options.js'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import { strided } from '../../../src/comm/datatype/strided-view.js'
 import { local } from '../../../src/fabric/local/local.js'

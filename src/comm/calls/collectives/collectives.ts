@@ -17,11 +17,13 @@ import {
 } from './blocks/deliver.js'
 import type { Gathered } from './blocks/gathered.js'
 import { countedBlocks, equalBlocks, type SendBlocks } from './blocks/send-blocks.js'
-import type { CollectiveContext } from './collective-context.js'
 import { gatherCall } from './gather.js'
-import { type BlocksOptions, type IntoOptions, intoOf } from './options.js'
-import { AllreduceCall, reduceCall, reduceScatterCall, scanCall } from './reduce.js'
-import { intoFor, reductionOf } from './reduction.js'
+import type { CollectiveContext } from './plan/collective-context.js'
+import { methodOf } from './plan/method.js'
+import { type BlocksOptions, type IntoOptions, intoOf, type ReductionOptions } from './plan/options.js'
+import { AllreduceCall } from './reductions/allreduce.js'
+import { reduceCall, reduceScatterCall, scanCall } from './reductions/reduce.js'
+import { intoFor, reductionOf } from './reductions/reduction.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 
 // What the methods of a communicator do before a rank joins the collective: a rank with invalid arguments rejects
@@ -59,10 +61,15 @@ export function reduce(
   })
 }
 
-export function allreduce(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+export function allreduce(
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const reusable = state.collectives.reusableCall()
-    if (reusable instanceof AllreduceCall) {
+    if (reusable instanceof AllreduceCall && reusable.isMethod(options)) {
       const elements = reusable.elementsOf(data, op)
       if (elements !== undefined) {
         requireFixed(elements)
@@ -71,7 +78,8 @@ export function allreduce(comm: Handle, data: unknown, op: unknown, options?: In
       }
     }
     const { reduction, contribution } = reductionOf('allreduce', data, op, options)
-    return state.collectives.call(localIndex, new AllreduceCall(state, reduction), contribution, options)
+    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options))
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 

@@ -1,11 +1,18 @@
-import type { TypedArray } from '../../datatype/elements.js'
-import { requireReceiveBuffer } from '../../datatype/payload.js'
-import type { WaitOptions } from '../../process/wait-options.js'
+import type { TypedArray } from '../../../datatype/elements.js'
+import { requireReceiveBuffer } from '../../../datatype/payload.js'
+import type { WaitOptions } from '../../../process/wait-options.js'
+import type { OrderOptions } from './method.js'
 
 export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOptions {
   /** Filled with the result instead of a fresh array, and returned. */
   readonly into?: I
 }
+
+/** Options of reductions. */
+export interface ReductionOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, OrderOptions {}
+
+/** The same where the data are no array. */
+export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
 export interface BlocksOptions<I extends TypedArray = TypedArray> extends IntoOptions<I> {
   /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */

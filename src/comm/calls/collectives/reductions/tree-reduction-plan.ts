@@ -1,7 +1,7 @@
-import { append } from '../../../base/keyed-queues.js'
-import type { Exchange } from '../exchange.js'
-import type { CollectiveContext } from './collective-context.js'
-import { placedTree, type TreePlan, treePlan, treeShape } from './reduce/reduction-tree.js'
+import { append } from '../../../../base/keyed-queues.js'
+import type { Exchange } from '../../exchange.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { placedTree, type TreePlan, treePlan, treeShape } from '../reduce/reduction-tree.js'
 
 /** Step of the messages of {@link planTogether}, after those of every reduction. */
 const planStep = 32

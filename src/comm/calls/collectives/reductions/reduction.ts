@@ -1,20 +1,20 @@
-import { RankweaveError } from '../../../errors.js'
-import { scalarCode, type TypedArray, typeCode } from '../../datatype/elements.js'
+import { RankweaveError } from '../../../../errors.js'
+import { scalarCode, type TypedArray, typeCode } from '../../../datatype/elements.js'
 import {
   type ReadyOperation,
   readyBigintOperation,
   readyNumberOperation,
   readyOperation,
-} from '../../datatype/operation.js'
-import { isOperationName } from '../../datatype/operation-names.js'
-import { payloadOf } from '../../datatype/payload.js'
-import type { ReceiveBuffer } from '../../datatype/strided-view.js'
-import { encodeValue } from '../../datatype/value-encoding.js'
-import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveName } from '../collective-name.js'
-import type { Signature } from '../signature.js'
-import { contiguous, deliverData } from './blocks/deliver.js'
-import { type IntoOptions, intoOf } from './options.js'
+} from '../../../datatype/operation.js'
+import { isOperationName } from '../../../datatype/operation-names.js'
+import { payloadOf } from '../../../datatype/payload.js'
+import type { ReceiveBuffer } from '../../../datatype/strided-view.js'
+import { encodeValue } from '../../../datatype/value-encoding.js'
+import type { CommContext } from '../../../table/comm-context.js'
+import type { CollectiveName } from '../../collective-name.js'
+import type { Signature } from '../../signature.js'
+import { contiguous, deliverData } from '../blocks/deliver.js'
+import { type IntoOptions, intoOf } from '../plan/options.js'
 
 /** What one rank passes: its elements, or the bytes of its value. Ranks without `into` pass the array itself. */
 export interface ReduceContribution {
@@ -83,7 +83,7 @@ export function doubleOf(value: number): Float64Array {
 /** What ranks compare before they reduce: a number is not one element of an array. */
 export function signatureOf(
   { name, op, type, countElems, scalar }: Reduction,
-  more: { root?: number; extra?: number } = {},
+  more: { root?: number; extra?: number; method?: string } = {},
 ): Signature {
   if (scalar !== null) return { name, op: op.name, type: scalarCode[scalar], ...more }
   return { name, op: op.name, type, ...(type === typeCode.value ? {} : { count: countElems }), ...more }

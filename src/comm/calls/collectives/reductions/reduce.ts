@@ -1,26 +1,18 @@
-import { bytesOf } from '../../../base/bytes.js'
-import { concatenate } from '../../../base/packing.js'
-import {
-  elementSizeBytes,
-  elementsIn,
-  type TypedArray,
-  typeCode,
-  typeCodeOf,
-} from '../../datatype/elements.js'
-import type { Operation } from '../../datatype/operation.js'
-import { decodeValue } from '../../datatype/value-encoding.js'
-import type { CollectiveCall } from '../collective-call.js'
-import type { Exchange } from '../exchange.js'
-import { allSent, bcastThen, scatterFrom } from '../exchange-patterns.js'
-import { hashIntegers, type Signature } from '../signature.js'
-import { deliver, packedDispls } from './blocks/deliver.js'
-import { byProcess, localIndexOf } from './blocks/placement.js'
-import type { CollectiveContext } from './collective-context.js'
-import { allreduceLong } from './long-allreduce.js'
-import { type Combiner, combinerOf } from './reduce/combiner.js'
-import { afterTree, type Leaves, prefixTree, reduceTree } from './reduce/tree.js'
-import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
-import { planTogether, reductionPlan } from './reduction-plan.js'
+import { bytesOf } from '../../../../base/bytes.js'
+import { concatenate } from '../../../../base/packing.js'
+import { elementSizeBytes, elementsIn, type TypedArray, typeCode } from '../../../datatype/elements.js'
+import { decodeValue } from '../../../datatype/value-encoding.js'
+import type { CollectiveCall } from '../../collective-call.js'
+import type { Exchange } from '../../exchange.js'
+import { allSent, scatterFrom } from '../../exchange-patterns.js'
+import { hashIntegers } from '../../signature.js'
+import { deliver, packedDispls } from '../blocks/deliver.js'
+import { byProcess, localIndexOf } from '../blocks/placement.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { type Combiner, combinerOf } from '../reduce/combiner.js'
+import { afterTree, type Leaves, prefixTree, reduceTree } from '../reduce/tree.js'
+import { deliverResult, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
+import { planTogether, reductionPlan } from './tree-reduction-plan.js'
 
 type ReduceCall = CollectiveCall<ReduceContribution, unknown>
 
@@ -51,65 +43,6 @@ export function reduceCall(state: CollectiveContext, reduction: Reduction, root:
       const found = state.processOfRank(root)
       return typeof found === 'number' ? reduceTo(found) : found.then(reduceTo)
     },
-  }
-}
-
-/** Most bytes of a value for which a call retains its combiner from one run to the next. */
-const retainedBytes = 4096
-
-/** Reduced up the tree to the first process, then broadcast. */
-export class AllreduceCall implements ReduceCall {
-  readonly signature: Signature
-  readonly unplaced = true
-  readonly #state: CollectiveContext
-  readonly #reduction: Reduction
-  #combiner: Combiner<unknown> | undefined
-
-  constructor(state: CollectiveContext, reduction: Reduction) {
-    this.signature = signatureOf(reduction)
-    this.#state = state
-    this.#reduction = reduction
-  }
-
-  /** The elements of a rank's data if it can join with this call, else undefined, as for values and strided views. */
-  elementsOf(data: unknown, op: unknown): TypedArray | undefined {
-    const { op: own, type, countElems, scalar } = this.#reduction
-    const { name, combine } = Object(op) as Partial<Operation>
-    const isSame = own.kind === 'kernel' ? own.name === op : own.combine === combine && own.name === name
-    if (!isSame || type === typeCode.value) return undefined
-    if (scalar !== null) return typeof data === 'number' ? doubleOf(data) : undefined
-    const fits = typeCodeOf(data) === type && (data as TypedArray).length === countElems
-    return fits ? (data as TypedArray) : undefined
-  }
-
-  run(contributions: readonly ReduceContribution[], exchange: Exchange): Promise<undefined> | undefined {
-    const state = this.#state
-    const reduction = this.#reduction
-    const { type } = reduction
-    if (allreduceLong(state, reduction, contributions, exchange)) return undefined
-    const finish = (data: TypedArray) => {
-      const results: unknown[] = new Array(contributions.length)
-      for (let i = 0; i < contributions.length; i++)
-        results[i] = deliverResult(state, reduction, data, contributions[i]!.into)
-      exchange.finish(results)
-    }
-    return reduceToFirst(state, reduction, this.#retainedCombiner(), contributions, exchange, (data) => {
-      if (exchange.count === 1) {
-        finish(data!)
-        return
-      }
-      const bytes = data === null ? null : bytesOf(data)
-      bcastThen(exchange, 0, bytes, afterTree, (all) => {
-        finish(data ?? elementsIn(type, all))
-      })
-    })
-  }
-
-  /** A combiner reuses its arrays, so that of a small reduction is retained. */
-  #retainedCombiner(): Combiner<unknown> {
-    const combiner = this.#combiner ?? newCombiner(this.#reduction)
-    if (combiner.sizeBytes !== null && combiner.sizeBytes <= retainedBytes) this.#combiner = combiner
-    return combiner
   }
 }
 
@@ -173,7 +106,7 @@ export function scanCall(state: CollectiveContext, reduction: Reduction): Reduce
 }
 
 /** Reduces up the tree: `done` gets the total on the first process, null on the others. */
-function reduceToFirst(
+export function reduceToFirst(
   state: CollectiveContext,
   reduction: Reduction,
   combiner: Combiner<unknown>,
@@ -193,7 +126,7 @@ function reduceToFirst(
   return undefined
 }
 
-function newCombiner({ op, type, countElems }: Reduction): Combiner<unknown> {
+export function newCombiner({ op, type, countElems }: Reduction): Combiner<unknown> {
   return combinerOf(op, type, countElems)
 }
 

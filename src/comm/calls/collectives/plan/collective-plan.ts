@@ -1,0 +1,101 @@
+import type { Algorithm, Shape } from '../../../../collective/algorithm.js'
+import { scheduleOf } from '../../../../collective/schedule-of.js'
+import { lowerInRounds } from '../../../../schedule/lower/lower.js'
+import type { ProcessProgram } from '../../../../schedule/lower/program.js'
+import { roundsByPhase } from '../../../../schedule/lower/rounds.js'
+import { type ValueMemory, valueMemory } from '../../../../schedule/lower/value-memory.js'
+import type { CommContext } from '../../../table/comm-context.js'
+import type { Exchange } from '../../exchange.js'
+import type { ProgramStore } from '../../program/program-store.js'
+import { ProgramRun } from '../../program/run-program.js'
+import { type ParticipantKind, type Participants, participantsOf } from './participants.js'
+
+/** An algorithm for a shape, lowered for this process. */
+export class CollectivePlan {
+  readonly algorithm: Algorithm
+  readonly shape: Shape
+  readonly participants: Participants
+  readonly program: ProcessProgram
+  readonly #memory: (ValueMemory | undefined)[] = []
+  /** A run that is not active. */
+  #spare: ProgramRun | undefined
+
+  constructor(algorithm: Algorithm, shape: Shape, participants: Participants, processIndex: number) {
+    this.algorithm = algorithm
+    this.shape = shape
+    this.participants = participants
+    const schedule = scheduleOf(algorithm, shape, participants.own)
+    this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
+  }
+
+  /** Parts into which a unit of data is cut. */
+  get parts(): number {
+    const { segments = 1 } = this.shape
+    return this.algorithm.parts?.(this.shape) ?? segments
+  }
+
+  /** @param isInPlace the result is where the contribution is */
+  memory(isInPlace = false): ValueMemory {
+    const { collective } = this.algorithm
+    const isTotal = collective === 'allreduce' || collective === 'reduce'
+    const isShared = collective !== 'reduce-scatter' && collective !== 'exscan' && collective !== 'scan'
+    const options = { isTotal, isShared, isInPlace, ...(isTotal ? { parts: this.parts } : {}) }
+    this.#memory[Number(isInPlace)] ??= valueMemory(this.program, options)
+    return this.#memory[Number(isInPlace)]!
+  }
+
+  /** Runs the program once; runs may overlap. */
+  run(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    const run = this.#spare ?? new ProgramRun(this.program, firstStep)
+    this.#spare = undefined
+    run.start(exchange, store, () => {
+      this.#spare = run
+      done()
+    })
+  }
+}
+
+/** Steps below it are those of a head, which only the root's ranks know. */
+const firstStep = 8
+
+/** Most plans of a communicator that are retained in a process: those used last. */
+const mostPlans = 32
+
+/** The plans of one communicator in one process: a plan is made once, and retained while it is among the last used. */
+export class CollectivePlans {
+  readonly #state: CommContext
+  readonly #plans = new Map<string, CollectivePlan>()
+  readonly #participants = new Map<ParticipantKind, Participants | null>()
+
+  constructor(state: CommContext) {
+    this.#state = state
+  }
+
+  participants(kind: ParticipantKind): Participants | null {
+    let found = this.#participants.get(kind)
+    if (found === undefined) {
+      found = participantsOf(this.#state, kind)
+      this.#participants.set(kind, found)
+    }
+    return found
+  }
+
+  /** @param root participant */
+  plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
+    const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
+    let plan = this.#plans.get(key)
+    if (plan === undefined) {
+      const shape = shapeOf(participants, root, segments)
+      plan = new CollectivePlan(algorithm, shape, participants, this.#state.processIndex)
+      const oldest = this.#plans.size === mostPlans ? this.#plans.keys().next().value : undefined
+      if (oldest !== undefined) this.#plans.delete(oldest)
+    } else this.#plans.delete(key)
+    this.#plans.set(key, plan)
+    return plan
+  }
+}
+
+export function shapeOf({ process, kind, firstRank }: Participants, root: number, segments: number): Shape {
+  const shape = { ranks: process.length, root, segments }
+  return kind === 'pieces' ? { ...shape, firstRank: firstRank! } : shape
+}

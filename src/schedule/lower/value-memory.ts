@@ -1,0 +1,262 @@
+import { GrowingInt32Array } from '../../base/growing-array.js'
+import type { ProcessProgram } from './program.js'
+
+/** Where a value is while its program runs. */
+export const area = {
+  /** In what its rank contributes. */
+  own: 0,
+  /** In the receive buffer: where the first slot is that it fills. */
+  slot: 1,
+  /** In memory that only the run needs. */
+  scratch: 2,
+} as const
+
+/**
+ * The memory of a program's values. Values are assigned once, memory is not: what is combined goes where an operand was,
+ * and a partial result that arrives may use the slot that its part fills later.
+ */
+export interface ValueMemory {
+  /** {@link area} of every value. */
+  readonly area: Uint8Array
+  /** Own place, slot or piece of scratch memory, by value. */
+  readonly index: Int32Array
+  /** Own places that are copied into their slots before the run: `ownCopy[i]` into the slot numbered `ownCopyTo[i]`. */
+  readonly ownCopy: Int32Array
+  readonly ownCopyTo: Int32Array
+  /** The i-th copy after the run: value `copy[i]` into the slot numbered `copyTo[i]`. */
+  readonly copy: Int32Array
+  readonly copyTo: Int32Array
+  /** Slots of the i-th hosted rank are numbered `slotStart[i]` up to the next; all from 0 where ranks share them. */
+  readonly slotStart: Int32Array
+  /** What each slot holds in the end, and each piece of scratch memory: a block, or `~p`. It gives the length. */
+  readonly slotTerm: Int32Array
+  readonly scratchTerm: Int32Array
+  /** Whether slots may be the memory of own places with the same number, as where a call is in place. */
+  readonly isSafeInPlace: boolean
+}
+
+export interface MemoryOptions {
+  /** The slots with one number of all hosted ranks are one, which holds the same for all of them. */
+  readonly isShared?: boolean
+  /** In a reduction: parts that every rank contributes. */
+  readonly parts?: number
+  /** Every reduction combines what all ranks contribute. */
+  readonly isTotal?: boolean
+  /** Slots are the memory of own places with the same number: nothing else may be written there early. */
+  readonly isInPlace?: boolean
+}
+
+/**
+ * Decides where values are. Frames that are large are read until their receiver has them, so memory that a frame sends is
+ * written again only by what cannot exist before it has been received: the combination of all ranks' contributions, where
+ * the frame was the only way for this rank's own to get there.
+ */
+export function valueMemory(program: ProcessProgram, options: MemoryOptions = {}): ValueMemory {
+  return new Assignment(program, options).memory()
+}
+
+class Assignment {
+  readonly #program: ProcessProgram
+  readonly #options: MemoryOptions
+  readonly #area: Uint8Array
+  readonly #index: Int32Array
+  /** How many frames send a value, and how many combinations read it. */
+  readonly #sends: Int32Array
+  readonly #reads: Int32Array
+  /** The last combination that reads a value; -1 if none does. */
+  readonly #reader: Int32Array
+  readonly #slotStart: Int32Array
+  /** The value that a slot holds in the end. */
+  readonly #filler: Int32Array
+  readonly #scratchTerm = new GrowingInt32Array(8)
+  /** By part: the first slot that its combination fills, and the own value of that part. */
+  readonly #slotOfPart = new Map<number, number>()
+  readonly #isTaken: Uint8Array
+
+  constructor(program: ProcessProgram, options: MemoryOptions) {
+    const values = program.valueTerm.length
+    this.#program = program
+    this.#options = options
+    this.#area = new Uint8Array(values).fill(area.scratch)
+    this.#index = new Int32Array(values).fill(-1)
+    this.#sends = new Int32Array(values)
+    this.#reads = new Int32Array(values)
+    this.#reader = new Int32Array(values).fill(-1)
+    for (const value of program.send.value) this.#sends[value]!++
+    const { left, right } = program.combine
+    for (let c = 0; c < left.length; c++) {
+      for (const value of [left[c]!, right[c]!]) {
+        this.#reads[value]!++
+        this.#reader[value] = c
+      }
+    }
+    this.#slotStart = this.#slots()
+    this.#filler = this.#fillers()
+    this.#isTaken = new Uint8Array(this.#filler.length)
+    this.#filler.forEach((value, slot) => {
+      const term = program.valueTerm[value]!
+      if (term < 0 && !this.#slotOfPart.has(~term)) this.#slotOfPart.set(~term, slot)
+    })
+  }
+
+  memory(): ValueMemory {
+    const { valueTerm, ownStart, combine } = this.#program
+    const owns = ownStart[ownStart.length - 1]!
+    const ownCopy: number[] = []
+    const ownCopyTo: number[] = []
+    for (let value = 0; value < owns; value++) {
+      const slot = this.#firstSlot(value)
+      if (slot < 0) this.#place(value, area.own, value)
+      else {
+        this.#place(value, area.slot, slot)
+        ownCopy.push(value)
+        ownCopyTo.push(slot)
+      }
+    }
+    for (let value = owns; value < valueTerm.length; value++) {
+      const slot = this.#firstSlot(value)
+      if (slot >= 0) this.#place(value, area.slot, slot)
+      else if (value < combine.firstValue) this.#placeArrival(value)
+      else this.#placeCombination(value)
+    }
+    const copy: number[] = []
+    const copyTo: number[] = []
+    this.#filler.forEach((value, slot) => {
+      if (this.#area[value] === area.slot && this.#index[value] === slot) return
+      copy.push(value)
+      copyTo.push(slot)
+    })
+    return {
+      area: this.#area,
+      index: this.#index,
+      ownCopy: Int32Array.from(ownCopy),
+      ownCopyTo: Int32Array.from(ownCopyTo),
+      copy: Int32Array.from(copy),
+      copyTo: Int32Array.from(copyTo),
+      slotStart: this.#slotStart,
+      slotTerm: this.#filler.map((value) => valueTerm[value]!),
+      scratchTerm: this.#scratchTerm.toArray(),
+      isSafeInPlace: this.#isSafeInPlace(owns),
+    }
+  }
+
+  #slots(): Int32Array {
+    const { ranks, fillRank } = this.#program
+    const starts = new Int32Array(ranks.length + 1)
+    for (const rank of fillRank) starts[rank + 1]!++
+    for (let i = 0; i < ranks.length; i++) starts[i + 1]! += starts[i]!
+    return this.#options.isShared === true ? new Int32Array(ranks.length) : starts
+  }
+
+  #fillers(): Int32Array {
+    const { fillStart, fillRank, fillSlot } = this.#program
+    const fillers: number[] = []
+    for (let value = 0; value + 1 < fillStart.length; value++) {
+      for (let f = fillStart[value]!; f < fillStart[value + 1]!; f++) {
+        const slot = this.#slotStart[fillRank[f]!]! + fillSlot[f]!
+        fillers[slot] ??= value
+      }
+    }
+    return Int32Array.from(fillers)
+  }
+
+  /** The first slot that a value fills and that holds nothing else; -1 if there is none. */
+  #firstSlot(value: number): number {
+    const { fillStart, fillRank, fillSlot } = this.#program
+    for (let f = fillStart[value]!; f < fillStart[value + 1]!; f++) {
+      const slot = this.#slotStart[fillRank[f]!]! + fillSlot[f]!
+      if (this.#filler[slot] === value) return slot
+    }
+    return -1
+  }
+
+  #place(value: number, where: number, index: number): void {
+    this.#area[value] = where
+    this.#index[value] = index
+  }
+
+  #placeArrival(value: number): void {
+    const slot = this.#earlySlot(value)
+    if (slot < 0) this.#placeInScratch(value)
+    else {
+      this.#isTaken[slot] = 1
+      this.#place(value, area.slot, slot)
+    }
+  }
+
+  /** Over an operand that nothing else reads. */
+  #placeCombination(value: number): void {
+    const { combine } = this.#program
+    const c = value - combine.firstValue
+    for (const operand of [combine.left[c]!, combine.right[c]!]) {
+      if (this.#area[operand] === area.own || this.#isFinal(operand)) continue
+      if (this.#sends[operand]! + this.#reads[operand]! > 1) continue
+      this.#place(value, this.#area[operand]!, this.#index[operand]!)
+      return
+    }
+    this.#placeInScratch(value)
+  }
+
+  #placeInScratch(value: number): void {
+    this.#place(value, area.scratch, this.#scratchTerm.length)
+    this.#scratchTerm.push(this.#program.valueTerm[value]!)
+  }
+
+  /** The slot in which a partial result that arrives can be combined; -1 if it needs memory of its own. */
+  #earlySlot(arrival: number): number {
+    const { combine } = this.#program
+    const slot = this.#slotOfPart.get(this.#partOf(arrival)) ?? -1
+    if (slot < 0 || this.#options.isInPlace === true || this.#isTaken[slot] === 1) return -1
+    const final = this.#filler[slot]!
+    let own = -1
+    for (let value = arrival; ; ) {
+      if (this.#sends[value]! + this.#reads[value]! !== 1) return -1
+      if (this.#reads[value] === 0) {
+        const isAfter = this.#options.isTotal === true && own >= 0 && this.#hasOneUse(own)
+        return isAfter && final < combine.firstValue ? slot : -1
+      }
+      const c = this.#reader[value]!
+      const other = combine.left[c] === value ? combine.right[c]! : combine.left[c]!
+      if (this.#area[other] === area.own && other < this.#owns) own = other
+      value = combine.firstValue + c
+      if (value === final) return slot
+    }
+  }
+
+  /** -1 of a block that is not combined. */
+  #partOf(value: number): number {
+    const term = this.#program.valueTerm[value]!
+    if (term < 0) return ~term
+    return this.#options.parts === undefined ? -1 : term % this.#options.parts
+  }
+
+  get #owns(): number {
+    const { ownStart } = this.#program
+    return ownStart[ownStart.length - 1]!
+  }
+
+  /** Whether a value remains in its slot when the program has run. */
+  #isFinal(value: number): boolean {
+    return this.#area[value] === area.slot && this.#filler[this.#index[value]!] === value
+  }
+
+  #hasOneUse(value: number): boolean {
+    return this.#sends[value]! + this.#reads[value]! === 1
+  }
+
+  /**
+   * Whether every slot may be the own place with its number: the own value is in its slot anyway, or has one use, after
+   * which alone the slot can be filled.
+   */
+  #isSafeInPlace(owns: number): boolean {
+    const { ranks, combine } = this.#program
+    if (ranks.length !== 1 || this.#filler.length !== owns) return false
+    for (let own = 0; own < owns; own++) {
+      const final = this.#filler[own]!
+      if (final === own) continue
+      const isSent = final >= combine.firstValue && this.#sends[own]! > 0
+      if (isSent || !this.#hasOneUse(own)) return false
+    }
+    return this.#options.isTotal === true
+  }
+}

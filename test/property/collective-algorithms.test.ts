@@ -1,0 +1,53 @@
+import fc from 'fast-check'
+import { describe, it } from 'vitest'
+import { algorithms } from '../../src/collective/algorithms.js'
+import type { Communicator } from '../../src/comm/communicator.js'
+import { checkOfCollective } from '../../src/conformance/algorithm-checks.js'
+import { local } from '../../src/fabric/local/local.js'
+import { run } from '../../src/launch/run.js'
+import { cases, soakFactor } from '../support/soak.js'
+
+const mostRanks = soakFactor > 1 ? 33 : 12
+
+/** Who runs on which process, how frames travel, and which algorithm moves how much. */
+const calls = fc.record({
+  ranks: fc.integer({ min: 1, max: mostRanks }),
+  processes: fc.constantFrom(1, 2, 4, 8),
+  seed: fc.integer({ min: 0, max: 1000 }),
+  delay: fc.constantFrom(0, 3),
+  limits: fc.constantFrom(
+    {},
+    { eagerLimitBytes: 0, creditBytes: 0 },
+    { eagerLimitBytes: 64, creditBytes: 500 },
+  ),
+  isCyclic: fc.boolean(),
+  algorithm: fc.constantFrom(...algorithms.filter(({ collective }) => checkOfCollective.has(collective))),
+  segments: fc.constantFrom(undefined, 1, 2, 3, 7),
+  root: fc.nat(),
+  length: fc.constantFrom(0, 1, 2, 5, 33, 1200),
+})
+
+describe('algorithms of collectives', () => {
+  it('agree with the oracle on random layouts, whatever is delivered first', async () => {
+    await fc.assert(
+      fc.asyncProperty(calls, async (call) => {
+        const { ranks, processes, seed, delay, limits, isCyclic, algorithm, segments, root, length } = call
+        const fabric = local({
+          processes: Math.min(ranks, processes),
+          seed,
+          scribble: true,
+          faults: { delay },
+        })
+        const main = async (world: Communicator) => {
+          const cycle = Math.ceil(ranks / processes)
+          const comm = isCyclic ? await world.split(0, (world.rank % cycle) * ranks + world.rank) : world
+          const check = checkOfCollective.get(algorithm.collective)!
+          const options = { algorithm: algorithm.id, ...(segments === undefined ? {} : { segments }) }
+          await check(comm, options, { slot: seed, length, root: root % ranks })
+        }
+        await run(main, { ranks, fabric, ...limits })
+      }),
+      { numRuns: cases(150), seed: 20261122 },
+    )
+  })
+})
