@@ -1,0 +1,139 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../src/collective/schedule-of.js'
+import {
+  faultsOf,
+  followsTree,
+  keepsRankOrder,
+  operationsOf,
+  shapesOf,
+} from '../../support/algorithm-checks.js'
+
+/** `npm run soak` executes all up to 33: test/soak/algorithms.soak.ts. */
+const someRanks = [1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16]
+
+describe.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))('%s', (_, algorithm) => {
+  test('does what its collective demands, and combines as it claims, for every root', () => {
+    for (const ranks of someRanks) {
+      for (const segments of [3, 5, 8].includes(ranks) ? [1, 2, 3, 7] : [1, 3]) {
+        for (const shape of shapesOf(algorithm, ranks, segments)) {
+          expect([shape, faultsOf(algorithm, shape)]).toEqual([shape, []])
+        }
+      }
+    }
+  })
+
+  test('emits for a rank alone the operations that the rank has in the whole schedule', () => {
+    for (const ranks of [1, 2, 3, 7, 8, 13]) {
+      for (const shape of shapesOf(algorithm, ranks, 3)) {
+        const whole = scheduleOf(algorithm, shape)
+        for (let rank = 0; rank < ranks; rank++) {
+          const alone = scheduleOf(algorithm, shape, [rank])
+          expect(operationsOf(alone, rank)).toEqual(operationsOf(whole, rank))
+          expect(alone.opKind.length).toBe(whole.opStart[rank + 1] - whole.opStart[rank])
+        }
+      }
+    }
+  })
+
+  test('claims no weaker order than it keeps', () => {
+    const claims = new Set(shapesOf(algorithm, 13, 1).map((shape) => algorithm.order?.(shape)))
+    const schedules = shapesOf(algorithm, 13, 1).map((shape) => ({
+      schedule: scheduleOf(algorithm, shape),
+      shape,
+    }))
+    if (claims.has('any')) {
+      expect(schedules.every(({ schedule }) => keepsRankOrder(schedule))).toBe(false)
+    }
+    if (claims.has('ranks')) {
+      expect(schedules.every(({ schedule, shape }) => followsTree(schedule, shape))).toBe(false)
+    }
+    const isReduction = /reduce|scan/.test(algorithm.collective)
+    expect(claims.has(undefined)).toBe(!isReduction && shapesOf(algorithm, 13, 1).length > 0)
+  })
+
+  test('is in the file of its id, under the id in camel case', () => {
+    const url = new URL(`../../../src/collective/${algorithm.id}.ts`, import.meta.url)
+    const name = algorithm.id.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase())
+    expect(readFileSync(url, 'utf8')).toContain(
+      `export const ${name}: Algorithm = {\n  id: '${algorithm.id}'`,
+    )
+  })
+})
+
+describe('participants that are runs of ranks', () => {
+  const treeLike = algorithms.filter((algorithm) => algorithm.order?.({ ranks: 4 }) === 'tree')
+  const layouts = [
+    [0, 2, 4, 6],
+    [0, 4, 6, 7],
+    [0, 4, 8, 9],
+    [0, 1, 2, 4, 8, 11],
+    [0, 8, 12, 13],
+    [0, 2, 3, 4, 5, 6, 8, 9],
+    [0, 3],
+    [0, 1, 2, 3, 4, 5],
+    [0, 4, 8, 12, 14],
+  ]
+
+  test.each(treeLike.map((algorithm) => [algorithm.id, algorithm] as const))(
+    '%s keeps the bits of the tree over ranks where it claims to',
+    (_, algorithm) => {
+      let claimed = 0
+      for (const layout of layouts) {
+        const shape = { ranks: layout.length - 1, firstRank: Int32Array.from(layout) }
+        expect([layout, faultsOf(algorithm, shape)]).toEqual([layout, []])
+        if (algorithm.order?.(shape) === 'tree') claimed++
+      }
+      expect(claimed).toBeGreaterThan(1)
+    },
+  )
+
+  test.each([[[0, 3, 4]], [[0, 1, 3]], [[0, 2, 5, 8]], [[0, 4, 7, 8]]])(
+    'tree algorithms refuse runs %j, which are not nodes of the tree',
+    (layout) => {
+      const shape = { ranks: layout.length - 1, firstRank: Int32Array.from(layout) }
+      expect(() => scheduleOf(algorithmOf('reduce-tree'), shape)).toThrowError(
+        expect.objectContaining({
+          code: 'ERR_ARGUMENT',
+          message: expect.stringContaining('not a node of the tree'),
+        }),
+      )
+      expect(algorithmOf('allreduce-recursive-doubling').order?.(shape)).toBe('ranks')
+    },
+  )
+})
+
+describe('algorithmOf', () => {
+  test('finds every algorithm by its id, and every file of one is registered', () => {
+    for (const algorithm of algorithms) {
+      expect(algorithmOf(algorithm.id)).toBe(algorithm)
+      expect(algorithmOf(algorithm.id, algorithm.collective)).toBe(algorithm)
+    }
+    const folder = new URL('../../../src/collective/', import.meta.url)
+    const ids = readdirSync(fileURLToPath(folder)).flatMap((file) => {
+      return (
+        /^export const \w+: Algorithm = \{\n {2}id: '(.+)'/m.exec(
+          readFileSync(new URL(file, folder), 'utf8'),
+        )?.[1] ?? []
+      )
+    })
+    expect(algorithms.map(({ id }) => id).sort()).toEqual(ids.sort())
+  })
+
+  test('an unknown id, or one of another collective, is refused with the known ones', () => {
+    const refusal = (message: string) => expect.objectContaining({ code: 'ERR_ARGUMENT', message })
+    expect(() => algorithmOf('bcast-binary', 'bcast')).toThrowError(
+      refusal(
+        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-chain, bcast-scatter-allgather, got 'bcast-binary'",
+      ),
+    )
+    expect(() => algorithmOf('scan-linear', 'exscan')).toThrowError(
+      refusal(
+        "expected an algorithm of exscan among exscan-linear, exscan-recursive-doubling, exscan-tree, got 'scan-linear'",
+      ),
+    )
+    expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)
+  })
+})
