@@ -1,4 +1,5 @@
 import { GrowingInt32Array } from '../base/growing-array.js'
+import { indexIn } from '../base/search.js'
 import { opKind, type Schedule } from './ir.js'
 
 /** The operations of a schedule, and how many phases they need. */
@@ -150,16 +151,27 @@ export class OperationLog {
     for (let op = 0; op < count; op++) byClass[next[classOf(kinds[op])]++] = op
 
     const byPhase = new Int32Array(count)
-    const nextOfPhase = new Int32Array(this.#phases + 1)
-    for (const phase of phases) nextOfPhase[phase + 1]++
-    for (let phase = 0; phase < this.#phases; phase++) nextOfPhase[phase + 1] += nextOfPhase[phase]
-    for (const op of byClass) byPhase[nextOfPhase[phases[op]]++] = op
+    // Few operations may be in phases far apart: memory is in proportion to the operations.
+    const [steps, stepOf] = this.#phases > count ? numbered(phases) : [this.#phases, phases]
+    const nextOfStep = new Int32Array(steps + 1)
+    for (const step of stepOf) nextOfStep[step + 1]++
+    for (let step = 0; step < steps; step++) nextOfStep[step + 1] += nextOfStep[step]
+    for (const op of byClass) byPhase[nextOfStep[stepOf[op]]++] = op
 
     const byRank = byClass
     const nextOfRank = opStart.slice()
     for (const op of byPhase) byRank[nextOfRank[ranks[op]]++] = op
     return byRank
   }
+}
+
+/** How many distinct values there are, and for each value its number in ascending order. */
+function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
+  const distinct = values.slice().sort()
+  let count = 0
+  for (const value of distinct) if (count === 0 || value !== distinct[count - 1]) distinct[count++] = value
+  const ascending = distinct.subarray(0, count)
+  return [count, values.map((value) => indexIn(ascending, value))]
 }
 
 /** Adds an entry of a send, receive or copy: sends only read, receives only write. */
