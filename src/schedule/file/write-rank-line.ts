@@ -53,28 +53,23 @@ function operationLists(schedule: Schedule, first: number, end: number, version:
   const receive: string[] = []
   const local: string[] = []
   for (let op = first; op < end; op++) {
+    const kind = schedule.opKind[op]
     const [from, to] = [entryStart[op], entryStart[op + 1]]
-    const blocks = () => list(entryBlock, from, to, (block) => `{"partial":${partialResult(block)}}`)
-    const message = () => `${opPeer[op]},"tag":${opTag[op]},"blocks":${blocks()}`
-    const read = () => numbers(entryFrom, from, to)
-    const write = () => numbers(entryTo, from, to)
-    switch (schedule.opKind[op]) {
-      case opKind.send:
-        send.push(`{"to":${message()},"read":${read()}}`)
-        break
-      case opKind.receive:
-        receive.push(`{"from":${message()},"write":${write()}}`)
-        break
-      case opKind.copy: {
-        const name = version === 1 ? 'blocks' : 'copy'
-        local.push(`{"${name}":${blocks()},"read":${read()},"write":${write()}}`)
-        break
-      }
-      default: {
-        const parts = Array.from(entryBlock.subarray(from, to), partialResult)
-        const right = numbers(entryRight, from, to)
-        local.push(`{"combine":[${parts}],"left":${read()},"right":${right},"write":${write()}}`)
-      }
+    const read = kind === opKind.receive ? '' : numbers(entryFrom, from, to)
+    const write = kind === opKind.send ? '' : numbers(entryTo, from, to)
+    if (kind === opKind.combine) {
+      const parts = Array.from(entryBlock.subarray(from, to), partialResult)
+      const right = numbers(entryRight, from, to)
+      local.push(`{"combine":[${parts}],"left":${read},"right":${right},"write":${write}}`)
+      continue
+    }
+    const blocks = list(entryBlock, from, to, partialText)
+    if (kind === opKind.send) {
+      send.push(`{"to":${opPeer[op]},"tag":${opTag[op]},"blocks":${blocks},"read":${read}}`)
+    } else if (kind === opKind.receive) {
+      receive.push(`{"from":${opPeer[op]},"tag":${opTag[op]},"blocks":${blocks},"write":${write}}`)
+    } else {
+      local.push(`{"${version === 1 ? 'blocks' : 'copy'}":${blocks},"read":${read},"write":${write}}`)
     }
   }
   const lists: string[] = []
@@ -84,17 +79,20 @@ function operationLists(schedule: Schedule, first: number, end: number, version:
   return lists
 }
 
-function numbers(values: Int32Array, from: number, to: number): string {
-  return `[${values.subarray(from, to).join(',')}]`
-}
-
 /** Numbers of at least 0 as they are, others as `nameOf` writes them. */
 function list(values: Int32Array, from: number, to: number, nameOf: (value: number) => string): string {
-  const row = values.subarray(from, to)
-  if (!row.some(isNegative)) return `[${row.join(',')}]`
-  return `[${Array.from(row, (value) => (value < 0 ? nameOf(value) : value)).join(',')}]`
+  let negative = from
+  while (negative < to && values[negative] >= 0) negative++
+  if (negative === to) return numbers(values, from, to)
+  const texts: (string | number)[] = []
+  for (let i = from; i < to; i++) texts.push(values[i] < 0 ? nameOf(values[i]) : values[i])
+  return `[${texts.join(',')}]`
 }
 
-function isNegative(value: number): boolean {
-  return value < 0
+function partialText(block: number): string {
+  return `{"partial":${partialResult(block)}}`
+}
+
+function numbers(values: Int32Array, from: number, to: number): string {
+  return to - from === 1 ? `[${values[from]}]` : `[${values.subarray(from, to).join(',')}]`
 }
