@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import type { Algorithm } from '../../collective/algorithm.js'
-import { bcastBinomial } from '../../collective/bcast-binomial.js'
+import { algorithmOf, algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/check-shape.js'
 import { scheduleOf } from '../../collective/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
@@ -26,8 +25,6 @@ Examples:
   rankweave schedule bcast-binomial --ranks 64 --root 5 --segments 8 -o bcast.jsonl
   rankweave verify bcast.jsonl
   rankweave schedule bcast-binomial --ranks 4 -o - | rankweave verify -`
-
-const algorithms: readonly Algorithm[] = [bcastBinomial]
 
 const schema = z.object({
   list: z.boolean(),
@@ -57,7 +54,8 @@ export const scheduleCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, id: string | undefined, raw: unknown) => {
         const { list, output, ranks, root, segments } = parseOptions(schema, raw)
         if (list) return listAlgorithms(report)
-        const algorithm = requireAlgorithm(id)
+        if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
+        const algorithm = algorithmOf(id)
         if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
         await checkOutputs(report, output)
         report.step(`planning ${algorithm.id} of ${figure(ranks)} ranks`)
@@ -78,13 +76,6 @@ export const scheduleCommand: AddCommand = (program, act) => {
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
-}
-
-function requireAlgorithm(id: string | undefined): Algorithm {
-  if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
-  const algorithm = algorithms.find((candidate) => candidate.id === id)
-  if (algorithm !== undefined) return algorithm
-  throw new RankweaveError('ERR_USAGE', `expected an algorithm (see --list), got ${JSON.stringify(id)}`)
 }
 
 function listAlgorithms(report: Reporter): ExitCode {

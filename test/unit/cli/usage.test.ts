@@ -90,7 +90,7 @@ describe('bad input ends with exit code 2 and an error code', () => {
     ['ERR_MACHINE', 'topology', ['moore:4x4:r=1', '--machine', 'cluster:nodes=2,cores=4']],
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--schedule-version', '3']],
     ['ERR_USAGE', 'schedule', []],
-    ['ERR_USAGE', 'schedule', ['bcast-magic', '--ranks', '4']],
+    ['ERR_ARGUMENT', 'schedule', ['bcast-magic', '--ranks', '4']],
     ['ERR_USAGE', 'schedule', ['bcast-binomial']],
     ['ERR_USAGE', 'schedule', ['bcast-binomial', '--ranks', '0']],
     ['ERR_USAGE', 'schedule', ['bcast-binomial', '--ranks', '4', '--segments', '0']],
