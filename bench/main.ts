@@ -11,11 +11,12 @@ import { splitBench } from './split/split.js'
 import { splitText } from './split/split-text.js'
 import { measureSplitTable } from './split/table.js'
 import { threadsBench } from './threads.js'
+import { verifyBench } from './verify.js'
 import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  collectivesBench,
+  ...[collectivesBench, verifyBench],
 ]
 
 const { values, positionals } = parseWords()

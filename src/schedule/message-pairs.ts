@@ -22,7 +22,6 @@ export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOpera
   )
   const receives = stableSort(bySource, rankOf, specification.ranks)
 
-  const byTag = (a: number, b: number): number => opTag[a] - opTag[b] || a - b
   let s = 0
   let r = 0
   while (s < sends.length && r < receives.length) {
@@ -40,8 +39,8 @@ export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOpera
     let rEnd = r + 1
     while (rEnd < receives.length && rankOf(receives[rEnd]) === receiver && opPeer[receives[rEnd]] === sender)
       rEnd++
-    if (sEnd - s > 1) sends.subarray(s, sEnd).sort(byTag)
-    if (rEnd - r > 1) receives.subarray(r, rEnd).sort(byTag)
+    sortByTag(schedule, sends, s, sEnd)
+    sortByTag(schedule, receives, r, rEnd)
     while (s < sEnd && r < rEnd) {
       const tags = opTag[sends[s]] - opTag[receives[r]]
       if (tags < 0) s++
@@ -57,6 +56,15 @@ export function pairMessages(schedule: Schedule, ranks: Int32Array = rankOfOpera
     r = rEnd
   }
   return partner
+}
+
+/** Sorts a range of operations by tag; most are already. Those of equal tag keep their order. */
+function sortByTag({ opTag }: Schedule, ops: Int32Array, from: number, end: number): void {
+  for (let i = from + 1; i < end; i++) {
+    if (opTag[ops[i]] >= opTag[ops[i - 1]]) continue
+    ops.subarray(from, end).sort((a, b) => opTag[a] - opTag[b] || a - b)
+    return
+  }
 }
 
 function operationsOfKind(schedule: Schedule, kind: number): Int32Array {

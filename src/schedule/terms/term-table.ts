@@ -1,4 +1,3 @@
-import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
 import { combinationHash, leafHash } from './association.js'
 import { Parts } from './parts.js'
@@ -7,6 +6,8 @@ import { Parts } from './parts.js'
 export const empty = -(2 ** 31)
 
 const mostBlocks = 2 ** 30
+/** Combinations for which there is room at first; a power of two. */
+const fewest = 1024
 
 /**
  * What places hold: **terms**. A term is a block, numbered as in the specification, or a combination of two terms of the
@@ -16,41 +17,30 @@ const mostBlocks = 2 ** 30
  * Of every term it is known without looking at its operands: its part, how many blocks it combines, a hash of how they are
  * associated, and, where its contributors are consecutive ranks, counted cyclically, which and whether in ascending order.
  *
- * Time of every operation O(1) on average, memory O(entries with partial results).
+ * Time of every operation O(1) on average, memory O(different combinations).
  */
 export class TermTable {
   readonly parts: Parts
   readonly #ranks: number
   readonly #isIdempotent: boolean
   /** Open addressing: i + 1 for combination i, 0 where free. A power of two, at least twice the combinations. */
-  readonly #slots: Int32Array
-  readonly #left: Int32Array
-  readonly #right: Int32Array
-  readonly #part: Int32Array
-  readonly #blocks: Int32Array
+  #slots = new Int32Array(2 * fewest)
+  #left = new Int32Array(fewest)
+  #right = new Int32Array(fewest)
+  #part = new Int32Array(fewest)
+  #blocks = new Int32Array(fewest)
   /** Contributors as an interval of ranks, counted cyclically: the first, and how many; 0 if they are none. */
-  readonly #first: Int32Array
-  readonly #span: Int32Array
-  readonly #isAscending: Uint8Array
-  readonly #low: Int32Array
-  readonly #high: Int32Array
+  #first = new Int32Array(fewest)
+  #span = new Int32Array(fewest)
+  #isAscending = new Uint8Array(fewest)
+  #low = new Int32Array(fewest)
+  #high = new Int32Array(fewest)
   #count = 0
 
-  /** @param most combinations and unknown terms that will be made */
-  constructor(specification: Specification, most: number) {
+  constructor(specification: Specification) {
     this.parts = new Parts(specification)
     this.#ranks = specification.ranks
     this.#isIdempotent = specification.reductions.isIdempotent
-    this.#slots = new Int32Array(2 ** Math.ceil(Math.log2(2 * most + 1)))
-    this.#left = new Int32Array(most)
-    this.#right = new Int32Array(most)
-    this.#part = new Int32Array(most)
-    this.#blocks = new Int32Array(most)
-    this.#first = new Int32Array(most)
-    this.#span = new Int32Array(most)
-    this.#isAscending = new Uint8Array(most)
-    this.#low = new Int32Array(most)
-    this.#high = new Int32Array(most)
   }
 
   /** A term of a part of which nothing else is known. */
@@ -120,10 +110,34 @@ export class TermTable {
       if (this.#left[i] === left && this.#right[i] === right) return ~i
     }
     const i = this.#count
+    if (i === this.#left.length) {
+      this.#grow()
+      return this.#find(left, right)
+    }
     this.#slots[slot] = i + 1
     this.#left[i] = left
     this.#right[i] = right
     return ~i
+  }
+
+  #grow(): void {
+    const most = 2 * this.#left.length
+    this.#left = grown(this.#left, new Int32Array(most))
+    this.#right = grown(this.#right, new Int32Array(most))
+    this.#part = grown(this.#part, new Int32Array(most))
+    this.#blocks = grown(this.#blocks, new Int32Array(most))
+    this.#first = grown(this.#first, new Int32Array(most))
+    this.#span = grown(this.#span, new Int32Array(most))
+    this.#isAscending = grown(this.#isAscending, new Uint8Array(most))
+    this.#low = grown(this.#low, new Int32Array(most))
+    this.#high = grown(this.#high, new Int32Array(most))
+    this.#slots = new Int32Array(2 * most)
+    const mask = 2 * most - 1
+    for (let i = 0; i < this.#count; i++) {
+      let slot = combinationHash(this.#left[i], this.#right[i], 0) & mask
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask
+      this.#slots[slot] = i + 1
+    }
   }
 
   #isNew(term: number): boolean {
@@ -165,9 +179,7 @@ export class TermTable {
   }
 }
 
-/** How many combinations and unknown terms a schedule can make. */
-export function mostCombinations({ entryBlock }: Schedule): number {
-  let most = 0
-  for (let e = 0; e < entryBlock.length; e++) if (entryBlock[e] < 0) most++
-  return most
+function grown<A extends Int32Array | Uint8Array>(from: A, to: A): A {
+  to.set(from)
+  return to
 }

@@ -1,7 +1,7 @@
 import { opKind, type Schedule } from '../ir.js'
 import { describeTerm } from '../terms/describe-term.js'
 import { Places } from '../terms/places.js'
-import { empty, mostCombinations, TermTable } from '../terms/term-table.js'
+import { empty, TermTable } from '../terms/term-table.js'
 import type { PhaseRows } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
@@ -50,14 +50,14 @@ class Follower implements Contents {
   readonly #sent: Int32Array
 
   constructor(schedule: Schedule, rows: PhaseRows, partner: Int32Array, found: ViolationList) {
-    const most = mostCombinations(schedule)
     this.places = new Places(schedule)
-    this.terms = new TermTable(schedule.specification, most)
+    this.terms = new TermTable(schedule.specification)
     this.#schedule = schedule
     this.#rows = rows
     this.#partner = partner
     this.#found = found
-    this.#sent = new Int32Array(most > 0 ? schedule.entryBlock.length : 0).fill(empty)
+    const hasPartialResults = schedule.entryBlock.some((name) => name < 0)
+    this.#sent = new Int32Array(hasPartialResults ? schedule.entryBlock.length : 0).fill(empty)
   }
 
   get hasPartialResults(): boolean {

@@ -54,70 +54,85 @@ function checkRows(schedule: Schedule, found: ViolationList): boolean {
 }
 
 function checkOperations(schedule: Schedule, specification: Specification, found: ViolationList): void {
-  const { phases, opStart, opPhase, entryStart } = schedule
+  const { opStart, opPhase, entryStart } = schedule
   const { ranks, ownStart, slotStart } = specification
-  const ranges: Ranges = { places: 0, blocks: blockCount(specification), parts: mostParts(specification) }
+  const ranges: Ranges = {
+    ranks,
+    places: 0,
+    blocks: blockCount(specification),
+    parts: mostParts(specification),
+  }
   for (let rank = 0; rank < ranks; rank++) {
     const own = ownStart[rank + 1] - ownStart[rank]
     ranges.places = own + slotStart[rank + 1] - slotStart[rank] + schedule.staging[rank]
-    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
-      const phase = opPhase[op]
-      const kind = schedule.opKind[op]
-      const peer = schedule.opPeer[op]
-      const tag = schedule.opTag[op]
-      const complain = (message: () => string): void =>
-        found.add('structure', rank, phase, () => `operation ${op} of rank ${rank}: ${message()}`)
-      const before = op === opStart[rank] ? 0 : opPhase[op - 1]
-      if (phase < before || phase >= phases) {
-        complain(() => `phases must ascend below ${phases}, got ${phase} after ${before}`)
+    const first = opStart[rank]
+    for (let op = first; op < opStart[rank + 1]; op++) {
+      const fault = operationFault(schedule, op, op === first ? 0 : opPhase[op - 1], ranges)
+      if (fault !== null) complain(rank, op, fault)
+      if (schedule.opKind[op] > opKind.combine) continue
+      for (let e = entryStart[op]; e < entryStart[op + 1]; e++) {
+        const wrong = entryFault(schedule, schedule.opKind[op], e, ranges)
+        if (wrong !== null) complain(rank, op, wrong)
       }
-      if (kind > opKind.combine) {
-        complain(() => `kind must be 0 (send), 1 (receive), 2 (copy) or 3 (combine), got ${kind}`)
-        continue
-      }
-      const isLocal = kind >= opKind.copy
-      if (isLocal ? peer !== -1 : peer < 0 || peer >= ranks) {
-        const expected = isLocal ? '-1' : `a rank from 0 to ${ranks - 1}`
-        complain(() => `the peer of a ${operationKind(schedule, op)} must be ${expected}, got ${peer}`)
-      }
-      if (isLocal ? tag !== 0 : tag < 0) complain(() => `tag ${tag} is out of range`)
-      for (let e = entryStart[op]; e < entryStart[op + 1]; e++)
-        checkEntry(schedule, kind, e, ranges, complain)
     }
+  }
+
+  function complain(rank: number, op: number, fault: string): void {
+    found.add('structure', rank, opPhase[op], () => `operation ${op} of rank ${rank}: ${fault}`)
   }
 }
 
-/** Numbers of a rank's places, of all blocks, and of the parts of the rank that has most. */
+/** Numbers of all ranks, of a rank's places, of all blocks, and of the parts of the rank that has most. */
 interface Ranges {
+  readonly ranks: number
   places: number
   readonly blocks: number
   readonly parts: number
 }
 
-function checkEntry(
+/** @param before phase of the operation before it at its rank */
+function operationFault(schedule: Schedule, op: number, before: number, { ranks }: Ranges): string | null {
+  const phase = schedule.opPhase[op]
+  if (phase < before || phase >= schedule.phases) {
+    return `phases must ascend below ${schedule.phases}, got ${phase} after ${before}`
+  }
+  const kind = schedule.opKind[op]
+  if (kind > opKind.combine) {
+    return `kind must be 0 (send), 1 (receive), 2 (copy) or 3 (combine), got ${kind}`
+  }
+  const peer = schedule.opPeer[op]
+  const isLocal = kind >= opKind.copy
+  if (isLocal ? peer !== -1 : peer < 0 || peer >= ranks) {
+    const expected = isLocal ? '-1' : `a rank from 0 to ${ranks - 1}`
+    return `the peer of a ${operationKind(schedule, op)} must be ${expected}, got ${peer}`
+  }
+  const tag = schedule.opTag[op]
+  return (isLocal ? tag !== 0 : tag < 0) ? `tag ${tag} is out of range` : null
+}
+
+function entryFault(
   { entryBlock, entryFrom, entryRight, entryTo }: Schedule,
   kind: number,
   e: number,
   { places, blocks, parts }: Ranges,
-  complain: (message: () => string) => void,
-): void {
+): string | null {
   const block = entryBlock[e]
-  const [from, to] = [entryFrom[e], entryTo[e]]
-  const right = entryRight.length > 0 ? entryRight[e] : -1
-  if (block < 0 ? ~block >= parts : block >= blocks || kind === opKind.combine) {
-    if (block < 0) complain(() => `a part must be from 0 to ${parts - 1}, got ${~block}`)
-    else if (block >= blocks) complain(() => `a block must be from 0 to ${blocks - 1}, got ${block}`)
-    else complain(() => `a combination must name a part, got block ${block}`)
-  }
+  if (block < 0 && ~block >= parts) return `a part must be from 0 to ${parts - 1}, got ${~block}`
+  if (block >= blocks) return `a block must be from 0 to ${blocks - 1}, got ${block}`
+  if (block >= 0 && kind === opKind.combine) return `a combination must name a part, got block ${block}`
+  const from = entryFrom[e]
   if (kind === opKind.receive ? from !== -1 : from < 0 || from >= places) {
-    complain(() => `reads place ${from}, but the rank has places 0 to ${places - 1}`)
+    return `reads place ${from}, but the rank has places 0 to ${places - 1}`
   }
+  const right = entryRight.length > 0 ? entryRight[e] : -1
   if (kind === opKind.combine ? right < 0 || right >= places : right !== -1) {
-    complain(() => `has place ${right} as right operand, but the rank has places 0 to ${places - 1}`)
+    return `has place ${right} as right operand, but the rank has places 0 to ${places - 1}`
   }
+  const to = entryTo[e]
   if (kind === opKind.send ? to !== -1 : to < 0 || to >= places) {
-    complain(() => `writes place ${to}, but the rank has places 0 to ${places - 1}`)
+    return `writes place ${to}, but the rank has places 0 to ${places - 1}`
   }
+  return null
 }
 
 function mostParts({ partStart, ranks }: Specification): number {
