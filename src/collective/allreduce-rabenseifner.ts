@@ -1,14 +1,14 @@
 import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './algorithm.js'
 import { coreIndex, coreRank, foldedRanks } from './folded-ranks.js'
-import { isTreeOfPairs } from './rank-tree.js'
+import { foldsLikeTree } from './rank-tree.js'
 import { halvingPhases, partsFor, reduceByHalving } from './reduce-by-halving.js'
 
 /**
  * Allreduce of long data by halving and doubling. The data is cut into C pieces, C the largest power of two that is at most
  * P; they are reduced by recursive halving and gathered by the same exchanges backwards. 2 lg C phases of C messages per
  * segment; every rank sends and receives the data twice, less 2 / C. Where P is no power of two, 2 phases more, of all the
- * data, to fold the ranks beyond it. Combines in rank order; for powers of two the bits of `order: 'tree'`.
+ * data, to fold the ranks beyond it. Combines in rank order; for 2^a - 2^b ranks the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (Rabenseifner); Rabenseifner 2004, Optimization of Collective Reduction
  *   Operations
@@ -17,7 +17,7 @@ export const allreduceRabenseifner: Algorithm = {
   id: 'allreduce-rabenseifner',
   collective: 'allreduce',
   parts: ({ ranks, segments = 1 }) => foldedRanks(ranks).core * segments,
-  order: (shape) => (isTreeOfPairs(shape) ? 'tree' : 'ranks'),
+  order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, segments = 1 }, rank, operations) {
     const folded = foldedRanks(ranks)
     const { core, pairs } = folded

@@ -1,20 +1,20 @@
 import { partialResult } from '../schedule/ir.js'
 import type { Algorithm } from './algorithm.js'
 import { coreIndex, coreRank, coreStart, foldedRanks } from './folded-ranks.js'
-import { isTreeOfPairs } from './rank-tree.js'
+import { foldsLikeTree } from './rank-tree.js'
 import { combineReceived } from './values.js'
 
 /**
  * Allreduce by exchanges: in step k a rank and the one whose number differs in bit k send each other the combination of
  * their 2^k ranks. lg P phases of P messages per segment; where P is no power of two, 2 phases more to fold the ranks
- * beyond it. Combines in rank order; for powers of two the bits of `order: 'tree'`.
+ * beyond it. Combines in rank order; for 2^a - 2^b ranks the bits of `order: 'tree'`.
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.10 (recursive doubling)
  */
 export const allreduceRecursiveDoubling: Algorithm = {
   id: 'allreduce-recursive-doubling',
   collective: 'allreduce',
-  order: (shape) => (isTreeOfPairs(shape) ? 'tree' : 'ranks'),
+  order: (shape) => (foldsLikeTree(shape) ? 'tree' : 'ranks'),
   emit({ ranks, segments = 1 }, rank, operations) {
     const folded = foldedRanks(ranks)
     const { core, pairs } = folded

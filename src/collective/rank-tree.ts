@@ -92,15 +92,20 @@ export function refusesPieces({ ranks, firstRank }: Shape): string | null {
   return null
 }
 
-/** Whether combining aligned pairs of participants, 2^k on each side, is to follow the tree over ranks. */
-export function isTreeOfPairs({ ranks, firstRank }: Shape): boolean {
-  if (2 ** ceilLog2(ranks) !== ranks) return false
-  const size = firstRank?.[1] ?? 1
+/**
+ * Whether combining pairs as `foldedRanks` does, then aligned groups of 2^k, follows the tree over ranks: it does for
+ * 2^a - 2^b participants of the same 2^c ranks, of which the last may have fewer.
+ */
+export function foldsLikeTree({ ranks, firstRank }: Shape): boolean {
+  const end = ranks + (ranks & -ranks)
+  if ((end & (end - 1)) !== 0) return false
   if (firstRank === undefined || ranks === 1) return true
-  const areEqual = firstRank.every(
-    (first, participant) => participant === ranks || first === participant * size,
+  const size = firstRank[1]
+  return (
+    2 ** ceilLog2(size) === size &&
+    firstRank[ranks] <= ranks * size &&
+    firstRank.every((first, participant) => participant === ranks || first === participant * size)
   )
-  return 2 ** ceilLog2(size) === size && areEqual && firstRank[ranks] <= ranks * size
 }
 
 function ownerOf(shape: Shape, start: number, end: number, root: number): number {

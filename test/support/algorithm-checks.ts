@@ -2,6 +2,8 @@ import type { Algorithm, Shape } from '../../src/collective/algorithm.js'
 import { scheduleOf } from '../../src/collective/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
+import { treeAssociation } from '../../src/schedule/terms/association.js'
+import { verify } from '../../src/schedule/verify/verify.js'
 import { interpretSchedule } from './schedule-interpreter.js'
 
 /**
@@ -33,9 +35,18 @@ export function faultsOf(algorithm: Algorithm, shape: Shape): readonly string[] 
     })
   })
   const order = algorithm.order?.(shape)
+  const { violations, isOrdered, association } = verify(schedule)
+  found.push(...violations.map(({ message }) => message))
+  if (isOrdered !== keepsRankOrder(schedule, values))
+    found.push(`is ${isOrdered ? '' : 'not '}ordered for verify`)
   if (order !== undefined && order !== 'any' && !keepsRankOrder(schedule, values))
     found.push(`claims ${order}`)
-  if (order === 'tree' && !followsTree(schedule, shape, values)) found.push('claims the tree')
+  if (order === 'tree') {
+    if (!followsTree(schedule, shape, values)) found.push('claims the tree')
+    const isTotal = !algorithm.collective.endsWith('scan')
+    if (isTotal && association !== treeAssociation(shape.ranks, shape.firstRank))
+      found.push('has no tree for verify')
+  }
   if (!isAligned(schedule)) found.push('has a message in different phases at its ends')
   return found
 }
