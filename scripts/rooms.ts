@@ -170,7 +170,8 @@ export const rooms: readonly Room[] = [
     'cli/input',
   ]),
   room('cli/output', [
-    ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec', 'schedule/verify'],
+    ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
+    ...['schedule', 'schedule/terms', 'schedule/verify'],
     ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
   ]),
   room(

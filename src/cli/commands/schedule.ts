@@ -10,6 +10,7 @@ import { countMessages } from '../../schedule/walk.js'
 import { parseOptions, whole } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { reductionRows } from '../output/proof-report.js'
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
@@ -67,12 +68,15 @@ export const scheduleCommand: AddCommand = (program, act) => {
           await writeOutput(report, output, scheduleText(schedule))
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
+        const { association, isOrdered } = verification
         const object = {
           ...summaryOf(schedule),
+          isOrdered,
+          association,
           verified: verification.ok,
           ...(output === undefined ? {} : { file: verification.ok ? output : null }),
         }
-        reportBeside(report, output, object, text(object))
+        reportBeside(report, output, object, text(object, reductionRows(schedule, verification)))
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
@@ -105,16 +109,11 @@ function summaryOf(schedule: Schedule) {
   }
 }
 
-function text({
-  algorithm,
-  collective,
-  combinations,
-  messages,
-  phases,
-  ranks,
-  verified,
-  volumeBlocks,
-}: ReturnType<typeof summaryOf> & { readonly verified: boolean }): string {
+function text(
+  summary: ReturnType<typeof summaryOf> & { readonly verified: boolean },
+  proof: ReturnType<typeof reductionRows>,
+): string {
+  const { algorithm, collective, combinations, messages, phases, ranks, verified, volumeBlocks } = summary
   return [
     `${algorithm}: ${collective} of ${counted(ranks, 'rank', 'ranks')}`,
     table([
@@ -122,6 +121,7 @@ function text({
       ['messages', figure(messages)],
       ['blocks sent', figure(volumeBlocks)],
       ['combinations', figure(combinations)],
+      ...proof,
       ['verified', verified ? 'yes' : 'NO, the violations are on standard error'],
     ]),
   ].join('\n')

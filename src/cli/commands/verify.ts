@@ -8,31 +8,39 @@ import { openInput } from '../input/open-input.js'
 import { parseOptions } from '../input/options.js'
 import { specHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { counted, type Reporter } from '../output/reporter.js'
+import { reductionRows } from '../output/proof-report.js'
+import { counted, type Reporter, table } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
 
-Verifies that every send has its receive with the same blocks, that every rank ends with exactly the blocks it must hold,
-each once and in its place, and that no rank deadlocks. Exit code 1 when there are violations; the first ones are listed
-with their rank.
+Verifies that every send has its receive with the same blocks, that every rank ends with exactly the blocks and the
+reductions it must hold, each in its place and of each contributor once, and that no rank deadlocks. Exit code 1 when
+there are violations; the first ones are listed with their rank. Of reductions it also reports whether they combine in
+rank order, and how they are associated: schedules of one association give the same floating-point bits.
 
 Examples:
   rankweave plan moore:16x16:r=2 -o plan.jsonl
   rankweave verify plan.jsonl                                 with the topology in the file
   rankweave verify plan.jsonl --topology moore:16x16:r=2      with the topology you meant
+  rankweave verify allreduce.jsonl --ordered                  also for operations that are not commutative
   rankweave verify plan.jsonl --json`
 
-const schema = z.object({ topology: z.string().optional() })
+const schema = z.object({ topology: z.string().optional(), ordered: z.boolean() })
 
-/** `rankweave verify`: verifies a plan file. */
+/** `rankweave verify`: verifies a schedule file. */
 export const verifyCommand: AddCommand = (program, act) => {
   program
     .command('verify')
-    .description('Verify a plan file, or list its first violations.')
-    .argument('<file>', 'plan file, as written by plan -o; - for standard input')
+    .description('Verify a schedule file of any collective, or list its first violations.')
+    .argument('<file>', 'schedule file, as written by plan -o or schedule -o; - for standard input')
     .option('--topology <spec>', 'the topology the plan must be for')
+    .option(
+      '--ordered',
+      'demand reductions in rank order, as operations need that are not commutative',
+      false,
+    )
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
@@ -44,15 +52,19 @@ export const verifyCommand: AddCommand = (program, act) => {
           options.topology === undefined
             ? schedule.topology
             : buildTopology(options.topology, { open: openInput })
-        const verification = verify(schedule, topology)
+        const verification = verify(schedule, topology, { ordered: options.ordered })
         noteViolations(report, verification)
-        const { ok, count, violations, unproven } = verification
+        const { ok, count } = verification
         // What the file holds, whatever topology it is verified with.
         const { specification, strategy } = schedule
         const { collective, ranks } = specification
+        const outcome = ok ? 'verified' : counted(count, 'violation', 'violations')
+        const rows = reductionRows(schedule, verification)
         report.result(
-          { ok, violations, count, unproven, file, collective, ranks, strategy },
-          `${file}: ${subjectOf(schedule)}: ${ok ? 'verified' : counted(count, 'violation', 'violations')}`,
+          { ...verification, file, collective, ranks, strategy },
+          [`${file}: ${subjectOf(schedule)}: ${outcome}`, ...(rows.length === 0 ? [] : [table(rows)])].join(
+            '\n',
+          ),
         )
         return ok ? exitCodes.ok : exitCodes.checkFailed
       }),

@@ -36,6 +36,8 @@ describe('schedule', () => {
       messages: 24,
       volumeBlocks: 24,
       combinations: 0,
+      isOrdered: true,
+      association: null,
       verified: true,
       file,
     })
@@ -49,6 +51,50 @@ describe('schedule', () => {
       collective: 'bcast',
       strategy: 'bcast-binomial',
       ranks: 9,
+    })
+  })
+
+  it('reports how reductions are combined, as verify does', async () => {
+    const rows = async (id: string) => {
+      const file = join(folder, `${id}.jsonl`)
+      const planned = await cli('schedule', id, '--ranks', '6', '-o', file)
+      const verified = await cli('verify', file)
+      const proof = /\n {2}contributors [\s\S]*$/
+      const [reported, found] = [planned, verified].map(
+        ({ stdout }) => proof.exec(stdout)?.[0].split('\n') ?? [],
+      )
+      expect({ planned: planned.exitCode, verified: verified.exitCode }).toEqual({ planned: 0, verified: 0 })
+      expect(reported.slice(0, found.length - 1).map((line) => line.trim())).toEqual(
+        found.slice(0, -1).map((line) => line.trim()),
+      )
+      return found.slice(1, -1).map((line) => line.trim().replace(/ {2,}/, ': '))
+    }
+    expect(await rows('allreduce-tree')).toEqual([
+      'contributors: all, each once',
+      'order: by rank',
+      expect.stringMatching(/^association: [0-9a-f]{16}, that of order: 'tree'$/),
+    ])
+    expect(await rows('allreduce-ring')).toEqual([
+      'contributors: all, each once',
+      'order: not by rank: for commutative operations only',
+      'association: differs between slots',
+    ])
+    expect(await rows('barrier-dissemination')).toEqual(['contributors: all, each at least once'])
+  })
+
+  it('verify --ordered demands rank order', async () => {
+    const file = join(folder, 'ring.jsonl')
+    await cli('schedule', 'allreduce-ring', '--ranks', '4', '-o', file)
+    const answer = await cli('verify', file, '--ordered', '--json')
+    expect(answer.exitCode).toBe(1)
+    expect(onlyObject(answer)).toMatchObject({
+      ok: false,
+      violations: expect.arrayContaining([expect.objectContaining({ code: 'slot-unordered' })]),
+    })
+    expect(onlyObject(await cli('verify', file, '--json'))).toMatchObject({
+      ok: true,
+      isOrdered: false,
+      association: null,
     })
   })
 
