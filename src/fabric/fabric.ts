@@ -23,6 +23,11 @@ export interface Fabric {
   readonly processes: number
   /** Node label of every process; processes with equal labels are on one node. */
   readonly nodes: readonly string[]
+  /**
+   * Whether on some node processes outnumber the cores that they may run on, so that who waits for a frame takes the core from
+   * who sends it. The same on every process. Default: false.
+   */
+  readonly isOversubscribed?: boolean
   /** Largest payload of one frame in bytes; larger payloads are cut into several, or go by `bulk`. */
   readonly maxPayloadBytes: number
   readonly counters: Readonly<FabricCounters>

@@ -27,6 +27,8 @@ export class MpiJob {
   readonly maxTag: number
   /** Processes per core of this node. */
   readonly processesPerCore: number
+  /** Whether some node has more processes than cores. */
+  readonly isOversubscribed: boolean
   /** Sessions that this process has not freed. */
   openSessions = 0
   #ended = false
@@ -51,9 +53,10 @@ export class MpiJob {
     calls.commGetAttr(abi.commWorld, abi.tagUb, address, address + 8)
     // The attribute is the address of an int.
     this.maxTag = memory.words[2] === 0 ? 32_767 : library.intAt(memory.number(0, 8))
-    const { nodes, processesPerCore } = placement(this)
+    const { nodes, processesPerCore, isOversubscribed } = placement(this)
     this.nodes = nodes
     this.processesPerCore = processesPerCore
+    this.isOversubscribed = isOversubscribed
   }
 
   /** Aborts the whole job at once, whatever its other processes are doing. Does not return. */

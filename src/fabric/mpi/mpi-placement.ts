@@ -12,6 +12,8 @@ export interface Placement {
   readonly nodes: readonly string[]
   /** Processes per core of this node. */
   readonly processesPerCore: number
+  /** Whether some node has more processes than cores: the same on every process. */
+  readonly isOversubscribed: boolean
 }
 
 /** This process of a job, and the library that it called to initialize MPI. */
@@ -25,8 +27,44 @@ export interface JobProcess {
 export function placement(job: JobProcess): Placement {
   const leaders = leadersOf(job)
   const nodes = labelsOf(leaders, allTexts(job, processorName(job)))
-  const cores = allTexts(job, allowedCores()).filter((_, p) => leaders[p] === leaders[job.process])
-  return { nodes, processesPerCore: countProcessesPerCore(cores, availableParallelism()) }
+  const perCore = processesPerCoreByNode(
+    leaders,
+    allTexts(job, `${availableParallelism()} ${allowedCores()}`),
+  )
+  return {
+    nodes,
+    processesPerCore: perCore.get(leaders[job.process]!)!,
+    isOversubscribed: Math.max(...perCore.values()) > 1,
+  }
+}
+
+/**
+ * Processes per core on every node, by its leader.
+ *
+ * @param leaders of every process
+ * @param texts of every process: the cores of its node, and where it may run as Linux reports it: `8 0-3,8`
+ */
+export function processesPerCoreByNode(
+  leaders: ArrayLike<number>,
+  texts: readonly string[],
+): ReadonlyMap<number, number> {
+  const coresOf = new Map<number, string[]>()
+  const availableOf = new Map<number, number>()
+  texts.forEach((text, process) => {
+    const leader = leaders[process]!
+    const [available, cores = ''] = text.split(' ')
+    const known = coresOf.get(leader)
+    if (known === undefined) coresOf.set(leader, [cores])
+    else known.push(cores)
+    // Too long a text counts as empty: another process of the node has the number.
+    availableOf.set(leader, Math.max(availableOf.get(leader) ?? 1, Number(available)))
+  })
+  return new Map(
+    Array.from(coresOf, ([leader, cores]) => [
+      leader,
+      countProcessesPerCore(cores, availableOf.get(leader)!),
+    ]),
+  )
 }
 
 /**

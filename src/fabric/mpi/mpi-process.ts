@@ -31,6 +31,7 @@ export class MpiProcess implements Fabric {
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]
+  readonly isOversubscribed: boolean
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
@@ -50,6 +51,7 @@ export class MpiProcess implements Fabric {
     this.process = process
     this.processes = processes
     this.nodes = nodes
+    this.isOversubscribed = job.isOversubscribed
     this.#outbox = new MpiOutbox(library, comm, process, processes)
     this.#inbox = new MpiInbox(library, comm)
     this.bulk = new MpiBulk(library, comm, processes, maxTag, {

@@ -24,6 +24,7 @@ export class ThreadsProcess implements Fabric {
   readonly process: number
   readonly processes: number
   readonly nodes: readonly string[]
+  readonly isOversubscribed: boolean
   readonly maxPayloadBytes: number
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: ThreadsBulk
@@ -48,7 +49,8 @@ export class ThreadsProcess implements Fabric {
   /** @internal */
   constructor(connection: ThreadsConnection) {
     const { process, nodes, maxPayloadBytes, states, ports } = connection
-    this.#spinPolicy = new SpinPolicy(nodes.length > availableParallelism())
+    this.isOversubscribed = nodes.length > availableParallelism()
+    this.#spinPolicy = new SpinPolicy(this.isOversubscribed)
     this.#connection = connection
     this.process = process
     this.processes = nodes.length

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { countProcessesPerCore } from '../../../../src/fabric/mpi/mpi-placement.js'
+import { countProcessesPerCore, processesPerCoreByNode } from '../../../../src/fabric/mpi/mpi-placement.js'
 
 describe('countProcessesPerCore', () => {
   it.each([
@@ -12,4 +12,12 @@ describe('countProcessesPerCore', () => {
   ])('$how: $processesPerCore', ({ cores, available, processesPerCore }) => {
     expect(countProcessesPerCore(cores, available)).toBe(processesPerCore)
   })
+})
+
+it('counts processes per core node by node, from what each process reports', () => {
+  const texts = ['4 0-3', '2 0-1', '4 0-3', '2 ', '']
+  expect([...processesPerCoreByNode([0, 1, 0, 1, 1], texts)]).toEqual([
+    [0, 0.5],
+    [1, 1.5],
+  ])
 })
