@@ -16,8 +16,6 @@ export interface ExchangeOwner {
   failed(exchange: SlotExchange, error: unknown): void
 }
 
-const stepSpan = 2 ** 31
-
 /** A receive of the algorithm. */
 interface Waiting {
   readonly take: Take
@@ -119,7 +117,7 @@ export class SlotExchange implements Exchange {
     // An offer made now would never be withdrawn, and those who wait for the release of buffers would wait for it.
     if (this.#failed !== undefined) return
     if (peer === this.me) {
-      this.#deliver(peer, peer * stepSpan + step, copyOf(payload), true)
+      this.#deliver(peer, this.#key(peer, step), copyOf(payload), true)
       return
     }
     const process = this.#state.processes.processes.at(peer)
@@ -145,7 +143,7 @@ export class SlotExchange implements Exchange {
 
   receive(peer: number, step: number): Promise<Uint8Array> {
     if (this.#failed !== undefined) return Promise.reject(this.#failed)
-    const key = peer * stepSpan + step
+    const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message instanceof Uint8Array) {
       this.#consumed(peer, message.byteLength)
@@ -161,7 +159,7 @@ export class SlotExchange implements Exchange {
 
   take(peer: number, step: number, take: Take): void {
     if (this.#failed !== undefined) return
-    const key = peer * stepSpan + step
+    const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message === undefined) append(this.#waiting, key, { take, room: undefined, reject: undefined })
     else if (message instanceof OfferedMessage)
@@ -174,7 +172,7 @@ export class SlotExchange implements Exchange {
 
   takeInto(peer: number, step: number, room: Room, landed: () => void): void {
     if (this.#failed !== undefined) return
-    const key = peer * stepSpan + step
+    const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
     if (message === undefined) append(this.#waiting, key, { take: landed, room, reject: undefined })
     else if (message instanceof OfferedMessage)
@@ -196,7 +194,7 @@ export class SlotExchange implements Exchange {
 
   /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
-    const key = peer * stepSpan + header[collectiveWord.step]!
+    const key = this.#key(peer, header[collectiveWord.step]!)
     const total = totalOf(header)
     if (header[headerWord.kind] === frameKind.collectiveOffer) {
       this.#offerArrived(peer, key, total, header[collectiveWord.offset]!)
@@ -258,12 +256,17 @@ export class SlotExchange implements Exchange {
   /** Process indices that receives wait for, in any order. */
   awaited(): number[] {
     const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
-    return [...Array.from(this.#waiting.keys(), (key) => Math.floor(key / stepSpan)), ...fetching]
+    return [...Array.from(this.#waiting.keys(), (key) => key % this.count), ...fetching]
   }
 
   /** Process indices that have not taken what this process offered, in any order. */
   offeredTo(): number[] {
     return this.#offers?.receivers ?? []
+  }
+
+  /** What waits or has arrived for (peer, step). Of the first steps it is a small integer, which maps find fastest. */
+  #key(peer: number, step: number): number {
+    return step * this.count + peer
   }
 
   #offerArrived(peer: number, key: number, total: number, transferId: number): void {
@@ -341,6 +344,6 @@ export class SlotExchange implements Exchange {
     const { runtime, transfers } = this.#state
     if (runtime.ended !== undefined) return
     if (message instanceof OfferedMessage) message.decline(transfers)
-    else this.#consumed(Math.floor(key / stepSpan), message.byteLength)
+    else this.#consumed(key % this.count, message.byteLength)
   }
 }
