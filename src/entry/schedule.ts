@@ -46,7 +46,7 @@ export {
   type Reductions,
   type Specification,
 } from '../schedule/specification.js'
-export { treeAssociation } from '../schedule/terms/association.js'
+export { type TreeOptions, treeAssociation } from '../schedule/terms/tree-association.js'
 export { type VerifyOptions, verify, verifySlice } from '../schedule/verify/verify.js'
 export {
   type Verification,

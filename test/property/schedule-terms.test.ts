@@ -5,6 +5,7 @@ import { scheduleOf } from '../../src/collective/schedule-of.js'
 import type { Schedule } from '../../src/schedule/ir.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import type { ViolationCode } from '../../src/schedule/verify/violations.js'
+import { randomReduction } from '../support/random-collectives.js'
 import {
   chainScan,
   disseminationBarrier,
@@ -33,6 +34,13 @@ const made: readonly ((choose: Choose) => Schedule)[] = [
   (choose) => disseminationBarrier(1 + choose(9)),
   (choose) => flatReduce(1 + choose(6), choose(2) === 0),
   (choose) => halvingReduceScatter(2 ** choose(4)),
+  (choose) =>
+    randomReduction({
+      ranks: 1 + choose(7),
+      segments: 1 + choose(2),
+      seed: choose(2 ** 30),
+      everywhere: choose(2) === 0,
+    }),
   ...Array(6).fill(ofAlgorithm),
 ]
 

@@ -2,7 +2,7 @@ import type { Algorithm, Shape } from '../../src/collective/algorithm.js'
 import { scheduleOf } from '../../src/collective/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
-import { treeAssociation } from '../../src/schedule/terms/association.js'
+import { treeAssociation } from '../../src/schedule/terms/tree-association.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { interpretSchedule } from './schedule-interpreter.js'
 
@@ -43,8 +43,7 @@ export function faultsOf(algorithm: Algorithm, shape: Shape): readonly string[] 
     found.push(`claims ${order}`)
   if (order === 'tree') {
     if (!followsTree(schedule, shape, values)) found.push('claims the tree')
-    const isTotal = !algorithm.collective.endsWith('scan')
-    if (isTotal && association !== treeAssociation(shape.ranks, shape.firstRank))
+    if (association !== treeAssociation(shape.ranks, { ...shape, collective: algorithm.collective }))
       found.push('has no tree for verify')
   }
   if (!isAligned(schedule)) found.push('has a message in different phases at its ends')

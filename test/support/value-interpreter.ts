@@ -75,7 +75,7 @@ class Rank {
     return Array.from({ length: this.#slots }, (_, slot) => this.#holds.get(this.#own + slot) ?? null)
   }
 
-  /** Executes the next phase if all its messages have been sent. */
+  /** Starts the sends of the next phase, or executes the rest of it if all its messages have been sent; else false. */
   advance(): boolean {
     if (this.isDone) return false
     const phase = this.#schedule.opPhase[this.#next]
@@ -85,8 +85,11 @@ class Rank {
     const of = (...kinds: number[]): number[] =>
       operations.filter((op) => kinds.includes(this.#schedule.opKind[op]))
 
-    if (!this.#hasSent) for (const op of of(send)) this.#send(op)
-    this.#hasSent = true
+    if (!this.#hasSent) {
+      for (const op of of(send)) this.#send(op)
+      this.#hasSent = true
+      return true
+    }
     const needed = new Map<string, number>()
     for (const op of of(receive)) {
       const stream = this.#streamOf(op)

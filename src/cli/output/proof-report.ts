@@ -1,5 +1,5 @@
 import type { Schedule } from '../../schedule/ir.js'
-import { treeAssociation } from '../../schedule/terms/association.js'
+import { treeAssociation } from '../../schedule/terms/tree-association.js'
 import type { Verification } from '../../schedule/verify/violations.js'
 
 /** What verification proves of the reductions of a schedule, as rows of a table; none without reductions. */
@@ -7,10 +7,10 @@ export function reductionRows(
   { specification }: Schedule,
   { association, isOrdered, ok }: Verification,
 ): readonly (readonly [label: string, value: string | null])[] {
-  const { ranks, reductions } = specification
+  const { ranks, collective, reductions } = specification
   if (!ok || reductions.first.length === 0) return []
   if (reductions.isIdempotent) return [['contributors', 'all, each at least once']]
-  const tree = association === treeAssociation(ranks) ? ", that of order: 'tree'" : ''
+  const tree = association === treeAssociation(ranks, { collective }) ? ", that of order: 'tree'" : ''
   return [
     ['contributors', 'all, each once'],
     ['order', isOrdered ? 'by rank' : 'not by rank: for commutative operations only'],

@@ -1,11 +1,6 @@
-import { combinationHash, formatHash, leafHash } from './association.js'
+import { type Association, combined, formatHash, hashOfAll, leaf } from './association.js'
 import type { ReductionCheck } from './reduction-check.js'
 import type { TermTable } from './term-table.js'
-
-interface Association {
-  readonly low: number
-  readonly high: number
-}
 
 /** How the reductions of the slots of a schedule are associated, by the ranks that they are over. */
 export class AssociationList {
@@ -36,14 +31,7 @@ export class AssociationList {
    * null if there are none, or if two over the same ranks differ.
    */
   hash(): string | null {
-    if (!this.#isOne || this.#known.size === 0) return null
-    const all = [...this.#known.values()].sort((a, b) => a.high - b.high || a.low - b.low)
-    let { low, high } = all[0]
-    for (const other of all.slice(1)) {
-      low = combinationHash(low, other.low, 0)
-      high = combinationHash(high, other.high, 1)
-    }
-    return formatHash(low, high)
+    return this.#isOne ? hashOfAll(this.#known.values()) : null
   }
 
   /** Equal for reductions of any part over the same ranks in the same order. */
@@ -52,13 +40,11 @@ export class AssociationList {
     if (span > 0) return this.#check.firstOf(reduction) * (this.#ranks + 1) + span
     let demand = this.#demands.get(reduction)
     if (demand === undefined) {
-      let [low, high] = [0, 0]
+      let sequence: Association = { low: 0, high: 0 }
       this.#check.forEachBlock(reduction, (block) => {
-        const origin = this.#terms.parts.originOf(block)
-        low = combinationHash(low, leafHash(origin, 0), 0)
-        high = combinationHash(high, leafHash(origin, 1), 1)
+        sequence = combined(sequence, leaf(this.#terms.parts.originOf(block)))
       })
-      demand = formatHash(low, high)
+      demand = formatHash(sequence)
       this.#demands.set(reduction, demand)
     }
     return demand

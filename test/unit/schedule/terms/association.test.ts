@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { specificationOf } from '../../../../src/collective/specification-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import type { Schedule } from '../../../../src/schedule/ir.js'
-import { treeAssociation } from '../../../../src/schedule/terms/association.js'
+import { treeAssociation } from '../../../../src/schedule/terms/tree-association.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import {
   chainScan,
@@ -57,10 +57,10 @@ describe('treeAssociation', () => {
       [0, 100],
     ]) {
       const firstRank = Int32Array.of(...firsts, 128)
-      expect(associationOf(treeReduce(firsts))).toBe(treeAssociation(firsts.length, firstRank))
+      expect(associationOf(treeReduce(firsts))).toBe(treeAssociation(firsts.length, { firstRank }))
     }
-    expect(treeAssociation(4, Int32Array.of(0, 4, 8, 12, 16))).toBe(treeAssociation(4))
-    expect(treeAssociation(4, Int32Array.of(0, 1, 2, 9, 11))).not.toBe(treeAssociation(4))
+    expect(treeAssociation(4, { firstRank: Int32Array.of(0, 4, 8, 12, 16) })).toBe(treeAssociation(4))
+    expect(treeAssociation(4, { firstRank: Int32Array.of(0, 1, 2, 9, 11) })).not.toBe(treeAssociation(4))
   })
 })
 
