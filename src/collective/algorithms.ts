@@ -20,7 +20,7 @@ import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
 import { bcastLinear } from './bcast-linear.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
-import { exscanLinear } from './exscan-linear.js'
+import { exscanChain } from './exscan-chain.js'
 import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
 import { exscanTree } from './exscan-tree.js'
 import { gatherBinomial } from './gather-binomial.js'
@@ -32,7 +32,7 @@ import { reduceScatterRecursiveHalving } from './reduce-scatter-recursive-halvin
 import { reduceScatterRing } from './reduce-scatter-ring.js'
 import { reduceScatterTree } from './reduce-scatter-tree.js'
 import { reduceTree } from './reduce-tree.js'
-import { scanLinear } from './scan-linear.js'
+import { scanChain } from './scan-chain.js'
 import { scanRecursiveDoubling } from './scan-recursive-doubling.js'
 import { scanTree } from './scan-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
@@ -70,10 +70,10 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   reduceScatterRecursiveHalving,
   reduceScatterPairwise,
   reduceScatterRing,
-  scanLinear,
+  scanChain,
   scanRecursiveDoubling,
   scanTree,
-  exscanLinear,
+  exscanChain,
   exscanRecursiveDoubling,
   exscanTree,
 ])

@@ -129,9 +129,9 @@ describe('algorithmOf', () => {
         "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-chain, bcast-scatter-allgather, got 'bcast-binary'",
       ),
     )
-    expect(() => algorithmOf('scan-linear', 'exscan')).toThrowError(
+    expect(() => algorithmOf('scan-chain', 'exscan')).toThrowError(
       refusal(
-        "expected an algorithm of exscan among exscan-linear, exscan-recursive-doubling, exscan-tree, got 'scan-linear'",
+        "expected an algorithm of exscan among exscan-chain, exscan-recursive-doubling, exscan-tree, got 'scan-chain'",
       ),
     )
     expect(() => algorithmOf('x')).toThrowError(/^expected an algorithm among barrier-linear, /)

@@ -8,8 +8,8 @@ import { combineReceived } from './values.js'
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
  */
-export const scanLinear: Algorithm = {
-  id: 'scan-linear',
+export const scanChain: Algorithm = {
+  id: 'scan-chain',
   collective: 'scan',
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {

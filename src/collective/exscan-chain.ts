@@ -7,8 +7,8 @@ import type { Algorithm } from './algorithm.js'
  *
  * @see Pjesivac-Grbovic 2007 §4.1, table 4.11 (linear)
  */
-export const exscanLinear: Algorithm = {
-  id: 'exscan-linear',
+export const exscanChain: Algorithm = {
+  id: 'exscan-chain',
   collective: 'exscan',
   order: () => 'ranks',
   emit({ ranks, segments = 1 }, rank, operations) {
