@@ -2,10 +2,11 @@ import { Worker } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { fabricConformance } from '../../src/fabric/conformance/fabric-conformance.js'
 import { threads } from '../../src/fabric/threads/threads.js'
+import { compiled } from '../support/compiled.js'
 import type { CaseAnswer, CaseRequest } from '../support/threads-case.js'
 import { connectionsOfCase } from '../support/threads-sessions.js'
 
-const entry = new URL('../support/threads-case-worker.mjs', import.meta.url)
+const entry = compiled('threads-case.ts')
 
 /** The next message of a worker. */
 function answerOf(worker: Worker): Promise<CaseAnswer> {

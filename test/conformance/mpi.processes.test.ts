@@ -23,8 +23,10 @@ describeMpi('fabric mpi passes fabricConformance and collectiveConformance', (mp
 })
 
 describeMpi('communicators compared with those of the MPI library', (mpi) => {
-  it('have the same members, ranks and data for 510 random splits, grids and graphs', async () => {
-    const { code, stdout, stderr } = await runJob(mpi, 4, program('mpi-against.ts', '1', '510'))
-    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '510 cases agree\n', stderr: '' })
+  // Blocking calls of MPICH spin, which takes four processes on two cores eight times as long.
+  const count = mpi.name === 'MPICH' ? 128 : 512
+  it(`have the same members, ranks and data for ${count} random splits, grids and graphs`, async () => {
+    const { code, stdout, stderr } = await runJob(mpi, 4, program('mpi-against.ts', '1', String(count)))
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${count} cases agree\n`, stderr: '' })
   })
 })

@@ -7,7 +7,7 @@ describe.each([
   { ranks: 1, fabric: threads({ processes: 1 }) },
   { ranks: 7, fabric: threads({ processes: 2 }) },
   { ranks: 4, fabric: threads({ processes: 4, ringBytes: 4096 }) },
-  { ranks: 16, fabric: threads({ ranksPerProcess: [1, 0, 12, 3] }) },
+  { ranks: 8, fabric: threads({ ranksPerProcess: [1, 0, 5, 2] }) },
 ])('a world of $ranks ranks on $fabric.processes threads', ({ ranks, fabric }) => {
   const expected = { kind: 'threads', processes: fabric.processes, places: 'threads' } as const
   const options = { ranks, expected, seed: ranks, sharedWorlds: true }

@@ -1,15 +1,7 @@
 import { expect, it } from 'vitest'
 import { seededRandom } from '../../src/base/random.js'
-import {
-  compiled,
-  describeMpi,
-  gone,
-  processesOf,
-  program,
-  rankweave,
-  runJob,
-  startJob,
-} from '../support/mpi.js'
+import { compiled } from '../support/compiled.js'
+import { describeMpi, gone, processesOf, program, rankweave, runJob, startJob } from '../support/mpi.js'
 
 const kills = 20
 
@@ -41,7 +33,7 @@ async function someProcesses(marker: string): Promise<number[]> {
 }
 
 describeMpi('soak: what MPI itself does', (mpi) => {
-  it.each([2, 3, 5])('600 more random splits, grids and graphs on %i processes', async (processes) => {
+  it.each([2, 3, 4, 5])('600 more random splits, grids and graphs on %i processes', async (processes) => {
     const { code, stdout, stderr } = await runJob(mpi, processes, program('mpi-against.ts', '1000', '600'))
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: '600 cases agree\n', stderr: '' })
   })

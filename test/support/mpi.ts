@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
 import { describe, inject } from 'vitest'
+import { compiled } from './compiled.js'
 import { launchers } from './find-mpi.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -107,32 +107,6 @@ export function startJob(
 /** Runs a job to its end. */
 export function runJob(...job: Parameters<typeof startJob>): Promise<Ended> {
   return startJob(...job).ended
-}
-
-const compiledPrograms = new Map<string, string>()
-
-/**
- * Path of a TypeScript program of `test/support`, compiled: a compiler in every process of every job would take longer than
- * the job. It imports the library as it was built, and finds files relative to a folder of `test`.
- */
-export function compiled(name: string): string {
-  let outfile = compiledPrograms.get(name)
-  if (outfile === undefined) {
-    outfile = `${root}test/.compiled/${name.replace(/\.ts$/, '.mjs')}`
-    buildSync({
-      entryPoints: [`${root}test/support/${name}`],
-      outfile,
-      bundle: true,
-      packages: 'external',
-      // Not from source, as tsconfig.json has it.
-      tsconfigRaw: {},
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-    })
-    compiledPrograms.set(name, outfile)
-  }
-  return outfile
 }
 
 /** Arguments of `node` for a TypeScript program of `test/support`, compiled. */

@@ -1,16 +1,8 @@
 import { run } from 'rankweave'
 import { expect, it } from 'vitest'
+import { compiled } from '../../support/compiled.js'
 import { matrixNames } from '../../support/matrices.js'
-import {
-  compiled,
-  describeMpi,
-  gone,
-  type Job,
-  processesOf,
-  rankweave,
-  runJob,
-  startJob,
-} from '../../support/mpi.js'
+import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
 import programs, { plain } from '../../support/mpi-programs.js'
 
 const ends = (how: string) =>
@@ -18,8 +10,9 @@ const ends = (how: string) =>
 
 const times = (text: string, part: string) => text.split(part).length - 1
 
+// Jobs wait for their launcher most of the time, so these run at the same time.
 describeMpi('how a job ends', (mpi) => {
-  it.each([
+  it.concurrent.each([
     { how: 'throw', said: 'Error: thrown on purpose', code: 3 },
     { how: 'uncaught', said: 'nobody catches this', code: 3 },
     { how: 'deadlock', said: 'ERR_DEADLOCK: deadlock: 4 ranks are blocked', code: 3 },
@@ -31,7 +24,7 @@ describeMpi('how a job ends', (mpi) => {
     expect(ended.code).toBe(code)
   })
 
-  it('a signal to one process, and kill -9', async () => {
+  it.concurrent('a signal to one process, and kill -9', async () => {
     const marker = `job-${process.pid}-${mpi.name}`
     const start = async (): Promise<readonly [Job, number[]]> => {
       const job = startJob(mpi, 2, [...ends('traffic'), marker])
@@ -43,6 +36,7 @@ describeMpi('how a job ends', (mpi) => {
     const ended = await interrupted.ended
     expect(times(ended.stderr, 'the world was interrupted by SIGTERM'), ended.stderr).toBe(1)
     expect(ended.code).not.toBe(0)
+    await gone(marker)
     const [killed, pids] = await start()
     expect(pids).toHaveLength(2)
     process.kill(pids[1]!, 'SIGKILL')
@@ -59,7 +53,7 @@ describeMpi('a signal for the whole job', (mpi) => {
     return job
   }
 
-  it.each(['SIGINT', 'SIGTERM'] as const)(
+  it.concurrent.each(['SIGINT', 'SIGTERM'] as const)(
     '%s to the launcher is reported and leaves no process behind',
     async (name) => {
       const marker = `job-${process.pid}-${mpi.name}-${name}`
@@ -74,7 +68,7 @@ describeMpi('a signal for the whole job', (mpi) => {
     },
   )
 
-  it('Ctrl-C, which a terminal sends to every process, leaves none behind', async () => {
+  it.concurrent('Ctrl-C, which a terminal sends to every process, leaves none behind', async () => {
     const marker = `job-${process.pid}-${mpi.name}-terminal`
     const job = await traffic(marker)
     process.kill(-job.pid, 'SIGINT')
@@ -83,12 +77,19 @@ describeMpi('a signal for the whole job', (mpi) => {
   })
 })
 
+const ranks = 12
+let local: ReturnType<typeof run<Awaited<ReturnType<typeof programs>>>> | undefined
+/** What every layout must give, computed once. */
+const onLocal = () => {
+  local ??= run(programs, { ranks })
+  return local
+}
+
 describeMpi('programs on mpi', (mpi) => {
   it.for([1, 2, 4])(
     'the examples and all matrices on %i processes give the same bits as local',
     async (processes) => {
-      const ranks = 12
-      const expected = await run(programs, { ranks })
+      const expected = await onLocal()
       const args = rankweave(
         'run',
         'test/support/mpi-programs.ts',
