@@ -2,9 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/schedule-of.js'
-import type { Schedule } from '../../src/schedule/ir.js'
-import { verify } from '../../src/schedule/verify/verify.js'
+import { opKind, type Schedule } from '../../src/schedule/ir.js'
+import { verify, verifySlice } from '../../src/schedule/verify/verify.js'
 import type { ViolationCode } from '../../src/schedule/verify/violations.js'
+import { operationsOf, withOperations } from '../support/operation-list.js'
 import { randomReduction } from '../support/random-collectives.js'
 import {
   chainScan,
@@ -93,6 +94,31 @@ describe('verify and an interpreter that follows values agree', () => {
     expect(altered).toBeGreaterThan(harmless)
     expect(harmless).toBeGreaterThan(10)
   })
+})
+
+test('every slice of a schedule verifies as far as it goes', () => {
+  fc.assert(
+    fc.property(schedules, ({ schedule, choose }) => {
+      const all = Array.from({ length: schedule.specification.ranks }, (_, rank) => rank)
+      const ranks = Int32Array.from(all.filter(() => choose(2) === 0))
+      const isWhole = ranks.length === all.length
+      const only = operationsOf(schedule).filter(({ rank }) => ranks.includes(rank))
+      const slice = { schedule: withOperations(schedule, only), ranks, topologyHash: null }
+      const { violations, unproven, isOrdered, association } = verifySlice(slice)
+      expect(violations).toEqual([])
+      expect(unproven.length === 0).toBe(isWhole)
+      if (isWhole) expect(verifySlice(slice)).toEqual(verify(schedule))
+      else expect(association).toBeNull()
+      if (isOrdered && ranks.length > 0) {
+        const received = only.some(
+          ({ kind, peer, entries }) =>
+            kind === opKind.receive && !ranks.includes(peer) && entries.some(({ block }) => block < 0),
+        )
+        expect(received).toBe(false)
+      }
+    }),
+    { numRuns: cases(100) },
+  )
 })
 
 test('verify neither throws nor accepts what does not work when one number of any array is changed', () => {

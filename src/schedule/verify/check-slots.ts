@@ -8,12 +8,10 @@ import type { Contents } from './follow-terms.js'
 import type { ViolationList } from './violations.js'
 
 export interface SlotProof {
-  /** Whether every reduction combines its contributors in the demanded order, each once. */
+  /** Whether every known reduction combines its contributors in the demanded order, each once. */
   readonly isOrdered: boolean
   /** {@link Verification.association} if no violation is found. */
   readonly association: string | null
-  /** Slots with partial results of unknown contributors. */
-  readonly unknown: number
 }
 
 /**
@@ -34,7 +32,6 @@ export function checkSlots(
   const check = new ReductionCheck(specification, terms)
   const associations = new AssociationList(terms, check, specification.ranks)
   let isOrdered = true
-  let unknown = 0
   for (const rank of ranks) {
     const firstSlot = places.start[rank] + ownStart[rank + 1] - ownStart[rank]
     const slots = slotStart[rank + 1] - slotStart[rank]
@@ -50,7 +47,6 @@ export function checkSlots(
           () => `slot ${slot} of rank ${rank} never gets ${describeDemand(demanded)}`,
         )
       } else if (terms.isUnknown(held)) {
-        unknown++
         const part = demanded >= 0 ? terms.parts.partOf(demanded) : check.partOf(~demanded)
         if (terms.partOf(held) !== part) wrong(rank, slot, demanded, held)
       } else if (demanded >= 0) wrong(rank, slot, demanded, held)
@@ -71,7 +67,7 @@ export function checkSlots(
       })
     }
   }
-  return { isOrdered: isOrdered && unknown === 0, association: associations.hash(), unknown }
+  return { isOrdered, association: associations.hash() }
 
   function describeDemand(demanded: number): string {
     return demanded >= 0 ? `block ${demanded}` : describeReduction(terms, check, ~demanded)

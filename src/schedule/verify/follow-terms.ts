@@ -9,7 +9,7 @@ import type { ViolationList } from './violations.js'
 export interface Contents {
   readonly places: Places
   readonly terms: TermTable
-  /** Partial results received in messages without a known sender. */
+  /** Partial results received in messages that are not known: of which another check finds fault, or whose sender is absent. */
   readonly unknownReceived: number
 }
 

@@ -75,8 +75,8 @@ export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): 
   if (slice.topologyHash !== null) {
     unproven.push(`the topology: its hash ${slice.topologyHash} is over the lists of all ranks`)
   }
-  if (unknown > 0) unproven.push(`${unknown} slots with partial results of other ranks: what these combine`)
-  return found.verification({ isOrdered: proof.isOrdered, association: null, unproven })
+  if (unknown > 0) unproven.push(`${unknown} partial results from ranks outside the slice: what they combine`)
+  return found.verification({ isOrdered: proof.isOrdered && unknown === 0, unproven })
 }
 
 interface Proof {
@@ -84,7 +84,7 @@ interface Proof {
   readonly association: string | null
   /** Messages with ranks outside the slice. */
   readonly skipped: number
-  /** Slots with partial results from there. */
+  /** Partial results from there. */
   readonly unknown: number
 }
 
@@ -105,7 +105,7 @@ function prove(
   const order = checkProgress(schedule, rows, partner, found)
   const contents = followTerms(schedule, rows, order, partner, found)
   const slots = checkSlots(schedule, contents, present ?? upTo(ranks), ordered, found)
-  return { ...slots, skipped }
+  return { ...slots, skipped, unknown: contents.unknownReceived }
 }
 
 function topologyDifference(schedule: Schedule, expected: ProcessTopology | null): string | null {
