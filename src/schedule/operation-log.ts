@@ -37,8 +37,9 @@ export class OperationLog {
   readonly #blocks = new GrowingInt32Array(4096)
   readonly #froms = new GrowingInt32Array(4096)
   readonly #tos = new GrowingInt32Array(4096)
-  /** Empty until the first combination; then one per entry. */
+  /** Empty until a combination is opened; then one per entry. */
   readonly #rights = new GrowingInt32Array(16)
+  #hasCombinations = false
   #isSorted = true
   #lastRank = -1
   #lastPhase = -1
@@ -66,19 +67,27 @@ export class OperationLog {
     this.#peers.push(peer)
     this.#tags.push(tag)
     this.#entryStarts.push(this.#blocks.length)
+    if (kind === opKind.combine) this.#hasCombinations = true
   }
 
   /** Adds an entry to the operation opened last. */
   add(block: number, from: number, to: number, right = -1): void {
-    if (right >= 0) while (this.#rights.length < this.#blocks.length) this.#rights.push(-1)
-    if (right >= 0 || this.#rights.length > 0) this.#rights.push(right)
+    if (this.#hasCombinations) {
+      this.#padRights()
+      this.#rights.push(right)
+    }
     this.#blocks.push(block)
     this.#froms.push(from)
     this.#tos.push(to)
   }
 
+  #padRights(): void {
+    while (this.#rights.length < this.#blocks.length) this.#rights.push(-1)
+  }
+
   /** Ends the log. */
   operations(): Operations {
+    if (this.#hasCombinations) this.#padRights()
     this.#entryStarts.push(this.#blocks.length)
     const ranks = this.#rankOf.view()
     const opStart = new Int32Array(this.#ranks + 1)
@@ -105,7 +114,7 @@ export class OperationLog {
   #inOrder(opStart: Int32Array) {
     const order = this.#order(opStart)
     const starts = this.#entryStarts.view()
-    const hasCombinations = this.#rights.length > 0
+    const hasCombinations = this.#hasCombinations
     const entries = this.#blocks.length
     const columns = {
       opPhase: new Int32Array(order.length),

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { RankweaveError } from '../../../../src/errors.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
 import { builderFor, friendsSchedule } from '../fixtures.js'
 import { allreduceOfThree, multigraph } from './schedules.js'
 
@@ -461,4 +462,13 @@ describe('parseSchedule rejects in version 2', () => {
     ]
     expectRefusal(text, 2, 'own: expected every block at some rank, got none with block 2')
   })
+})
+
+test('a combination of nothing reads as one, whatever the other operations hold', () => {
+  const lines = [...formatSchedule(friendsSchedule())]
+  const nothing = '{"combine":[],"left":[],"right":[],"write":[]}'
+  const changed = lines.with(7, lines[7].replace(/\}\]\}$/, `,"local":[${nothing}]}]}`))
+  const schedule = parseSchedule(changed)
+  expect([...formatSchedule(schedule)]).toEqual(changed)
+  expect(verify(schedule)).toMatchObject({ ok: true })
 })
