@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
+import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../src/collective/schedule-of.js'
+import { opKind, type Schedule } from '../../../src/schedule/ir.js'
+import { countMessages } from '../../../src/schedule/walk.js'
+import { shapesOf } from '../../support/algorithm-checks.js'
+
+// The table of docs/collective-algorithms.md is true: what it says of an algorithm, counted in its schedules.
+
+const page = readFileSync(new URL('../../../docs/collective-algorithms.md', import.meta.url), 'utf8')
+const rows = Array.from(page.matchAll(/^\| `([\w-]+)` \|(.*)\|$/gm), ([, id, cells]) => {
+  const [phases, messages, sent, combines] = cells!.split('|').map((cell) => cell.trim())
+  return { id: id!, phases: phases!, messages: messages!, sent: sent!, combines: combines! }
+})
+
+const core = (ranks: number): number => 2 ** Math.floor(Math.log2(ranks))
+
+/** The value of a formula such as `2 P(P - 1)`. */
+function evaluated(formula: string, ranks: number): number {
+  const values: Record<string, number> = {
+    P: ranks,
+    L: Math.ceil(Math.log2(ranks)),
+    C: core(ranks),
+    'lg C': Math.log2(core(ranks)),
+  }
+  const tokens = (formula.match(/lg C|[PLC]|\d+|[-+/^()]/g) ?? []).map((token) =>
+    token === '^' ? '**' : `${values[token] ?? token}`,
+  )
+  const product = tokens.map((token, i) => {
+    const isFactor = i > 0 && /[\d)]$/.test(tokens[i - 1]!) && /^[\d(]/.test(token)
+    return `${isFactor ? '*' : ''}${token}`
+  })
+  return Number(new Function(`return ${product.join('')}`)())
+}
+
+/** What the rank that sends most sends, in units of the data that the shape cuts into parts. */
+function mostSent({ specification, opStart, opKind: kinds, entryStart }: Schedule): number {
+  const { collective, partStart, ranks } = specification
+  const isOfVectors = /^(bcast|reduce|allreduce|scan|exscan)$/.test(collective)
+  const partsPerUnit = isOfVectors ? partStart[1] : 1
+  let most = 0
+  for (let rank = 0; rank < ranks; rank++) {
+    let sent = 0
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
+      if (kinds[op] === opKind.send) sent += entryStart[op + 1] - entryStart[op]
+    }
+    most = Math.max(most, sent)
+  }
+  return most / partsPerUnit
+}
+
+test('the page lists every algorithm, in the order of the registry', () => {
+  expect(rows.map(({ id }) => id)).toEqual(algorithms.map(({ id }) => id))
+})
+
+describe.each(rows)('$id is as the page says', ({ id, phases, messages, sent, combines }) => {
+  const algorithm = algorithmOf(id)
+  const schedules = [2, 3, 5, 8, 12, 16].flatMap((ranks) =>
+    shapesOf(algorithm, ranks, 1)
+      .slice(0, 1)
+      .map((shape) => scheduleOf(algorithm, shape)),
+  )
+
+  test('phases and messages', () => {
+    for (const schedule of schedules) {
+      const { ranks } = schedule.specification
+      const isFolded = messages.includes('C') && core(ranks) !== ranks
+      expect([ranks, schedule.phases]).toEqual([ranks, evaluated(phases, ranks) + (isFolded ? 2 : 0)])
+      const expected = evaluated(messages, ranks) + (isFolded ? 2 * (ranks - core(ranks)) : 0)
+      const counted = countMessages(schedule).messages
+      if (messages.startsWith('below')) expect(counted).toBeLessThan(expected)
+      else if (messages.startsWith('about')) expect(Math.abs(counted - expected)).toBeLessThan(ranks)
+      else expect([ranks, counted]).toEqual([ranks, expected])
+    }
+  })
+
+  test('volume, for powers of two, and order', () => {
+    for (const schedule of schedules) {
+      const { ranks } = schedule.specification
+      if (core(ranks) === ranks && sent !== '') {
+        expect([ranks, mostSent(schedule)]).toEqual([ranks, evaluated(sent, ranks)])
+      }
+    }
+    const orders = new Set(schedules.map(({ specification: { ranks } }) => algorithm.order?.({ ranks })))
+    expect([...orders].filter((order) => order !== undefined).join(' or ')).toBe(combines)
+  })
+
+  test('segments: messages for each, a phase more for each', () => {
+    if (algorithm.collective === 'barrier') return
+    for (const [shape] of [2, 5, 8].map((ranks) => shapesOf(algorithm, ranks, 4))) {
+      if (shape === undefined) continue
+      const [one, four] = [scheduleOf(algorithm, { ...shape, segments: 1 }), scheduleOf(algorithm, shape)]
+      expect(four.phases).toBe(one.phases + 3)
+      expect(countMessages(four).messages).toBe(4 * countMessages(one).messages)
+    }
+  })
+})
