@@ -9,6 +9,7 @@ import { parseSchedule, parseScheduleSlice } from '../../src/schedule/file/reade
 import { sliceSchedule } from '../../src/schedule/file/slice.js'
 import { partialResult, type Schedule } from '../../src/schedule/ir.js'
 import { collectives, type Specification } from '../../src/schedule/specification.js'
+import { verify } from '../../src/schedule/verify/verify.js'
 import { plans } from '../support/random-plans.js'
 import { cases } from '../support/soak.js'
 
@@ -69,7 +70,7 @@ describe('schedules of files are those that were written', () => {
   })
 })
 
-test('a file that is cut anywhere, or has one character changed, is read as another schedule or refused', () => {
+test('a file that is cut anywhere, or has one character changed, is verified as another schedule or refused', () => {
   fc.assert(
     fc.property(nonsense, fc.nat(), fc.nat(), fc.boolean(), (schedule, at, character, isCut) => {
       const text = [...formatSchedule(schedule)].join('\n')
@@ -86,7 +87,7 @@ test('a file that is cut anywhere, or has one character changed, is read as anot
 
 function outcomeOf(lines: readonly string[]): string {
   try {
-    parseSchedule(lines)
+    verify(parseSchedule(lines))
     return 'read'
   } catch (error) {
     if (error instanceof RankweaveError && error.code === 'ERR_SCHEDULE_FORMAT') return 'refused'

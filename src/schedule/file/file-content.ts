@@ -2,10 +2,12 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Schedule } from '../ir.js'
 import { OperationLog } from '../operation-log.js'
 import { neighborAllgatherSpecification, type Specification } from '../specification.js'
+import { limit } from './checked-values.js'
 import { blocksIn, type ScheduleFileHeader, type TopologyFacts, topologyFactsIn } from './header.js'
 import { type LineBounds, readRankLine } from './read-rank-line.js'
 import type { Reject } from './reject.js'
-import { joinRows, SpecificationRows } from './specification-rows.js'
+import { Rows } from './rows.js'
+import { SpecificationRows } from './specification-rows.js'
 
 /** What the lines of a schedule file hold, collected rank by rank in any order. */
 export class FileContent {
@@ -16,11 +18,14 @@ export class FileContent {
   readonly #staging: Int32Array
   /** By rank: 1 if its line may come, 2 if it has come. */
   readonly #state: Uint8Array
-  readonly #out: Int32Array[] = []
-  readonly #in: Int32Array[] = []
+  /** Neighbors; null without a topology. */
+  readonly #out: Rows | null
+  readonly #in: Rows | null
   /** Null where the specification follows from the topology. */
   readonly #specification: SpecificationRows | null
   #found = 0
+  /** Elements of lists of ranks, blocks and slots in all lines; they are counted with 32 bits. */
+  #listed = 0
 
   constructor(header: ScheduleFileHeader) {
     const { phases, ranks, slice, version } = header
@@ -33,6 +38,8 @@ export class FileContent {
     this.#state = new Uint8Array(ranks)
     if (slice === null) this.#state.fill(1)
     else for (const rank of slice) this.#state[rank] = 1
+    this.#out = hasTopology ? new Rows(ranks) : null
+    this.#in = hasTopology ? new Rows(ranks) : null
     this.#specification = hasTopology || version === 1 ? null : new SpecificationRows(header)
   }
 
@@ -42,13 +49,15 @@ export class FileContent {
     const { rank } = line
     if (this.#state[rank] === 2) reject('rank', 'each rank once', `rank ${rank} again`)
     if (this.#state[rank] === 0) reject('rank', 'a rank of the slice in the header', rank)
+    this.#listed += line.out.length + line.in.length + line.own.length + line.slots.length
+    if (this.#listed >= limit)
+      reject('the line', `fewer than ${limit} elements in the lists so far`, this.#listed)
     this.#state[rank] = 2
     this.#found++
     this.#staging[rank] = line.staging
     this.#specification?.add(rank, line.own, line.slots)
-    if (this.topologyFacts === null) return
-    this.#out[rank] = Int32Array.from(line.out)
-    this.#in[rank] = Int32Array.from(line.in)
+    this.#out?.set(rank, line.out)
+    this.#in?.set(rank, line.in)
   }
 
   /** Why the lines are not complete; null if they are. */
@@ -67,11 +76,11 @@ export class FileContent {
   }
 
   #topology(): ProcessTopology | null {
-    if (this.topologyFacts === null) return null
+    if (this.topologyFacts === null || this.#out === null || this.#in === null) return null
     const { cart, pairing } = this.topologyFacts
     const { ranks } = this.header
-    const [outStart, outRank] = joinRows(this.#out, ranks)
-    const [inStart, inRank] = joinRows(this.#in, ranks)
+    const [outStart, outRank] = this.#out.compressed()
+    const [inStart, inRank] = this.#in.compressed()
     return { ranks, outStart, outRank, outWeight: null, inStart, inRank, inWeight: null, pairing, cart }
   }
 

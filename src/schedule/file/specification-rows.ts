@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { Reductions, Specification } from '../specification.js'
 import { type HeaderVersion2, partStartOf } from './header.js'
+import { Rows } from './rows.js'
 
 /** Blocks `first`, `first + stride` and so on. */
 export type Run = readonly [first: number, count: number, stride: number]
@@ -11,8 +12,8 @@ export type SlotTerm = number | readonly Run[]
 /** The specification of a file, collected line by line in any order. Equal reductions of several slots become one. */
 export class SpecificationRows {
   readonly #header: HeaderVersion2
-  readonly #own: Int32Array[] = []
-  readonly #slots: Int32Array[] = []
+  readonly #own: Rows
+  readonly #slots: Rows
   readonly #numbers = new Map<string, number>()
   readonly #runStart = new GrowingInt32Array()
   /** Three numbers for each run. */
@@ -20,21 +21,24 @@ export class SpecificationRows {
 
   constructor(header: HeaderVersion2) {
     this.#header = header
+    this.#own = new Rows(header.ranks)
+    this.#slots = new Rows(header.ranks)
     this.#runStart.push(0)
   }
 
   add(rank: number, own: readonly number[], slots: readonly SlotTerm[]): void {
-    this.#own[rank] = Int32Array.from(own)
-    this.#slots[rank] = Int32Array.from(slots, (term) =>
-      typeof term === 'number' ? term : ~this.#numberOf(term),
+    this.#own.set(rank, own)
+    this.#slots.set(
+      rank,
+      slots.map((term) => (typeof term === 'number' ? term : ~this.#numberOf(term))),
     )
   }
 
   /** Reductions are numbered by rank and slot, whatever the order of the lines. */
   build(): Specification {
     const { collective, idempotent, ranks } = this.#header
-    const [ownStart, ownBlock] = joinRows(this.#own, ranks)
-    const [slotStart, slotTerm] = joinRows(this.#slots, ranks)
+    const [ownStart, ownBlock] = this.#own.compressed()
+    const [slotStart, slotTerm] = this.#slots.compressed()
     const order: number[] = []
     const renumbered = new Int32Array(this.#numbers.size).fill(-1)
     for (let slot = 0; slot < slotTerm.length; slot++) {
@@ -75,16 +79,4 @@ export class SpecificationRows {
     }
     return { isIdempotent, runStart, first, count, stride }
   }
-}
-
-/** Rows of ranks in one array; a rank without a row has an empty one. */
-export function joinRows(
-  rows: readonly (ArrayLike<number> | undefined)[],
-  ranks: number,
-): [start: Int32Array, all: Int32Array] {
-  const start = new Int32Array(ranks + 1)
-  for (let rank = 0; rank < ranks; rank++) start[rank + 1] = start[rank] + (rows[rank]?.length ?? 0)
-  const all = new Int32Array(start[ranks])
-  for (let rank = 0; rank < ranks; rank++) all.set(rows[rank] ?? [], start[rank])
-  return [start, all]
 }
