@@ -88,7 +88,8 @@ export const rooms: readonly Room[] = [
   ]),
   room('comm/calls/collectives', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
-    ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions'],
+    ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
+    ...['schedule', 'collective'],
   ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),

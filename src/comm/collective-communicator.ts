@@ -2,9 +2,10 @@ import type { Gathered } from './calls/collectives/blocks/gathered.js'
 import * as collectives from './calls/collectives/collectives.js'
 import type {
   BlocksOptions,
-  IntoOptions,
+  MovementOptions,
   ReductionOptions,
   ScalarReductionOptions,
+  ValueOptions,
 } from './calls/collectives/plan/options.js'
 import type { FreshArray, SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'
@@ -13,7 +14,6 @@ import type { BigintOperation, ElementOperation, NumberOperation } from './datat
 import type { SendableValue } from './datatype/sendable.js'
 import type { StridedView } from './datatype/strided-view.js'
 import { MessageCommunicator } from './message-communicator.js'
-import type { WaitOptions } from './process/wait-options.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */
 type Elements<T extends TypedArray> = T | StridedView<T>
@@ -32,7 +32,7 @@ type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<Same
  */
 export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** Resolves when every rank has called it. @see MPI-4.1 §6.3 */
-  barrier(options?: WaitOptions): Promise<void> {
+  barrier(options?: ValueOptions): Promise<void> {
     return collectives.barrier(this, options)
   }
 
@@ -46,15 +46,15 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   bcast<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: T | null,
     root?: number,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<T | I>
   bcast<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: StridedView<T> | null,
     root?: number,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<StridedView<T> | I>
-  bcast<T>(data: (T & SendableValue) | null, root?: number, options?: WaitOptions): Promise<T>
-  bcast(data: unknown, root = 0, options?: IntoOptions): Promise<unknown> {
+  bcast<T>(data: (T & SendableValue) | null, root?: number, options?: ValueOptions): Promise<T>
+  bcast(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
     return collectives.bcast(this, data, root, options)
   }
 
@@ -68,21 +68,31 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
    * @throws ERR_OP for an operation that the type of `data` does not have, before anything is sent
    * @see MPI-4.1 §6.9
    */
-  reduce(data: number, op: NumberOperation, root?: number, options?: WaitOptions): Promise<number | null>
-  reduce(data: bigint, op: BigintOperation, root?: number, options?: WaitOptions): Promise<bigint | null>
+  reduce(
+    data: number,
+    op: NumberOperation,
+    root?: number,
+    options?: ScalarReductionOptions,
+  ): Promise<number | null>
+  reduce(
+    data: bigint,
+    op: BigintOperation,
+    root?: number,
+    options?: ScalarReductionOptions,
+  ): Promise<bigint | null>
   reduce<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
     root?: number,
-    options?: IntoOptions<I>,
+    options?: ReductionOptions<I>,
   ): Promise<I | null>
   reduce<T>(
     data: T & SendableValue,
     op: Operation<T>,
     root?: number,
-    options?: WaitOptions,
+    options?: ScalarReductionOptions,
   ): Promise<T | null>
-  reduce(data: unknown, op: unknown, root = 0, options?: IntoOptions): Promise<unknown> {
+  reduce(data: unknown, op: unknown, root = 0, options?: ReductionOptions): Promise<unknown> {
     return collectives.reduce(this, data, op, root, options)
   }
 
@@ -108,10 +118,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   gather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     root?: number,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<I | null>
-  gather<T>(data: T & SendableValue, root?: number, options?: WaitOptions): Promise<T[] | null>
-  gather(data: unknown, root = 0, options?: IntoOptions): Promise<unknown> {
+  gather<T>(data: T & SendableValue, root?: number, options?: ValueOptions): Promise<T[] | null>
+  gather(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
     return collectives.gather(this, data, root, options)
   }
 
@@ -128,10 +138,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   scatter<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T> | null,
     root?: number,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<I>
-  scatter<T>(data: readonly (T & SendableValue)[] | null, root?: number, options?: WaitOptions): Promise<T>
-  scatter(data: unknown, root = 0, options?: IntoOptions): Promise<unknown> {
+  scatter<T>(data: readonly (T & SendableValue)[] | null, root?: number, options?: ValueOptions): Promise<T>
+  scatter(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
     return collectives.scatter(this, data, root, options)
   }
 
@@ -140,7 +150,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T> | null,
     counts: ArrayLike<number> | null,
     root = 0,
-    options?: IntoOptions<I> & { readonly displs?: ArrayLike<number> },
+    options?: MovementOptions<I> & { readonly displs?: ArrayLike<number> },
   ): Promise<I> {
     return collectives.scatterv(this, data, counts, root, options) as Promise<I>
   }
@@ -148,10 +158,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** `gather` with the result on every rank. @see MPI-4.1 §6.7 */
   allgather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<I>
-  allgather<T>(data: T & SendableValue, options?: WaitOptions): Promise<T[]>
-  allgather(data: unknown, options?: IntoOptions): Promise<unknown> {
+  allgather<T>(data: T & SendableValue, options?: ValueOptions): Promise<T[]>
+  allgather(data: unknown, options?: MovementOptions): Promise<unknown> {
     return collectives.allgather(this, data, options)
   }
 
@@ -166,10 +176,10 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** Sends block j to rank j, where it is block `rank` of the result; all blocks have one length. @see MPI-4.1 §6.8 */
   alltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
-    options?: IntoOptions<I>,
+    options?: MovementOptions<I>,
   ): Promise<I>
-  alltoall<T>(data: readonly (T & SendableValue)[], options?: WaitOptions): Promise<T[]>
-  alltoall(data: unknown, options?: IntoOptions): Promise<unknown> {
+  alltoall<T>(data: readonly (T & SendableValue)[], options?: ValueOptions): Promise<T[]>
+  alltoall(data: unknown, options?: MovementOptions): Promise<unknown> {
     return collectives.alltoall(this, data, options)
   }
 
@@ -191,34 +201,34 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   reduceScatter<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
-    options?: IntoOptions<I> & { readonly counts?: ArrayLike<number> },
+    options?: ReductionOptions<I> & { readonly counts?: ArrayLike<number> },
   ): Promise<I> {
     return collectives.reduceScatter(this, data, op, options) as Promise<I>
   }
 
   /** Reduces over the ranks from 0 to this one. @see MPI-4.1 §6.11.1 */
-  scan(data: number, op: NumberOperation, options?: WaitOptions): Promise<number>
-  scan(data: bigint, op: BigintOperation, options?: WaitOptions): Promise<bigint>
+  scan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number>
+  scan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint>
   scan<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
-    options?: IntoOptions<I>,
+    options?: ReductionOptions<I>,
   ): Promise<I>
-  scan<T>(data: T & SendableValue, op: Operation<T>, options?: WaitOptions): Promise<T>
-  scan(data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+  scan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
+  scan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
     return collectives.scan(this, data, op, options)
   }
 
   /** Reduces over the ranks below this one; null on rank 0, where MPI leaves it undefined. @see MPI-4.1 §6.11.2 */
-  exscan(data: number, op: NumberOperation, options?: WaitOptions): Promise<number | null>
-  exscan(data: bigint, op: BigintOperation, options?: WaitOptions): Promise<bigint | null>
+  exscan(data: number, op: NumberOperation, options?: ScalarReductionOptions): Promise<number | null>
+  exscan(data: bigint, op: BigintOperation, options?: ScalarReductionOptions): Promise<bigint | null>
   exscan<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: Elements<T>,
     op: ArrayOperation<T>,
-    options?: IntoOptions<I>,
+    options?: ReductionOptions<I>,
   ): Promise<I | null>
-  exscan<T>(data: T & SendableValue, op: Operation<T>, options?: WaitOptions): Promise<T | null>
-  exscan(data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+  exscan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T | null>
+  exscan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
     return collectives.exscan(this, data, op, options)
   }
 }

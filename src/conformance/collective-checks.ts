@@ -160,7 +160,7 @@ export const collectives: readonly CollectiveCheck[] = [
         comm.exscan(leaf(comm.rank), 'sum'),
         comm.scan(mine, 'sum', { into: mine }),
       ])
-      const before = treePrefix(comm.size, comm.rank, leaf)
+      const before = treePrefix(comm.size, comm.rank, leaf, addFloats)
       const through = before === null ? leaf(comm.rank) : addFloats(before, leaf(comm.rank))
       same(inclusive, through, 'scan')
       same(exclusive, before, 'exscan')

@@ -22,12 +22,13 @@ export function tree<V>(ranks: readonly number[], leaf: (rank: number) => V, op:
 }
 
 /** The exclusive prefix of a rank: down the tree, each left half that is passed. */
-export function treePrefix(
+export function treePrefix<V>(
   size: number,
   rank: number,
-  leaf: (rank: number) => Float64Array,
-): Float64Array | null {
-  let before: Float64Array | null = null
+  leaf: (rank: number) => V,
+  op: (a: V, b: V) => V,
+): V | null {
+  let before: V | null = null
   let first = 0
   let ranks = Array.from({ length: size }, (_, i) => i)
   while (ranks.length > 1) {
@@ -36,8 +37,8 @@ export function treePrefix(
       ranks = ranks.slice(0, half)
       continue
     }
-    const left = tree(ranks.slice(0, half), leaf, addFloats)
-    before = before === null ? left : addFloats(before, left)
+    const left = tree(ranks.slice(0, half), leaf, op)
+    before = before === null ? left : op(before, left)
     ranks = ranks.slice(half)
     first += half
   }

@@ -17,8 +17,10 @@ export type { MethodOptions, OrderOptions } from '../comm/calls/collectives/plan
 export type {
   BlocksOptions,
   IntoOptions,
+  MovementOptions,
   ReductionOptions,
   ScalarReductionOptions,
+  ValueOptions,
 } from '../comm/calls/collectives/plan/options.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/context/describe.js'

@@ -47,7 +47,7 @@ describe('algorithms of collectives', () => {
         }
         await run(main, { ranks, fabric, ...limits })
       }),
-      { numRuns: cases(150), seed: 20261122 },
+      { numRuns: cases(150), seed: 20261123 },
     )
   })
 })

@@ -1,4 +1,6 @@
 import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
+import type { Algorithm } from '../../../collective/algorithm.js'
+import { RankweaveError } from '../../../errors.js'
 import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import type { CommContext } from '../../table/comm-context.js'
 import { type CollectiveCall, RankFailure } from '../collective-call.js'
@@ -9,6 +11,10 @@ import { deliverAll, deliverBlocks, type Layout } from './blocks/deliver.js'
 import { byRank, everyNth, ranksByProcess } from './blocks/placement.js'
 import { blockFor, blocksFor, type SendBlocks } from './blocks/send-blocks.js'
 import { landingOf } from './blocks/shared-landing.js'
+import type { CollectiveContext } from './plan/collective-context.js'
+import type { Method } from './plan/method.js'
+import { chooseMove, requireServed } from './plan/planned-move.js'
+import { alltoallEqual, alltoallVarying } from './planned-alltoall.js'
 
 export interface AlltoallContribution {
   readonly sendBlocks: SendBlocks
@@ -22,12 +28,18 @@ type Contributions = readonly AlltoallContribution[]
  * by one, each from its sender's array straight into its receiver's.
  */
 export function alltoallCall(
-  state: CommContext,
+  state: CollectiveContext,
   name: 'alltoall' | 'alltoallv',
   sendBlocks: SendBlocks,
+  method: Method | undefined,
 ): CollectiveCall<AlltoallContribution, unknown> {
   const { type } = sendBlocks
   const isEqual = name === 'alltoall' && type !== typeCode.value
+  const sizeBytes = sendBlocks.sizes[0]!
+  const isPlanned = isEqual || method?.algorithm !== undefined
+  const chosen = isPlanned ? chooseMove(state, 'alltoall', method, sizeBytes) : null
+  if (chosen !== null) requireServed(state, chosen.algorithm, chosen.segments)
+  if (chosen !== null && !isEqual) requireDirect(chosen.algorithm)
   const finish = (all: Contributions, blocksOf: (localIndex: number) => readonly Uint8Array[]) =>
     all.map(({ layout }, localIndex) => {
       const blocks = blocksOf(localIndex)
@@ -40,6 +52,7 @@ export function alltoallCall(
       name,
       type,
       ...(isEqual ? { count: sendBlocks.bytes.byteLength / elementSizeBytes(type) } : {}),
+      ...(method === undefined ? {} : { method: method.name }),
     },
     run(all, exchange) {
       if (exchange.count === 1) {
@@ -47,8 +60,13 @@ export function alltoallCall(
           all.map((from) => blockFor(from.sendBlocks, state.localRanks[localIndex]!)),
         )
       }
-      const sizeBytes = sendBlocks.sizes[0]!
-      if (!isEqual) alltoallLists(state, name === 'alltoallv' ? type : null, all, exchange)
+      if (chosen !== null && isEqual) {
+        alltoallEqual(state, chosen, all, sizeBytes, exchange, (blocksOf) =>
+          exchange.finish(finish(all, blocksOf)),
+        )
+      } else if (chosen !== null)
+        return alltoallVarying(state, chosen, all, exchange).then((blocksOf) => finish(all, blocksOf))
+      else if (!isEqual) alltoallLists(state, name === 'alltoallv' ? type : null, all, exchange)
       else if (isLong(exchange, sizeBytes)) exchangeLong(state, type, all, sizeBytes, exchange)
       else {
         exchangeShort(state, all, sizeBytes, exchange, (blocksOf) => exchange.finish(finish(all, blocksOf)))
@@ -137,4 +155,10 @@ function exchangeLong(
       }
     }
   }
+}
+
+/** @throws ERR_ALGORITHM for one that relays blocks, whose lengths only their two ends know */
+function requireDirect({ id }: Algorithm): void {
+  if (id !== 'alltoall-bruck') return
+  throw new RankweaveError('ERR_ALGORITHM', `${id}: it takes blocks of one length`)
 }

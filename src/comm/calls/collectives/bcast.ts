@@ -1,12 +1,18 @@
+import { algorithms } from '../../../collective/algorithms.js'
 import { typeCode } from '../../datatype/elements.js'
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
-import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
-import { copyOf, type Exchange } from '../exchange.js'
+import { copyOf, type Exchange, noBytes } from '../exchange.js'
 import { parentIn, sendToChildren } from '../exchange-patterns.js'
 import { type Block, deliver } from './blocks/deliver.js'
 import { localIndexOf } from './blocks/placement.js'
+import { joined } from './blocks/process-order.js'
 import { SharedLanding } from './blocks/shared-landing.js'
+import { decodeHead, encodeHead } from './plan/call-head.js'
+import type { CollectiveContext } from './plan/collective-context.js'
+import type { Method } from './plan/method.js'
+import { moveBlocks, unitLengths } from './plan/move-blocks.js'
+import { type Chosen, chooseMove, planMove, requireServed } from './plan/planned-move.js'
 
 type TypedBytes = Pick<Block, 'type' | 'bytes'>
 
@@ -19,31 +25,33 @@ export interface BcastContribution {
 
 type Contributions = readonly (BcastContribution | undefined)[]
 
-const step = { head: 0, payload: 1 } as const
-/** A head is the element type, which only the root knows, and whether the payload follows in a message of its own. */
-const headBytes = 8
+/** Step of the heads, before those of a plan. */
+const headStep = 0
+/** It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does. */
+const inlineBytes = 8
+const planned = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
 
 /**
- * A binomial tree of processes, from the root's. Large data go from the root's array into one of each process, whose other
- * ranks copy from it.
+ * Only the root knows type and size, so it sends a head down a binomial tree of processes: short data come with it, others
+ * by the algorithm that the head names, from the root's array into one of each process, whose other ranks copy from it.
+ *
+ * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
 export function bcastCall(
-  state: CommContext,
+  state: CollectiveContext,
   root: number,
+  method: Method | undefined,
 ): CollectiveCall<BcastContribution | undefined, unknown> {
+  const { algorithm } = method ?? {}
+  if (algorithm !== undefined) requireServed(state, algorithm, method?.segments ?? 1)
   return {
-    signature: { name: 'bcast', root },
+    signature: { name: 'bcast', root, ...(method === undefined ? {} : { method: method.name }) },
     unplaced: true,
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       if (rootIndex >= 0) {
-        const { data, block } = contributions[rootIndex]!
-        if (exchange.count > 1) sendFromRoot(exchange, block!)
-        return Array.from(state.localRanks, (_, localIndex) =>
-          localIndex === rootIndex
-            ? data
-            : deliver(state, block!.type, block!.bytes, contributions[localIndex]?.into),
-        )
+        sendFromRoot(state, contributions, rootIndex, method, exchange)
+        return undefined
       }
       const found = state.processOfRank(root)
       if (typeof found !== 'number')
@@ -53,42 +61,79 @@ export function bcastCall(
   }
 }
 
-function sendFromRoot(exchange: Exchange, { type, bytes }: TypedBytes): void {
-  const isInline = headBytes + bytes.byteLength <= exchange.eagerLimitBytes
-  const head = new Uint8Array(headBytes + (isInline ? bytes.byteLength : 0))
-  head[0] = type
-  head[1] = isInline ? 0 : 1
-  if (isInline) head.set(bytes, headBytes)
-  sendToChildren(exchange, exchange.me, head, step.head)
-  if (!isInline) sendToChildren(exchange, exchange.me, bytes, step.payload)
+function sendFromRoot(
+  state: CollectiveContext,
+  contributions: Contributions,
+  rootIndex: number,
+  method: Method | undefined,
+  exchange: Exchange,
+): void {
+  const { data, block } = contributions[rootIndex]!
+  const { type, bytes } = block!
+  const finish = () =>
+    exchange.finish(
+      Array.from(state.localRanks, (_, localIndex) =>
+        localIndex === rootIndex ? data : deliver(state, type, bytes, contributions[localIndex]?.into),
+      ),
+    )
+  if (exchange.count === 1) {
+    finish()
+    return
+  }
+  const { me } = exchange
+  const chosen = chooseBcast(state, method, bytes.byteLength, exchange)
+  if (chosen === null) {
+    const head = new Uint8Array(inlineBytes + bytes.byteLength)
+    head[0] = type
+    head.set(bytes, inlineBytes)
+    sendToChildren(exchange, me, head, headStep)
+    finish()
+    return
+  }
+  const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) })
+  sendToChildren(exchange, me, joined([planned, head]), headStep)
+  const plan = planMove(state, chosen, me)
+  moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
 }
 
+/** Null for data that come with the head. */
+function chooseBcast(
+  state: CollectiveContext,
+  method: Method | undefined,
+  sizeBytes: number,
+  { eagerLimitBytes }: Exchange,
+): Chosen | null {
+  const chosen = chooseMove(state, 'bcast', method, sizeBytes)
+  if (chosen !== null || inlineBytes + sizeBytes <= eagerLimitBytes) return chosen
+  return { algorithm: fallback, segments: 1 }
+}
+
+const fallback = algorithms.find(({ id }) => id === 'bcast-binomial')!
+
 function receive(
-  state: CommContext,
+  state: CollectiveContext,
   root: number,
   contributions: Contributions,
   exchange: Exchange,
 ): undefined {
   const parent = parentIn(exchange, root)
   const intos = Array.from(state.localRanks, (_, localIndex) => contributions[localIndex]?.into)
-  exchange.take(parent, step.head, (head, owned) => {
-    sendToChildren(exchange, root, head, step.head)
-    const type = head[0]!
+  exchange.take(parent, headStep, (head, owned) => {
+    sendToChildren(exchange, root, head, headStep)
     if (head[1] === 0) {
+      const type = head[0]!
       // A decoded value may be a view of its bytes.
-      const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(headBytes)
+      const bytes = (owned || type !== typeCode.value ? head : copyOf(head)).subarray(inlineBytes)
       exchange.finish(intos.map((into) => deliver(state, type, bytes, into)))
       return
     }
-    let landing: SharedLanding
-    const room = (sizeBytes: number) => {
-      landing = new SharedLanding(state, type, sizeBytes, intos)
-      return landing.bytes
-    }
-    exchange.takeInto(parent, step.payload, room, () => {
-      sendToChildren(exchange, root, landing.bytes, step.payload)
-      exchange.finish(landing.results())
-    })
+    const chosen = decodeHead(copyOf(head.subarray(inlineBytes)))
+    const sizeBytes = chosen.sizes[0]!
+    const plan = planMove(state, chosen, root)
+    const landing = new SharedLanding(state, chosen.type, sizeBytes, intos)
+    moveBlocks(plan, unitLengths(sizeBytes, plan.parts), [noBytes], landing.bytes, exchange, () =>
+      exchange.finish(landing.results()),
+    )
   })
   return undefined
 }

@@ -2,10 +2,9 @@ import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
 import { requireFixed, typeCode } from '../../datatype/elements.js'
 import { StridedView } from '../../datatype/strided-view.js'
-import type { WaitOptions } from '../../process/wait-options.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
-import { barrierCall } from './barrier.js'
+import { barrierCall, plannedBarrier } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
 import {
   blockOf,
@@ -20,10 +19,18 @@ import { countedBlocks, equalBlocks, type SendBlocks } from './blocks/send-block
 import { gatherCall } from './gather.js'
 import type { CollectiveContext } from './plan/collective-context.js'
 import { methodOf } from './plan/method.js'
-import { type BlocksOptions, type IntoOptions, intoOf, type ReductionOptions } from './plan/options.js'
+import {
+  type BlocksOptions,
+  intoOf,
+  type MovementOptions,
+  type ReductionOptions,
+  type ValueOptions,
+} from './plan/options.js'
 import { AllreduceCall } from './reductions/allreduce.js'
-import { reduceCall, reduceScatterCall, scanCall } from './reductions/reduce.js'
+import { reduceCall } from './reductions/reduce.js'
+import { reduceScatterCall } from './reductions/reduce-scatter.js'
 import { intoFor, reductionOf } from './reductions/reduction.js'
+import { scanCall } from './reductions/scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 
 // What the methods of a communicator do before a rank joins the collective: a rank with invalid arguments rejects
@@ -31,19 +38,27 @@ import { type ScatterContribution, scatterCall } from './scatter.js'
 
 type Handle = RankHandle<CollectiveContext>
 
-export function barrier(comm: Handle, options?: WaitOptions): Promise<void> {
-  return join(comm, ({ state, localIndex }) =>
-    state.collectives.call(localIndex, barrierCall, undefined, options),
-  )
+export function barrier(comm: Handle, options?: ValueOptions): Promise<void> {
+  return join(comm, ({ state, localIndex }) => {
+    const method = methodOf('barrier', options)
+    const call = method === undefined ? barrierCall : plannedBarrier(state, method)
+    return state.collectives.call(localIndex, call, undefined, options)
+  })
 }
 
-export function bcast(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
+export function bcast(
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const into = intoOf(options)
     let contribution: BcastContribution | undefined = into === undefined ? undefined : { into }
     if (rank === root) contribution = { data, block: blockOf('bcast', data) }
-    return state.collectives.call(localIndex, bcastCall(state, root), contribution, options)
+    const call = bcastCall(state, root, methodOf('bcast', options))
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 
@@ -52,12 +67,13 @@ export function reduce(
   data: unknown,
   op: unknown,
   root: number,
-  options?: IntoOptions,
+  options?: ReductionOptions,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
     requireRoot(root, state.size)
     const { reduction, contribution } = reductionOf('reduce', data, op, rank === root ? options : undefined)
-    return state.collectives.call(localIndex, reduceCall(state, reduction, root), contribution, options)
+    const call = reduceCall(state, reduction, root, methodOf('reduce', options))
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 
@@ -83,7 +99,12 @@ export function allreduce(
   })
 }
 
-export function gather(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
+export function gather(
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): Promise<unknown> {
   return gathering(comm, 'gather', data, root, options)
 }
 
@@ -96,7 +117,7 @@ export function gatherv(
   return gathering(comm, 'gatherv', data, root, options)
 }
 
-export function allgather(comm: Handle, data: unknown, options?: IntoOptions): Promise<unknown> {
+export function allgather(comm: Handle, data: unknown, options?: MovementOptions): Promise<unknown> {
   return gathering(comm, 'allgather', data, null, options)
 }
 
@@ -104,7 +125,12 @@ export function allgatherv(comm: Handle, data: unknown, options?: BlocksOptions)
   return gathering(comm, 'allgatherv', data, null, options)
 }
 
-export function scatter(comm: Handle, data: unknown, root: number, options?: IntoOptions): Promise<unknown> {
+export function scatter(
+  comm: Handle,
+  data: unknown,
+  root: number,
+  options?: MovementOptions,
+): Promise<unknown> {
   return scattering(comm, 'scatter', root, options, (size) => equalBlocks('scatter', data, size))
 }
 
@@ -113,14 +139,14 @@ export function scatterv(
   data: unknown,
   counts: ArrayLike<number> | null,
   root: number,
-  options?: IntoOptions & { readonly displs?: ArrayLike<number> },
+  options?: MovementOptions & { readonly displs?: ArrayLike<number> },
 ): Promise<unknown> {
   return scattering(comm, 'scatterv', root, options, (size) =>
     countedBlocks('scatterv', data, counts ?? [], options?.displs, size),
   )
 }
 
-export function alltoall(comm: Handle, data: unknown, options?: IntoOptions): Promise<unknown> {
+export function alltoall(comm: Handle, data: unknown, options?: MovementOptions): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const layout = layoutOf(options, state.size)
     const contribution: AlltoallContribution = {
@@ -129,7 +155,7 @@ export function alltoall(comm: Handle, data: unknown, options?: IntoOptions): Pr
     }
     return state.collectives.call(
       localIndex,
-      alltoallCall(state, 'alltoall', contribution.sendBlocks),
+      alltoallCall(state, 'alltoall', contribution.sendBlocks, methodOf('alltoall', options)),
       contribution,
       options,
     )
@@ -148,7 +174,7 @@ export function alltoallv(
     const contribution: AlltoallContribution = { sendBlocks: copyIfAliased(layout.into, sendBlocks), layout }
     return state.collectives.call(
       localIndex,
-      alltoallCall(state, 'alltoallv', contribution.sendBlocks),
+      alltoallCall(state, 'alltoallv', contribution.sendBlocks, methodOf('alltoall', options)),
       contribution,
       options,
     )
@@ -159,7 +185,7 @@ export function reduceScatter(
   comm: Handle,
   data: unknown,
   op: unknown,
-  options?: IntoOptions & { readonly counts?: ArrayLike<number> },
+  options?: ReductionOptions & { readonly counts?: ArrayLike<number> },
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
@@ -167,18 +193,23 @@ export function reduceScatter(
     const counts = blockCounts(reduction.countElems, state.size, options?.counts)
     return state.collectives.call(
       localIndex,
-      reduceScatterCall(state, reduction, counts),
+      reduceScatterCall(state, reduction, counts, methodOf('reduce-scatter', options)),
       contribution,
       options,
     )
   })
 }
 
-export function scan(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+export function scan(comm: Handle, data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
   return scanning(comm, 'scan', data, op, options)
 }
 
-export function exscan(comm: Handle, data: unknown, op: unknown, options?: IntoOptions): Promise<unknown> {
+export function exscan(
+  comm: Handle,
+  data: unknown,
+  op: unknown,
+  options?: ReductionOptions,
+): Promise<unknown> {
   return scanning(comm, 'exscan', data, op, options)
 }
 
@@ -187,11 +218,12 @@ function scanning(
   name: 'scan' | 'exscan',
   data: unknown,
   op: unknown,
-  options: IntoOptions | undefined,
+  options: ReductionOptions | undefined,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex }) => {
     const { reduction, contribution } = reductionOf(name, data, op, options)
-    return state.collectives.call(localIndex, scanCall(state, reduction), contribution, options)
+    const call = scanCall(state, reduction, methodOf(name, options))
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 
@@ -209,7 +241,9 @@ function gathering(
     if (name === 'gatherv' || name === 'allgatherv') requireElements(name, block.type)
     const layout = layoutOf(isWanted ? options : undefined, state.size)
     const contribution = { block: copyIfAliased(layout.into, block), layout }
-    return state.collectives.call(localIndex, gatherCall(state, name, root, block), contribution, options)
+    const method = methodOf(root === null ? 'allgather' : 'gather', options)
+    const call = gatherCall(state, name, root, block, method)
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 
@@ -217,7 +251,7 @@ function scattering(
   comm: Handle,
   name: 'scatter' | 'scatterv',
   root: number,
-  options: IntoOptions | undefined,
+  options: MovementOptions | undefined,
   blocksOf: (size: number) => SendBlocks,
 ): Promise<unknown> {
   return join(comm, ({ state, localIndex, rank }) => {
@@ -225,7 +259,8 @@ function scattering(
     const into = intoOf(options)
     let contribution: ScatterContribution | undefined = into === undefined ? undefined : { into }
     if (rank === root) contribution = { sendBlocks: copyIfAliased(into, blocksOf(state.size)), into }
-    return state.collectives.call(localIndex, scatterCall(state, name, root), contribution, options)
+    const call = scatterCall(state, name, root, methodOf('scatter', options))
+    return state.collectives.call(localIndex, call, contribution, options)
   })
 }
 

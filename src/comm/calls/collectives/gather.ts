@@ -1,6 +1,5 @@
 import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
 import { typeCode } from '../../datatype/elements.js'
-import type { CommContext } from '../../table/comm-context.js'
 import type { CollectiveCall } from '../collective-call.js'
 import { copyOf, type Exchange } from '../exchange.js'
 import { allgatherThen } from '../exchange-patterns.js'
@@ -10,6 +9,10 @@ import { type Block, deliverAll, deliverBlocks, type Layout } from './blocks/del
 import { byRank, localIndexOf, processOfRank, ranksByProcess, ranksPerProcess } from './blocks/placement.js'
 import { SharedLanding } from './blocks/shared-landing.js'
 import { gatherLists } from './gather-lists.js'
+import type { CollectiveContext } from './plan/collective-context.js'
+import type { Method } from './plan/method.js'
+import { chooseMove, requireServed } from './plan/planned-move.js'
+import { gatherEqual, gatherVarying } from './planned-gather.js'
 
 export interface GatherContribution {
   readonly block: Block
@@ -25,10 +28,11 @@ type GatherName = 'gather' | 'gatherv' | 'allgather' | 'allgatherv'
  * Bruck's algorithm; long ones one by one, each from its rank's array straight into a result.
  */
 export function gatherCall(
-  state: CommContext,
+  state: CollectiveContext,
   name: GatherName,
   root: number | null,
   block: Block,
+  method: Method | undefined,
 ): CollectiveCall<GatherContribution, unknown> {
   const { type } = block
   const isEqual = (name === 'gather' || name === 'allgather') && type !== typeCode.value
@@ -45,13 +49,26 @@ export function gatherCall(
         : deliverAll(state, type, flat, blocks, layout.into)
     })
   }
+  const isAll = root === null
+  const chosen =
+    isEqual || method?.algorithm !== undefined
+      ? chooseMove(state, isAll ? 'allgather' : 'gather', method, sizeBytes)
+      : null
+  if (chosen !== null) requireServed(state, chosen.algorithm, chosen.segments)
   return {
-    signature: gatherSignature(name, root, block),
+    signature: gatherSignature(name, root, block, method),
     run(contributions, exchange) {
       const mine = contributions.map((part) => part.block.bytes)
       if (exchange.count === 1) return finish(contributions, mine)
       const rootProcess = root === null ? null : processOfRank(state.processes, root)
-      if (!isEqual) {
+      if (chosen !== null && isEqual) {
+        const wanted = contributions.map(({ layout }, index) => (wants(index) ? layout.into : null))
+        gatherEqual(state, chosen, rootProcess, type, mine, wanted, exchange)
+      } else if (chosen !== null) {
+        gatherVarying(state, chosen, rootProcess, mine, exchange, (blocks) =>
+          exchange.finish(blocks === null ? mine.map(() => null) : finish(contributions, blocks)),
+        )
+      } else if (!isEqual) {
         const layouts = contributions.map(({ layout }, index) => (wants(index) ? layout : null))
         gatherLists(state, rootProcess, isVarying ? type : null, mine, layouts, exchange)
       } else if (isLong(exchange, sizeBytes)) {
@@ -68,19 +85,25 @@ export function gatherCall(
   }
 }
 
-function gatherSignature(name: GatherName, root: number | null, { type, countElems }: Block): Signature {
+function gatherSignature(
+  name: GatherName,
+  root: number | null,
+  { type, countElems }: Block,
+  method: Method | undefined,
+): Signature {
   const isEqual = (name === 'gather' || name === 'allgather') && type !== typeCode.value
   return {
     name,
     type,
     ...(root === null ? {} : { root }),
     ...(isEqual ? { count: countElems } : {}),
+    ...(method === undefined ? {} : { method: method.name }),
   }
 }
 
 /** `done` gets the blocks of all ranks in rank order; null on processes that do not want them. */
 function gatherShort(
-  state: CommContext,
+  state: CollectiveContext,
   root: number | null,
   mine: readonly Uint8Array[],
   sizeBytes: number,
@@ -117,7 +140,7 @@ function gatherShort(
 
 /** Every process sends its blocks to all that want them: no copy but into the result, and no link carries a block twice. */
 function gatherLong(
-  state: CommContext,
+  state: CollectiveContext,
   root: number | null,
   mine: readonly Uint8Array[],
   sizeBytes: number,

@@ -8,6 +8,10 @@ import { deliver } from './blocks/deliver.js'
 import { byProcess, localIndexOf, processOfRank } from './blocks/placement.js'
 import { blockFor, type SendBlocks } from './blocks/send-blocks.js'
 import { landingOf } from './blocks/shared-landing.js'
+import type { CollectiveContext } from './plan/collective-context.js'
+import type { Method } from './plan/method.js'
+import { chooseMove, requireServed } from './plan/planned-move.js'
+import { receivePlanned, scatterPlanned } from './planned-scatter.js'
 
 export interface ScatterContribution {
   /** Only of the root. */
@@ -22,23 +26,39 @@ type Contributions = readonly (ScatterContribution | undefined)[]
  * array straight into those of the ranks. Only the root knows type and sizes.
  */
 export function scatterCall(
-  state: CommContext,
+  state: CollectiveContext,
   name: 'scatter' | 'scatterv',
   root: number,
+  method: Method | undefined,
 ): CollectiveCall<ScatterContribution | undefined, unknown> {
+  const isPlanned = method?.algorithm !== undefined
+  if (isPlanned) requireServed(state, method.algorithm!, method.segments ?? 1)
   return {
-    signature: { name, root },
+    signature: { name, root, ...(method === undefined ? {} : { method: method.name }) },
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
+      if (rootIndex < 0 && isPlanned) {
+        const intos = Array.from(state.localRanks, (_, localIndex) => contributions[localIndex]?.into)
+        receivePlanned(state, processOfRank(state.processes, root), intos, exchange)
+        return undefined
+      }
       if (rootIndex < 0) {
         receive(state, processOfRank(state.processes, root), contributions, exchange)
         return undefined
       }
       const sendBlocks = contributions[rootIndex]!.sendBlocks!
+      const results = () =>
+        Array.from(state.localRanks, (rank, localIndex) =>
+          deliver(state, sendBlocks.type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
+        )
+      if (exchange.count > 1 && isPlanned) {
+        const { size } = state
+        const chosen = chooseMove(state, 'scatter', method, sendBlocks.bytes.byteLength / size)!
+        scatterPlanned(state, chosen, sendBlocks, exchange, () => exchange.finish(results()))
+        return undefined
+      }
       if (exchange.count > 1) send(state, sendBlocks, exchange)
-      return Array.from(state.localRanks, (rank, localIndex) =>
-        deliver(state, sendBlocks.type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
-      )
+      return results()
     },
   }
 }

@@ -55,8 +55,8 @@ export class CollectivePlan {
   }
 }
 
-/** Steps below it are those of a head, which only the root's ranks know. */
-const firstStep = 8
+/** Steps below it are those of the messages by which processes agree on lengths. */
+const firstStep = 64
 
 /** Most plans of a communicator that are retained in a process: those used last. */
 const mostPlans = 32

@@ -1,12 +1,18 @@
 import type { TypedArray } from '../../../datatype/elements.js'
 import { requireReceiveBuffer } from '../../../datatype/payload.js'
 import type { WaitOptions } from '../../../process/wait-options.js'
-import type { OrderOptions } from './method.js'
+import type { MethodOptions, OrderOptions } from './method.js'
 
 export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOptions {
   /** Filled with the result instead of a fresh array, and returned. */
   readonly into?: I
 }
+
+/** Options of collectives that combine nothing. */
+export interface MovementOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, MethodOptions {}
+
+/** The same where the data are no array. */
+export interface ValueOptions extends WaitOptions, MethodOptions {}
 
 /** Options of reductions. */
 export interface ReductionOptions<I extends TypedArray = TypedArray> extends IntoOptions<I>, OrderOptions {}
@@ -14,7 +20,7 @@ export interface ReductionOptions<I extends TypedArray = TypedArray> extends Int
 /** The same where the data are no array. */
 export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
-export interface BlocksOptions<I extends TypedArray = TypedArray> extends IntoOptions<I> {
+export interface BlocksOptions<I extends TypedArray = TypedArray> extends MovementOptions<I> {
   /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>
   /** Start of each rank's block in the result. Default: packed in rank order. */

@@ -1,4 +1,5 @@
 import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/algorithm.js'
+import type { Collective } from '../../../../schedule/specification.js'
 import { typeCode } from '../../../datatype/elements.js'
 import type { ReadyOperation } from '../../../datatype/operation.js'
 import type { ParticipantKind } from './participants.js'
@@ -31,11 +32,10 @@ export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolea
   return op.commutative ? 'any' : 'ranks'
 }
 
-/** Who takes part so that a reduction can be combined in this order. */
-export const participantsFor: Readonly<Record<CombinationOrder, ParticipantKind>> = {
-  tree: 'pieces',
-  ranks: 'runs',
-  any: 'processes',
+/** Who takes part so that a reduction can be combined in this order. In scans the order of the ranks matters anyway. */
+export function participantsFor(order: CombinationOrder, collective: Collective): ParticipantKind {
+  if (order === 'tree') return 'pieces'
+  return order === 'ranks' || collective === 'scan' || collective === 'exscan' ? 'runs' : 'processes'
 }
 
 /** Whether an algorithm combines in an order that serves. */

@@ -188,8 +188,29 @@ export function foldPiece<V>(
   return { value: stack[0]!, owned: owned[0]! }
 }
 
+/**
+ * For each of `ranks` leaves from `first` on the combination of all leaves before it, of which `before` is the one before
+ * the first; undefined for the first if nothing is before it. Appended to `result`.
+ */
+export function piecePrefixes<V>(
+  combiner: Combiner<V>,
+  leaves: Leaves<V>,
+  first: number,
+  ranks: number,
+  before: { readonly value: V } | null,
+  result: (V | undefined)[],
+): void {
+  const piece = { pieceLocal: Int32Array.of(first), pieceRanks: Int32Array.of(ranks) }
+  spread(combiner, pieceLevels(piece, 0, combiner, leaves), first, before, result)
+}
+
 /** All values of a piece, by level from its leaves to its root. */
-function pieceLevels<V>(plan: TreePlan, piece: number, combiner: Combiner<V>, leaves: Leaves<V>): V[][] {
+function pieceLevels<V>(
+  plan: Pick<TreePlan, 'pieceLocal' | 'pieceRanks'>,
+  piece: number,
+  combiner: Combiner<V>,
+  leaves: Leaves<V>,
+): V[][] {
   const first = plan.pieceLocal[piece]!
   const levels: V[][] = [leaves.values.slice(first, first + plan.pieceRanks[piece]!)]
   for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../../../base/bytes.js'
-import { isRankweaveError } from '../../../../errors.js'
+import { RankweaveError } from '../../../../errors.js'
 import { elementsIn, type TypedArray, typeCode, typeCodeOf } from '../../../datatype/elements.js'
 import type { Operation } from '../../../datatype/operation.js'
 import { type CollectiveCall, failAllRanks } from '../../collective-call.js'
@@ -11,9 +11,9 @@ import type { CollectiveContext } from '../plan/collective-context.js'
 import { isMethod, type Method, type OrderOptions } from '../plan/method.js'
 import type { Combiner } from '../reduce/combiner.js'
 import { afterTree } from '../reduce/tree.js'
+import { newCombiner, reduceToFirst } from './along-tree.js'
 import { allreduceLong } from './long-allreduce.js'
-import { isPlannedUnplaced, planReduction } from './planned-reduction.js'
-import { newCombiner, reduceToFirst } from './reduce.js'
+import { isPlannedUnplaced, MaybePlanned, planReduction } from './planned-reduction.js'
 import { deliverResult, doubleOf, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
 import { partLengths, ReductionRun } from './reduction-run.js'
 
@@ -30,8 +30,7 @@ export class AllreduceCall implements CollectiveCall<ReduceContribution, unknown
   readonly #state: CollectiveContext
   readonly #reduction: Reduction
   readonly #method: Method | undefined
-  /** Null where it has no plan; undefined until it is known. */
-  #planned: ReductionRun | null | undefined
+  readonly #planned: MaybePlanned<ReductionRun>
   #combiner: Combiner<unknown> | undefined
 
   /** @throws ERR_ALGORITHM, if the location of every rank that it depends on is known */
@@ -41,7 +40,7 @@ export class AllreduceCall implements CollectiveCall<ReduceContribution, unknown
     this.#state = state
     this.#reduction = reduction
     this.#method = method
-    if (this.unplaced || state.isPlaced) this.#planned = this.#plan()
+    this.#planned = new MaybePlanned(this.unplaced || state.isPlaced, () => this.#plan())
   }
 
   #plan(): ReductionRun | null {
@@ -70,15 +69,9 @@ export class AllreduceCall implements CollectiveCall<ReduceContribution, unknown
     contributions: readonly ReduceContribution[],
     exchange: Exchange,
   ): readonly unknown[] | Promise<undefined> | undefined {
-    if (this.#planned === undefined) {
-      try {
-        this.#planned = this.#plan()
-      } catch (error) {
-        if (isRankweaveError(error)) return failAllRanks(contributions.length, error)
-        throw error
-      }
-    }
-    if (this.#planned === null) return this.#runAlongTree(contributions, exchange)
+    const planned = this.#planned.get()
+    if (planned instanceof RankweaveError) return failAllRanks(contributions.length, planned)
+    if (planned === null) return this.#runAlongTree(contributions, exchange)
     const { type } = this.#reduction
     let landing: SharedLanding | undefined
     const room = (sizeBytes: number): Uint8Array => {
@@ -86,7 +79,7 @@ export class AllreduceCall implements CollectiveCall<ReduceContribution, unknown
       landing = new SharedLanding(this.#state, type, sizeBytes, wanted)
       return landing.bytes
     }
-    this.#planned.run(contributions, exchange, room, (slots) => {
+    planned.run(contributions, exchange, room, (slots) => {
       if (landing === undefined) this.#finish(contributions, exchange, slots)
       // What is sent may be the memory that another rank's result is copied to.
       else exchange.whenSent(() => exchange.finish(landing!.results()))

@@ -1,7 +1,7 @@
 import { rangeAt } from '../../../../base/search.js'
 import type { Algorithm } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
-import { RankweaveError } from '../../../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 import { elementSizeBytes, typeCode } from '../../../datatype/elements.js'
 import { processOfRank } from '../blocks/placement.js'
@@ -40,7 +40,7 @@ export function planReduction(
   if (choice === null || type === typeCode.value) return null
   const algorithm = algorithmOf(choice.id)
   const segments = method?.segments ?? choice.segments
-  const participants = state.plans.participants(participantsFor[required])
+  const participants = state.plans.participants(participantsFor(required, collective))
   if (participants === null) {
     if (named === undefined) return null
     throw misfit(named, 'the ranks of the communicator are spread over too many runs')
@@ -48,7 +48,8 @@ export function planReduction(
   const shape = shapeOf(participants, participantOf(state, participants, root), segments)
   const reason = algorithm.refuses?.(shape) ?? null
   const isServed = reason === null && serves(algorithm, shape, required)
-  const isCut = (algorithm.parts?.(shape) ?? segments) > 1 && op.kind === 'function'
+  const parts = collective === 'reduce-scatter' ? shape.ranks : (algorithm.parts?.(shape) ?? segments)
+  const isCut = parts > 1 && op.kind === 'function'
   if (isServed && !isCut) return state.plans.plan(algorithm, participants, shape.root!, segments)
   if (named === undefined) return null
   if (reason !== null) throw misfit(named, reason)
@@ -61,9 +62,39 @@ export function planReduction(
   )
 }
 
-/** Whether a reduction can be planned where the locations of the ranks are not known. */
+/** Whether a reduction whose participants are in any order can be planned where the locations of the ranks are not known. */
 export function isPlannedUnplaced(reduction: Reduction, method: Method | undefined): boolean {
   return method?.algorithm === undefined || requiredOrder(reduction, method.isAnyOrder) === 'any'
+}
+
+/**
+ * A reduction that runs by a plan if it has one, which is made as soon as the location of every rank is known: when a rank
+ * calls, or else when all have.
+ */
+export class MaybePlanned<R> {
+  readonly #make: () => R | null
+  #made: R | null | undefined
+
+  /**
+   * @param make null for a reduction without a plan
+   * @throws ERR_ALGORITHM from `make`
+   */
+  constructor(isPlaced: boolean, make: () => R | null) {
+    this.#make = make
+    if (isPlaced) this.#made = make()
+  }
+
+  /** Within a run: the error that all ranks get, if the algorithm cannot serve. */
+  get(): R | null | RankweaveError {
+    if (this.#made !== undefined) return this.#made
+    try {
+      this.#made = this.#make()
+      return this.#made
+    } catch (error) {
+      if (isRankweaveError(error)) return error
+      throw error
+    }
+  }
 }
 
 function participantOf(state: CollectiveContext, { kind, firstRank }: Participants, root: number): number {

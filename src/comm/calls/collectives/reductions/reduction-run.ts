@@ -21,13 +21,21 @@ export class ReductionRun {
   readonly #lengthOf: LengthOf
   readonly #isSmall: boolean
   readonly #combiner: Combiner<unknown>
+  readonly #order: readonly Range[] | null
   #spare: Bound | undefined
 
-  constructor(plan: CollectivePlan, reduction: Reduction, lengthOf: LengthOf) {
+  /** @param order of the elements of a contribution in the parts, if it is not that of its array */
+  constructor(
+    plan: CollectivePlan,
+    reduction: Reduction,
+    lengthOf: LengthOf,
+    order: readonly Range[] | null = null,
+  ) {
     const { op, type, countElems } = reduction
     this.#plan = plan
     this.#reduction = reduction
     this.#lengthOf = lengthOf
+    this.#order = order
     this.#combiner = combinerOf(op, type, countElems)
     this.#isSmall = this.#combiner.sizeBytes! <= retainedBytes
   }
@@ -93,8 +101,20 @@ export class ReductionRun {
     )
   }
 
-  /** What the i-th participant here contributes. */
+  /** What the i-th participant here contributes, in the order of the parts. */
   #folded(leaves: Leaves<unknown>, i: number): TypedArray {
+    const folded = this.#combined(leaves, i)
+    if (this.#order === null) return folded
+    const ordered = newArray(this.#reduction.type, folded.length)
+    let at = 0
+    for (const { start, end } of this.#order) {
+      ;(ordered as Float64Array).set(folded.subarray(start, end) as Float64Array, at)
+      at += end - start
+    }
+    return ordered
+  }
+
+  #combined(leaves: Leaves<unknown>, i: number): TypedArray {
     const { ownFirst } = this.#plan.participants
     const first = ownFirst[i]!
     const ranks = ownFirst[i + 1]! - first
@@ -132,12 +152,21 @@ interface Bound {
   readonly slots: TypedArray
 }
 
-/** Lengths where a unit of `countElems` elements is cut into `parts`, for pairs of elements between two pairs. */
+/** A range of elements. */
+interface Range {
+  readonly start: number
+  readonly end: number
+}
+
+/** Start of a part where a unit of elements is cut into `parts`, between two pairs. */
+export function pairCut(countElems: number, parts: number, part: number): number {
+  return part === parts ? countElems : 2 * Math.floor((part * Math.floor(countElems / 2)) / parts)
+}
+
+/** Lengths where a unit of `countElems` elements is cut into `parts`, between two pairs of elements. */
 export function partLengths(countElems: number, parts: number): LengthOf {
-  const start = (part: number): number =>
-    part === parts ? countElems : 2 * Math.floor((part * (countElems >> 1)) / parts)
   return (term) => {
     const part = term < 0 ? ~term : term % parts
-    return start(part + 1) - start(part)
+    return pairCut(countElems, parts, part + 1) - pairCut(countElems, parts, part)
   }
 }
