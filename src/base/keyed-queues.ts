@@ -9,7 +9,7 @@ export function append<T>(queues: Map<number, T[]>, key: number, item: T): void 
 export function takeFirst<T>(queues: Map<number, T[]>, key: number): T | undefined {
   const queue = queues.get(key)
   if (queue === undefined) return undefined
-  const item = queue.shift()
-  if (queue.length === 0) queues.delete(key)
-  return item
+  if (queue.length > 1) return queue.shift()
+  queues.delete(key)
+  return queue[0]
 }

@@ -1,3 +1,5 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+
 /**
  * The processes of a communicator during one collective: the only way in which a collective's algorithm
  * communicates with other processes. Peers are process indices in `CommContext.processes`.
@@ -71,6 +73,6 @@ export function hand(take: Take, room: Room | undefined, bytes: Uint8Array, owne
     return
   }
   const into = room(bytes.byteLength)
-  into?.set(bytes)
+  if (into !== null) copyBytes(into, 0, bytes)
   take(into ?? noBytes, true)
 }

@@ -112,12 +112,9 @@ export class BlockStore implements ProgramStore {
         ? new Int32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength >>> 2)
         : bytes
     const lengths = new Int32Array(bytes.buffer, bytes.byteOffset, to - from)
-    let at = lengthWords(to - from, this.elementSizeBytes)
-    for (let v = from; v < to; v++) {
-      this.extend(v, lengths[v - from])
-      this.put(v, words, at)
-      at += lengths[v - from]
-    }
+    const first = this.#used
+    for (let v = from; v < to; v++) this.extend(v, lengths[v - from])
+    copyWords(words, lengthWords(to - from, this.elementSizeBytes), this.words, first, this.#used - first)
   }
 
   combine(): void {}

@@ -16,9 +16,11 @@ export function fillSlots(
   fillTo: Int32Array,
 ): void {
   for (let v = 0; v + 1 < fillStart.length; v++) {
+    const from = start[v]
+    const count = length[v]
     for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
       const rank = fillRank[f]
-      copyWords(words, start[v], receive.words[rank], receive.base[rank] + fillTo[f], length[v])
+      copyWords(words, from, receive.words[rank], receive.base[rank] + fillTo[f], count)
     }
   }
 }
