@@ -46,17 +46,23 @@ export function treePrefix<V>(
 }
 
 export function addFloats<T extends Float32Array | Float64Array>(a: T, b: T): T {
-  return a.map((value, i) => value + b[i]!) as T
+  const sum = a.slice() as T
+  for (let i = 0; i < sum.length; i++) sum[i] = sum[i]! + b[i]!
+  return sum
 }
 
 /** Random magnitudes, so that every other association of the sum gives other bits. */
 export function floats(slot: number, rank: number, length: number): Float64Array {
   const start = mix(slot, rank)
-  return Float64Array.from({ length }, (_, i) => {
+  const array = new Float64Array(length)
+  for (let i = 0; i < length; i++) {
     const bits = mixIn(start, i)
-    return (bits / 2 ** 32 - 0.5) * 10 ** (bits % 13)
-  })
+    array[i] = (bits / 2 ** 32 - 0.5) * magnitudes[bits % magnitudes.length]!
+  }
+  return array
 }
+
+const magnitudes = Float64Array.from({ length: 13 }, (_, exponent) => 10 ** exponent)
 
 export function elements(
   type: (typeof types)[number],
