@@ -21,6 +21,7 @@ const calls = fc.record({
     { eagerLimitBytes: 64, creditBytes: 500 },
   ),
   isCyclic: fc.boolean(),
+  bulk: fc.boolean(),
   algorithm: fc.constantFrom(...algorithms.filter(({ collective }) => checkOfCollective.has(collective))),
   segments: fc.constantFrom(undefined, 1, 2, 3, 7),
   root: fc.nat(),
@@ -31,10 +32,12 @@ describe('algorithms of collectives', () => {
   it('agree with the oracle on random layouts, whatever is delivered first', async () => {
     await fc.assert(
       fc.asyncProperty(calls, async (call) => {
-        const { ranks, processes, seed, delay, limits, isCyclic, algorithm, segments, root, length } = call
+        const { ranks, processes, bulk, seed, delay, limits, isCyclic, algorithm, segments, root, length } =
+          call
         const fabric = local({
           processes: Math.min(ranks, processes),
           seed,
+          bulk,
           scribble: true,
           faults: { delay },
         })

@@ -1,0 +1,34 @@
+import type { Communicator } from '../comm/communicator.js'
+import { isRankweaveError } from '../errors.js'
+
+/** How a call is to be done. */
+export interface AlgorithmOptions {
+  readonly algorithm: string
+  readonly segments?: number
+}
+
+/** What is moved: data encode the slot, the ranks and the element. */
+export interface AlgorithmCase {
+  readonly slot: number
+  /** Elements per block. */
+  readonly length: number
+  /** Of rooted collectives. */
+  readonly root: number
+}
+
+/** Throws when a result is wrong. */
+export type AlgorithmCheck = (
+  comm: Communicator,
+  options: AlgorithmOptions,
+  given: AlgorithmCase,
+) => Promise<void>
+
+/** Undefined when the algorithm refuses the call, which it does alike on all ranks. */
+export async function unlessRefused<T>(call: Promise<T>): Promise<T | undefined> {
+  try {
+    return await call
+  } catch (error) {
+    if (isRankweaveError(error) && error.code === 'ERR_ALGORITHM') return undefined
+    throw error
+  }
+}
