@@ -24,7 +24,12 @@ export class BlockStore implements ProgramStore {
   readonly #program: ProcessProgram
   readonly #landings: readonly Uint8Array[]
 
-  private constructor(program: ProcessProgram, elementSizeBytes: number, lengths: Int32Array | null) {
+  private constructor(
+    program: ProcessProgram,
+    elementSizeBytes: number,
+    lengths: Int32Array | null,
+    expectedWords: number,
+  ) {
     const values = program.valueTerm.length
     this.elementSizeBytes = elementSizeBytes
     this.#program = program
@@ -36,7 +41,7 @@ export class BlockStore implements ProgramStore {
       this.#used += this.length[v]
       checkTotal(this.#used)
     }
-    this.words = newWords(elementSizeBytes, this.#used)
+    this.words = newWords(elementSizeBytes, Math.max(this.#used, expectedWords))
     const { valueStart, peer } = program.receive
     const bytes = bytesOf(this.words)
     this.#landings = this.sized
@@ -48,12 +53,23 @@ export class BlockStore implements ProgramStore {
 
   /** Values of the given lengths, in words. */
   static of(program: ProcessProgram, elementSizeBytes: number, lengths: ArrayLike<number>): BlockStore {
-    return new BlockStore(program, elementSizeBytes, Int32Array.from(lengths))
+    return new BlockStore(program, elementSizeBytes, Int32Array.from(lengths), 0)
   }
 
-  /** Values whose lengths arrive with them. */
-  static open(program: ProcessProgram, elementSizeBytes: number): BlockStore {
-    return new BlockStore(program, elementSizeBytes, null)
+  /**
+   * Values whose lengths arrive with them.
+   *
+   * @param ownWords of the contributed values; memory is allocated as if the others had the same mean, and grows
+   */
+  static open(program: ProcessProgram, elementSizeBytes: number, ownWords = 0): BlockStore {
+    const { valueTerm, ownStart, ranks } = program
+    const mean = ownWords / Math.max(1, ownStart[ranks.length])
+    return new BlockStore(
+      program,
+      elementSizeBytes,
+      null,
+      Math.min(Math.ceil(mean * valueTerm.length), mostExpected),
+    )
   }
 
   /** Gives a value its length and its place: once per value, in any order, where lengths are not known. */
@@ -125,6 +141,9 @@ export class BlockStore implements ProgramStore {
     return this.elementSizeBytes >= 4 ? 4 * word : word
   }
 }
+
+/** Words that are allocated before they are needed, at most: 4 MiB, or 1 MiB of single bytes. */
+const mostExpected = 2 ** 20
 
 /** Words, of elements of this size, that the lengths of so many values take. */
 function lengthWords(values: number, elementSizeBytes: number): number {

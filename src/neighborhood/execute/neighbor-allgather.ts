@@ -109,9 +109,10 @@ function gatherVarying(
   exchange: Exchange,
 ) {
   const { program, traffic } = neighborhood
-  const store = BlockStore.open(program, elementSizeBytes(type))
-  for (const [v, { elements }] of blocks.entries()) {
-    const words = wordViewOf(elements)
+  const views = blocks.map(({ elements }) => wordViewOf(elements))
+  const ownWords = views.reduce((sum, { length }) => sum + length, 0)
+  const store = BlockStore.open(program, elementSizeBytes(type), ownWords)
+  for (const [v, words] of views.entries()) {
     store.extend(v, words.length)
     store.put(v, words)
   }
