@@ -41,6 +41,7 @@ export { NeighborRequest } from '../neighborhood/execute/persistent-allgather.js
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
 export { type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
+export type { PlanLinesOptions } from '../neighborhood/plan-lines.js'
 export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 
 // messages and requests
