@@ -6,6 +6,15 @@ export interface InterpretOptions<T> {
   readonly combine?: (left: T, right: T, term: number) => T
   /** What is ready is done in an order drawn from it. */
   readonly seed?: number
+  /** Notified of what happens, in this order. */
+  readonly watch?: Watch
+}
+
+export interface Watch {
+  /** A process sends one of its frames, which the other process will receive as its frame `received`. */
+  sends(process: number, frame: number, to: number, received: number): void
+  arrives(process: number, frame: number, to: number, received: number): void
+  combines(process: number, combination: number): void
 }
 
 export interface Interpreted<T> {
@@ -24,7 +33,7 @@ export interface Interpreted<T> {
 export function interpret<T>(
   { programs, placement }: LoweredSchedule,
   contributionOf: (rank: number, place: number) => T,
-  { combine, seed = 1 }: InterpretOptions<T> = {},
+  { combine, seed = 1, watch }: InterpretOptions<T> = {},
 ): Interpreted<T> {
   const random = mulberry32(seed)
   const slots = Array.from(placement, () => new Map<number, T>())
@@ -59,6 +68,7 @@ export function interpret<T>(
     const c = task - send.peer.length
     if (c >= 0) {
       const value = combinations.firstValue + c
+      watch?.combines(process, c)
       const [left, right] = [read(process, combinations.left[c]), read(process, combinations.right[c])]
       hold(process, value, combine!(left, right, valueTerm[value]))
       settle(process, receive.peer.length + c)
@@ -71,19 +81,29 @@ export function interpret<T>(
     framesSent++
     messagesSent += send.messages[task]
     blocksSent += frame.length
-    steps.push(() => arrive(send.peer[task], process, send.round[task], frame))
+    const to = send.peer[task]!
+    const received = receiveOf(to, process, send.round[task]!)
+    watch?.sends(process, task, to, received)
+    steps.push(() => {
+      watch?.arrives(process, task, to, received)
+      arrive(to, received, frame)
+    })
   }
-  const arrive = (process: number, source: number, round: number, frame: readonly T[]): void => {
-    const { receive } = programs[process]
+  const receiveOf = (process: number, source: number, round: number): number => {
+    const { receive } = programs[process]!
     const named = [...receive.peer.keys()].filter(
       (j) => receive.peer[j] === source && receive.round[j] === round,
     )
     if (named.length !== 1) throw new Error(`${named.length} receives for ${source} -> ${process} #${round}`)
-    const [first, end] = [receive.valueStart[named[0]!], receive.valueStart[named[0]! + 1]]
-    if (end - first !== frame.length) throw new Error(`${source} -> ${process} #${round} has another length`)
+    return named[0]!
+  }
+  const arrive = (process: number, received: number, frame: readonly T[]): void => {
+    const { receive } = programs[process]!
+    const [first, end] = [receive.valueStart[received]!, receive.valueStart[received + 1]!]
+    if (end - first !== frame.length) throw new Error(`frame ${received} of ${process} has another length`)
     for (const [i, payload] of frame.entries()) hold(process, first + i, payload)
     arrived++
-    settle(process, named[0]!)
+    settle(process, received)
   }
   for (const { process, ranks, ownStart, dependencies } of programs) {
     for (const [i, rank] of ranks.entries()) {
