@@ -6,6 +6,7 @@ import { environment } from './bench.js'
 import { collectivesBench } from './collectives.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
+import { mutantsBench } from './mutants/mutants.js'
 import { planBench } from './plan.js'
 import { splitBench } from './split/split.js'
 import { splitText } from './split/split-text.js'
@@ -16,7 +17,7 @@ import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench],
+  ...[collectivesBench, verifyBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()

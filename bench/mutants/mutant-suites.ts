@@ -1,0 +1,44 @@
+/** Sources that are mutated together, and the tests that must notice: those that run first find most. */
+export interface MutantSuite {
+  /** A folder of src/, without those in it. */
+  readonly folder: string
+  readonly tests: readonly string[]
+  /** Slower ones, for mutants that the others let pass. */
+  readonly further: readonly string[]
+}
+
+const terms = [
+  'test/unit/schedule/terms',
+  'test/unit/schedule/verify',
+  'test/property/schedule-terms.test.ts',
+]
+
+export const mutantSuites: readonly MutantSuite[] = [
+  {
+    folder: 'schedule',
+    tests: ['test/unit/schedule/builder.test.ts', ...terms],
+    further: ['test/unit/collective', 'test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
+  },
+  { folder: 'schedule/terms', tests: terms, further: ['test/unit/collective'] },
+  { folder: 'schedule/verify', tests: terms, further: ['test/unit/collective', 'test/unit/neighborhood'] },
+  {
+    folder: 'schedule/lower',
+    tests: ['test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
+    further: [
+      'test/unit/comm/calls/program',
+      'test/unit/neighborhood/execute',
+      'test/property/neighbor.test.ts',
+    ],
+  },
+  { folder: 'schedule/file', tests: ['test/unit/schedule/file'], further: ['test/unit/cli/commands'] },
+  {
+    folder: 'collective',
+    tests: ['test/unit/collective'],
+    further: ['test/property/collective-algorithms.test.ts'],
+  },
+  {
+    folder: 'comm/calls/program',
+    tests: ['test/unit/comm/calls/program', 'test/unit/comm/calls/collectives'],
+    further: ['test/unit/neighborhood', 'test/property/collective-algorithms.test.ts'],
+  },
+]
