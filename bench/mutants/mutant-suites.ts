@@ -20,7 +20,7 @@ export const mutantSuites: readonly MutantSuite[] = [
     further: ['test/unit/collective', 'test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
   },
   { folder: 'schedule/terms', tests: terms, further: ['test/unit/collective'] },
-  { folder: 'schedule/verify', tests: terms, further: ['test/unit/collective', 'test/unit/neighborhood'] },
+  { folder: 'schedule/verify', tests: terms, further: ['test/unit/collective'] },
   {
     folder: 'schedule/lower',
     tests: ['test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],

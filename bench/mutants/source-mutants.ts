@@ -63,8 +63,9 @@ export function sourceMutants(text: string): readonly SourceMutant[] {
     } else if (ts.isIfStatement(node)) {
       replace(node.expression, 'true')
       replace(node.expression, 'false')
-    } else if (ts.isNumericLiteral(node)) replace(node, `(${node.text} + 1)`)
-    else if (node.kind === ts.SyntaxKind.TrueKeyword) replace(node, 'false')
+    } else if (ts.isNumericLiteral(node)) {
+      if (!hasNoEffect(node)) replace(node, `(${node.text} + 1)`)
+    } else if (node.kind === ts.SyntaxKind.TrueKeyword) replace(node, 'false')
     else if (node.kind === ts.SyntaxKind.FalseKeyword) replace(node, 'true')
     else if (isEffect(node)) replace(node, ';')
     ts.forEachChild(node, visit)
@@ -87,12 +88,24 @@ export function applied(text: string, { start, end, replacement }: SourceMutant)
   return text.slice(0, start) + replacement + text.slice(end)
 }
 
-/** The source of a mutant on one line, e.g. `a < b -> <=`. */
-export function describeMutant(text: string, { start, end, replacement }: SourceMutant): string {
-  const lineStart = text.lastIndexOf('\n', start) + 1
+/** The line of a mutant, without what surrounds it. */
+export function lineOf(text: string, { start, end }: SourceMutant): string {
   const lineEnd = text.indexOf('\n', end)
-  const line = text.slice(lineStart, lineEnd === -1 ? undefined : lineEnd).replaceAll(/\s+/g, ' ')
-  return `${text.slice(start, end).replaceAll(/\s+/g, ' ').slice(0, 40)} -> ${replacement.slice(0, 40)} in:${line.slice(0, 110)}`
+  return text.slice(text.lastIndexOf('\n', start) + 1, lineEnd === -1 ? undefined : lineEnd).trim()
+}
+
+/** The source of a mutant on one line, e.g. `a < b -> <=`. */
+export function describeMutant(text: string, mutant: SourceMutant): string {
+  const { start, end, replacement } = mutant
+  const short = (code: string, most: number): string => code.replaceAll(/\s+/g, ' ').slice(0, most)
+  return `${short(text.slice(start, end), 40)} -> ${short(replacement, 40)} in: ${short(lineOf(text, mutant), 110)}`
+}
+
+/** The number of a negative one, which is changed by its sign, and a part of the length of an array, which may be longer. */
+function hasNoEffect({ parent }: ts.NumericLiteral): boolean {
+  if (ts.isPrefixUnaryExpression(parent)) return true
+  const sum = ts.isBinaryExpression(parent) ? parent.parent : parent
+  return ts.isNewExpression(sum)
 }
 
 /** What has no code at run time. */

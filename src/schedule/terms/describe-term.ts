@@ -11,13 +11,13 @@ export function describeTerm(terms: TermTable, term: number): string {
   return terms.isUnknown(term) ? what : `${what} over ${formatRanks(contributorsOf(terms, term).keys())}`
 }
 
-/** The blocks of a term from left to right. */
+/** The blocks of a term from left to right; no operand in it may be unknown. */
 export function* blocksOf(terms: TermTable, term: number): Generator<number> {
   const pending = [term]
   while (pending.length > 0) {
     const next = pending.pop()!
     if (next >= 0) yield next
-    else if (!terms.isUnknown(next)) pending.push(terms.rightOf(next), terms.leftOf(next))
+    else pending.push(terms.rightOf(next), terms.leftOf(next))
   }
 }
 

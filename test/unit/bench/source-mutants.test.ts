@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { applied, sourceMutants } from '../../../bench/mutants/source-mutants.js'
+import { equivalents } from '../../../bench/mutants/equivalents.js'
+import { applied, lineOf, sourceMutants } from '../../../bench/mutants/source-mutants.js'
 
 const mutated = (text: string): string[] => sourceMutants(text).map((mutant) => applied(text, mutant))
 
@@ -10,6 +12,8 @@ test.each([
   ['i++', ['i--']],
   ['a ? b : c', ['(a) ? c : b']],
   ['x = 1', [';', 'x = (1 + 1)']],
+  ['f = new Int32Array(n + 1)', [';', 'f = new Int32Array(n - 1)']],
+  ['a < -1', ['a <= -1', 'a < 1']],
   ['call(true)', [';', 'call(false)']],
   ['if (a) return', ['if (true) return', 'if (false) return', 'if (a) ;']],
   ['for (;;) { break }', ['for (;;) { ; }']],
@@ -26,4 +30,14 @@ test('sourceMutants leaves types, imports and template strings alone', () => {
 
 test('sourceMutants knows the line of a change', () => {
   expect(sourceMutants('a\nb\nc < d').map(({ line }) => line)).toEqual([3])
+})
+
+test('every mutant that is known to be without effect is one of its source', () => {
+  for (const { path, line, replacement } of equivalents) {
+    const text = readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8')
+    const found = sourceMutants(text).filter(
+      (mutant) => lineOf(text, mutant).split('\n')[0] === line && mutant.replacement === replacement,
+    )
+    expect([path, line, found.length > 0]).toEqual([path, line, true])
+  }
 })

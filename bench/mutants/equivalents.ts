@@ -1,0 +1,83 @@
+/** A mutant that does what the original does: no test can notice it, so it does not count. */
+export interface Equivalent {
+  readonly path: string
+  /** The line of the source, trimmed; the first line of a change that has several. */
+  readonly line: string
+  readonly replacement: string
+  readonly why: string
+}
+
+export const equivalents: readonly Equivalent[] = [
+  {
+    path: 'src/schedule/terms/term-table.ts',
+    line: '#count = 0',
+    replacement: '(0 + 1)',
+    why: 'the first number remains unused',
+  },
+  {
+    path: 'src/schedule/terms/association.ts',
+    line: "return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')",
+    replacement: '(8 + 1)',
+    why: 'hashes of another length are equal when the hashes are',
+  },
+  {
+    path: 'src/schedule/terms/reduction-check.ts',
+    line: 'this.#awaited = new Int32Array(reductions > 0 ? specification.ranks : 0)',
+    replacement: '(0 + 1)',
+    why: 'an element that is not used',
+  },
+  {
+    path: 'src/schedule/terms/reduction-check.ts',
+    line: 'if (known !== undefined && Math.floor(known / 4) === reduction) return known % 4',
+    replacement: 'false',
+    why: 'the same verdict, in more time',
+  },
+  {
+    path: 'src/schedule/terms/reduction-check.ts',
+    line: 'else awaited[origin] = 2',
+    replacement: '(2 + 1)',
+    why: 'any number but 0 and 1',
+  },
+  {
+    path: 'src/schedule/terms/association.ts',
+    line: 'let hash = Math.imul(word ^ (word >>> 15), factor)',
+    replacement: '<<',
+    why: 'another hash',
+  },
+  {
+    path: 'src/schedule/verify/verify-progress.ts',
+    line: 'if (kinds[op] === opKind.send && partner[op] !== -1 && opPhase[op] !== opPhase[partner[op]]) return false',
+    replacement: '||',
+    why: 'a schedule that is not found to be aligned is ordered by its waits, in more time',
+  },
+  {
+    path: 'src/schedule/verify/verify-specification.ts',
+    line: 'if (count === 0) return',
+    replacement: ';',
+    why: 'without reductions there is nothing to check',
+  },
+  {
+    path: 'src/schedule/verify/violations.ts',
+    line: 'verification({ unproven = [], isOrdered = false, association = null }: Proof = {}): Verification {',
+    replacement: 'true',
+    why: 'nothing is ordered where there are violations, and only then is it left out',
+  },
+  {
+    path: 'src/schedule/file/schedule-file.ts',
+    line: 'const chunkBytes = 1 << 16',
+    replacement: '(16 + 1)',
+    why: 'pieces of another size join to the same text',
+  },
+  {
+    path: 'src/schedule/file/schedule-file.ts',
+    line: 'const chunkBytes = 1 << 16',
+    replacement: '(1 + 1)',
+    why: 'pieces of another size join to the same text',
+  },
+  {
+    path: 'src/schedule/file/write-rank-line.ts',
+    line: 'while (negative < to && values[negative] >= 0) negative++',
+    replacement: '(0 + 1)',
+    why: 'the slow path writes the same',
+  },
+]
