@@ -26,7 +26,7 @@ import { shapeLimits } from './check-shape.js'
  *
  * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then memory is
  *   in proportion to the ranks and to what these rows hold. Default: all.
- * @throws ERR_ARGUMENT when there would be 2^31 blocks or more
+ * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28
  */
 export function specificationOf(
   { collective, parts }: Pick<Algorithm, 'collective' | 'parts'>,
@@ -46,9 +46,14 @@ export function specificationOf(
   const reductions = new ReductionTable(partsOf(0))
   const ownRows: Int32Array[] = new Array(ranks).fill(none)
   const slotRows: Int32Array[] = new Array(ranks).fill(none)
+  let held = 0
   for (const rank of rows) {
+    held += partsOf(rank)
+    requireHeld(collective, ranks, held)
     ownRows[rank] = upTo(partsOf(rank)).map((part) => partStart[rank] + part)
     const slots = slotsOf(rank)
+    held += slots.length
+    requireHeld(collective, ranks, held)
     slotRows[rank] =
       reduces === undefined ? slots : slots.map((part) => ~reductions.numberOf(part, reduces(rank)))
   }
@@ -164,6 +169,14 @@ function requireBlocks(collective: Collective, ranks: number, partsOf: (rank: nu
   throw new RankweaveError(
     'ERR_ARGUMENT',
     `a schedule of ${collective} has at most ${shapeLimits.blocks} blocks, ${ranks} ranks would contribute ${blocks}`,
+  )
+}
+
+function requireHeld(collective: Collective, ranks: number, held: number): void {
+  if (held <= shapeLimits.held) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `the specification of ${collective} for ${ranks} ranks holds more than ${shapeLimits.held} blocks: plan fewer ranks or segments, or some ranks alone`,
   )
 }
 

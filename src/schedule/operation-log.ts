@@ -1,5 +1,6 @@
 import { GrowingInt32Array } from '../base/growing-array.js'
 import { indexIn } from '../base/search.js'
+import { RankweaveError } from '../errors.js'
 import { opKind, type Schedule } from './ir.js'
 
 /** The operations of a schedule, and how many phases they need. */
@@ -22,12 +23,21 @@ export type Operations = Pick<
 const classes = 3
 const classOf = (kind: number): number => (kind < opKind.copy ? kind : opKind.copy)
 
+interface OperationLimits {
+  readonly operations: number
+  readonly entries: number
+}
+
+/** Most operations, and most entries, of a schedule: together about 7 GB. */
+export const operationLimits: OperationLimits = { operations: 2 ** 27, entries: 2 ** 28 }
+
 /**
  * Operations appended in any order and returned by rank, phase and class (sends, receives, copies and combinations);
  * those of one rank, phase and class keep their order. Nothing is checked.
  */
 export class OperationLog {
   readonly #ranks: number
+  readonly #limits: OperationLimits
   readonly #rankOf = new GrowingInt32Array(1024)
   readonly #phaseOf = new GrowingInt32Array(1024)
   readonly #kinds = new GrowingInt32Array(1024)
@@ -46,10 +56,12 @@ export class OperationLog {
   #lastClass = -1
   #phases = 0
 
-  constructor(ranks: number) {
+  constructor(ranks: number, limits: OperationLimits = operationLimits) {
     this.#ranks = ranks
+    this.#limits = limits
   }
 
+  /** @throws ERR_SCHEDULE for more operations than a schedule has */
   open(rank: number, phase: number, kind: number, peer: number, tag: number): void {
     const classOfKind = classOf(kind)
     const isInOrder =
@@ -61,6 +73,7 @@ export class OperationLog {
     this.#lastPhase = phase
     this.#lastClass = classOfKind
     if (phase >= this.#phases) this.#phases = phase + 1
+    if (this.#kinds.length === this.#limits.operations) throw tooMany('operations', this.#limits.operations)
     this.#rankOf.push(rank)
     this.#phaseOf.push(phase)
     this.#kinds.push(kind)
@@ -70,8 +83,9 @@ export class OperationLog {
     if (kind === opKind.combine) this.#hasCombinations = true
   }
 
-  /** Adds an entry to the operation opened last. */
+  /** Adds an entry to the operation opened last. @throws ERR_SCHEDULE for more entries than a schedule has */
   add(block: number, from: number, to: number, right = -1): void {
+    if (this.#blocks.length === this.#limits.entries) throw tooMany('entries', this.#limits.entries)
     if (this.#hasCombinations) {
       this.#padRights()
       this.#rights.push(right)
@@ -181,6 +195,14 @@ function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
   for (const value of distinct) if (count === 0 || value !== distinct[count - 1]) distinct[count++] = value
   const ascending = distinct.subarray(0, count)
   return [count, values.map((value) => indexIn(ascending, value))]
+}
+
+function tooMany(what: string, most: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_SCHEDULE',
+    `a schedule has at most ${most} ${what}: plan fewer ranks or segments, or some ranks alone`,
+    { details: { [what]: most } },
+  )
 }
 
 /** Adds an entry of a send, receive or copy: sends only read, receives only write. */

@@ -164,6 +164,14 @@ describe('specificationOf', () => {
     expect(scan.reductions.first.length).toBe(1)
   })
 
+  test('rows that hold too much are refused before they are made', () => {
+    const shape = { ranks: 2 ** 15, segments: 2 ** 14 }
+    expect(() => specificationOf({ collective: 'scatter' }, shape)).toThrow(
+      expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining('268435456 blocks') }),
+    )
+    expect(specificationOf({ collective: 'scatter' }, shape, [7]).slotTerm.length).toBe(2 ** 14)
+  })
+
   test('more blocks than 32 bits can number are refused', () => {
     expect(() => specificationOf({ collective: 'alltoall' }, { ranks: 2 ** 16 }, [0])).toThrowError(
       expect.objectContaining({ code: 'ERR_ARGUMENT' }),
