@@ -51,6 +51,18 @@ export const equivalents: readonly Equivalent[] = [
     why: 'a schedule that is not found to be aligned is ordered by its waits, in more time',
   },
   {
+    path: 'src/schedule/verify/verify-progress.ts',
+    line: 'for (let op = 0; op < partner.length; op++) {',
+    replacement: '<=',
+    why: 'beyond the last operation is no send',
+  },
+  {
+    path: 'src/schedule/verify/verify-progress.ts',
+    line: 'for (let row = 0; row < count; row++) if (waits[row] === 0) order[finished++] = row',
+    replacement: '<=',
+    why: 'beyond the last row is none that waits for 0',
+  },
+  {
     path: 'src/schedule/verify/verify-specification.ts',
     line: 'if (count === 0) return',
     replacement: ';',

@@ -301,5 +301,25 @@ describe('verify rejects', () => {
     changed((s) => (s.reductions.stride[5] = 1))
     changed((s) => (s.reductions.stride[5] = 0))
     changed((s) => ((s as { ranks: number }).ranks = Number.NaN))
+    // Reduction 0 over rank 0 in two runs; of two parts in two runs.
+    const twoRuns = (second: number) => (s: Specification) => {
+      const { runStart, first, count, stride } = s.reductions
+      const reductions = {
+        isIdempotent: false,
+        runStart: runStart.map((start, i) => (i === 0 ? 0 : start + 1)),
+        first: Int32Array.of(0, second, ...first.subarray(1)),
+        count: Int32Array.of(1, 1, ...count.subarray(1)),
+        stride: Int32Array.of(1, 1, ...stride.subarray(1)),
+      }
+      Object.assign(s, { reductions })
+    }
+    changed(twoRuns(0))
+    changed(twoRuns(3))
+    // Where ranks have different numbers of parts: blocks 0 and 2 are of different parts.
+    changed((s) => {
+      s.partStart[1] = 1
+      s.reductions.count.fill(1)
+      s.reductions.count[0] = 2
+    })
   })
 })

@@ -121,6 +121,13 @@ describe('verify rejects', () => {
     expect(codesOf(friends, swapped)).toEqual(['topology-differs'])
     expect(codesOf(friends, { ...friends.topology, pairing: 'cartesian' })).toEqual(['topology-differs'])
     expect(codesOf(friends, structuredClone(friends.topology))).toEqual([])
+    const two = topologyOf(3, [
+      [0, 1],
+      [0, 2],
+    ])
+    const one = topologyOf(3, [[0, 1]])
+    expect(codesOf(directSchedule(one), two)).toEqual(['topology-differs'])
+    expect(codesOf(directSchedule(two), one)).toEqual(['topology-differs'])
   })
 
   test('a send without its receive', () => {
