@@ -5,6 +5,7 @@ import { pairMessages } from '../message-pairs.js'
 import { operationsOfRank } from '../walk.js'
 import type { Frames } from './lower-frames.js'
 import type { LoweringContext } from './lowering-context.js'
+import { Places } from './places.js'
 import type { Combinations } from './program.js'
 
 /** The values of a process: who contributes, brings or makes them, and where they go. */
@@ -162,7 +163,7 @@ class ValueFinder {
   #trace(): Traced {
     const { schedule, placement, rounds } = this.#context
     const { opPeer, entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
-    const places = new Places(this.#context, this.#ranks, this.#ownStart)
+    const places = new Places(schedule, this.#ranks, this.#ownStart)
     const sent = new Int32Array(this.#sent.term.length).fill(-1)
     const sentAt = entryIndex(this.#sent)
     const receivedAt = entryIndex(this.#received)
@@ -283,43 +284,4 @@ function entryIndex({ entry }: Frames): Map<number, number> {
   const index = new Map<number, number>()
   for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index.set(entry[i], i)
   return index
-}
-
-/** The value in every place of the hosted ranks. */
-class Places {
-  readonly #start: Int32Array
-  readonly #value: Int32Array
-  readonly #ownCount: Int32Array
-
-  constructor({ schedule }: LoweringContext, ranks: Int32Array, ownStart: Int32Array) {
-    const { specification, staging } = schedule
-    const { slotStart } = specification
-    this.#start = new Int32Array(ranks.length + 1)
-    this.#ownCount = new Int32Array(ranks.length)
-    for (let i = 0; i < ranks.length; i++) {
-      const rank = ranks[i]
-      this.#ownCount[i] = ownStart[i + 1] - ownStart[i]
-      const slots = slotStart[rank + 1] - slotStart[rank]
-      this.#start[i + 1] = this.#start[i] + this.#ownCount[i] + slots + staging[rank]
-    }
-    this.#value = new Int32Array(this.#start[ranks.length]).fill(-1)
-    for (let i = 0; i < ranks.length; i++) {
-      for (let own = 0; own < this.#ownCount[i]; own++) this.#value[this.#start[i] + own] = ownStart[i] + own
-    }
-  }
-
-  /** The value in a place of the i-th hosted rank; -1 if there is none. */
-  get(i: number, place: number): number {
-    const at = this.#start[i] + place
-    return place >= 0 && at < this.#start[i + 1] ? this.#value[at] : -1
-  }
-
-  set(i: number, place: number, value: number): void {
-    const at = this.#start[i] + place
-    if (place >= 0 && at < this.#start[i + 1]) this.#value[at] = value
-  }
-
-  slot(i: number, slot: number): number {
-    return this.get(i, this.#ownCount[i] + slot)
-  }
 }

@@ -39,7 +39,8 @@ export function lowerProcess(schedule: Schedule, placement: Int32Array, process:
 
 /**
  * {@link lowerProcess} with the rounds of messages found before: by `messageRounds`, once for several processes, or by
- * `roundsByPhase` where a process knows the operations of its own ranks only, those of all others being empty.
+ * `roundsByPhase` where a process knows the operations of its own ranks only, those of all others being empty; then ranks
+ * must hold no blocks of other origins before.
  *
  * @throws ERR_PLACEMENT, ERR_SCHEDULE
  */

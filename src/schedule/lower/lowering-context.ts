@@ -1,5 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import type { Schedule } from '../ir.js'
+import type { Specification } from '../specification.js'
 import type { MessageRounds } from './rounds.js'
 
 /** A schedule and a placement, with what the lowering of all processes shares. */
@@ -10,6 +11,8 @@ export interface LoweringContext {
   /** Ranks sorted by process, then rank, and where each process begins. */
   readonly rankByProcess: Int32Array
   readonly processStart: Int32Array
+  /** Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin lives. */
+  readonly hasHomes: boolean
 }
 
 /** @throws ERR_PLACEMENT */
@@ -40,7 +43,17 @@ export function loweringContext(
   const next = processStart.slice()
   const rankByProcess = new Int32Array(ranks)
   for (let rank = 0; rank < ranks; rank++) rankByProcess[next[placement[rank]]++] = rank
-  return { schedule, placement, rounds, rankByProcess, processStart }
+  const hasHomes = holdOwnOnly(schedule.specification)
+  return { schedule, placement, rounds, rankByProcess, processStart, hasHomes }
+}
+
+function holdOwnOnly({ ranks, partStart, ownStart, ownBlock }: Specification): boolean {
+  for (let rank = 0; rank < ranks; rank++) {
+    for (let i = ownStart[rank]; i < ownStart[rank + 1]; i++) {
+      if (ownBlock[i] < partStart[rank] || ownBlock[i] >= partStart[rank + 1]) return false
+    }
+  }
+  return true
 }
 
 /** @throws ERR_PLACEMENT */
@@ -54,8 +67,9 @@ export function hostedRanks({ processStart, rankByProcess }: LoweringContext, pr
     : new Int32Array(0)
 }
 
-/** The process that hosts the origin of a block. */
-export function homeOfBlock({ schedule, placement }: LoweringContext, block: number): number {
+/** The process that has a block from the start, because it hosts the origin; -1 where that is not sure. */
+export function homeOfBlock({ schedule, placement, hasHomes }: LoweringContext, block: number): number {
+  if (!hasHomes) return -1
   const { partStart, ranks } = schedule.specification
   // A guess that is right where all ranks have equally many parts.
   let origin = Math.floor((block * ranks) / partStart[ranks])

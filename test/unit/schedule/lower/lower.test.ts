@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { specificationOf } from '../../../../src/collective/specification-of.js'
 import { isRankweaveError } from '../../../../src/errors.js'
+import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../../../src/schedule/ir.js'
 import { lower, lowerProcess } from '../../../../src/schedule/lower/lower.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
@@ -92,6 +94,25 @@ describe('lower', () => {
     const { lowered, framesSent, blocksSent } = expectDelivered(builder.build(), Int32Array.of(0, 1, 0))
     expect([framesSent, blocksSent]).toEqual([2, 1])
     expect(lowered.programs[1].send.messages).toEqual(Int32Array.of(1))
+  })
+
+  test('a block that its origin does not hold is sent to where its origin lives', () => {
+    // Rank 1 holds the block of rank 0, which shares its process with rank 2.
+    const specification = {
+      ...specificationOf({ collective: 'bcast' }, { ranks: 3 }),
+      ownStart: Int32Array.of(0, 0, 1, 1),
+      slotStart: Int32Array.of(0, 0, 0, 1),
+      slotTerm: Int32Array.of(0),
+    }
+    const builder = new ScheduleBuilder({ specification, strategy: 'hand-made' })
+    builder.send(1, 0, 2).add(0, 0)
+    builder.receive(2, 0, 1).add(0, builder.slot(2, 0))
+    const schedule = builder.build()
+    expect(verify(schedule).violations).toEqual([])
+    for (const placement of [Int32Array.of(0, 1, 0), Int32Array.of(0, 1, 2), Int32Array.of(0, 0, 0)]) {
+      const { slots } = interpret(lower(schedule, placement), (rank) => `held by ${rank}`)
+      expect([...slots[2]!.values()]).toEqual(['held by 1'])
+    }
   })
 
   test('phases that differ between both ends become rounds that cannot deadlock', () => {
