@@ -9,7 +9,7 @@ import { chooseMove, planMove, requireServed } from './plan/planned-move.js'
 const noResults = [] as const
 
 /** One object for all calls and one promise for all ranks of a process: a barrier retains nothing per rank. */
-export const barrierCall: CollectiveCall<undefined, void> = {
+const barrierCall: CollectiveCall<undefined, void> = {
   signature: { name: 'barrier' },
   shared: true,
   unplaced: true,
@@ -29,16 +29,30 @@ const nothing: ProgramStore = {
 }
 
 /**
- * A barrier by the algorithm that its ranks have chosen.
+ * The barrier of a communicator: made once, unless its ranks have chosen a method.
  *
  * @throws ERR_ALGORITHM when it does not take this number of processes
  */
-export function plannedBarrier(state: CollectiveContext, method: Method): CollectiveCall<undefined, void> {
+export function barrierOf(
+  state: CollectiveContext,
+  method: Method | undefined,
+): CollectiveCall<undefined, void> {
+  if (method !== undefined) return plannedBarrier(state, method)
+  state.plans.barrier ??= plannedBarrier(state, undefined)
+  return state.plans.barrier
+}
+
+function plannedBarrier(
+  state: CollectiveContext,
+  method: Method | undefined,
+): CollectiveCall<undefined, void> {
   const chosen = chooseMove(state, 'barrier', method, 0)
-  if (chosen === null) return { ...barrierCall, signature: { name: 'barrier', method: method.name } }
+  const signature =
+    method === undefined ? barrierCall.signature : { name: 'barrier' as const, method: method.name }
+  if (chosen === null) return method === undefined ? barrierCall : { ...barrierCall, signature }
   requireServed(state, chosen.algorithm, chosen.segments)
   return {
-    signature: { name: 'barrier', method: method.name },
+    signature,
     shared: true,
     unplaced: true,
     run(_, exchange) {

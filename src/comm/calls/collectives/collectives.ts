@@ -4,7 +4,7 @@ import { requireFixed, typeCode } from '../../datatype/elements.js'
 import { StridedView } from '../../datatype/strided-view.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
-import { barrierCall, plannedBarrier } from './barrier.js'
+import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
 import {
   blockOf,
@@ -40,8 +40,7 @@ type Handle = RankHandle<CollectiveContext>
 
 export function barrier(comm: Handle, options?: ValueOptions): Promise<void> {
   return join(comm, ({ state, localIndex }) => {
-    const method = methodOf('barrier', options)
-    const call = method === undefined ? barrierCall : plannedBarrier(state, method)
+    const call = barrierOf(state, methodOf('barrier', options))
     return state.collectives.call(localIndex, call, undefined, options)
   })
 }

@@ -5,6 +5,7 @@ import type { ProcessProgram } from '../../../../schedule/lower/program.js'
 import { roundsByPhase } from '../../../../schedule/lower/rounds.js'
 import { type ValueMemory, valueMemory } from '../../../../schedule/lower/value-memory.js'
 import type { CommContext } from '../../../table/comm-context.js'
+import type { CollectiveCall } from '../../collective-call.js'
 import type { Exchange } from '../../exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import { ProgramRun } from '../../program/run-program.js'
@@ -63,6 +64,8 @@ const mostPlans = 32
 
 /** The plans of one communicator in one process: a plan is made once, and retained while it is among the last used. */
 export class CollectivePlans {
+  /** The call of its barriers that name no method. */
+  barrier: CollectiveCall<undefined, void> | undefined
   readonly #state: CommContext
   readonly #plans = new Map<string, CollectivePlan>()
   readonly #participants = new Map<ParticipantKind, Participants | null>()

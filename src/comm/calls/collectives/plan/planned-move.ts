@@ -1,10 +1,10 @@
-import type { Algorithm } from '../../../../collective/algorithm.js'
+import type { Algorithm, CombinationOrder } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 import type { CollectiveContext } from './collective-context.js'
 import { type CollectivePlan, shapeOf } from './collective-plan.js'
-import { defaultChoice, defaultSegments } from './default-rule.js'
+import { type CallFacts, defaultChoice, defaultSegments } from './default-rule.js'
 import type { Method } from './method.js'
 
 /** An algorithm for a call, and into how many segments it cuts every unit of data. */
@@ -20,7 +20,7 @@ export interface Chosen {
  * @param sizeBytes of a unit of data
  */
 export function chooseMove(
-  { processes }: CollectiveContext,
+  state: CollectiveContext,
   collective: Collective,
   method: Method | undefined,
   sizeBytes: number,
@@ -29,9 +29,26 @@ export function chooseMove(
     const { algorithm } = method
     return { algorithm, segments: method.segments ?? defaultSegments(algorithm.id, sizeBytes) }
   }
-  const choice = defaultChoice({ collective, processes: processes.count, sizeBytes })
+  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
   if (choice === null) return null
   return { algorithm: algorithmOf(choice.id), segments: method?.segments ?? choice.segments }
+}
+
+/** What the rule takes into account. */
+export function factsOf(
+  { processes, runtime }: CollectiveContext,
+  collective: Collective,
+  sizeBytes: number,
+  order?: CombinationOrder,
+): CallFacts {
+  return {
+    collective,
+    processes: processes.count,
+    isOversubscribed: runtime.fabric.isOversubscribed === true,
+    eagerLimitBytes: runtime.options.eagerLimitBytes,
+    sizeBytes,
+    ...(order === undefined ? {} : { order }),
+  }
 }
 
 /**

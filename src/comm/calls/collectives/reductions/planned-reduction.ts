@@ -10,6 +10,7 @@ import { type CollectivePlan, shapeOf } from '../plan/collective-plan.js'
 import { defaultChoice, defaultSegments } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
 import type { Participants } from '../plan/participants.js'
+import { factsOf } from '../plan/planned-move.js'
 import { participantsFor, requiredOrder, serves } from '../plan/required-order.js'
 import type { Reduction } from './reduction.js'
 
@@ -35,7 +36,7 @@ export function planReduction(
     throw misfit(named, 'it takes typed arrays and numbers, the data are values')
   const choice =
     named === undefined
-      ? defaultChoice({ collective, processes: state.processes.count, sizeBytes, order: required })
+      ? defaultChoice(factsOf(state, collective, sizeBytes, required))
       : { id: named.id, segments: defaultSegments(named.id, sizeBytes) }
   if (choice === null || type === typeCode.value) return null
   const algorithm = algorithmOf(choice.id)

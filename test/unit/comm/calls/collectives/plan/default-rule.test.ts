@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../../../../../../src/collective/algorithms.js'
+import {
+  type CallFacts,
+  defaultChoice,
+  defaultSegments,
+} from '../../../../../../src/comm/calls/collectives/plan/default-rule.js'
+
+const facts = { processes: 4, isOversubscribed: false, eagerLimitBytes: 65_536, sizeBytes: 8 } as const
+
+const rows: readonly (readonly [Partial<CallFacts> & Pick<CallFacts, 'collective'>, string | null])[] = [
+  [{ collective: 'barrier' }, null],
+  [{ collective: 'barrier', isOversubscribed: true }, 'barrier-linear'],
+  [{ collective: 'barrier', isOversubscribed: true, processes: 2 }, null],
+  [{ collective: 'allreduce', order: 'tree' }, null],
+  [{ collective: 'allreduce', order: 'tree', isOversubscribed: true }, 'allreduce-linear'],
+  [{ collective: 'allreduce', order: 'tree', sizeBytes: 2 ** 24 }, null],
+  [{ collective: 'allreduce', order: 'ranks', sizeBytes: 2 ** 24 }, null],
+  [{ collective: 'allreduce', order: 'any', sizeBytes: 2 ** 24 }, 'allreduce-rabenseifner'],
+  [{ collective: 'allreduce', order: 'any', sizeBytes: 2 ** 24, processes: 6 }, 'allreduce-ring'],
+  [{ collective: 'allreduce', order: 'any', sizeBytes: 70_000 }, null],
+  [{ collective: 'bcast' }, null],
+  [{ collective: 'bcast', sizeBytes: 2 ** 20 }, 'bcast-linear'],
+  [{ collective: 'bcast', sizeBytes: 2 ** 20, processes: 9 }, 'bcast-scatter-allgather'],
+  [{ collective: 'allgather', sizeBytes: 2 ** 20 }, null],
+  [{ collective: 'bcast', sizeBytes: 2 ** 20, processes: 1 }, null],
+]
+
+describe('the default rule', () => {
+  it.each(rows)('chooses by facts that all ranks share: %j gives %s', (given, id) => {
+    const choice = defaultChoice({ ...facts, ...given })
+    expect(choice?.id ?? null).toBe(id)
+    if (choice !== null) expect(algorithmOf(choice.id).collective).toBe(given.collective)
+  })
+
+  it('cuts data of chains into a power of two of segments, those of other algorithms into none', () => {
+    expect(defaultSegments('bcast-chain', 2 ** 20)).toBe(4)
+    expect(defaultSegments('bcast-chain', 2 ** 20 + 1)).toBe(8)
+    expect(defaultSegments('bcast-chain', 2 ** 40)).toBe(256)
+    expect(defaultSegments('bcast-linear', 2 ** 40)).toBe(1)
+  })
+})

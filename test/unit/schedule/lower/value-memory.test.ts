@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { lower } from '../../../../src/schedule/lower/lower.js'
+import { area, type MemoryOptions, valueMemory } from '../../../../src/schedule/lower/value-memory.js'
+
+/** Where the values of rank 1 of a schedule with one rank per process are. */
+function memoryOf(id: string, ranks: number, options: MemoryOptions, segments = 1) {
+  const algorithm = algorithmOf(id)
+  const shape = { ranks, segments }
+  const placement = Int32Array.from({ length: ranks }, (_, rank) => rank)
+  const program = lower(scheduleOf(algorithm, shape), placement).programs[1]!
+  const parts = algorithm.parts?.(shape) ?? segments
+  return { program, memory: valueMemory(program, { ...options, ...(options.isTotal ? { parts } : {}) }) }
+}
+
+const allreduce = { isShared: true, isTotal: true }
+
+describe('the memory of values', () => {
+  it('of a ring allreduce needs nothing besides contribution and result', () => {
+    expect(memoryOf('allreduce-ring', 4, allreduce).memory.scratchTerm).toHaveLength(0)
+  })
+
+  it('of a ring allreduce in place needs memory for what is not combined yet', () => {
+    const { memory } = memoryOf('allreduce-ring', 4, { ...allreduce, isInPlace: true })
+    expect(memory.isSafeInPlace).toBe(true)
+    expect(memory.scratchTerm).toHaveLength(3)
+  })
+
+  it('of recursive doubling is not safe in place: contributions are sent and combined', () => {
+    expect(memoryOf('allreduce-recursive-doubling', 4, allreduce).memory.isSafeInPlace).toBe(false)
+  })
+
+  it('of a broadcast is the receive buffer', () => {
+    const { memory } = memoryOf('bcast-chain', 3, { isShared: true }, 4)
+    expect([...memory.area]).toEqual(new Array(4).fill(area.slot))
+    expect(memory.scratchTerm).toHaveLength(0)
+  })
+
+  it('of an allgather takes the own block in its slot, so that it is sent next to others', () => {
+    const { memory } = memoryOf('allgather-recursive-doubling', 4, { isShared: true })
+    expect([...memory.ownCopy]).toEqual([0])
+    expect([...memory.ownCopyTo]).toEqual([1])
+    expect(memory.copy).toHaveLength(0)
+  })
+
+  it('of different values that are there at the same time is different', () => {
+    for (const id of ['allreduce-rabenseifner', 'allreduce-tree', 'reduce-scatter-pairwise', 'scan-tree']) {
+      const { program, memory } = memoryOf(id, 5, id.startsWith('allreduce') ? allreduce : {})
+      const written = new Map<string, number>()
+      program.valueTerm.forEach((_, value) => {
+        const key = `${memory.area[value]} ${memory.index[value]}`
+        const before = written.get(key)
+        written.set(key, value)
+        if (before === undefined) return
+        // Memory is written again by the combination that reads it, or by what arrives after its frame has been received.
+        const c = value - program.combine.firstValue
+        const isReader = c >= 0 && (program.combine.left[c] === before || program.combine.right[c] === before)
+        const isTotal = (v: number) => program.fillStart[v + 1]! > program.fillStart[v]!
+        expect(isReader || isTotal(value) || isTotal(before), `${id}: value ${value} over ${before}`).toBe(
+          true,
+        )
+      })
+    }
+  })
+})
