@@ -9,16 +9,58 @@ export interface Equivalent {
 
 export const equivalents: readonly Equivalent[] = [
   {
+    path: 'src/schedule/operation-log.ts',
+    line: '#isSorted = true',
+    replacement: 'false',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: '#lastRank = -1',
+    replacement: '1',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: 'rank > this.#lastRank ||',
+    replacement: '&&',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: 'if (!isInOrder) this.#isSorted = false',
+    replacement: 'true',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: 'for (let op = 0; op < count; op++) byClass[next[classOf(kinds[op])]++] = op',
+    replacement: '<=',
+    why: 'beyond the last operation is none',
+  },
+  {
+    path: 'src/schedule/builder.ts',
+    line: 'const { specification, phases = 0 } = head',
+    replacement: '(0 + 1)',
+    why: 'one phase is as valid as none',
+  },
+  {
+    path: 'src/schedule/message-pairs.ts',
+    line: 'if (opTag[ops[i]] >= opTag[ops[i - 1]]) continue',
+    replacement: '>',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/message-pairs.ts',
+    line: 'return',
+    replacement: ';',
+    why: 'what is sorted already is compared again',
+  },
+  {
     path: 'src/schedule/terms/term-table.ts',
     line: '#count = 0',
     replacement: '(0 + 1)',
     why: 'the first number remains unused',
-  },
-  {
-    path: 'src/schedule/terms/association.ts',
-    line: "return [high, low].map((half) => (half >>> 0).toString(16).padStart(8, '0')).join('')",
-    replacement: '(8 + 1)',
-    why: 'hashes of another length are equal when the hashes are',
   },
   {
     path: 'src/schedule/terms/reduction-check.ts',
@@ -37,12 +79,6 @@ export const equivalents: readonly Equivalent[] = [
     line: 'else awaited[origin] = 2',
     replacement: '(2 + 1)',
     why: 'any number but 0 and 1',
-  },
-  {
-    path: 'src/schedule/terms/association.ts',
-    line: 'let hash = Math.imul(word ^ (word >>> 15), factor)',
-    replacement: '<<',
-    why: 'another hash',
   },
   {
     path: 'src/schedule/verify/verify-progress.ts',

@@ -13,10 +13,12 @@ const terms = [
   'test/property/schedule-terms.test.ts',
 ]
 
+const inFolder = ['builder', 'message-pairs', 'operation-log'].map((name) => `test/unit/schedule/${name}`)
+
 export const mutantSuites: readonly MutantSuite[] = [
   {
     folder: 'schedule',
-    tests: ['test/unit/schedule/builder.test.ts', ...terms],
+    tests: [...inFolder, ...terms],
     further: ['test/unit/collective', 'test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
   },
   { folder: 'schedule/terms', tests: terms, further: ['test/unit/collective'] },

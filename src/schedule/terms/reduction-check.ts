@@ -133,9 +133,8 @@ export class ReductionCheck {
     const awaited = this.#awaited
     let missing = 0
     this.forEachBlock(reduction, (block) => {
-      const origin = terms.parts.originOf(block)
-      if (awaited[origin] === 0) missing++
-      awaited[origin] = 1
+      awaited[terms.parts.originOf(block)] = 1
+      missing++
     })
     let isExtra = false
     for (const combination of reached(terms, term)) {

@@ -64,6 +64,11 @@ describe('treeAssociation', () => {
   })
 })
 
+test('treeAssociation is the same in every version, so that it can be written down', () => {
+  expect(treeAssociation(8)).toBe('e3999c2deb16d1b1')
+  expect(treeAssociation(5, { collective: 'scan' })).toBe('d15b94c71963cf15')
+})
+
 describe('the association of a schedule', () => {
   test('tells algorithms that yield the same bits as the tree from others', () => {
     expect(associationOf(doublingAllreduce(8))).toBe(treeAssociation(8))

@@ -189,6 +189,8 @@ describe('ReductionCheck', () => {
   })
 
   test('knows consecutive ranks, also around the end, without a look at the blocks', () => {
+    const single = specificationOf(6, 1, [[[1, 3, 1]]])
+    expect(new ReductionCheck(single, new TermTable(single)).spanOf(0)).toBe(3)
     const specification = specificationOf(6, 2, [
       [[3, 3, 2]],
       [
