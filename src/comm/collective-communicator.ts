@@ -1,7 +1,10 @@
 import type { Gathered } from './calls/collectives/blocks/gathered.js'
 import * as collectives from './calls/collectives/collectives.js'
+import { blocking } from './calls/collectives/form.js'
 import type {
+  ArrayOperation,
   BlocksOptions,
+  Elements,
   MovementOptions,
   ReductionOptions,
   ScalarReductionOptions,
@@ -10,16 +13,10 @@ import type {
 import type { FreshArray, SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'
 import type { Operation } from './datatype/operation.js'
-import type { BigintOperation, ElementOperation, NumberOperation } from './datatype/operation-names.js'
+import type { BigintOperation, NumberOperation } from './datatype/operation-names.js'
 import type { SendableValue } from './datatype/sendable.js'
 import type { StridedView } from './datatype/strided-view.js'
 import { MessageCommunicator } from './message-communicator.js'
-
-/** A typed array, or a strided view of one, whose elements a collective reads. */
-type Elements<T extends TypedArray> = T | StridedView<T>
-
-/** An operation on arrays with the element type of `T`. */
-type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<SameElements<T>>
 
 /**
  * Collectives of a communicator (MPI-4.1 §6): every rank calls them in the same order; they may be started concurrently.
@@ -33,7 +30,7 @@ type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<Same
 export abstract class CollectiveCommunicator extends MessageCommunicator {
   /** Resolves when every rank has called it. @see MPI-4.1 §6.3 */
   barrier(options?: ValueOptions): Promise<void> {
-    return collectives.barrier(this, options)
+    return collectives.barrier(blocking, this, options) as Promise<void>
   }
 
   /**
@@ -55,7 +52,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<StridedView<T> | I>
   bcast<T>(data: (T & SendableValue) | null, root?: number, options?: ValueOptions): Promise<T>
   bcast(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.bcast(this, data, root, options)
+    return collectives.bcast(blocking, this, data, root, options)
   }
 
   /**
@@ -93,7 +90,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     options?: ScalarReductionOptions,
   ): Promise<T | null>
   reduce(data: unknown, op: unknown, root = 0, options?: ReductionOptions): Promise<unknown> {
-    return collectives.reduce(this, data, op, root, options)
+    return collectives.reduce(blocking, this, data, op, root, options)
   }
 
   /** `reduce` with the result on every rank. @see MPI-4.1 §6.9.6 */
@@ -106,7 +103,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I>
   allreduce<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
   allreduce(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.allreduce(this, data, op, options)
+    return collectives.allreduce(blocking, this, data, op, options)
   }
 
   /**
@@ -122,7 +119,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I | null>
   gather<T>(data: T & SendableValue, root?: number, options?: ValueOptions): Promise<T[] | null>
   gather(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.gather(this, data, root, options)
+    return collectives.gather(blocking, this, data, root, options)
   }
 
   /** `gather` of arrays of any lengths; their counts travel along. @see MPI-4.1 §6.5 */
@@ -131,7 +128,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     root = 0,
     options?: BlocksOptions<I>,
   ): Promise<Gathered<I> | null> {
-    return collectives.gatherv(this, data, root, options) as Promise<Gathered<I> | null>
+    return collectives.gatherv(blocking, this, data, root, options) as Promise<Gathered<I> | null>
   }
 
   /** Sends block r of the root's array to rank r; its length must be a multiple of `size`. @see MPI-4.1 §6.6 */
@@ -142,7 +139,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I>
   scatter<T>(data: readonly (T & SendableValue)[] | null, root?: number, options?: ValueOptions): Promise<T>
   scatter(data: unknown, root = 0, options?: MovementOptions): Promise<unknown> {
-    return collectives.scatter(this, data, root, options)
+    return collectives.scatter(blocking, this, data, root, options)
   }
 
   /** Sends `counts[r]` elements from `displs[r]` (default: packed) of the root's array to rank r. @see MPI-4.1 §6.6 */
@@ -152,7 +149,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     root = 0,
     options?: MovementOptions<I> & { readonly displs?: ArrayLike<number> },
   ): Promise<I> {
-    return collectives.scatterv(this, data, counts, root, options) as Promise<I>
+    return collectives.scatterv(blocking, this, data, counts, root, options) as Promise<I>
   }
 
   /** `gather` with the result on every rank. @see MPI-4.1 §6.7 */
@@ -162,7 +159,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I>
   allgather<T>(data: T & SendableValue, options?: ValueOptions): Promise<T[]>
   allgather(data: unknown, options?: MovementOptions): Promise<unknown> {
-    return collectives.allgather(this, data, options)
+    return collectives.allgather(blocking, this, data, options)
   }
 
   /** `gatherv` with the result on every rank. @see MPI-4.1 §6.7 */
@@ -170,7 +167,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     data: Elements<T>,
     options?: BlocksOptions<I>,
   ): Promise<Gathered<I>> {
-    return collectives.allgatherv(this, data, options) as Promise<Gathered<I>>
+    return collectives.allgatherv(blocking, this, data, options) as Promise<Gathered<I>>
   }
 
   /** Sends block j to rank j, where it is block `rank` of the result; all blocks have one length. @see MPI-4.1 §6.8 */
@@ -180,7 +177,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I>
   alltoall<T>(data: readonly (T & SendableValue)[], options?: ValueOptions): Promise<T[]>
   alltoall(data: unknown, options?: MovementOptions): Promise<unknown> {
-    return collectives.alltoall(this, data, options)
+    return collectives.alltoall(blocking, this, data, options)
   }
 
   /**
@@ -194,7 +191,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     sendCounts: ArrayLike<number>,
     options?: BlocksOptions<I> & { readonly sendDispls?: ArrayLike<number> },
   ): Promise<Gathered<I>> {
-    return collectives.alltoallv(this, data, sendCounts, options) as Promise<Gathered<I>>
+    return collectives.alltoallv(blocking, this, data, sendCounts, options) as Promise<Gathered<I>>
   }
 
   /** `reduce` whose block r, `counts[r]` elements (default: equal blocks), goes to rank r. @see MPI-4.1 §6.10 */
@@ -203,7 +200,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
     op: ArrayOperation<T>,
     options?: ReductionOptions<I> & { readonly counts?: ArrayLike<number> },
   ): Promise<I> {
-    return collectives.reduceScatter(this, data, op, options) as Promise<I>
+    return collectives.reduceScatter(blocking, this, data, op, options) as Promise<I>
   }
 
   /** Reduces over the ranks from 0 to this one. @see MPI-4.1 §6.11.1 */
@@ -216,7 +213,7 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I>
   scan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T>
   scan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.scan(this, data, op, options)
+    return collectives.scan(blocking, this, data, op, options)
   }
 
   /** Reduces over the ranks below this one; null on rank 0, where MPI leaves it undefined. @see MPI-4.1 §6.11.2 */
@@ -229,6 +226,6 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   ): Promise<I | null>
   exscan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T | null>
   exscan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
-    return collectives.exscan(this, data, op, options)
+    return collectives.exscan(blocking, this, data, op, options)
   }
 }

@@ -1,5 +1,5 @@
 // Collectives that move data: what comes back. Type-checked by `npm run typecheck`, never run.
-import { type Communicator, type Gathered, type SendableValue, strided } from 'rankweave'
+import { type Communicator, type Gathered, type SendableValue, strided, waitall } from 'rankweave'
 import { type Equal, expectType, type Json } from './support.js'
 
 declare const world: Communicator
@@ -97,4 +97,16 @@ export async function scatters(): Promise<void> {
 export async function generic<T>(data: T & SendableValue): Promise<T[]> {
   await world.send(data, 0)
   return world.allgather<T>(data)
+}
+
+export async function started(): Promise<void> {
+  const sum = await world.iallreduce(doubles, 'sum').wait()
+  const [all] = await waitall([world.iallgatherv(shared)])
+  expectType<Equal<typeof sum, Doubles>>(true)
+  expectType<Equal<typeof all, Gathered<Doubles>>>(true)
+  expectType<Json>(await world.ibcast(world.rank === 0 ? json : null).wait())
+  // @ts-expect-error a request is not a promise
+  world.ibarrier().then
+  // @ts-expect-error integers only
+  world.iallreduce(doubles, 'band')
 }

@@ -43,16 +43,17 @@ export class CollectiveEngine implements ExchangeOwner {
 
   /**
    * One rank's call. The n-th call of every rank belongs to the n-th collective of the communicator; calls may be
-   * started before earlier ones complete. The rank counts as blocked until its result is available.
+   * started before earlier ones complete. A rank that `waits` counts as blocked until its result is available.
    */
   call<C, R>(
     localIndex: number,
     call: CollectiveCall<C, R>,
     contribution: C,
     options?: WaitOptions,
+    waits = true,
   ): Promise<R> {
     this.#main ??= this.#lanes.lane(plainLane)
-    return this.#join(this.#main, localIndex, call, contribution, options?.signal)
+    return this.#join(this.#main, localIndex, call, contribution, options?.signal, waits)
   }
 
   /**
@@ -193,6 +194,7 @@ export class CollectiveEngine implements ExchangeOwner {
     call: CollectiveCall<C, R>,
     contribution: C,
     signal: AbortSignal | undefined,
+    waits = true,
   ): Promise<R> {
     const state = this.#state
     const failed = this.#failed ?? state.failed
@@ -227,8 +229,12 @@ export class CollectiveEngine implements ExchangeOwner {
     const promise =
       signal === undefined ? slot.promise(localIndex, call.shared === true) : slot.separatePromise(localIndex)
     if (signal !== undefined) this.#watch(slot, localIndex, signal)
-    if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex)
-    if (!slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
+    if (!waits) {
+      slot.awake ??= new Set()
+      slot.awake.add(localIndex)
+    }
+    if (slot.arrived === this.#hosted) this.#runNow(lane, slot, localIndex, waits)
+    if (waits && !slot.settled) state.runtime.waits.block(hostedIndex, signal !== undefined)
     return promise as Promise<R>
   }
 
@@ -243,13 +249,13 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   /**
-   * Runs it for the rank that joined last, which polls for a while instead of blocking when all other ranks here
-   * wait.
+   * Runs it for the rank that joined last. If that waits, it polls for a while instead of blocking when all other ranks
+   * here wait.
    */
-  #runNow(lane: Lane, slot: Slot, localIndex: number): void {
+  #runNow(lane: Lane, slot: Slot, localIndex: number, waits: boolean): void {
     const { progress } = this.#state.runtime
     slot.runner = localIndex
-    if (this.#run(lane, slot) && !slot.settled && progress.mayPoll) progress.pollFor(slot)
+    if (this.#run(lane, slot) && waits && !slot.settled && progress.mayPoll) progress.pollFor(slot)
     slot.runner = -1
   }
 
@@ -320,12 +326,13 @@ export class CollectiveEngine implements ExchangeOwner {
 
   #unblock(lane: Lane, slot: Slot): void {
     const { waits } = this.#state.runtime
-    const { signals, runner } = slot
+    const { signals, runner, awake } = slot
     for (let i = 0; i < this.#hosted; i++) {
       if (!lane.hasJoined(slot, i)) continue
       const detach = signals?.get(i)
       detach?.()
-      if (i !== runner) waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
+      if (i !== runner && awake?.has(i) !== true)
+        waits.unblock(this.#state.hostedIndex(i), detach !== undefined)
     }
     slot.signals = undefined
     slot.settled = true

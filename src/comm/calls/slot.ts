@@ -23,6 +23,8 @@ export class Slot {
   arrived = 0
   /** Local index of the rank whose call is running it and which does not wait yet; else -1. */
   runner = -1
+  /** Local indices of ranks that have joined and do not wait. */
+  awake: Set<number> | undefined
   /** Completed or failed here. */
   settled = false
   /** Allocated with the first contribution that is not undefined, so that a barrier retains nothing per rank. */

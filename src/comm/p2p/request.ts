@@ -18,7 +18,7 @@ export class Request<T> {
   /** @internal */
   readonly pending: Pending<T>
 
-  /** Not for users: `isend`, `issend` and `irecv` return requests. */
+  /** Not for users: `isend`, `irecv` and the like return requests. */
   constructor(pending: Pending<T>) {
     this.pending = pending
   }
@@ -50,6 +50,7 @@ export class Request<T> {
    * Requests the operation back. `wait` reports whether that was in time: ERR_ABORTED if it was; otherwise the operation
    * completes as if nothing had been requested. Data that was buffered for its receiver is not taken back.
    *
+   * @throws ERR_REQUEST for a collective, which no rank can take back alone
    * @see MPI-4.1 §3.8.4 (MPI_Cancel)
    */
   cancel(): void {

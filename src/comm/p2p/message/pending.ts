@@ -170,7 +170,7 @@ export abstract class Pending<T> {
   }
 
   #countsAsSignalled(waiter: Waiter): boolean {
-    return waiter.hasSignal || this.#signal !== undefined
+    return waiter.hasSignal || this.hasSignal
   }
 
   #settle(): void {

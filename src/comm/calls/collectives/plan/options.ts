@@ -1,7 +1,17 @@
+import type { SameElements } from '../../../datatype/array-types.js'
 import type { TypedArray } from '../../../datatype/elements.js'
+import type { Operation } from '../../../datatype/operation.js'
+import type { ElementOperation } from '../../../datatype/operation-names.js'
 import { requireReceiveBuffer } from '../../../datatype/payload.js'
+import type { StridedView } from '../../../datatype/strided-view.js'
 import type { WaitOptions } from '../../../process/wait-options.js'
 import type { MethodOptions, OrderOptions } from './method.js'
+
+/** A typed array, or a strided view of one, whose elements a collective reads. */
+export type Elements<T extends TypedArray> = T | StridedView<T>
+
+/** An operation on arrays with the element type of `T`. */
+export type ArrayOperation<T extends TypedArray> = ElementOperation<T> | Operation<SameElements<T>>
 
 export interface IntoOptions<I extends TypedArray = TypedArray> extends WaitOptions {
   /** Filled with the result instead of a fresh array, and returned. */

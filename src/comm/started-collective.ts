@@ -1,0 +1,57 @@
+import { RankweaveError } from '../errors.js'
+import { copyIfAliased } from './calls/collectives/blocks/deliver.js'
+import type { Form } from './calls/collectives/form.js'
+import { type Owner, Pending } from './p2p/message/pending.js'
+import { Request } from './p2p/request.js'
+
+/** Who starts a collective. */
+interface Starter {
+  mailbox(): Owner
+}
+
+/** The rank joins and goes on; what it waits for, when it wants to, is the request (MPI-4.1 §6.12). */
+export function startedBy(comm: Starter): Form<Request<unknown>> {
+  return {
+    mayReuse: true,
+    attempt: (handle, start) => start(handle.seat()),
+    unaliased: copyIfAliased,
+    join({ state, localIndex }, call, contribution, options) {
+      const name = `i${call.signature.name}`
+      // Joining may revoke the communicator, which the request reports.
+      const owner = comm.mailbox()
+      const outcome = state.collectives.call(localIndex, call, contribution, options, false)
+      return new Request(new StartedCollective(owner, name, outcome, options?.signal !== undefined))
+    },
+  }
+}
+
+/** A collective that a rank has started, with the outcome that it has for this rank. */
+class StartedCollective extends Pending<unknown> {
+  readonly call: string
+  readonly #hasSignal: boolean
+
+  /** @param outcome rejects with a RankweaveError, as all that the library rejects */
+  constructor(owner: Owner, call: string, outcome: Promise<unknown>, hasSignal: boolean) {
+    super(owner)
+    this.call = call
+    this.#hasSignal = hasSignal
+    outcome.then(
+      (value) => this.fulfil(value),
+      (error) => this.reject(error as RankweaveError),
+    )
+  }
+
+  /** The signal is that of the collective: it revokes the communicator. */
+  override get hasSignal(): boolean {
+    return this.#hasSignal
+  }
+
+  override cancel(): void {
+    throw new RankweaveError(
+      'ERR_REQUEST',
+      `cancel: ${this.call} is a collective, which no rank can take back alone; abort the signal that it was started with`,
+    )
+  }
+
+  protected withdraw(): void {}
+}

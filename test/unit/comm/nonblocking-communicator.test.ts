@@ -1,0 +1,190 @@
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import { createOperation } from '../../../src/comm/datatype/operation.js'
+import type { Message } from '../../../src/comm/p2p/message/received-message.js'
+import { Request, testall, waitall, waitany, waitsome } from '../../../src/comm/p2p/request.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+
+const codeOf = (call: () => unknown) =>
+  Promise.resolve()
+    .then(call)
+    .then(
+      () => 'ok',
+      (error: { code: string }) => error.code,
+    )
+
+const join = createOperation((a: string, b: string) => a + b)
+
+/** Every collective, blocking and started, with the same arguments. */
+function pairsOf(world: Communicator): Record<string, readonly [Promise<unknown>, Request<unknown>]> {
+  const { rank, size } = world
+  const root = size - 1
+  const mine = Float64Array.of(rank + 0.5, -rank)
+  const block = new Int32Array(size * 2).map((_, i) => rank * 100 + i)
+  const uneven = new Int16Array(rank).fill(rank)
+  const counts = Array.from({ length: size }, (_, to) => to)
+  const many = new Int8Array((size * (size - 1)) / 2).fill(rank)
+  return {
+    barrier: [world.barrier(), world.ibarrier()],
+    bcast: [world.bcast(mine, root), world.ibcast(mine, root)],
+    bcastValue: [world.bcast({ rank }, root), world.ibcast({ rank }, root)],
+    scatter: [world.scatter(block, root), world.iscatter(block, root)],
+    scatterv: [world.scatterv(many, counts, root), world.iscatterv(many, counts, root)],
+    gather: [world.gather(mine, root), world.igather(mine, root)],
+    gatherv: [world.gatherv(uneven, root), world.igatherv(uneven, root)],
+    allgather: [world.allgather(`${rank}`), world.iallgather(`${rank}`)],
+    allgatherv: [world.allgatherv(uneven), world.iallgatherv(uneven)],
+    alltoall: [world.alltoall(block), world.ialltoall(block)],
+    alltoallv: [world.alltoallv(many, counts), world.ialltoallv(many, counts)],
+    reduce: [world.reduce(mine, 'sum', root), world.ireduce(mine, 'sum', root)],
+    allreduce: [world.allreduce(mine, 'max'), world.iallreduce(mine, 'max')],
+    allreduceValue: [world.allreduce(`${rank}`, join), world.iallreduce(`${rank}`, join)],
+    reduceScatter: [world.reduceScatter(block, 'sum'), world.ireduceScatter(block, 'sum')],
+    scan: [world.scan(rank, 'sum'), world.iscan(rank, 'sum')],
+    exscan: [world.exscan(mine, 'prod'), world.iexscan(mine, 'prod')],
+  }
+}
+
+describe.each([1, 2, 5])('on %i processes', (processes) => {
+  const options = { ranks: 5, fabric: local({ processes, seed: 11 }) }
+
+  it('every collective that is started yields what it yields when called', async () => {
+    await run(async (world: Communicator) => {
+      const pairs = pairsOf(world)
+      const started = await waitall(Object.values(pairs).map(([, request]) => request))
+      for (const [i, [name, [called]]] of Object.entries(pairs).entries()) {
+        expect([name, started[i]]).toEqual([name, await called])
+      }
+    }, options)
+  })
+
+  it('requests of collectives and of messages are waited for and tested together', async () => {
+    await run(async (world: Communicator) => {
+      const { rank, size } = world
+      const next = (rank + 1) % size
+      const requests = [
+        world.iallreduce(rank, 'sum'),
+        world.isend(Int8Array.of(rank), next),
+        world.irecv((rank + size - 1) % size),
+        world.iallgather(Int32Array.of(rank), { into: new Int32Array(size), algorithm: 'allgather-ring' }),
+      ] as const
+      const { index } = await waitany(requests)
+      expect(requests[index]!.pending.settled).toBe(true)
+      expect((await waitsome(requests)).length).toBeGreaterThan(0)
+      let tested = await testall(requests)
+      while (!tested.done) tested = await testall(requests)
+      const [sum, , message, all] = tested.values
+      expect(sum).toBe(10)
+      expect((message as Message).data).toEqual(Int8Array.of((rank + size - 1) % size))
+      expect(all).toEqual(Int32Array.of(0, 1, 2, 3, 4))
+      expect(await requests[0].wait()).toBe(10)
+      expect(await requests[3].test()).toEqual({ done: true, value: all })
+    }, options)
+  })
+
+  it('a rank goes on until it waits, and messages decide when its collective completes', async () => {
+    await run(async (world: Communicator) => {
+      const { runtime } = world.seat().state
+      const barrier = world.ibarrier()
+      if (world.rank === 0) {
+        expect(runtime.waits.isBlocked(0)).toBe(false)
+        await world.barrier()
+        return
+      }
+      await barrier.wait()
+      await world.barrier()
+      expect(runtime.waits.withSignal).toBe(0)
+    }, options)
+  })
+
+  it('a collective that not every rank starts is a deadlock for those that wait', async () => {
+    const codes: string[] = []
+    const ended = run(async (world: Communicator) => {
+      const waits = world.rank === 0 ? world.recv(1, 5) : waitall([world.iallreduce(world.rank, 'sum')])
+      codes.push(await codeOf(() => waits))
+      await waits
+    }, options)
+    await expect(ended).rejects.toMatchObject({ code: 'ERR_DEADLOCK' })
+    expect(codes).toEqual(new Array(5).fill('ERR_DEADLOCK'))
+  })
+
+  it('a rank that does not fit fails alone, when it waits', async () => {
+    await run(async (world: Communicator) => {
+      const into = new Float32Array(world.rank === 2 ? 1 : 2)
+      const request = world.iallreduce(Float32Array.of(1, 2), 'sum', { into })
+      await world.barrier()
+      expect(await codeOf(() => request.wait())).toBe(world.rank === 2 ? 'ERR_TRUNCATE' : 'ok')
+    }, options)
+  })
+
+  it('wrong arguments and a freed communicator throw', async () => {
+    await run(async (world: Communicator) => {
+      const thrown = (code: string) => expect.objectContaining({ code })
+      expect(() => world.ibcast(1, 9)).toThrow(thrown('ERR_RANK'))
+      expect(() => world.iallreduce(Float64Array.of(1), 'band' as 'sum')).toThrow(thrown('ERR_OP'))
+      expect(() => world.ibarrier({ algorithm: 'x' })).toThrow(thrown('ERR_ARGUMENT'))
+      const copy = await world.dup()
+      const pending = copy.iscan(1, 'sum')
+      const freed = copy.free()
+      expect(() => copy.ibarrier()).toThrow(thrown('ERR_COMM_FREED'))
+      expect(await pending.wait()).toBe(world.rank + 1)
+      await freed
+    }, options)
+  })
+
+  it('a request of a collective cannot be cancelled; its signal revokes the communicator', async () => {
+    await run(async (world: Communicator) => {
+      const copy = await world.dup()
+      const controller = new AbortController()
+      const request = world.rank === 0 ? copy.ibarrier({ signal: controller.signal }) : null
+      if (request !== null) {
+        expect(() => request.cancel()).toThrow(expect.objectContaining({ code: 'ERR_REQUEST' }))
+        setImmediate(() => controller.abort())
+        expect(await codeOf(() => request.wait())).toBe('ERR_ABORTED')
+      }
+      await world.barrier()
+      expect(await codeOf(() => copy.ibarrier().wait())).toBe('ERR_REVOKED')
+    }, options)
+  })
+
+  it('a signal ends a wait alone', async () => {
+    await run(async (world: Communicator) => {
+      const controller = new AbortController()
+      const request = world.rank === 0 ? null : world.ibarrier()
+      if (request !== null) {
+        setImmediate(() => controller.abort())
+        expect(await codeOf(() => request.wait({ signal: controller.signal }))).toBe('ERR_ABORTED')
+        await world.send(null, 0)
+        await request.wait()
+        return
+      }
+      for (let rank = 1; rank < world.size; rank++) await world.recv()
+      await world.ibarrier().wait()
+    }, options)
+  })
+})
+
+it('calls with and without the i match each other', async () => {
+  for (const processes of [1, 3]) {
+    const sums = await run(
+      (world: Communicator) =>
+        world.rank === 1 ? world.allreduce(world.rank, 'sum') : world.iallreduce(world.rank, 'sum').wait(),
+      { ranks: 3, processes },
+    )
+    expect(sums).toEqual([3, 3, 3])
+  }
+})
+
+it('an error that no wait asks for is not an unhandled rejection', async () => {
+  const outcome = await run(
+    async (world: Communicator) => {
+      const request = world.rank === 0 ? world.ibarrier() : world.iallreduce(1, 'sum')
+      expect(request).toBeInstanceOf(Request)
+      await new Promise((resolve) => setImmediate(resolve))
+      return codeOf(() => world.barrier())
+    },
+    { ranks: 2 },
+  )
+  expect(outcome).toEqual(['ERR_COLLECTIVE_MISMATCH', 'ERR_COLLECTIVE_MISMATCH'])
+})
