@@ -22,7 +22,12 @@ const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = [
-  ...['comm/calls', 'comm/calls/collectives/blocks', 'comm/calls/collectives/plan'],
+  ...[
+    'comm/calls',
+    'comm/calls/collectives/blocks',
+    'comm/calls/collectives/plan',
+    'comm/calls/collectives/persistent',
+  ],
   'comm/calls/collectives',
 ]
 
@@ -86,6 +91,10 @@ export const rooms: readonly Room[] = [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'schedule', 'collective'],
   ]),
+  room('comm/calls/collectives/persistent', [
+    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
+    ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'schedule', 'collective'],
+  ]),
   room('comm/calls/collectives', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
@@ -110,7 +119,14 @@ export const rooms: readonly Room[] = [
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/collectives/reduce'],
     ...['comm/context/split/plan', 'comm/context/split'],
   ]),
-  room('comm', [...messages, ...ownProcess, ...calls, 'comm/context/split/plan', 'comm/context']),
+  room('comm', [
+    ...messages,
+    ...ownProcess,
+    ...calls,
+    'comm/calls/program',
+    'comm/context/split/plan',
+    'comm/context',
+  ]),
   room('comm/world', ['fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm']),
 
   room('neighborhood/distributed', [
@@ -205,7 +221,7 @@ export const rooms: readonly Room[] = [
       'machine',
     ],
     ...[...schedules, 'collective', ...fabrics, 'fabric/conformance'],
-    ...[...messages, ...ownProcess, ...calls],
+    ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute', 'neighborhood'],
     'neighborhood/spmm',

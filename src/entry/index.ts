@@ -22,6 +22,7 @@ export type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../comm/calls/collectives/plan/options.js'
+export { PersistentRequest } from '../comm/calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/context/describe.js'
 export type { PhaseCost, PhaseCosts } from '../comm/context/split/plan/split-meter.js'

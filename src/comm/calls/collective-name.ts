@@ -25,3 +25,7 @@ export type CollectiveName =
   | 'neighborAllgather'
   | 'neighborAllgatherv'
   | 'neighborAllgatherInit'
+  | 'barrierInit'
+  | 'bcastInit'
+  | 'allgatherInit'
+  | 'allreduceInit'

@@ -53,6 +53,10 @@ const names: readonly CollectiveName[] = [
   'neighborAllgatherv',
   'neighborAllgatherInit',
   'planLines',
+  'barrierInit',
+  'bcastInit',
+  'allgatherInit',
+  'allreduceInit',
 ]
 const codeOfName = new Map(names.map((name, code) => [name, code]))
 

@@ -1,14 +1,12 @@
-import { promiseTry } from '../../base/promise-try.js'
 import { requireOptions } from '../../base/require-options.js'
 import type { CollectiveCall } from '../../comm/calls/collective-call.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
-import type { ProgramStore } from '../../comm/calls/program/program-store.js'
-import { ProgramRun, runProgram } from '../../comm/calls/program/run-program.js'
+import { BoundCollective } from '../../comm/calls/program/bound-collective.js'
+import { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
+import { runProgram } from '../../comm/calls/program/run-program.js'
 import type { Signature } from '../../comm/calls/signature.js'
-import type { CommState } from '../../comm/context/comm-state.js'
-import type { CommHandle, CommSeat } from '../../comm/context/handle.js'
+import type { CommSeat } from '../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray, typeCode } from '../../comm/datatype/elements.js'
-import type { WaitOptions } from '../../comm/process/wait-options.js'
 import { RankweaveError } from '../../errors.js'
 import { type BlockLayoutOptions, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
@@ -20,89 +18,8 @@ import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
 
-/**
- * A persistent neighbor allgather: bound once to its buffers and started often (MPI-4.1 §8.8). Every rank starts it the
- * same number of times; one start may be active at a time.
- *
- * **Buffers.** From `start` until its promise resolves, do not change the send buffer or read the receive buffer.
- */
-export class NeighborRequest {
-  readonly #handle: CommHandle
-  readonly #setup: Promise<BoundAllgather>
-  /** Defined once the setup has completed. */
-  #bound: BoundAllgather | undefined
-  /** The previous start, if it was shared with the other ranks of the process. */
-  #shared: Promise<void> | undefined
-  /** A start that is not shared is active. */
-  #startedSeparately = false
-  #freed = false
-
-  /** Not for users: these requests come from `neighborAllgatherInit` and `neighborAllgathervInit`. */
-  constructor(handle: CommHandle, setup: Promise<BoundAllgather>) {
-    this.#handle = handle
-    this.#setup = setup
-    // A failed setup is reported by every start; it must not be an unhandled rejection before.
-    setup.then(
-      (bound) => {
-        this.#bound = bound
-      },
-      () => {},
-    )
-  }
-
-  /**
-   * Runs the exchange once; resolves when the receive buffer is filled.
-   *
-   * @throws ERR_REQUEST while the previous start is active, and after `free`
-   */
-  start(options?: WaitOptions): Promise<void> {
-    return promiseTry(() => {
-      if (this.#freed) {
-        throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-      }
-      if (this.#isActive) {
-        throw new RankweaveError(
-          'ERR_REQUEST',
-          'start: expected the previous start to have completed, it is active',
-        )
-      }
-      if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
-      const { state, localIndex } = this.#handle.seat()
-      this.#shared = this.#bound.start(state, localIndex)
-      return this.#shared
-    })
-  }
-
-  /**
-   * Frees the request. Local.
-   *
-   * @throws ERR_REQUEST while a start is active, and for a request that was freed before
-   */
-  free(): void {
-    if (this.#freed || this.#isActive) {
-      const why = this.#freed ? 'was freed before' : 'is active'
-      throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
-    }
-    this.#freed = true
-    this.#setup.then((bound) => bound.release()).catch(() => {})
-  }
-
-  get #isActive(): boolean {
-    return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
-  }
-
-  /** A start that waits for the setup, or that a signal may abort. */
-  async #startSeparately(options: WaitOptions | undefined): Promise<void> {
-    this.#startedSeparately = true
-    try {
-      const bound = await this.#setup
-      const { state, localIndex } = this.#handle.seat()
-      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
-    } finally {
-      this.#startedSeparately = false
-    }
-  }
-}
+/** A persistent neighbor allgather. */
+export class NeighborRequest extends PersistentRequest {}
 
 /** What a rank binds to a persistent allgather. */
 interface Buffers {
@@ -110,77 +27,6 @@ interface Buffers {
   readonly recv: TypedArray
   readonly layoutOptions: BlockLayoutOptions
 }
-
-/** How a persistent allgather moves blocks between its values and the buffers of the ranks. */
-interface BoundStore {
-  readonly store: ProgramStore
-  /** Copies what the ranks contribute into the store. */
-  fill(): void
-  /** Copies values into the receive buffers. */
-  deliver(): void
-}
-
-/** A persistent allgather in one process: the buffers of all its ranks, and memory that every start reuses. */
-class BoundAllgather {
-  readonly lane: number
-  readonly call: CollectiveCall<undefined, undefined>
-  /** The start in progress, which the ranks of the process share; undefined again before any of them continues. */
-  running: Promise<void> | undefined
-  readonly #state: CommState
-  #holders: number
-  /** Of the start in progress. */
-  #exchange: Exchange | undefined
-
-  /** @param signature compared by every start, because the init itself may not have exchanged a frame with every neighbor */
-  constructor(
-    state: CommState,
-    exchange: Exchange,
-    signature: Signature,
-    { program, traffic }: Neighborhood,
-    bound: BoundStore,
-  ) {
-    this.#state = state
-    this.#holders = state.localRanks.length
-    this.lane = state.collectives.openLane(exchange)
-    const run = new ProgramRun(program)
-    const done = (): void => {
-      countRun(traffic, program.counts)
-      bound.deliver()
-      this.#exchange!.finish(nothing)
-    }
-    this.call = {
-      signature,
-      shared: true,
-      // The init has lowered the plan.
-      unplaced: true,
-      run: (_, startExchange) => {
-        this.#exchange = startExchange
-        bound.fill()
-        run.start(startExchange, bound.store, done)
-        return undefined
-      },
-    }
-  }
-
-  start(state: CommState, localIndex: number): Promise<void> {
-    const started: Promise<void> = state.collectives.start(this.lane, localIndex, this.call, undefined)
-    if (started !== this.running) {
-      this.running = started
-      const ended = () => {
-        if (this.running === started) this.running = undefined
-      }
-      started.then(ended, ended)
-    }
-    return started
-  }
-
-  /** One rank has freed its request. */
-  release(): void {
-    if (--this.#holders === 0) this.#state.collectives.closeLane(this.lane)
-  }
-}
-
-const nothing = [undefined] as const
 
 export function neighborAllgatherInit(
   seat: CommSeat,
@@ -194,21 +40,22 @@ export function neighborAllgatherInit(
   const count = elements.length
   checkInto(name, recv, type, neighborhood.slotsOf(seat.rank) * count)
   const signature: Signature = { name, type, count }
-  const call: CollectiveCall<Buffers, BoundAllgather> = {
+  const call: CollectiveCall<Buffers, BoundCollective> = {
     signature,
     unplaced: neighborhood.isLocated,
     run: (buffers, exchange) => {
-      const { program, slots } = neighborhood
+      const { program, slots, traffic } = neighborhood
       const store = new UniformStore(program, type, elementSizeBytes(type), count)
       const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = buffers.map((bound) => wordViewOf(bound.recv))
-      const bound = new BoundAllgather(seat.state, exchange, signature, neighborhood, {
+      const bound = new BoundCollective(seat.state, exchange, signature, program, {
         store,
         fill() {
           const { words, width } = store
           for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
         },
         deliver() {
+          countRun(traffic, program.counts)
           for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
         },
       })
@@ -231,11 +78,11 @@ export function neighborAllgathervInit(
   checkBound(name, send, recv)
   checkInto(name, recv, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }
-  const call: CollectiveCall<Buffers, BoundAllgather> = {
+  const call: CollectiveCall<Buffers, BoundCollective> = {
     signature,
     unplaced: neighborhood.isLocated,
     run: async (buffers, exchange) => {
-      const { program } = neighborhood
+      const { program, traffic } = neighborhood
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)
       const store = BlockStore.of(program, elementSizeBytes(type), lengths)
       const counts = slotCounts(neighborhood, store, type)
@@ -250,12 +97,13 @@ export function neighborAllgathervInit(
         base: new Int32Array(buffers.length),
       }
       const fillTo = varyingFill(program, displs, type)
-      const bound = new BoundAllgather(seat.state, exchange, signature, neighborhood, {
+      const bound = new BoundCollective(seat.state, exchange, signature, program, {
         store,
         fill() {
           for (let v = 0; v < sends.length; v++) store.put(v, sends[v])
         },
         deliver() {
+          countRun(traffic, program.counts)
           fillSlots(program, store, receives, fillTo)
         },
       })
@@ -267,7 +115,7 @@ export function neighborAllgathervInit(
 
 function requestOf(
   { state, localIndex, handle }: CommSeat,
-  call: CollectiveCall<Buffers, BoundAllgather>,
+  call: CollectiveCall<Buffers, BoundCollective>,
   buffers: Buffers,
 ): NeighborRequest {
   return new NeighborRequest(handle, state.collectives.call(localIndex, call, buffers))

@@ -59,7 +59,7 @@ export class ReductionRun {
     const bound = this.#spare ?? this.#newBound()
     this.#spare = undefined
     const { own, slots, store } = bound
-    for (let i = 0; i < own.length; i++) (own[i] as Float64Array).set(this.#folded(leaves, i) as Float64Array)
+    for (let i = 0; i < own.length; i++) (own[i] as Float64Array).set(this.folded(leaves, i) as Float64Array)
     store.bind(own, slots)
     this.#plan.run(exchange, store, () => {
       store.finish()
@@ -75,14 +75,14 @@ export class ReductionRun {
     done: (slots: TypedArray) => void,
   ): void {
     const { type } = this.#reduction
-    const store = this.#newStore(false)
+    const store = this.newStore(false)
     const slots = elementsIn(type, roomFor(store.slotElems * elementSizeBytes(type)))
     let bound = store
     const arrays = Array.from(this.#plan.participants.own, (_, i) => {
-      const folded = this.#folded(leaves, i)
+      const folded = this.folded(leaves, i)
       if (!overlap(folded, slots)) return folded
       if (!this.#isInPlace(folded, slots)) return folded.slice()
-      bound = this.#newStore(true)
+      bound = this.newStore(true)
       return folded
     })
     bound.bind(arrays, slots)
@@ -102,7 +102,7 @@ export class ReductionRun {
   }
 
   /** What the i-th participant here contributes, in the order of the parts. */
-  #folded(leaves: Leaves<unknown>, i: number): TypedArray {
+  folded(leaves: Leaves<unknown>, i: number): TypedArray {
     const folded = this.#combined(leaves, i)
     if (this.#order === null) return folded
     const ordered = newArray(this.#reduction.type, folded.length)
@@ -125,12 +125,12 @@ export class ReductionRun {
 
   #newBound(): Bound {
     const { type, countElems } = this.#reduction
-    const store = this.#newStore(false)
+    const store = this.newStore(false)
     const own = Array.from(this.#plan.participants.own, () => newArray(type, countElems))
     return { store, own, slots: newArray(type, store.slotElems) }
   }
 
-  #newStore(isInPlace: boolean): ElementStore {
+  newStore(isInPlace: boolean): ElementStore {
     const { program } = this.#plan
     const { type, op } = this.#reduction
     const kernel = op.kind === 'kernel' ? op.kernel : this.#userKernel()

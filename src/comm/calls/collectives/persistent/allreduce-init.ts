@@ -1,0 +1,65 @@
+import { overlap } from '../../../../base/bytes.js'
+import { newArray, type TypedArray } from '../../../datatype/elements.js'
+import type { Seat } from '../../../table/seat.js'
+import type { PersistentRequest } from '../../program/persistent-request.js'
+import type { CollectiveContext } from '../plan/collective-context.js'
+import { type Method, methodOf, type OrderOptions } from '../plan/method.js'
+import { planReduction } from '../reductions/planned-reduction.js'
+import { type Reduction, reductionOf, signatureOf } from '../reductions/reduction.js'
+import { partLengths, ReductionRun } from '../reductions/reduction-run.js'
+import { requireArray, requireRoom } from './persistent-moves.js'
+import { requestOf } from './request-of.js'
+
+/** @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM */
+export function allreduceInit(
+  seat: Seat<CollectiveContext>,
+  send: TypedArray,
+  recv: TypedArray,
+  op: unknown,
+  options?: OrderOptions,
+): PersistentRequest {
+  const { state } = seat
+  const type = requireArray('allreduceInit', send)
+  requireRoom(type, send.length, recv)
+  const { reduction } = reductionOf('allreduceInit', send, op, { into: recv })
+  const method = methodOf('allreduce', options)
+  const signature = signatureOf(reduction, method && { method: method.name })
+  if (state.isPlaced) planOf(state, reduction, method)
+  return requestOf(seat, signature, { send, recv: recv.subarray(0, send.length) }, (buffers) => {
+    const plan = planOf(state, reduction, method)
+    const lengths = partLengths(reduction.countElems, plan.parts)
+    const run = new ReductionRun(plan, reduction, lengths)
+    const result = buffers[0]!.recv as TypedArray
+    // Contributions are sent from where they are unless results are written there.
+    const isSent = buffers.length === 1 && !overlap(send, recv)
+    const own = isSent ? [send] : Array.from(plan.participants.own, () => newArray(type, send.length))
+    const store = run.newStore(false)
+    const leaves = { values: buffers.map((each) => each.send), owned: false }
+    return {
+      plan,
+      store,
+      fill() {
+        if (!isSent) {
+          for (let i = 0; i < own.length; i++)
+            (own[i] as Float64Array).set(run.folded(leaves, i) as Float64Array)
+        }
+        store.bind(own, result)
+      },
+      deliver() {
+        store.finish()
+        for (let i = 1; i < buffers.length; i++)
+          (buffers[i]!.recv as Float64Array).set(result as Float64Array)
+      },
+    }
+  })
+}
+
+function planOf(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
+  const plan = planReduction(state, 'allreduce', reduction, method)
+  if (plan !== null) return plan
+  const tree = methodOf('allreduce', {
+    algorithm: 'allreduce-tree',
+    ...(method?.isAnyOrder ? { order: 'any' } : {}),
+  })
+  return planReduction(state, 'allreduce', reduction, tree)!
+}

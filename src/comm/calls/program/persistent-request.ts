@@ -1,0 +1,89 @@
+import { promiseTry } from '../../../base/promise-try.js'
+import { RankweaveError } from '../../../errors.js'
+import type { WaitOptions } from '../../process/wait-options.js'
+import type { RankHandle } from '../../table/seat.js'
+import type { BoundCollective, PersistentContext } from './bound-collective.js'
+
+/**
+ * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
+ * same number of times; one start may be active at a time.
+ *
+ * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those that are received.
+ */
+export class PersistentRequest {
+  readonly #handle: RankHandle<PersistentContext>
+  readonly #setup: Promise<BoundCollective>
+  /** Defined once the setup has completed. */
+  #bound: BoundCollective | undefined
+  /** The previous start, if it was shared with the other ranks of the process. */
+  #shared: Promise<void> | undefined
+  /** A start that is not shared is active. */
+  #startedSeparately = false
+  #freed = false
+
+  /** Not for users: the methods whose names end in `Init` return these requests. */
+  constructor(handle: RankHandle<PersistentContext>, setup: Promise<BoundCollective>) {
+    this.#handle = handle
+    this.#setup = setup
+    // A failed setup is reported by every start; it must not be an unhandled rejection before.
+    setup.then(
+      (bound) => {
+        this.#bound = bound
+      },
+      () => {},
+    )
+  }
+
+  /**
+   * Runs the exchange once; resolves when the receive buffer is filled.
+   *
+   * @throws ERR_REQUEST while the previous start is active, and after `free`
+   */
+  start(options?: WaitOptions): Promise<void> {
+    return promiseTry(() => {
+      if (this.#freed) {
+        throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
+      }
+      if (this.#isActive) {
+        throw new RankweaveError(
+          'ERR_REQUEST',
+          'start: expected the previous start to have completed, it is active',
+        )
+      }
+      if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
+      const { state, localIndex } = this.#handle.seat()
+      this.#shared = this.#bound.start(state, localIndex)
+      return this.#shared
+    })
+  }
+
+  /**
+   * Frees the request. Local.
+   *
+   * @throws ERR_REQUEST while a start is active, and for a request that was freed before
+   */
+  free(): void {
+    if (this.#freed || this.#isActive) {
+      const why = this.#freed ? 'was freed before' : 'is active'
+      throw new RankweaveError('ERR_REQUEST', `free: this persistent request ${why}`)
+    }
+    this.#freed = true
+    this.#setup.then((bound) => bound.release()).catch(() => {})
+  }
+
+  get #isActive(): boolean {
+    return this.#startedSeparately || (this.#shared !== undefined && this.#shared === this.#bound?.running)
+  }
+
+  /** A start that waits for the setup, or that a signal may abort. */
+  async #startSeparately(options: WaitOptions | undefined): Promise<void> {
+    this.#startedSeparately = true
+    try {
+      const bound = await this.#setup
+      const { state, localIndex } = this.#handle.seat()
+      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
+    } finally {
+      this.#startedSeparately = false
+    }
+  }
+}
