@@ -105,6 +105,24 @@ export const equivalents: readonly Equivalent[] = [
     why: 'without reductions there is nothing to check',
   },
   {
+    path: 'src/schedule/verify/verify-progress.ts',
+    line: 'for (let row = 0; row < count; row++) if (waits[row] > 0) order[finished++] = row',
+    replacement: '<=',
+    why: 'beyond the last row is none that waits',
+  },
+  {
+    path: 'src/schedule/verify/verify-specification.ts',
+    line: 'if (count === 0) return',
+    replacement: 'false',
+    why: 'without reductions there is nothing to check',
+  },
+  {
+    path: 'src/schedule/verify/verify-specification.ts',
+    line: 'if (to - from === 1 && parts.perRank > 0) {',
+    replacement: 'false',
+    why: 'the same by a look at every block',
+  },
+  {
     path: 'src/schedule/verify/violations.ts',
     line: 'verification({ unproven = [], isOrdered = false, association = null }: Proof = {}): Verification {',
     replacement: 'true',

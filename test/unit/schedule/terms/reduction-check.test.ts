@@ -227,6 +227,7 @@ describe('TermTable', () => {
     expect(terms.unknown(2)).toBe(unknown)
     expect(terms.unknown(1)).not.toBe(unknown)
     const combined = terms.combined(unknown, 5)
+    expect([unknown, terms.unknown(1), combined]).toEqual([~0, ~1, ~2])
     for (const term of [unknown, combined]) {
       expect([terms.isUnknown(term), terms.partOf(term), terms.spanOf(term)]).toEqual([true, 2, 0])
     }

@@ -112,6 +112,11 @@ describe('verify rejects', () => {
     expect(codesOf(broken((s) => (s.entryTo[0] = 0)))).toEqual(['structure'])
     expect(codesOf(broken((s) => (s.staging[3] = -1)))).toEqual(['structure'])
     expect(codesOf(broken((s) => (s.phases = 1.5)))).toContain('structure')
+    expect(verify(broken((s) => (s.phases = -1))).violations[0]).toEqual({
+      code: 'structure',
+      rank: 0,
+      message: 'phases must be an integer of at least 0, got -1',
+    })
   })
 
   test('another topology', () => {
