@@ -25,11 +25,15 @@ export const mutantSuites: readonly MutantSuite[] = [
   { folder: 'schedule/verify', tests: terms, further: ['test/unit/collective'] },
   {
     folder: 'schedule/lower',
-    tests: ['test/unit/schedule/lower', 'test/property/schedule-lower.test.ts'],
+    tests: [
+      'test/unit/schedule/lower',
+      'test/property/value-memory.test.ts',
+      'test/property/schedule-lower.test.ts',
+    ],
     further: [
       'test/unit/comm/calls/program',
+      'test/unit/comm/calls/collectives',
       'test/unit/neighborhood/execute',
-      'test/property/neighbor.test.ts',
     ],
   },
   { folder: 'schedule/file', tests: ['test/unit/schedule/file'], further: ['test/unit/cli/commands'] },

@@ -55,6 +55,28 @@ describe('sliceSchedule', () => {
     expect(codeOf(() => [...sliceSchedule([lines[0], '{"rank":'], [5])])).toBe('ERR_SCHEDULE_FORMAT')
     expect(codeOf(() => [...sliceSchedule([lines[0], '7'], [5])])).toBe('ERR_SCHEDULE_FORMAT')
   })
+
+  test('rejects a schedule of no lines, and lines without a rank, with the line number', () => {
+    const messageOf = (from: readonly string[]): string => {
+      try {
+        return [...sliceSchedule(from, [5])].join()
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    expect(messageOf([])).toMatch(/:0: expected a header line, got nothing$/)
+    expect(messageOf([lines[0], '{"rank":"5"}'])).toMatch(/:2: rank: expected a rank, got '5'$/)
+  })
+
+  test.each([
+    ['out of range', [0, 7]],
+    ['twice', [3, 3]],
+    ['in descending order', [3, 1]],
+  ])('rejects a slice whose header lists ranks %s', (_, slice) => {
+    const header = JSON.stringify({ ...JSON.parse(lines[0]), slice })
+    const ofRanks = slice.map((rank) => lines[rank + 1] ?? lines[1])
+    expect(codeOf(() => parseScheduleSlice([header, ...ofRanks]))).toBe('ERR_SCHEDULE_FORMAT')
+  })
 })
 
 describe('a slice', () => {
