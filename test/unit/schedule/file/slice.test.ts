@@ -65,7 +65,7 @@ describe('sliceSchedule', () => {
       }
     }
     expect(messageOf([])).toMatch(/:0: expected a header line, got nothing$/)
-    expect(messageOf([lines[0], '{"rank":"5"}'])).toMatch(/:2: rank: expected a rank, got '5'$/)
+    expect(messageOf([lines[0], '{"rank":"5"}'])).toMatch(/:2: rank: expected a rank, got "5"$/)
   })
 
   test.each([
