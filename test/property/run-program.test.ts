@@ -1,8 +1,10 @@
+import { setImmediate as turn } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/schedule-of.js'
 import type { Communicator } from '../../src/comm/communicator.js'
+import { RankweaveError } from '../../src/errors.js'
 import { type LocalOptions, local } from '../../src/fabric/local/local.js'
 import { run } from '../../src/launch/run.js'
 import type { Schedule } from '../../src/schedule/ir.js'
@@ -41,7 +43,7 @@ function lengthsOf({ specification }: Schedule, lengths: readonly number[]): Len
   return (term) => lengths[(term < 0 ? ~term : term % parts) % lengths.length]!
 }
 
-/** Runs it on every rank; ranks of the communicator lie in turn on processes where they are reversed. */
+/** Runs it on every rank of a communicator; its ranks lie on processes in another order where they are reversed. */
 async function foundIn(
   {
     schedule,
@@ -51,11 +53,15 @@ async function foundIn(
   }: typeof collectives extends fc.Arbitrary<infer C> ? C : never,
   options: LocalOptions,
   observed: Found[] = [],
+  interrupt: (comm: Communicator) => Promise<void> = async () => {},
 ): Promise<Found[]> {
   const main = async (world: Communicator) => {
-    const comm = reversed ? await world.split(0, (world.rank * 5) % world.size) : world
+    const comm = await world.split(0, reversed ? (world.rank * 5) % world.size : 0)
+    await world.barrier()
+    const interrupted = interrupt(comm)
     const found = await runInWorld(comm, schedule, lengthsOf(schedule, lengths), runs)
     observed.push(found)
+    await interrupted
     return { rank: comm.rank, found }
   }
   const all = await run(main, {
@@ -83,6 +89,15 @@ function firstBlock({ specification: { reductions } }: Schedule, reduction: numb
   return reductions.first[reductions.runStart[reduction]!]!
 }
 
+/** Whether nothing was written once a rank had failed. */
+function expectQuiet(observed: readonly Found[], codes: Set<string>): void {
+  for (const found of observed) {
+    if ('slots' in found) continue
+    codes.add(found.code)
+    expect(found.isQuiet).toBe(true)
+  }
+}
+
 describe('the programs of a collective', () => {
   test('leave what the schedule demands, in any order of delivery, eager or offered', async () => {
     await fc.assert(
@@ -108,14 +123,30 @@ describe('the programs of a collective', () => {
         await foundIn({ ...collective, reversed: false }, { seed, faults: { kill } }, observed).catch(
           () => {},
         )
-        for (const found of observed) {
-          if ('slots' in found) continue
-          codes.add(found.code)
-          expect(found.isQuiet).toBe(true)
-        }
+        expectQuiet(observed, codes)
       }),
       { numRuns: cases(100) },
     )
     expect([...codes].sort()).toEqual(['ERR_PEER_LOST'])
+  })
+
+  test('end with a code and write nothing afterwards when their communicator is revoked', async () => {
+    const codes = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(collectives, fc.integer({ min: 0, max: 12 }), async (collective, turns) => {
+        const { seed } = collective
+        const observed: Found[] = []
+        await foundIn(collective, { seed, faults: { delay: seed % 9 } }, observed, async (comm) => {
+          if (comm.rank > 0) return
+          const { collectives: engine } = comm.seat().state
+          for (let i = 0; i < turns; i++) await turn()
+          engine.revoke(new RankweaveError('ERR_REVOKED', 'revoked by the test'))
+        })
+        expect(observed).toHaveLength(collective.schedule.specification.ranks)
+        expectQuiet(observed, codes)
+      }),
+      { numRuns: cases(100) },
+    )
+    expect([...codes].sort()).toEqual(['ERR_REVOKED'])
   })
 })

@@ -96,12 +96,16 @@ export async function runInWorld(
   lengths: Lengths,
   runs: number,
 ): Promise<Found> {
-  const { state, localIndex } = world.seat()
-  const placement = Int32Array.from({ length: world.size }, (_, rank) => state.processOfRank(rank) as number)
-  const program = lowerInRounds(schedule, placement, state.processIndex, roundsByPhase(schedule))
-  const slots: number[][][] = []
-  let store: TestStore | undefined
+  let written: TestStore | undefined
   try {
+    // Throws where the communicator has failed.
+    const { state, localIndex } = world.seat()
+    const placement = Int32Array.from(
+      { length: world.size },
+      (_, rank) => state.processOfRank(rank) as number,
+    )
+    const program = lowerInRounds(schedule, placement, state.processIndex, roundsByPhase(schedule))
+    const slots: number[][][] = []
     for (let n = 0; n < runs; n++) {
       const call: CollectiveCall<undefined, TestStore> = {
         signature: { name: 'barrier' },
@@ -115,15 +119,16 @@ export async function runInWorld(
           return undefined
         },
       }
-      store = await state.collectives.call(localIndex, call, undefined)
+      const called = state.collectives.call(localIndex, call, undefined)
+      written = stores.get(state)
+      const store = await called
       slots.push(slotsOf(program, store, localIndex))
     }
     return { slots }
   } catch (error) {
-    store = stores.get(state)
-    const before = store?.arena.join()
+    const before = written?.arena.join()
     for (let i = 0; i < 20; i++) await turn()
-    const isQuiet = before === store?.arena.join()
+    const isQuiet = before === written?.arena.join()
     return { code: isRankweaveError(error) ? error.code : String(error), isQuiet }
   }
 }
