@@ -98,7 +98,7 @@ export const rooms: readonly Room[] = [
   room('comm/calls/collectives', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
-    ...['schedule', 'collective'],
+    ...['comm/calls/collectives/persistent', 'schedule', 'collective'],
   ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
@@ -139,7 +139,7 @@ export const rooms: readonly Room[] = [
   ]),
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'machine', 'schedule/file'],
-    ...[...ownProcess, ...calls, 'comm/context', 'comm'],
+    ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/context', 'comm'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
   ]),
   room('neighborhood/spmm', [

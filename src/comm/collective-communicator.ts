@@ -1,9 +1,6 @@
 import type { Gathered } from './calls/collectives/blocks/gathered.js'
 import * as collectives from './calls/collectives/collectives.js'
 import { blocking } from './calls/collectives/form.js'
-import { allreduceInit } from './calls/collectives/persistent/allreduce-init.js'
-import { allgatherInit, barrierInit, bcastInit } from './calls/collectives/persistent/persistent-moves.js'
-import type { MethodOptions, OrderOptions } from './calls/collectives/plan/method.js'
 import type {
   ArrayOperation,
   BlocksOptions,
@@ -13,7 +10,6 @@ import type {
   ScalarReductionOptions,
   ValueOptions,
 } from './calls/collectives/plan/options.js'
-import type { PersistentRequest } from './calls/program/persistent-request.js'
 import type { FreshArray, SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'
 import type { Operation } from './datatype/operation.js'
@@ -231,55 +227,5 @@ export abstract class CollectiveCommunicator extends MessageCommunicator {
   exscan<T>(data: T & SendableValue, op: Operation<T>, options?: ScalarReductionOptions): Promise<T | null>
   exscan(data: unknown, op: unknown, options?: ReductionOptions): Promise<unknown> {
     return collectives.exscan(blocking, this, data, op, options)
-  }
-
-  /**
-   * A persistent `barrier`. Collective, as all methods whose names end in `Init`: every rank calls it; what is started, and how
-   * often, is the same on all ranks.
-   *
-   * @throws ERR_ARGUMENT, ERR_ALGORITHM
-   * @see MPI-4.1 §6.13
-   */
-  barrierInit(options?: MethodOptions): PersistentRequest {
-    return barrierInit(this.seat(), options)
-  }
-
-  /**
-   * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of `root`.
-   *
-   * @throws ERR_RANK, ERR_TYPE, ERR_ARGUMENT, ERR_ALGORITHM
-   * @see MPI-4.1 §6.13
-   */
-  bcastInit<T extends TypedArray>(buffer: T, root = 0, options?: MethodOptions): PersistentRequest {
-    return bcastInit(this.seat(), buffer, root, options)
-  }
-
-  /**
-   * A persistent `allgather` of arrays of one length. `send` may be its own block of `recv`.
-   *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_ARGUMENT, ERR_ALGORITHM
-   * @see MPI-4.1 §6.13
-   */
-  allgatherInit<T extends TypedArray>(
-    send: T,
-    recv: SameElements<T>,
-    options?: MethodOptions,
-  ): PersistentRequest {
-    return allgatherInit(this.seat(), send, recv, options)
-  }
-
-  /**
-   * A persistent `allreduce` of arrays. `recv` may be `send`.
-   *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
-   * @see MPI-4.1 §6.13
-   */
-  allreduceInit<T extends TypedArray>(
-    send: T,
-    recv: SameElements<T>,
-    op: ArrayOperation<T>,
-    options?: OrderOptions,
-  ): PersistentRequest {
-    return allreduceInit(this.seat(), send, recv, op, options)
   }
 }

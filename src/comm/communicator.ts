@@ -9,14 +9,15 @@ import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan/split-plan.js'
 import { split, splitType } from './context/split-communicator.js'
 import { groupOf, worldRanks } from './context/world-ranks.js'
-import { NonblockingCommunicator } from './nonblocking-communicator.js'
+import { PersistentCommunicator } from './persistent-communicator.js'
 import type { WaitOptions } from './process/wait-options.js'
 import type { Comparison, Group } from './table/group.js'
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1 §7).
  * Handles are small; what the ranks of a process share is stored once behind them. Messages are in
- * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator} and {@link NonblockingCommunicator}.
+ * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator},
+ * {@link NonblockingCommunicator} and {@link PersistentCommunicator}.
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before.
  * A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
@@ -27,7 +28,7 @@ import type { Comparison, Group } from './table/group.js'
  * ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT, ERR_TYPE for arguments, before anything is sent.
  * Methods that return a promise reject; those that return a request throw for wrong arguments.
  */
-export class Communicator extends NonblockingCommunicator {
+export class Communicator extends PersistentCommunicator {
   /**
    * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is in none and
    * gets null.

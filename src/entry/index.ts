@@ -38,7 +38,6 @@ export type { TopologyOptions } from '../neighborhood/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../neighborhood/distributed/gather-lists.js'
 export type { BlockLayoutOptions } from '../neighborhood/execute/block-layout.js'
 export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
-export { NeighborRequest } from '../neighborhood/execute/persistent-allgather.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
 export { type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'

@@ -1,6 +1,7 @@
 import { promiseTry } from '../base/promise-try.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
+import type { PersistentRequest } from '../comm/calls/program/persistent-request.js'
 import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { FreshArray, SameElements } from '../comm/datatype/array-types.js'
@@ -18,11 +19,7 @@ import {
 } from './execute/neighbor-allgather.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import {
-  type NeighborRequest,
-  neighborAllgatherInit,
-  neighborAllgathervInit,
-} from './execute/persistent-allgather.js'
+import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
@@ -147,7 +144,7 @@ export class TopologyCommunicator extends Communicator {
    * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types
    * @see MPI-4.1 §8.8.1
    */
-  neighborAllgatherInit<T extends TypedArray>(send: T, recv: T): NeighborRequest {
+  neighborAllgatherInit<T extends TypedArray>(send: T, recv: T): PersistentRequest {
     return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv)
   }
 
@@ -162,7 +159,7 @@ export class TopologyCommunicator extends Communicator {
     send: T,
     recv: T,
     layout: BlockLayoutOptions = {},
-  ): NeighborRequest {
+  ): PersistentRequest {
     return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
   }
 

@@ -7,6 +7,8 @@ export interface CollectiveCall<C, R> {
   readonly signature: Signature
   /** All hosted ranks get the first result, by one promise: keeps a barrier cheap with many ranks per process. */
   readonly shared?: true
+  /** The ranks get nothing but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only where `shared`. */
+  readonly isResultless?: true
   /** Runs without the whole rank table; other calls wait until the communicator is placed. */
   readonly unplaced?: boolean
   /**

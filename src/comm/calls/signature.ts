@@ -57,6 +57,13 @@ const names: readonly CollectiveName[] = [
   'bcastInit',
   'allgatherInit',
   'allreduceInit',
+  'reduceInit',
+  'gatherInit',
+  'scatterInit',
+  'alltoallInit',
+  'reduceScatterInit',
+  'scanInit',
+  'exscanInit',
 ]
 const codeOfName = new Map(names.map((name, code) => [name, code]))
 

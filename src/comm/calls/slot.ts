@@ -75,14 +75,16 @@ export class Slot {
   /** @param results by local index; a shared result is the first */
   resolve(results: readonly unknown[]): void {
     this.#results = results
+    const { shared, isResultless } = this.call!
+    const first = isResultless === true ? results.find(isFailure) : results[0]
     if (this.#shared !== undefined) {
       // Derived promises pick their own result.
-      if (this.#derived === undefined) settle(this.#shared, results[0])
+      if (this.#derived === undefined) settle(this.#shared, first)
       else this.#shared.resolve(undefined)
     }
     if (this.#separate === undefined) return
     for (const [localIndex, own] of this.#separate) {
-      settle(own, this.call!.shared === true ? results[0] : results[localIndex])
+      settle(own, shared === true ? first : results[localIndex])
     }
   }
 
@@ -123,6 +125,10 @@ function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
 }
 
 function ignore(): void {}
+
+function isFailure(result: unknown): boolean {
+  return result instanceof RankFailure
+}
 
 function settle(own: Deferred, result: unknown): void {
   if (result instanceof RankFailure) own.reject(result.error)

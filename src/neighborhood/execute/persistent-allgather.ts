@@ -1,7 +1,7 @@
 import { requireOptions } from '../../base/require-options.js'
 import type { CollectiveCall } from '../../comm/calls/collective-call.js'
 import type { Exchange } from '../../comm/calls/exchange.js'
-import { BoundCollective } from '../../comm/calls/program/bound-collective.js'
+import { BoundCollective, programStart } from '../../comm/calls/program/bound-collective.js'
 import { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
 import { runProgram } from '../../comm/calls/program/run-program.js'
 import type { Signature } from '../../comm/calls/signature.js'
@@ -18,9 +18,6 @@ import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
 
-/** A persistent neighbor allgather. */
-export class NeighborRequest extends PersistentRequest {}
-
 /** What a rank binds to a persistent allgather. */
 interface Buffers {
   readonly send: TypedArray
@@ -33,7 +30,7 @@ export function neighborAllgatherInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-): NeighborRequest {
+): PersistentRequest {
   const name = 'neighborAllgatherInit'
   const { type, elements } = contributionOf(name, send)
   checkBound(name, send, recv)
@@ -48,17 +45,21 @@ export function neighborAllgatherInit(
       const store = new UniformStore(program, type, elementSizeBytes(type), count)
       const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = buffers.map((bound) => wordViewOf(bound.recv))
-      const bound = new BoundCollective(seat.state, exchange, signature, program, {
-        store,
-        fill() {
-          const { words, width } = store
-          for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
-        },
-        deliver() {
-          countRun(traffic, program.counts)
-          for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
-        },
-      })
+      const bound = new BoundCollective(
+        seat.state,
+        exchange,
+        programStart(signature, program, {
+          store,
+          fill() {
+            const { words, width } = store
+            for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
+          },
+          deliver() {
+            countRun(traffic, program.counts)
+            for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+          },
+        }),
+      )
       return buffers.map(() => bound)
     },
   }
@@ -71,7 +72,7 @@ export function neighborAllgathervInit(
   send: unknown,
   recv: unknown,
   layoutOptions: BlockLayoutOptions,
-): NeighborRequest {
+): PersistentRequest {
   const name = 'neighborAllgathervInit'
   requireOptions(name, layoutOptions)
   const { type, elements } = contributionOf(name, send)
@@ -97,16 +98,20 @@ export function neighborAllgathervInit(
         base: new Int32Array(buffers.length),
       }
       const fillTo = varyingFill(program, displs, type)
-      const bound = new BoundCollective(seat.state, exchange, signature, program, {
-        store,
-        fill() {
-          for (let v = 0; v < sends.length; v++) store.put(v, sends[v])
-        },
-        deliver() {
-          countRun(traffic, program.counts)
-          fillSlots(program, store, receives, fillTo)
-        },
-      })
+      const bound = new BoundCollective(
+        seat.state,
+        exchange,
+        programStart(signature, program, {
+          store,
+          fill() {
+            for (let v = 0; v < sends.length; v++) store.put(v, sends[v])
+          },
+          deliver() {
+            countRun(traffic, program.counts)
+            fillSlots(program, store, receives, fillTo)
+          },
+        }),
+      )
       return buffers.map(() => bound)
     },
   }
@@ -117,8 +122,11 @@ function requestOf(
   { state, localIndex, handle }: CommSeat,
   call: CollectiveCall<Buffers, BoundCollective>,
   buffers: Buffers,
-): NeighborRequest {
-  return new NeighborRequest(handle, state.collectives.call(localIndex, call, buffers))
+): PersistentRequest {
+  return new PersistentRequest(handle, state.collectives.call(localIndex, call, buffers), [
+    buffers.send,
+    buffers.recv,
+  ])
 }
 
 /** Rejects strided views: they would be packed once, not at every start. */

@@ -21,7 +21,32 @@ export interface BoundStore {
   deliver(): void
 }
 
-/** A persistent collective in one process: the buffers of all its ranks, and memory that every start reuses. */
+/** What a start runs. */
+export type BoundStart = Pick<CollectiveCall<undefined, unknown>, 'signature' | 'unplaced' | 'run'>
+
+/** A start that runs a program. */
+export function programStart(signature: Signature, program: ProcessProgram, bound: BoundStore): BoundStart {
+  const run = new ProgramRun(program)
+  /** Of the start in progress. */
+  let exchange: Exchange
+  const done = (): void => {
+    bound.deliver()
+    exchange.finish(nothing)
+  }
+  return {
+    signature,
+    // The init has lowered the plan.
+    unplaced: true,
+    run: (_, startExchange) => {
+      exchange = startExchange
+      bound.fill()
+      run.start(startExchange, bound.store, done)
+      return undefined
+    },
+  }
+}
+
+/** A persistent collective in one process: the buffers of all its ranks, and a lane of its own. */
 export class BoundCollective {
   readonly lane: number
   readonly call: CollectiveCall<undefined, undefined>
@@ -29,37 +54,17 @@ export class BoundCollective {
   running: Promise<void> | undefined
   readonly #state: PersistentContext
   #holders: number
-  /** Of the start in progress. */
-  #exchange: Exchange | undefined
 
-  /** @param signature compared by every start, because the init itself may not have exchanged a frame with every neighbor */
-  constructor(
-    state: PersistentContext,
-    exchange: Exchange,
-    signature: Signature,
-    program: ProcessProgram,
-    bound: BoundStore,
-  ) {
+  /**
+   * @param exchange of the init
+   * @param start its signature is compared by every start, because an init need not exchange a frame with any process
+   */
+  constructor(state: PersistentContext, exchange: Exchange, { signature, unplaced, run }: BoundStart) {
     this.#state = state
     this.#holders = state.localRanks.length
     this.lane = state.collectives.openLane(exchange)
-    const run = new ProgramRun(program)
-    const done = (): void => {
-      bound.deliver()
-      this.#exchange!.finish(nothing)
-    }
-    this.call = {
-      signature,
-      shared: true,
-      // The init has lowered the plan.
-      unplaced: true,
-      run: (_, startExchange) => {
-        this.#exchange = startExchange
-        bound.fill()
-        run.start(startExchange, bound.store, done)
-        return undefined
-      },
-    }
+    const call = { signature, shared: true, isResultless: true, run: run as () => undefined } as const
+    this.call = unplaced === undefined ? call : { ...call, unplaced }
   }
 
   start(state: PersistentContext, localIndex: number): Promise<void> {

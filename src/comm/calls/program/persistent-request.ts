@@ -1,18 +1,20 @@
-import { promiseTry } from '../../../base/promise-try.js'
 import { RankweaveError } from '../../../errors.js'
+import { requireFixed, type TypedArray } from '../../datatype/elements.js'
 import type { WaitOptions } from '../../process/wait-options.js'
 import type { RankHandle } from '../../table/seat.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 
 /**
  * A persistent collective: bound once to its buffers and started often (MPI-4.1 §6.13, §8.8). Every rank starts it the
- * same number of times; one start may be active at a time.
+ * same number of times; one start may be active at a time. Starts of different requests, and other collectives, may overlap.
  *
  * **Buffers.** From `start` until its promise resolves, do not change the buffers that are sent or read those that are received.
  */
 export class PersistentRequest {
   readonly #handle: RankHandle<PersistentContext>
   readonly #setup: Promise<BoundCollective>
+  /** Those with elements: an array that has none later has lost its buffer. */
+  readonly #buffers: readonly TypedArray[]
   /** Defined once the setup has completed. */
   #bound: BoundCollective | undefined
   /** The previous start, if it was shared with the other ranks of the process. */
@@ -22,9 +24,14 @@ export class PersistentRequest {
   #freed = false
 
   /** Not for users: the methods whose names end in `Init` return these requests. */
-  constructor(handle: RankHandle<PersistentContext>, setup: Promise<BoundCollective>) {
+  constructor(
+    handle: RankHandle<PersistentContext>,
+    setup: Promise<BoundCollective>,
+    buffers: readonly TypedArray[],
+  ) {
     this.#handle = handle
     this.#setup = setup
+    this.#buffers = buffers.filter(({ length }) => length > 0)
     // A failed setup is reported by every start; it must not be an unhandled rejection before.
     setup.then(
       (bound) => {
@@ -35,26 +42,20 @@ export class PersistentRequest {
   }
 
   /**
-   * Runs the exchange once; resolves when the receive buffer is filled.
+   * Runs the collective once; resolves when the receive buffer is filled.
    *
-   * @throws ERR_REQUEST while the previous start is active, and after `free`
+   * @throws ERR_REQUEST while the previous start is active, and after `free`; ERR_TYPE when a buffer has been detached
    */
   start(options?: WaitOptions): Promise<void> {
-    return promiseTry(() => {
-      if (this.#freed) {
-        throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
-      }
-      if (this.#isActive) {
-        throw new RankweaveError(
-          'ERR_REQUEST',
-          'start: expected the previous start to have completed, it is active',
-        )
-      }
+    try {
+      this.#requireReady()
       if (this.#bound === undefined || options?.signal !== undefined) return this.#startSeparately(options)
       const { state, localIndex } = this.#handle.seat()
       this.#shared = this.#bound.start(state, localIndex)
       return this.#shared
-    })
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
 
   /**
@@ -69,6 +70,21 @@ export class PersistentRequest {
     }
     this.#freed = true
     this.#setup.then((bound) => bound.release()).catch(() => {})
+  }
+
+  #requireReady(): void {
+    if (this.#freed) {
+      throw new RankweaveError('ERR_REQUEST', 'start: this persistent request has been freed')
+    }
+    if (this.#isActive) {
+      throw new RankweaveError(
+        'ERR_REQUEST',
+        'start: expected the previous start to have completed, it is active',
+      )
+    }
+    for (let i = 0; i < this.#buffers.length; i++) {
+      if (this.#buffers[i]!.length === 0) requireFixed(this.#buffers[i]!)
+    }
   }
 
   get #isActive(): boolean {

@@ -20,12 +20,13 @@ export function allreduceInit(
 ): PersistentRequest {
   const { state } = seat
   const type = requireArray('allreduceInit', send)
-  requireRoom(type, send.length, recv)
+  requireRoom('allreduceInit', type, send.length, recv)
   const { reduction } = reductionOf('allreduceInit', send, op, { into: recv })
   const method = methodOf('allreduce', options)
   const signature = signatureOf(reduction, method && { method: method.name })
   if (state.isPlaced) planOf(state, reduction, method)
-  return requestOf(seat, signature, { send, recv: recv.subarray(0, send.length) }, (buffers) => {
+  const given = { send, recv: recv.subarray(0, send.length) }
+  return requestOf(seat, signature, [send, recv], given, (buffers) => {
     const plan = planOf(state, reduction, method)
     const lengths = partLengths(reduction.countElems, plan.parts)
     const run = new ReductionRun(plan, reduction, lengths)

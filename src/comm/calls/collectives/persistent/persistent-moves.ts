@@ -2,8 +2,8 @@ import { bytesOf, overlap } from '../../../../base/bytes.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
-import { type TypedArray, typeCode, typeCodeOf } from '../../../datatype/elements.js'
-import { misfit, payloadOf, requireReceiveBuffer } from '../../../datatype/payload.js'
+import { kindOf, type TypedArray, typeCode, typeCodeOf } from '../../../datatype/elements.js'
+import { misfit, payloadOf } from '../../../datatype/payload.js'
 import type { Seat } from '../../../table/seat.js'
 import { noBytes } from '../../exchange.js'
 import type { PersistentRequest } from '../../program/persistent-request.js'
@@ -34,7 +34,7 @@ export function barrierInit(seat: CollectiveSeat, options?: MethodOptions): Pers
   const method = methodOf('barrier', options)
   const chosen = chosenFor(state, 'barrier', method, 0, 'barrier-dissemination')
   const signature = { name: 'barrierInit' as const, ...named(method) }
-  return requestOf(seat, signature, undefined, () => ({
+  return requestOf(seat, signature, [], undefined, () => ({
     plan: planMove(state, chosen),
     store: emptyStore,
     fill() {},
@@ -56,7 +56,7 @@ export function bcastInit(
   const sizeBytes = buffer.byteLength
   const chosen = chosenFor(state, 'bcast', method, sizeBytes, 'bcast-binomial')
   const signature = { name: 'bcastInit' as const, root, type, count: buffer.length, ...named(method) }
-  return requestOf(seat, signature, bytesOf(buffer), (buffers) => {
+  return requestOf(seat, signature, [buffer], bytesOf(buffer), (buffers) => {
     const rootIndex = localIndexOf(state, root)
     const plan = planMove(state, chosen, processOfRank(state.processes, root))
     const source = buffers[Math.max(0, rootIndex)]!
@@ -82,13 +82,13 @@ export function allgatherInit(
 ): PersistentRequest {
   const { state } = seat
   const type = requireArray('allgatherInit', send)
-  requireRoom(type, send.length * state.size, recv)
+  requireRoom('allgatherInit', type, send.length * state.size, recv)
   const method = methodOf('allgather', options)
   const sizeBytes = send.byteLength
   const chosen = chosenFor(state, 'allgather', method, sizeBytes, 'allgather-bruck')
   const signature = { name: 'allgatherInit' as const, type, count: send.length, ...named(method) }
   const buffers = { send: bytesOf(send), recv: bytesOf(recv).subarray(0, sizeBytes * state.size) }
-  return requestOf(seat, signature, buffers, (all) => {
+  return requestOf(seat, signature, [send, recv], buffers, (all) => {
     const { processes, size } = state
     const plan = planMove(state, chosen)
     const ranks = ranksPerProcess(processes)
@@ -162,12 +162,12 @@ function named(method: Method | undefined): { readonly method?: string } {
 /** Wire code of the elements. @throws ERR_TYPE unless it is a typed array, which is used where it is */
 export function requireArray(name: string, data: unknown): number {
   if (ArrayBuffer.isView(data) && typeCodeOf(data) !== typeCode.value) return payloadOf(data).type
-  throw new RankweaveError('ERR_TYPE', `${name}: expected a typed array`)
+  throw new RankweaveError('ERR_TYPE', `${name}: expected a typed array, got ${kindOf(data)}`)
 }
 
 /** @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE */
-export function requireRoom(type: number, countElems: number, recv: TypedArray): void {
-  requireReceiveBuffer(recv)
-  const error = misfit(type, countElems, recv)
+export function requireRoom(name: string, type: number, countElems: number, recv: unknown): void {
+  requireArray(name, recv)
+  const error = misfit(type, countElems, recv as TypedArray)
   if (error !== undefined) throw error
 }

@@ -1,7 +1,8 @@
 import { isRankweaveError } from '../../../../errors.js'
+import type { TypedArray } from '../../../datatype/elements.js'
 import type { Seat } from '../../../table/seat.js'
 import { type CollectiveCall, failAllRanks } from '../../collective-call.js'
-import { BoundCollective, type BoundStore } from '../../program/bound-collective.js'
+import { BoundCollective, type BoundStore, programStart } from '../../program/bound-collective.js'
 import { PersistentRequest } from '../../program/persistent-request.js'
 import type { Signature } from '../../signature.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
@@ -15,10 +16,13 @@ export interface BoundPlan extends BoundStore {
 /**
  * The request of one rank. Collective: when all ranks of the process have called, `bind` is called with what they passed, by
  * local index. No message is sent.
+ *
+ * @param arrays what the rank binds, which every start checks
  */
 export function requestOf<B>(
   { state, localIndex, handle }: Seat<CollectiveContext>,
   signature: Signature,
+  arrays: readonly TypedArray[],
   buffers: B,
   bind: (buffers: readonly B[], processIndex: number) => BoundPlan,
 ): PersistentRequest {
@@ -27,7 +31,8 @@ export function requestOf<B>(
     run(all, exchange) {
       try {
         const bound = bind(all, exchange.me)
-        const shared = new BoundCollective(state, exchange, signature, bound.plan.program, bound)
+        const start = programStart(signature, bound.plan.program, bound)
+        const shared = new BoundCollective(state, exchange, start)
         return Array.from(state.localRanks, () => shared)
       } catch (error) {
         if (isRankweaveError(error)) return failAllRanks(state.localRanks.length, error)
@@ -35,5 +40,5 @@ export function requestOf<B>(
       }
     },
   }
-  return new PersistentRequest(handle, state.collectives.call(localIndex, call, buffers))
+  return new PersistentRequest(handle, state.collectives.call(localIndex, call, buffers), arrays)
 }

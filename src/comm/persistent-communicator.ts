@@ -1,0 +1,174 @@
+import * as inits from './calls/collectives/inits.js'
+import { allreduceInit } from './calls/collectives/persistent/allreduce-init.js'
+import { allgatherInit, barrierInit, bcastInit } from './calls/collectives/persistent/persistent-moves.js'
+import type { MethodOptions, OrderOptions } from './calls/collectives/plan/method.js'
+import type { ArrayOperation } from './calls/collectives/plan/options.js'
+import type { PersistentRequest } from './calls/program/persistent-request.js'
+import type { SameElements } from './datatype/array-types.js'
+import type { TypedArray } from './datatype/elements.js'
+import { NonblockingCommunicator } from './nonblocking-communicator.js'
+
+/**
+ * Collectives that are bound once to their buffers and started often (MPI-4.1 §6.13). An init is a collective itself: every
+ * rank calls it, in the same order as all collectives; it returns at once. Starts are matched among those of one request:
+ * what is started, and how often, is the same on all ranks.
+ *
+ * Shapes are those of the method without `Init`, in typed arrays. `recv` may be `send`, or overlap it. Both are borrowed while a
+ * start is active. Errors of the arguments are thrown by the init, before anything is sent; ERR_COLLECTIVE_MISMATCH comes from
+ * `start`, or from the init of another rank of the process, when ranks bound different types, lengths, operations or methods.
+ */
+export abstract class PersistentCommunicator extends NonblockingCommunicator {
+  /**
+   * A persistent `barrier`.
+   *
+   * @throws ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  barrierInit(options?: MethodOptions): PersistentRequest {
+    return barrierInit(this.seat(), options)
+  }
+
+  /**
+   * A persistent `bcast`: every start fills `buffer`, of the same type and length on all ranks, with that of `root`.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  bcastInit<T extends TypedArray>(buffer: T, root = 0, options?: MethodOptions): PersistentRequest {
+    return bcastInit(this.seat(), buffer, root, options)
+  }
+
+  /**
+   * A persistent `allgather` of arrays of one length. `send` may be its own block of `recv`.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  allgatherInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    options?: MethodOptions,
+  ): PersistentRequest {
+    return allgatherInit(this.seat(), send, recv, options)
+  }
+
+  /**
+   * A persistent `allreduce` of arrays. `recv` may be `send`.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  allreduceInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    op: ArrayOperation<T>,
+    options?: OrderOptions,
+  ): PersistentRequest {
+    return allreduceInit(this.seat(), send, recv, op, options)
+  }
+
+  /**
+   * A persistent `scatter` of blocks as long as `recv`; `send` is null on other ranks than the root.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  scatterInit<T extends TypedArray>(
+    send: T | null,
+    recv: SameElements<T>,
+    root = 0,
+    options?: MethodOptions,
+  ): PersistentRequest {
+    return inits.scatterInit(this, send, recv, root, options)
+  }
+
+  /**
+   * A persistent `gather` of arrays of one length; `recv` is null on other ranks than the root.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  gatherInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T> | null,
+    root = 0,
+    options?: MethodOptions,
+  ): PersistentRequest {
+    return inits.gatherInit(this, send, recv, root, options)
+  }
+
+  /**
+   * A persistent `alltoall`.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  alltoallInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    options?: MethodOptions,
+  ): PersistentRequest {
+    return inits.alltoallInit(this, send, recv, options)
+  }
+
+  /**
+   * A persistent `reduce` of arrays; `recv` is null on other ranks than the root.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  reduceInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T> | null,
+    op: ArrayOperation<T>,
+    root = 0,
+    options?: OrderOptions,
+  ): PersistentRequest {
+    return inits.reduceInit(this, send, recv, op, root, options)
+  }
+
+  /**
+   * A persistent `reduceScatter`.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  reduceScatterInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    op: ArrayOperation<T>,
+    options?: OrderOptions & { readonly counts?: ArrayLike<number> },
+  ): PersistentRequest {
+    return inits.reduceScatterInit(this, send, recv, op, options)
+  }
+
+  /**
+   * A persistent `scan` of arrays.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  scanInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    op: ArrayOperation<T>,
+    options?: OrderOptions,
+  ): PersistentRequest {
+    return inits.scanInit(this, send, recv, op, options)
+  }
+
+  /**
+   * A persistent `exscan` of arrays; `recv` of rank 0 stays as it is.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT, ERR_ALGORITHM
+   * @see MPI-4.1 §6.13
+   */
+  exscanInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    op: ArrayOperation<T>,
+    options?: OrderOptions,
+  ): PersistentRequest {
+    return inits.exscanInit(this, send, recv, op, options)
+  }
+}

@@ -1,0 +1,308 @@
+import { describe, expect, it } from 'vitest'
+import type { PersistentRequest } from '../../../src/comm/calls/program/persistent-request.js'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import type { TypedArray } from '../../../src/comm/datatype/elements.js'
+import { strided } from '../../../src/comm/datatype/strided-view.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { run } from '../../../src/launch/run.js'
+
+const codeOf = (call: () => unknown) =>
+  Promise.resolve()
+    .then(call)
+    .then(
+      () => 'ok',
+      (error: { code: string }) => error.code,
+    )
+const thrown = (code: string) => expect.objectContaining({ code })
+
+/** Buffers whose length may change. */
+const Buffers = ArrayBuffer as unknown as new (size: number, options: object) => ArrayBuffer
+
+const ranks = 5
+const root = 3
+
+/** A persistent collective, what refreshes its data for a round, and the same call for comparison. */
+interface Bound {
+  readonly request: PersistentRequest
+  readonly into: TypedArray | null
+  call(): Promise<unknown>
+}
+
+/** Every persistent collective on arrays of its own; `data` is filled anew for every round. */
+function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record<string, Bound> {
+  const { rank } = world
+  const array = <T extends TypedArray>(elements: T): T => {
+    fill(elements)
+    return elements
+  }
+  const mine = array(new Float64Array(6))
+  const blocks = array(new Int32Array(2 * ranks))
+  const short = array(new Int16Array(3))
+  const single = array(new Float32Array(1))
+  const like = <T extends TypedArray>(elements: T, length = elements.length): T =>
+    new (elements.constructor as new (length: number) => T)(length)
+  const scattered = like(blocks, 2)
+  const gathered = like(short, 3 * ranks)
+  const all = like(short, 3 * ranks + 1)
+  const exchanged = like(blocks)
+  const reduced = like(mine)
+  const sum = like(single)
+  const tree = like(mine)
+  const part = like(blocks, 2)
+  const prefix = like(mine)
+  const before = like(mine)
+  const copied = new Float64Array(4)
+  const atRoot = rank === root
+  const counts = [3, 0, 2, 4, 1]
+  const uneven = like(blocks, 4)
+  return {
+    barrier: { request: world.barrierInit(), into: null, call: () => world.barrier() },
+    bcast: {
+      request: world.bcastInit(atRoot ? mine.subarray(0, 4) : copied, root),
+      into: atRoot ? null : copied,
+      call: () => world.bcast(mine.subarray(0, 4), root),
+    },
+    scatter: {
+      request: world.scatterInit(atRoot ? blocks : null, scattered, root),
+      into: scattered,
+      call: () => world.scatter(atRoot ? blocks : null, root),
+    },
+    gather: {
+      request: world.gatherInit(short, atRoot ? gathered : null, root),
+      into: atRoot ? gathered : null,
+      call: () => world.gather(short, root),
+    },
+    allgather: {
+      request: world.allgatherInit(short, all),
+      into: all.subarray(0, 3 * ranks),
+      call: () => world.allgather(short),
+    },
+    alltoall: {
+      request: world.alltoallInit(blocks, exchanged, { algorithm: 'alltoall-pairwise' }),
+      into: exchanged,
+      call: () => world.alltoall(blocks),
+    },
+    reduce: {
+      request: world.reduceInit(mine, atRoot ? reduced : null, 'sum', root),
+      into: atRoot ? reduced : null,
+      call: () => world.reduce(mine, 'sum', root),
+    },
+    allreduce: {
+      request: world.allreduceInit(single, sum, 'max'),
+      into: sum,
+      call: () => world.allreduce(single, 'max'),
+    },
+    allreducePlanned: {
+      request: world.allreduceInit(mine, tree, 'sum', { algorithm: 'allreduce-tree' }),
+      into: tree,
+      call: () => world.allreduce(mine, 'sum'),
+    },
+    reduceScatter: {
+      request: world.reduceScatterInit(blocks, part, 'sum'),
+      into: part,
+      call: () => world.reduceScatter(blocks, 'sum'),
+    },
+    reduceScatterUneven: {
+      request: world.reduceScatterInit(blocks, uneven, 'bxor', { counts }),
+      into: uneven.subarray(0, counts[rank]),
+      call: () => world.reduceScatter(blocks, 'bxor', { counts }),
+    },
+    scan: {
+      request: world.scanInit(mine, prefix, 'sum'),
+      into: prefix,
+      call: () => world.scan(mine, 'sum'),
+    },
+    exscan: {
+      request: world.exscanInit(mine, before, 'sum'),
+      into: rank === 0 ? null : before,
+      call: () => world.exscan(mine, 'sum'),
+    },
+  }
+}
+
+describe.each([1, 2, 5])('persistent collectives on %i processes', (processes) => {
+  const options = { ranks, fabric: local({ processes, seed: 17 }) }
+
+  it('yield what a call yields with the data of every start, in any order of requests', async () => {
+    await run(async (world: Communicator) => {
+      const arrays: TypedArray[] = []
+      let round = 0
+      const fill = (array: TypedArray): void => {
+        for (let i = 0; i < array.length; i++) array[i] = 100 * round + 10 * world.rank + i
+      }
+      const bound = Object.entries(
+        boundOf(world, (array) => {
+          arrays.push(array)
+          fill(array)
+        }),
+      )
+      for (round = 0; round < 3; round++) {
+        for (const array of arrays) fill(array)
+        const order = (world.rank + round) % 2 === 0 ? bound : bound.toReversed()
+        await Promise.all(order.map(([, { request }]) => request.start()))
+        for (const [name, { into, call }] of bound) {
+          const expected = await call()
+          if (into !== null) expect([name, round, into]).toEqual([name, round, expected])
+        }
+      }
+      for (const [, { request }] of bound) request.free()
+    }, options)
+  })
+
+  it('read what is sent anew at every start where recv is, or overlaps, the same memory', async () => {
+    await run(async (world: Communicator) => {
+      const { rank } = world
+      const sum = Float64Array.of(rank, 1)
+      const inPlace = world.allreduceInit(sum, sum, 'sum')
+      const blocks = new Int32Array(ranks)
+      const exchange = world.alltoallInit(blocks, blocks)
+      const memory = new Int8Array(ranks)
+      const gather = world.allgatherInit(memory.subarray(rank, rank + 1), memory)
+      for (let round = 0; round < 3; round++) {
+        sum.set([rank, round])
+        for (let to = 0; to < ranks; to++) blocks[to] = 100 * round + 10 * rank + to
+        memory.fill(-1)
+        memory[rank] = round + rank
+        await Promise.all([inPlace.start(), exchange.start(), gather.start()])
+        expect([...sum]).toEqual([10, 5 * round])
+        expect([...blocks]).toEqual([0, 1, 2, 3, 4].map((from) => 100 * round + 10 * from + rank))
+        expect([...memory]).toEqual([0, 1, 2, 3, 4].map((from) => round + from))
+      }
+    }, options)
+  })
+
+  it('resolve to nothing, whichever ranks share a process', async () => {
+    await run(async (world: Communicator) => {
+      const request = world.allreduceInit(Float64Array.of(1), new Float64Array(1), 'sum')
+      expect(await request.start()).toBe(undefined)
+      expect(await request.start()).toBe(undefined)
+      expect(await request.start({ signal: new AbortController().signal })).toBe(undefined)
+    }, options)
+  })
+
+  it('reject a start that is active, freed, or whose buffer is detached', async () => {
+    await run(async (world: Communicator) => {
+      const into = new Float64Array(2)
+      const request = world.allreduceInit(Float64Array.of(1, 2), into, 'sum')
+      const active = request.start()
+      const again = request.start()
+      expect(() => request.free()).toThrow(thrown('ERR_REQUEST'))
+      expect(await codeOf(() => again)).toBe('ERR_REQUEST')
+      await active
+      structuredClone(into.buffer, { transfer: [into.buffer] })
+      expect(await codeOf(() => request.start())).toBe('ERR_TYPE')
+      request.free()
+      expect(() => request.free()).toThrow(thrown('ERR_REQUEST'))
+      expect(await codeOf(() => request.start())).toBe('ERR_REQUEST')
+      await world.barrier()
+    }, options)
+  })
+
+  it('reject starts on a freed or revoked communicator', async () => {
+    await run(async (world: Communicator) => {
+      const freed = await world.dup()
+      const ofFreed = freed.barrierInit()
+      await ofFreed.start()
+      await freed.free()
+      expect(await codeOf(() => ofFreed.start())).toBe('ERR_COMM_FREED')
+      expect(() => freed.barrierInit()).toThrow(thrown('ERR_COMM_FREED'))
+      const revoked = await world.dup()
+      const ofRevoked = revoked.barrierInit()
+      await ofRevoked.start()
+      if (world.rank === 0) {
+        const controller = new AbortController()
+        const started = ofRevoked.start({ signal: controller.signal })
+        setImmediate(() => controller.abort())
+        expect(await codeOf(() => started)).toBe('ERR_ABORTED')
+      }
+      await world.barrier()
+      expect(await codeOf(() => ofRevoked.start())).toBe('ERR_REVOKED')
+    }, options)
+  })
+
+  it('reject ranks that bind other lengths, types, operations or collectives', async () => {
+    const misuses: readonly ((world: Communicator) => PersistentRequest)[] = [
+      (world) => {
+        const length = world.rank === 4 ? 3 : 2
+        return world.allreduceInit(new Float64Array(length), new Float64Array(length), 'sum')
+      },
+      (world) => world.bcastInit(new Int8Array(world.rank === 0 ? 2 : 3)),
+      (world) => world.bcastInit(world.rank === 0 ? new Int8Array(2) : new Uint8Array(2)),
+      (world) => {
+        const op = world.rank === 1 ? 'min' : 'max'
+        return world.scanInit(new Int8Array(1), new Int8Array(1), op)
+      },
+      (world) =>
+        world.rank === 2 ? world.barrierInit() : world.allgatherInit(new Int8Array(1), new Int8Array(ranks)),
+      (world) => world.barrierInit(world.rank === 0 ? { algorithm: 'barrier-linear' } : {}),
+    ]
+    for (const misuse of misuses) {
+      const codes = await run(
+        (world: Communicator) =>
+          codeOf(async () => {
+            await misuse(world).start()
+            // A rank may have done its part before another one fails.
+            await world.barrier()
+          }),
+        options,
+      )
+      expect(codes).toEqual(codes.map(() => 'ERR_COLLECTIVE_MISMATCH'))
+    }
+  })
+
+  it('do not match calls', async () => {
+    const codes = await run(
+      (world: Communicator) =>
+        codeOf(async () => {
+          if (world.rank === 0) await world.barrierInit().start()
+          else await world.barrier()
+          await world.barrier()
+        }),
+      options,
+    )
+    expect(codes).toEqual(codes.map(() => 'ERR_COLLECTIVE_MISMATCH'))
+  })
+})
+
+it('inits reject buffers that do not fit, before anything is sent', async () => {
+  await run(
+    async (world: Communicator) => {
+      const two = new Float64Array(2)
+      const view = strided(new Float64Array(8), { count: 2, blockLength: 1, stride: 4 })
+      const resizable = new Float64Array(new Buffers(16, { maxByteLength: 32 }))
+      const cases: readonly [string, () => unknown][] = [
+        ['ERR_TYPE', () => world.allreduceInit(3 as never, two as never, 'sum' as never)],
+        ['ERR_TYPE', () => world.allreduceInit(view as never, two as never, 'sum' as never)],
+        ['ERR_TYPE', () => world.allreduceInit(two, view as never, 'sum')],
+        ['ERR_TYPE', () => world.allreduceInit(two, undefined as never, 'sum')],
+        ['ERR_TYPE', () => world.allreduceInit(two, resizable, 'sum')],
+        ['ERR_TYPE', () => world.reduceScatterInit(two, undefined as never, 'sum')],
+        ['ERR_TYPE', () => world.scanInit(view as never, two as never, 'sum' as never)],
+        ['ERR_TYPE', () => world.exscanInit(two, resizable, 'sum')],
+        ['ERR_TYPE', () => world.alltoallInit(two, view as never)],
+        ['ERR_TYPE', () => world.bcastInit(null as never)],
+        ['ERR_TYPE', () => world.scatterInit(null, two, world.rank)],
+        ['ERR_TYPE', () => world.reduceInit(two, undefined as never, 'sum', world.rank)],
+        ['ERR_TYPE_MISMATCH', () => world.scanInit(two, new Float32Array(2) as never, 'sum')],
+        ['ERR_TYPE_MISMATCH', () => world.scatterInit(two, new Float32Array(1) as never, world.rank)],
+        ['ERR_TRUNCATE', () => world.exscanInit(two, new Float64Array(1), 'sum')],
+        ['ERR_TRUNCATE', () => world.allgatherInit(two, two)],
+        ['ERR_TRUNCATE', () => world.gatherInit(two, two, world.rank)],
+        ['ERR_TRUNCATE', () => world.alltoallInit(two, new Float64Array(1))],
+        ['ERR_TRUNCATE', () => world.reduceScatterInit(two, new Float64Array(0), 'sum')],
+        ['ERR_COUNT', () => world.reduceScatterInit(two, two, 'sum', { counts: [1] })],
+        ['ERR_COUNT', () => world.alltoallInit(new Int8Array(3), new Int8Array(3))],
+        ['ERR_COUNT', () => world.scatterInit(two, new Float64Array(2), world.rank)],
+        ['ERR_RANK', () => world.bcastInit(two, 2)],
+        ['ERR_RANK', () => world.reduceInit(two, two, 'sum', -1)],
+        ['ERR_OP', () => world.allreduceInit(two, two, 'band' as 'sum')],
+        ['ERR_OP', () => world.scanInit(two, two, 'band' as 'sum')],
+        ['ERR_ARGUMENT', () => world.barrierInit({ algorithm: 'x' })],
+        ['ERR_ALGORITHM', () => world.allreduceInit(two, two, 'sum', { algorithm: 'allreduce-ring' })],
+      ]
+      for (const [code, init] of cases) expect([code, await codeOf(init)]).toEqual([code, code])
+      await world.barrier()
+    },
+    { ranks: 2, processes: 2 },
+  )
+})
