@@ -152,4 +152,22 @@ export const equivalents: readonly Equivalent[] = [
     replacement: '(0 + 1)',
     why: 'the slow path writes the same',
   },
+  {
+    path: 'src/comm/calls/program/run-program.ts',
+    line: '#readyCount = 0',
+    replacement: '(0 + 1)',
+    why: 'every start sets it',
+  },
+  {
+    path: 'src/comm/calls/program/run-program.ts',
+    line: '#begun = 0',
+    replacement: '(0 + 1)',
+    why: 'every start sets it',
+  },
+  {
+    path: 'src/comm/calls/program/run-program.ts',
+    line: 'for (let task = 0; task < needs.length; task++) {',
+    replacement: '<=',
+    why: 'beyond the last task is none that needs 0',
+  },
 ]

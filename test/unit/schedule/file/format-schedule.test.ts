@@ -33,6 +33,14 @@ describe('a schedule as JSON Lines', () => {
     expect(parsed.topology).toEqual(multigraph)
   })
 
+  test('tells block 0 from a partial result of part 0 in one list', () => {
+    const { specification } = allreduceOfThree()
+    const builder = new ScheduleBuilder({ specification, strategy: 'both' })
+    builder.send(0, 0, 1).add(0, 0).add(partialResult(0), 0)
+    const [, line] = [...formatSchedule(builder.build())].map((text) => JSON.parse(text))
+    expect(line.phases[0].send[0].blocks).toEqual([0, { partial: 0 }])
+  })
+
   test('names partial results by their part, and lists only phases with operations', () => {
     const lines = [...formatSchedule(allreduceOfThree())].map((line) => JSON.parse(line))
     expect(lines[2]).toEqual({
