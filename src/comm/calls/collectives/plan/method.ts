@@ -38,7 +38,8 @@ export const mostSegments = 4096
  * @throws ERR_ARGUMENT for options that are malformed, and for an id that no algorithm of the collective has
  */
 export function methodOf(collective: Collective, options: OrderOptions | undefined): Method | undefined {
-  if (options === undefined) return undefined
+  // JavaScript may pass null, which collectives take as no options.
+  if (options === undefined || options === null) return undefined
   const { algorithm: id, segments, order } = options
   if (id === undefined && segments === undefined && order === undefined) return undefined
   if (order !== undefined && order !== 'tree' && order !== 'any') {

@@ -36,6 +36,12 @@ describe('the method of a collective', () => {
     expect(await codesOf((world) => world.allreduce(floats, 'sum', options))).toEqual(all('ERR_ARGUMENT'))
   })
 
+  it('is left to the rule by options that are null', async () => {
+    const none = null as unknown as undefined
+    expect(await codesOf((world) => world.barrier(none))).toEqual(all('done'))
+    expect(await codesOf((world) => world.allreduce(floats, 'sum', none))).toEqual(all('done'))
+  })
+
   it('that would change the bits of floating-point numbers is refused unless any order is permitted', async () => {
     const algorithm = 'allreduce-ring'
     expect(await codesOf((world) => world.allreduce(floats, 'sum', { algorithm }))).toEqual(
