@@ -3,6 +3,7 @@ import { collectiveChecks } from './collective-checks.js'
 import { communicatorChecks } from './communicator-checks.js'
 import { endingChecks } from './ending-checks.js'
 import { flowChecks } from './flow-checks.js'
+import { formChecks } from './form-checks.js'
 import { matchingChecks } from './matching-checks.js'
 import { messageChecks } from './message-checks.js'
 import { neighborChecks } from './neighbor-checks.js'
@@ -17,6 +18,7 @@ export const allCases: readonly WorldCase[] = [
   ...flowChecks,
   ...collectiveChecks,
   ...algorithmChecks,
+  ...formChecks,
   ...communicatorChecks,
   ...neighborChecks,
   ...endingChecks,
