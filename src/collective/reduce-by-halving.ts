@@ -70,6 +70,8 @@ export function partsFor(
   modulus: number,
 ): readonly number[] {
   const parts: number[] = []
-  for (let member = index % modulus; member < core; member += modulus) parts.push(...partsOf(member))
+  for (let member = index % modulus; member < core; member += modulus) {
+    for (const part of partsOf(member)) parts.push(part)
+  }
   return parts.sort((a, b) => a - b)
 }

@@ -34,7 +34,7 @@ export function placement(job: JobProcess): Placement {
   return {
     nodes,
     processesPerCore: perCore.get(leaders[job.process]!)!,
-    isOversubscribed: Math.max(...perCore.values()) > 1,
+    isOversubscribed: [...perCore.values()].some((processes) => processes > 1),
   }
 }
 
