@@ -97,13 +97,13 @@ function blockOfNoRank(specification: Specification): number | null {
 }
 
 /**
- * Reads a schedule from its lines. The result has passed all checks except `verify`.
+ * Reads a schedule from its lines, or from their text. The result has passed all checks except `verify`.
  *
  * @throws ERR_SCHEDULE_FORMAT with the line number, what was expected and what arrived
  */
 export function parseSchedule(lines: Iterable<string>, source?: string): Schedule {
   const reader = new ScheduleReader(source)
-  for (const line of lines) reader.line(line)
+  for (const line of linesOf(lines)) reader.line(line)
   return reader.schedule()
 }
 
@@ -117,6 +117,11 @@ export async function parseScheduleStream(lines: AsyncIterable<string>, source?:
 /** Reads a slice; of a whole schedule, all ranks. @throws ERR_SCHEDULE_FORMAT */
 export function parseScheduleSlice(lines: Iterable<string>, source?: string): ScheduleSlice {
   const reader = new ScheduleReader(source)
-  for (const line of lines) reader.line(line)
+  for (const line of linesOf(lines)) reader.line(line)
   return reader.slice()
+}
+
+/** A text is a list of characters too, which nobody means. */
+function linesOf(lines: Iterable<string>): Iterable<string> {
+  return typeof lines === 'string' ? lines.split('\n') : lines
 }

@@ -18,6 +18,7 @@ describe('a schedule as JSON Lines', () => {
     expect(JSON.parse(lines[0])).toMatchObject({ version: 2 })
     expect(parseSchedule(lines)).toEqual(schedule)
     expect(parseSchedule([lines[0], '', ...lines.slice(1).reverse(), ''])).toEqual(schedule)
+    expect(parseSchedule(`${lines.join('\r\n')}\n`)).toEqual(schedule)
     const later = async function* () {
       yield* lines
     }
