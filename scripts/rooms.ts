@@ -60,6 +60,7 @@ export const rooms: readonly Room[] = [
   room('schedule/verify', ['topology', 'schedule', 'schedule/terms']),
   room('schedule/lower', ['topology', 'schedule']),
   room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
+  room('simulate', ['machine', 'schedule', 'schedule/lower']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],
