@@ -20,9 +20,7 @@ const rows = [
     '205/240/199/205',
     { 2: '131/152/114/218', 3: '163/189/130', 4: '197/227/174/222', 6: '205/240/199' },
   ],
-  [0.4, 419_199, '409/460/397/409', { 2: '234/264/213/424', 3: '242/268/196', 4: '291/322/226/467' }],
-  [0.6, 629_381, '615/663/596/615', { 2: '337/362/312/629', 3: '311/338/262.5' }],
-  [0.8, 838_479, '819/855/794/819', { 2: '438/457/411/833' }],
+  [0.4, 419_199, '409/460/397/409', { 2: '234/264/213/424', 3: '242/268/196' }],
 ] as const
 
 describe.each(rows)('density %f', (density, edges, direct, aware) => {
@@ -41,15 +39,7 @@ describe.each(rows)('density %f', (density, edges, direct, aware) => {
 test.each([
   [0.05, '40.3/55/38.8/59'],
   [0.2, '123/145/118/218'],
-  [0.4, '227/253/217/424'],
 ])('agnostic k=2, density %f: %s', (density, printed) => {
   const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
   expect(asPrinted(sends(topology, perNode, printedRules(2, 'agnostic')), printed)).toBe(printed)
-})
-
-test('density 0.4, aware k=4: dedupe and elide take 291 sends per rank to 256', () => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density: 0.4, seed: 1 })
-  expect(asPrinted(sends(topology, perNode, { kind: 'common-neighbor', k: 4, mode: 'aware' }), '256')).toBe(
-    '256',
-  )
 })

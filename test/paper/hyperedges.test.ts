@@ -46,7 +46,6 @@ test.each([
   ['2,1 agnostic', [64, 64], 1, 2, null, '20'],
   ['2,2 agnostic', [64, 64], 2, 4, null, '4'],
   ['3,2 agnostic', [16, 16, 16], 2, 8, null, '8'],
-  ['4,1 agnostic', [8, 8, 8, 8], 1, 4, null, '9880'],
   ['2,4 aware', [64, 64], 4, 8, nodesOf(4096, 40), '46.5'],
 ])('counts change where weights are exactly theta: %s', (_, dims, radius, k, nodeOf, atLeast) => {
   // At least theta is more than theta - 1.
@@ -54,12 +53,12 @@ test.each([
   expect(asPrinted([mean(mooreTopology({ dims, radius }), { k, theta, nodeOf })], atLeast)).toBe(atLeast)
 })
 
-// Figure 7.9: Erdos-Renyi, 1,024 ranks, 32 per node, aware, k = 2 to 6.
+// Figure 7.9: Erdos-Renyi, 1,024 ranks, 32 per node, aware, k = 2 to 6; the rest is in test/soak.
 describe.each([
   [0.05, '14.6/.012/0/0/0'],
   [0.2, '31/447.8/113.3/.024/0'],
-  [0.4, '31/465/4495/29893/22414'],
-  [0.6, '31/465/4495/31465/169911'],
+  [0.4, '31/465/4495/29893'],
+  [0.6, '31/465/4495/31465'],
 ])('density %f: %s', (density, printed) => {
   const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
   test.each(printed.split('/').map((word, i) => [i + 2, word]))('k=%i: %s', (k, word) => {

@@ -46,7 +46,14 @@ function drawThreads(processes: number): Drawn {
   return { fabric: threads(options), places: 'threads', seed, what: options }
 }
 
-const draws = [...Array.from({ length: 10 }, drawLocal), ...[1, 2, 2, 4].map(drawThreads)]
+const oneRankEach: Drawn = {
+  fabric: threads({ ranksPerProcess: [1, 1, 1, 1], ringBytes: 4096 }),
+  places: 'threads',
+  seed: 4,
+  what: { ranksPerProcess: [1, 1, 1, 1], ringBytes: 4096 },
+}
+
+const draws = [...Array.from({ length: 10 }, drawLocal), ...[1, 2, 2, 4].map(drawThreads), oneRankEach]
 
 describe(`conformance, RANKWEAVE_SOAK_SEED=${soakSeed}`, () => {
   describe.each(draws)('$fabric.kind, seed $seed, $what', ({ fabric, places, seed }) => {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { countHyperedges } from '../../src/topology/friends/hyperedges.js'
 import { erdosRenyiTopology } from '../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
-import { asPrinted, printedRules, sends } from '../paper/printed.js'
+import { asPrinted, nodesOf, printedRules, sends } from '../paper/printed.js'
 
 // What of the reference tables takes too long for every day; see test/paper.
 
@@ -15,9 +15,14 @@ test.each([
 })
 
 test.each([
+  [0.4, 'agnostic', 2, '227/253/217/424'],
+  [0.4, 'aware', 4, '291/322/226/467'],
   [0.6, 'agnostic', 2, '330/356/315/630'],
+  [0.6, 'aware', 2, '337/362/312/629'],
+  [0.6, 'aware', 3, '311/338/262.5'],
   [0.6, 'aware', 4, '346/369/276/676'],
   [0.8, 'agnostic', 2, '430/450/411/833'],
+  [0.8, 'aware', 2, '438/457/411/833'],
   [0.8, 'aware', 3, '362/422/319'],
   [0.8, 'aware', 4, '366/393/309/866'],
 ] as const)('random graph of density %f, %s k=%i: %s', (density, mode, k, printed) => {
@@ -38,4 +43,36 @@ test.each([
   const interNode = sizes.map((k) => sends(topology, 32, printedRules(k, 'aware'))[2])
   expect(asPrinted(interNode, printed)).toBe(printed)
   expect(sizes[interNode.indexOf(Math.min(...interNode))]).toBe(best)
+})
+
+test.each([
+  [0.6, 629_381, '615/663/596/615'],
+  [0.8, 838_479, '819/855/794/819'],
+])('random graph of density %f: %i edges, direct %s', (density, edges, direct) => {
+  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  expect(topology.outRank.length).toBe(edges)
+  expect(asPrinted(sends(topology, 32, { kind: 'direct' }), direct)).toBe(direct)
+})
+
+test('random graph of density 0.4, aware k=4: dedupe and elide take 291 sends per rank to 256', () => {
+  const topology = erdosRenyiTopology({ ranks: 1024, density: 0.4, seed: 1 })
+  const sent = sends(topology, 32, { kind: 'common-neighbor', k: 4, mode: 'aware' })
+  expect(asPrinted(sent, '256')).toBe('256')
+})
+
+test.each([
+  [0.4, 6, '22414'],
+  [0.6, 6, '169911'],
+])('hyperedges per rank, random graph of density %f, aware k=%i: %s', (density, k, printed) => {
+  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  const counted = countHyperedges(topology, { k, theta: k, nodeOf: nodesOf(1024, 32) })
+  if (counted.kind !== 'counted') throw new Error(counted.reason)
+  expect(asPrinted([counted.meanPerRank], printed)).toBe(printed)
+})
+
+test('hyperedges per rank, Moore 8x8x8x8, r=1, agnostic k=4 with weights of exactly theta: 9880', () => {
+  const topology = mooreTopology({ dims: [8, 8, 8, 8], radius: 1 })
+  const counted = countHyperedges(topology, { k: 4, theta: 11, nodeOf: null })
+  if (counted.kind !== 'counted') throw new Error(counted.reason)
+  expect(asPrinted([counted.meanPerRank], '9880')).toBe('9880')
 })
