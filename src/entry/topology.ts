@@ -109,4 +109,25 @@ export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines
 
-export { cluster, clusterOf, formatMachine, type Machine, nodeOf, parseMachine } from '../machine/machine.js'
+export { builtInProfiles } from '../machine/built-in-profiles.js'
+export {
+  type ClusterMachine,
+  cluster,
+  clusterOf,
+  levelOf,
+  type Machine,
+  nodeOf,
+  packageOf,
+} from '../machine/machine.js'
+export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
+export { type Network, networkOf } from '../machine/network.js'
+export type { Nodes } from '../machine/nodes.js'
+export type {
+  HopCosts,
+  Level,
+  MemoryCosts,
+  MessageCosts,
+  Origin,
+  Profile,
+  Provenance,
+} from '../machine/profile.js'

@@ -1,5 +1,12 @@
 /** How a figure of a profile came about: handed in by the user or a data sheet, measured, or assumed for lack of both. */
-export type Provenance = 'given' | 'measured' | 'assumed'
+export const provenances = ['given', 'measured', 'assumed'] as const
+export type Provenance = (typeof provenances)[number]
+
+/** Where a figure is from: a paper's table, a data sheet, or the machine and date of a measurement. */
+export interface Origin {
+  readonly provenance: Provenance
+  readonly source: string
+}
 
 /**
  * How far apart two ranks are, from near to far: in one process, in one package (socket) of a node, in one node, on two nodes.
@@ -13,7 +20,10 @@ export type Level = (typeof levels)[number]
  * `latencyNs + m * nsPerByte` later and occupies the receiver for `receiveOverheadNs`.
  */
 export interface MessageCosts {
-  /** L: from the first byte on its way to the same byte's arrival, without overheads. At level `network` for a whole route. */
+  /**
+   * L: from the first byte on its way to the same byte's arrival, without overheads. At level `network` half of it is spent at
+   * each network interface; links between switches or routers add {@link HopCosts}.
+   */
   readonly latencyNs: number
   /** o of the sender: its processor can do nothing else meanwhile. */
   readonly sendOverheadNs: number
@@ -35,16 +45,20 @@ export interface MemoryCosts {
   readonly reduceNsPerByte: number
 }
 
+/** What a link between two switches or routers costs. A cluster has none. */
+export interface HopCosts {
+  readonly latencyNs: number
+  readonly nsPerByte: number
+}
+
 /** What a machine's links and memory cost. Plain data; sizes of machines are not in it. */
-export interface Profile {
+export interface Profile extends Origin {
   /** As machine lines name it: `profile=simgrid-fast`. Letters, digits, hyphens. */
   readonly name: string
-  /** Where the figures are from: a paper's table, a data sheet, or the machine and date of a measurement. */
-  readonly source: string
-  readonly provenance: Provenance
-  /** Figures with another provenance than the profile, by path: `levels.network.gapNs`. */
-  readonly exceptions: Readonly<Record<string, Provenance>>
+  /** Figures from elsewhere than the profile's source, by path or the beginning of one: `levels.network.gapNs`, `memory`. */
+  readonly exceptions: Readonly<Record<string, Origin>>
   readonly levels: Readonly<Record<Level, MessageCosts>>
+  readonly hop: HopCosts
   readonly memory: MemoryCosts
   /** Longer messages wait for their receiver (rendezvous); bytes, Infinity where none does. */
   readonly eagerLimitBytes: number

@@ -1,4 +1,5 @@
-import { formatMachine, type Machine } from '../machine/machine.js'
+import type { Machine } from '../machine/machine.js'
+import { formatMachine } from '../machine/machine-text.js'
 import type { Strategy } from './plan/strategy.js'
 import { formatStrategy } from './plan/strategy-text.js'
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { formatMachine, nodeOf } from '../../machine/machine.js'
+import { nodeOf } from '../../machine/machine.js'
+import { formatMachine } from '../../machine/machine-text.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'

@@ -1,7 +1,8 @@
 import { Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
-import { formatMachine, nodeOf, parseMachine } from '../../machine/machine.js'
+import { nodeOf } from '../../machine/machine.js'
+import { formatMachine, parseMachine } from '../../machine/machine-text.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -37,7 +38,10 @@ Examples:
   rankweave topology rgg:100000:r=0.01 --format metis -o mesh.graph`
 
 const schema = z.object({
-  machine: z.string().transform(parseMachine).optional(),
+  machine: z
+    .string()
+    .transform((text) => parseMachine(text))
+    .optional(),
   k: wholeList(2, 2 ** 20),
   format: oneOf(...topologyFormats).optional(),
   output: z.string().optional(),

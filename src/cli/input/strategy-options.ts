@@ -1,7 +1,8 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
-import { type Machine, parseMachine } from '../../machine/machine.js'
+import type { Machine } from '../../machine/machine.js'
+import { parseMachine } from '../../machine/machine-text.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 import { oneOf, whole } from './options.js'
@@ -52,7 +53,10 @@ export const strategySchema = {
   elide: z.boolean(),
   engine: oneOf(...groupingEngines),
   labels: whole(0, 2 ** 32 - 1).optional(),
-  machine: z.string().transform(parseMachine).optional(),
+  machine: z
+    .string()
+    .transform((text) => parseMachine(text))
+    .optional(),
 }
 
 export interface StrategyChoice {

@@ -1,0 +1,83 @@
+import { topologyLimits } from '../topology/limits.js'
+import { failMachine } from './machine-error.js'
+
+/** Nodes and what is in them: packages (sockets) of cores. Ranks fill cores in order, node 0 first. */
+export interface Nodes {
+  /** Cores of every node; `firstRank[i]` to `firstRank[i + 1] - 1` are the ranks on node i. Length: nodes. */
+  readonly cores: Int32Array
+  /** Length: nodes + 1. */
+  readonly firstRank: Int32Array
+  /**
+   * `packageFirstRank[p]` to `packageFirstRank[p + 1] - 1` are the ranks of package p, counted over all nodes. No package is on
+   * two nodes. Length: packages + 1; the same array as `firstRank` where every node is one package.
+   */
+  readonly packageFirstRank: Int32Array
+}
+
+/** Of one node. */
+export const mostPackages = 1024
+
+/** Equal nodes in a row: how many, and the cores of each one's packages. */
+export interface NodeRun {
+  readonly nodes: number
+  readonly packages: readonly number[]
+}
+
+/**
+ * Nodes from runs of equal ones. Sizes are checked before anything of their length is allocated.
+ *
+ * @throws ERR_MACHINE without nodes or cores, and beyond {@link topologyLimits} ranks
+ */
+export function nodesOf(runs: readonly NodeRun[]): Nodes {
+  let [nodes, packages, ranks] = [0, 0, 0]
+  for (const run of runs) {
+    if (!Number.isInteger(run.nodes) || run.nodes < 0 || run.nodes > topologyLimits.ranks)
+      failMachine(`expected 1 to ${topologyLimits.ranks} nodes, got ${run.nodes}`)
+    if (run.packages.length < 1 || run.packages.length > mostPackages)
+      failMachine(`node ${nodes}: expected 1 to ${mostPackages} packages, got ${run.packages.length}`)
+    for (const cores of run.packages) {
+      if (!Number.isInteger(cores) || cores < 1)
+        failMachine(`node ${nodes}: expected at least 1 core, got ${cores}`)
+      ranks += run.nodes * cores
+      if (ranks > topologyLimits.ranks)
+        failMachine(
+          `expected at most ${topologyLimits.ranks} cores in all, got more up to node ${nodes + run.nodes - 1}`,
+        )
+    }
+    nodes += run.nodes
+    packages += run.nodes * run.packages.length
+  }
+  if (nodes === 0) failMachine('expected at least one node, got none')
+  return packages === nodes ? ofOnePackage(runs, nodes) : ofPackages(runs, nodes, packages)
+}
+
+function ofOnePackage(runs: readonly NodeRun[], nodes: number): Nodes {
+  const cores = new Int32Array(nodes)
+  const firstRank = new Int32Array(nodes + 1)
+  let node = 0
+  for (const run of runs) {
+    for (const end = node + run.nodes; node < end; node++) {
+      cores[node] = run.packages[0]
+      firstRank[node + 1] = firstRank[node] + cores[node]
+    }
+  }
+  return { cores, firstRank, packageFirstRank: firstRank }
+}
+
+function ofPackages(runs: readonly NodeRun[], nodes: number, packages: number): Nodes {
+  const cores = new Int32Array(nodes)
+  const firstRank = new Int32Array(nodes + 1)
+  const packageFirstRank = new Int32Array(packages + 1)
+  let [node, at] = [0, 0]
+  for (const run of runs) {
+    for (const end = node + run.nodes; node < end; node++) {
+      for (const count of run.packages) {
+        packageFirstRank[at + 1] = packageFirstRank[at] + count
+        at++
+      }
+      firstRank[node + 1] = packageFirstRank[at]
+      cores[node] = firstRank[node + 1] - firstRank[node]
+    }
+  }
+  return { cores, firstRank, packageFirstRank }
+}
