@@ -60,6 +60,7 @@ export const rooms: readonly Room[] = [
   room('schedule/verify', ['topology', 'schedule', 'schedule/terms']),
   room('schedule/lower', ['topology', 'schedule']),
   room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
+  room('models', ['machine', 'schedule']),
   room('simulate', ['machine', 'schedule', 'schedule/lower']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
@@ -221,7 +222,7 @@ export const rooms: readonly Room[] = [
       'text',
       'machine',
     ],
-    ...[...schedules, 'collective', ...fabrics, 'fabric/conformance'],
+    ...[...schedules, 'collective', 'models', ...fabrics, 'fabric/conformance'],
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute', 'neighborhood'],

@@ -38,6 +38,7 @@ export const errorCodes = [
   // topologies, machines, matrices
   'ERR_TOPOLOGY',
   'ERR_MACHINE',
+  'ERR_MODEL',
   'ERR_SPEC',
   'ERR_MATRIX_MARKET',
   'ERR_FILE',

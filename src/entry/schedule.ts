@@ -12,6 +12,21 @@ export { algorithmOf, algorithms } from '../collective/algorithms.js'
 export { scheduleOf } from '../collective/schedule-of.js'
 export { specificationOf } from '../collective/specification-of.js'
 
+// what algorithms cost by formula
+
+export type { ModelledCall } from '../models/check-input.js'
+export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../models/modelled-algorithms.js'
+export type {
+  CostModel,
+  Hockney,
+  LogGP,
+  LogP,
+  MemoryParameters,
+  ModelName,
+  PLogP,
+} from '../models/parameters.js'
+export { type PredictedCall, predictUs } from '../models/predict.js'
+
 // strategies and their plans
 
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'

@@ -1,0 +1,178 @@
+import {
+  ceilLg,
+  type Formula,
+  floorLg,
+  isPowerOfTwo,
+  type ModelledAlgorithm,
+  sum,
+} from './modelled-algorithm.js'
+import type { Terms } from './terms.js'
+
+// What combines: Pjesivac-Grbovic 2007, tables 4.8 to 4.11, one row each. Where the printed form is in error the formula is
+// the corrected one; docs/cost-models.md#corrections lists all of them.
+
+/** Halving a vector among C ranks, C the largest power of two that is at most P: exchanges of a half, a quarter and so on. */
+const halving = (P: number, bytes: number, cost: (bytes: number) => number): number =>
+  sum(1, floorLg(P), (k) => cost(bytes / 2 ** k))
+
+/** What combining costs there. */
+const combined = ({ gamma }: Terms, P: number, bytes: number): number =>
+  (1 - 1 / 2 ** floorLg(P)) * gamma * bytes
+
+/** Where P is no power of two: the vector of a rank beyond C is combined first, and it gets the result last. */
+const folded = ({ message, gamma }: Terms, P: number, bytes: number, resultBytes: number): number =>
+  isPowerOfTwo(P) ? 0 : message(bytes) + gamma * bytes + message(resultBytes)
+
+/** A message that its receiver combines. */
+const hop = ({ message, gamma }: Terms, bytes: number): number => message(bytes) + gamma * bytes
+
+const doubling: Formula = (terms, { P, m }) =>
+  isPowerOfTwo(P) ? ceilLg(P) * hop(terms, m) : (ceilLg(P) + 2) * hop(terms, m) - terms.gamma * m
+
+export const reductionFormulas: readonly ModelledAlgorithm[] = [
+  // reduce
+  {
+    id: 'reduce-linear',
+    collective: 'reduce',
+    source: 'table 4.8 (flat tree)',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns }) => ns * (P - 1) * hop(terms, ms),
+      loggp: ({ L, o, g, gamma, bytes }, { P, ms, ns }) =>
+        o + bytes(ms) + L + ns * Math.max(g, (P - 1) * (o + bytes(ms) + gamma * ms)),
+      plogp: ({ L, g, or, gamma }, { P, ms, ns }) => L + (P - 1) * ns * Math.max(g(ms), or(ms) + gamma * ms),
+    },
+  },
+  {
+    id: 'reduce-chain',
+    collective: 'reduce',
+    source: 'table 4.8 (pipeline)',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
+      loggp: (terms, { P, ms, ns }) => {
+        const { o, g, gamma, bytes } = terms
+        return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g, 2 * o + bytes(ms) + gamma * ms)
+      },
+      plogp: ({ L, g, os, or, gamma }, { P, ms, ns }) => {
+        const taken = Math.max(g(ms), or(ms) + gamma * ms)
+        return (P - 1) * (L + taken) + (ns - 1) * (taken + os(ms))
+      },
+    },
+  },
+  {
+    id: 'reduce-tree',
+    collective: 'reduce',
+    source: 'table 4.8 (binomial)',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns }) => ns * ceilLg(P) * hop(terms, ms),
+      loggp: ({ L, o, g, gamma, bytes }, { P, ms, ns }) =>
+        ceilLg(P) * (o + L + ns * (bytes(ms) + Math.max(g, o + gamma * ms))),
+      plogp: ({ L, g, os, or, gamma }, { P, ms, ns }) =>
+        ceilLg(P) * (L + ns * Math.max(g(ms), or(ms) + gamma * ms + os(ms))),
+    },
+  },
+  {
+    id: 'reduce-binary',
+    collective: 'reduce',
+    source: 'table 4.8',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns }) => 2 * (ceilLg(P + 1) + ns - 2) * hop(terms, ms),
+      loggp: ({ L, o, g, gamma, bytes }, { P, ms, ns }) => {
+        const first = L + 3 * o + bytes(ms) + 2 * gamma * ms
+        const others = bytes(ms) + Math.max(g, 3 * o + 2 * gamma * ms)
+        return (ceilLg(P + 1) - 1) * (first + (ns - 1) * others)
+      },
+      plogp: ({ L, g, os, or, gamma }, { P, ms, ns }) => {
+        const taken = 2 * Math.max(g(ms), or(ms) + gamma * ms)
+        return (ceilLg(P + 1) - 1) * (L + taken) + (ns - 1) * (os(ms) + taken)
+      },
+    },
+  },
+  {
+    id: 'reduce-rabenseifner',
+    collective: 'reduce',
+    source: 'table 4.8',
+    time: (terms, { P, m }) =>
+      2 * halving(P, m, terms.message) + combined(terms, P, m) + (isPowerOfTwo(P) ? 0 : hop(terms, m)),
+  },
+
+  // reduce-scatter
+  {
+    id: 'reduce-scatter-recursive-halving',
+    collective: 'reduce-scatter',
+    source: 'table 4.9',
+    time: (terms, { P, m }) =>
+      halving(P, P * m, terms.message) + combined(terms, P, P * m) + folded(terms, P, P * m, m),
+  },
+  {
+    id: 'reduce-scatter-ring',
+    collective: 'reduce-scatter',
+    source: 'table 4.9',
+    time: (terms, { P, m }) => (P - 1) * hop(terms, m) + P * terms.delta * m,
+  },
+
+  // allreduce
+  { id: 'allreduce-recursive-doubling', collective: 'allreduce', source: 'table 4.10', time: doubling },
+  {
+    id: 'allreduce-ring',
+    collective: 'allreduce',
+    source: 'table 4.10',
+    time: ({ message, gamma }, { P, q }) => 2 * (P - 1) * message(q) + (P - 1) * gamma * q,
+  },
+  {
+    id: 'allreduce-ring-segmented',
+    collective: 'allreduce',
+    source: 'table 4.10 (ring with segmentation)',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns, q }) => (P + ns - 2) * hop(terms, ms) + (P - 1) * terms.message(q),
+      loggp: ({ o, g, gamma, bytes, message }, { P, ms, ns, q }) =>
+        (P - 1) * message(ms) + (ns - 1) * (Math.max(g, gamma * ms + o) + bytes(ms)) + (P - 1) * message(q),
+      plogp: ({ L, g, gamma }, { P, ms, ns, q }) =>
+        (P - 1) * (L + g(ms) + gamma * ms) + (ns - 1) * (g(ms) + gamma * ms) + (P - 1) * (L + g(q)),
+    },
+  },
+  {
+    id: 'allreduce-rabenseifner',
+    collective: 'allreduce',
+    source: 'table 4.10',
+    time: (terms, { P, m }) =>
+      halving(P, m, terms.message) +
+      halving(P, m, terms.step) +
+      combined(terms, P, m) +
+      folded(terms, P, m, m),
+  },
+
+  // scan
+  {
+    id: 'scan-chain',
+    collective: 'scan',
+    source: 'table 4.11 (linear, with and without segments)',
+    segmented: true,
+    time: {
+      hockney: (terms, { P, ms, ns }) => (P + ns - 2) * hop(terms, ms),
+      loggp: (terms, { P, ms, ns }) => {
+        const { o, g, gamma, bytes } = terms
+        return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g, 2 * o + bytes(ms) + gamma * ms)
+      },
+      plogp: (terms, { P, ms, ns }) => {
+        const { g, os, or, gamma } = terms
+        return (P - 1) * hop(terms, ms) + (ns - 1) * Math.max(g(ms), os(ms) + or(ms) + gamma * ms)
+      },
+    },
+  },
+  {
+    id: 'scan-recursive-doubling',
+    collective: 'scan',
+    source: 'table 4.11 (binomial)',
+    time: {
+      hockney: (terms, { P, m }) => ceilLg(P) * hop(terms, m),
+      loggp: ({ o, g, gamma, message }, { P, m }) => ceilLg(P) * (message(m) + Math.max(g, o + gamma * m)),
+      plogp: ({ g, os, gamma, message }, { P, m }) =>
+        ceilLg(P) * (message(m) + Math.max(g(m), os(m) + gamma * m)),
+    },
+  },
+]

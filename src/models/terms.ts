@@ -1,0 +1,125 @@
+import { interpolated } from './interpolated.js'
+import type { CostModel, Hockney, LogGP, LogP, PLogP } from './parameters.js'
+
+/** What messages cost in one model, nanoseconds: the terms that formulas of all models consist of. */
+interface CommonTerms {
+  /** gamma, per byte combined. */
+  readonly gamma: number
+  /** delta, per byte copied. */
+  readonly delta: number
+  /** One message, from the start of the send to its reception. */
+  message(bytes: number): number
+  /** From the start of a send to that of the same rank's next. */
+  gap(bytes: number): number
+  /** One step of an exchange, after which the next begins: the message or, if longer, the gap. */
+  step(bytes: number): number
+  /** The same where the gap never overlaps the latency: the worst case. */
+  turn(bytes: number): number
+  /** From one segment that a rank receives and forwards to so many children to the next. */
+  forward(bytes: number, children: number): number
+}
+
+export interface HockneyTerms extends CommonTerms {
+  readonly model: 'hockney'
+  readonly alpha: number
+  readonly beta: number
+}
+
+/** LogP and LogGP. */
+export interface LogGPTerms extends CommonTerms {
+  readonly model: 'loggp'
+  readonly L: number
+  readonly o: number
+  readonly g: number
+  readonly G: number
+  /** (bytes - 1) G; of an empty message 0. */
+  bytes(bytes: number): number
+}
+
+export interface PLogPTerms extends CommonTerms {
+  readonly model: 'plogp'
+  readonly L: number
+  g(bytes: number): number
+  /** o_s */
+  os(bytes: number): number
+  /** o_r */
+  or(bytes: number): number
+}
+
+export type Terms = HockneyTerms | LogGPTerms | PLogPTerms
+
+/** The terms of a model whose parameters are valid. */
+export function termsOf(model: CostModel): Terms {
+  switch (model.model) {
+    case 'hockney':
+      return hockneyTerms(model)
+    case 'plogp':
+      return pLogPTerms(model)
+    default:
+      return logGPTerms(model)
+  }
+}
+
+function hockneyTerms({ latencyNs, nsPerByte, reduceNsPerByte, copyNsPerByte }: Hockney): HockneyTerms {
+  const message = (bytes: number): number => latencyNs + nsPerByte * bytes
+  return {
+    model: 'hockney',
+    alpha: latencyNs,
+    beta: nsPerByte,
+    gamma: reduceNsPerByte ?? 0,
+    delta: copyNsPerByte ?? 0,
+    message,
+    gap: message,
+    step: message,
+    turn: message,
+    forward: (bytes, children) => children * message(bytes),
+  }
+}
+
+function logGPTerms(model: LogP | LogGP): LogGPTerms {
+  const { latencyNs: L, overheadNs: o, gapNs: g } = model
+  const G = model.model === 'loggp' ? model.nsPerByte : 0
+  const perBytes = (bytes: number): number => Math.max(0, bytes - 1) * G
+  const gap = (bytes: number): number => g + perBytes(bytes)
+  return {
+    model: 'loggp',
+    L,
+    o,
+    g,
+    G,
+    gamma: model.reduceNsPerByte ?? 0,
+    delta: model.copyNsPerByte ?? 0,
+    bytes: perBytes,
+    message: (bytes) => L + 2 * o + perBytes(bytes),
+    gap,
+    step: (bytes) => o + Math.max(g, L + o) + perBytes(bytes),
+    turn: (bytes) => L + o + g + perBytes(bytes),
+    forward: (bytes, children) => o + children * gap(bytes),
+  }
+}
+
+function pLogPTerms(model: PLogP): PLogPTerms {
+  const { latencyNs: L, sizesBytes, gapNs, sendOverheadNs, receiveOverheadNs } = model
+  const g = interpolated(sizesBytes, gapNs)
+  const os = interpolated(sizesBytes, sendOverheadNs)
+  const or = interpolated(sizesBytes, receiveOverheadNs)
+  const message = (bytes: number): number => L + g(bytes)
+  return {
+    model: 'plogp',
+    L,
+    g,
+    os,
+    or,
+    gamma: model.reduceNsPerByte ?? 0,
+    delta: model.copyNsPerByte ?? 0,
+    message,
+    gap: g,
+    step: message,
+    turn: message,
+    // As printed for one child: there the overheads are taken to be hidden.
+    forward: (bytes, children) =>
+      children === 1
+        ? g(bytes)
+        : Math.max(children * g(bytes), or(bytes) + (children - 1) * g(bytes) + os(bytes)),
+  }
+}
