@@ -190,14 +190,14 @@ export const rooms: readonly Room[] = [
   ]),
   room('cli/output', [
     ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
-    ...['schedule', 'schedule/terms', 'schedule/verify'],
+    ...['machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
     ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
   ]),
   room(
     'cli/commands',
     [
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', 'machine'],
-      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'fabric/mpi'],
+      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'simulate', 'fabric/mpi'],
       ...[
         'comm/context/split/plan',
         'neighborhood/plan',
@@ -222,7 +222,7 @@ export const rooms: readonly Room[] = [
       'text',
       'machine',
     ],
-    ...[...schedules, 'collective', 'models', ...fabrics, 'fabric/conformance'],
+    ...[...schedules, 'collective', 'simulate', 'models', ...fabrics, 'fabric/conformance'],
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute', 'neighborhood'],

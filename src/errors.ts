@@ -49,6 +49,7 @@ export const errorCodes = [
   'ERR_SCHEDULE_FORMAT',
   'ERR_SCHEDULE_VERSION',
   'ERR_PLACEMENT',
+  'ERR_SIMULATION',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

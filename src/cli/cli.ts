@@ -8,6 +8,7 @@ import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
 import { scheduleCommand } from './commands/schedule.js'
+import { simulateCommand } from './commands/simulate.js'
 import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
 import { topologyCommand } from './commands/topology.js'
@@ -28,6 +29,8 @@ Start here:
   rankweave topology moore:64x64:r=4                describe a topology
   rankweave plan moore:64x64:r=4 --k 4              plan its neighbor allgather
   rankweave schedule --list                         list algorithms of collectives
+  rankweave simulate allgather-ring --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4096
+                                                    predict what it costs on a machine
   rankweave run program.ts -n 64                    run your own program
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
@@ -61,6 +64,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     planCommand,
     scheduleCommand,
     verifyCommand,
+    simulateCommand,
     mpiInfoCommand,
     benchCommand,
   ]

@@ -1,6 +1,6 @@
 /**
  * `rankweave/schedule`: a collective as data. Strategies plan a schedule of a topology, algorithms one of a shape; it is
- * built, verified, lowered to a placement, written and read. Knows no communicator.
+ * built, verified, lowered to a placement, simulated on a machine, written and read. Knows no communicator.
  *
  * @module rankweave/schedule
  */
@@ -70,6 +70,19 @@ export {
   violationCodes,
 } from '../schedule/verify/violations.js'
 export { countMessages, forEachOperation } from '../schedule/walk.js'
+
+// simulation
+
+export type { Progress } from '../simulate/run.js'
+export { type SimulateOptions, simulate } from '../simulate/simulate.js'
+export {
+  type Activity,
+  activities,
+  type PathStep,
+  type Simulation,
+  type Timeline,
+  type Traffic,
+} from '../simulate/simulation.js'
 
 // schedule files
 

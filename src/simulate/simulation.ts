@@ -31,6 +31,7 @@ export const activities = [
   'pack',
   'unpack',
   'combine',
+  'copy',
   'transfer',
   'queue',
   'wait',

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { algorithms } from '../../collective/algorithms.js'
+import { shapeLimits } from '../../collective/check-shape.js'
+import { scheduleOf } from '../../collective/schedule-of.js'
+import { RankweaveError } from '../../errors.js'
+import { nodeOf } from '../../machine/machine.js'
+import { formatMachine } from '../../machine/machine-text.js'
+import { plan } from '../../neighborhood/plan/plan.js'
+import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import type { Schedule } from '../../schedule/ir.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { longestBlockBytes } from '../../simulate/block-lengths.js'
+import { simulate } from '../../simulate/simulate.js'
+import { blockBounds } from '../../topology/block-bounds.js'
+import { prepareEngine } from '../../topology/grouping/exact-round.js'
+import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { openInput } from '../input/open-input.js'
+import { oneOf, parseOptions, whole } from '../input/options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
+import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { simulationObject, simulationRows } from '../output/simulation-report.js'
+import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
+collective, for which see rankweave schedule --list; or a topology, whose neighbor allgather is planned as by
+rankweave plan, with the same options.
+${machineHelp}
+The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
+All times are predictions of a model; nothing is measured.
+${specHelp}
+
+Examples:
+  rankweave simulate allgather-bruck --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4096
+  rankweave simulate moore:16x16:r=2 --k 4 --machine cluster:nodes=16,cores=16,profile=simgrid-slow --bytes 4
+  rankweave simulate plan.jsonl --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256 --json`
+
+const schema = z.object({
+  ...strategySchema,
+  bytes: whole(0, longestBlockBytes).optional(),
+  ranks: whole(1, shapeLimits.ranks).optional(),
+  root: whole(0, shapeLimits.ranks - 1),
+  segments: whole(1, shapeLimits.segments),
+  processes: whole(1, shapeLimits.ranks).optional(),
+  progress: oneOf('dependencies', 'phases'),
+})
+
+type Options = z.infer<typeof schema>
+
+/** `rankweave simulate`: what a schedule costs on a machine, predicted. */
+export const simulateCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('simulate')
+    .description('Predict what a schedule costs on a machine.')
+    .argument('<source>', 'schedule file, algorithm or topology')
+    .option('--bytes <number>', 'bytes of every contribution: what count describes in the MPI call')
+    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
+    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
+    .option('--segments <number>', 'of an algorithm', '1')
+    .option('--processes <number>', 'processes that host the ranks, in blocks (default: one per rank)')
+    .option('--progress <name>', 'when messages leave: dependencies or phases', 'dependencies')
+    .option('--json', 'one JSON object on standard output', false)
+  addStrategyOptions(command)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, source: string, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { bytes, machine, processes, progress } = options
+        if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+        if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
+        const schedule = await scheduleFrom(report, source, options)
+        report.step('verifying the schedule')
+        const verification = verify(schedule)
+        noteViolations(report, verification)
+        if (!verification.ok) return exitCodes.checkFailed
+        const { collective, ranks } = schedule.specification
+        report.step('simulating')
+        const placement = processes === undefined ? undefined : placementOf(ranks, processes)
+        const simulation = simulate(schedule, machine, {
+          bytes,
+          progress,
+          ...(placement === undefined ? {} : { placement }),
+        })
+        const subject = `${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`
+        const where = `${counted(bytes, 'byte', 'bytes')} each on ${formatMachine(machine)}`
+        report.result(
+          {
+            source,
+            collective,
+            strategy: schedule.strategy,
+            parameters: schedule.parameters,
+            ranks,
+            processes: processes ?? ranks,
+            machine: formatMachine(machine),
+            bytesPerContribution: bytes,
+            progress,
+            ...simulationObject(simulation),
+          },
+          `${source}: ${subject}, ${where}\n${simulationRows(simulation)}`,
+        )
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** An algorithm's id, a topology's text, which has a colon, or else a file. */
+async function scheduleFrom(report: Reporter, source: string, options: Options): Promise<Schedule> {
+  const { machine, ranks, root, segments } = options
+  const algorithm = algorithms.find(({ id }) => id === source)
+  if (algorithm !== undefined) {
+    const cores = machine!.firstRank[machine!.cores.length]
+    return scheduleOf(algorithm, { ranks: ranks ?? cores, root, segments })
+  }
+  if (!/^[a-z]{2,}:/.test(source)) {
+    report.step(`reading ${source}`)
+    return readScheduleFile(source, { open: openInput })
+  }
+  const { strategy } = chooseStrategy(options)
+  report.step(`building ${source}`)
+  const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
+  await prepareEngine(options.engine)
+  const nodes = nodeOf(machine!, topology.ranks)
+  return plan(topology, strategy, { nodeOf: nodes, onProgress: groupProgress(report) }).schedule
+}
+
+/** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
+function placementOf(ranks: number, processes: number): Int32Array {
+  if (processes > ranks)
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--processes: expected at most ${ranks}, one per rank, got ${processes}`,
+    )
+  const bounds = blockBounds(ranks, processes)
+  const placement = new Int32Array(ranks)
+  for (let process = 0; process < processes; process++)
+    placement.fill(process, bounds[process], bounds[process + 1])
+  return placement
+}

@@ -1,0 +1,76 @@
+import { RankweaveError, shown } from '../errors.js'
+import { blockCount, type Specification } from '../schedule/specification.js'
+
+/** Blocks together, and what a rank sends and holds, stay below 2^53 bytes: sums are exact. */
+export const longestBlockBytes = 2 ** 40
+
+/** Bytes of a block, or of partial results of part p where the term is `~p`. */
+export type BytesOf = (term: number) => number
+
+/**
+ * The lengths of blocks where every unit of data, which MPI's count describes, has equally many bytes: a contribution of an
+ * allgather, what one rank has for another in an alltoall, the vector of a reduction. Its parts differ by one byte at most.
+ * The blocks of a barrier are empty.
+ *
+ * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40
+ */
+export function lengthsOfUnits(specification: Specification, bytes: number): BytesOf {
+  requireLength('bytes', bytes)
+  const { collective, partStart, ranks } = specification
+  const units = unitsOf(specification)
+  const lengths = new Float64Array(partStart[ranks])
+  if (collective === 'barrier') return lengthOfTerms(specification, lengths)
+  for (let rank = 0; rank < ranks; rank++) {
+    const first = partStart[rank]
+    const cut = (partStart[rank + 1] - first) / units
+    for (let block = first; block < partStart[rank + 1]; block++) {
+      const part = (block - first) % cut
+      lengths[block] = Math.floor(((part + 1) * bytes) / cut) - Math.floor((part * bytes) / cut)
+    }
+  }
+  return lengthOfTerms(specification, lengths)
+}
+
+/**
+ * @param blockBytes bytes of every block; in a reduction equal for one part of all origins
+ * @throws ERR_SIMULATION for another number of blocks, and for a length that is no integer from 0 to 2^40
+ */
+export function lengthsOfBlocks(specification: Specification, blockBytes: ArrayLike<number>): BytesOf {
+  const blocks = blockCount(specification)
+  if (blockBytes.length !== blocks)
+    refuse(`blockBytes: expected ${blocks} lengths, one per block, got ${blockBytes.length}`)
+  for (let block = 0; block < blocks; block++) requireLength(`blockBytes[${block}]`, blockBytes[block])
+  const { partStart, ranks, reductions } = specification
+  if (reductions.runStart.length > 1) {
+    for (let rank = 1; rank < ranks; rank++) {
+      for (let part = 0; part < partStart[rank + 1] - partStart[rank]; part++) {
+        const [length, expected] = [blockBytes[partStart[rank] + part], blockBytes[part]]
+        if (length !== expected)
+          refuse(
+            `blockBytes: expected ${expected} bytes for part ${part} of rank ${rank}, as of rank 0, got ${length}`,
+          )
+      }
+    }
+  }
+  return lengthOfTerms(specification, blockBytes)
+}
+
+function lengthOfTerms({ partStart }: Specification, lengths: ArrayLike<number>): BytesOf {
+  const first = partStart[0]
+  return (term) => lengths[term < 0 ? first + ~term : term]
+}
+
+/** How many units of data a rank that contributes has; each is cut into equally many parts. */
+function unitsOf({ collective, ranks }: Specification): number {
+  return collective === 'scatter' || collective === 'alltoall' || collective === 'reduce-scatter' ? ranks : 1
+}
+
+function requireLength(name: string, bytes: unknown): void {
+  if (Number.isInteger(bytes) && (bytes as number) >= 0 && (bytes as number) <= longestBlockBytes) return
+  refuse(`${name}: expected an integer from 0 to ${longestBlockBytes}, got ${shown(bytes)}`)
+}
+
+/** @throws ERR_SIMULATION */
+export function refuse(message: string): never {
+  throw new RankweaveError('ERR_SIMULATION', message)
+}

@@ -1,0 +1,72 @@
+import { levels, type MessageCosts, type Profile } from '../machine/profile.js'
+import type { LoweredSchedule } from '../schedule/lower/program.js'
+import type { BytesOf } from './block-lengths.js'
+import type { FrameTable } from './frame-table.js'
+
+/** Where processes are. Length of both: processes. */
+export interface ProcessPlaces {
+  readonly node: Int32Array
+  /** Packages counted over all nodes. */
+  readonly pack: Int32Array
+}
+
+/** What jobs cost, nanoseconds. */
+export interface Costs {
+  /** Index in `levels`, by frame. */
+  readonly level: Uint8Array
+  /** By level. */
+  readonly messages: readonly MessageCosts[]
+  /** Packing a frame, and unpacking it: 0 for a frame of at most one block, which is sent in place. By frame. */
+  readonly packNs: Float64Array
+  /** By combination, process by process. */
+  readonly combineNs: Float64Array
+  /** Copying to slots what is elsewhere, after everything else. By process. */
+  readonly copyNs: Float64Array
+}
+
+export function costsOf(
+  frames: FrameTable,
+  { programs }: LoweredSchedule,
+  bytesOf: BytesOf,
+  profile: Profile,
+  places: ProcessPlaces,
+): Costs {
+  const { memory } = profile
+  const count = frames.from.length
+  const level = new Uint8Array(count)
+  const packNs = new Float64Array(count)
+  for (let f = 0; f < count; f++) {
+    level[f] = levelBetween(places, frames.from[f], frames.to[f])
+    const blocks = frames.blocks[f]
+    if (blocks > 1) packNs[f] = blocks * memory.copyBlockNs + frames.bytes[f] * memory.copyNsPerByte
+  }
+  const combineNs: number[] = []
+  const copyNs = new Float64Array(programs.length)
+  for (const [p, { combine, fillStart, ownStart, valueTerm }] of programs.entries()) {
+    for (let c = 0; c < combine.left.length; c++)
+      combineNs.push(bytesOf(valueTerm[combine.firstValue + c]) * memory.reduceNsPerByte)
+    const owns = ownStart[ownStart.length - 1]
+    for (let v = 0; v < valueTerm.length; v++) {
+      // What arrives, or is combined, comes about in its first slot.
+      const copies = fillStart[v + 1] - fillStart[v] - (v < owns ? 0 : 1)
+      if (copies > 0)
+        copyNs[p] += copies * (memory.copyBlockNs + bytesOf(valueTerm[v]) * memory.copyNsPerByte)
+    }
+  }
+  return {
+    level,
+    messages: levels.map((name) => profile.levels[name]),
+    packNs,
+    combineNs: Float64Array.from(combineNs),
+    copyNs,
+  }
+}
+
+const packageLevel = levels.indexOf('package')
+const nodeLevel = levels.indexOf('node')
+export const networkLevel = levels.indexOf('network')
+
+function levelBetween({ node, pack }: ProcessPlaces, a: number, b: number): number {
+  if (pack[a] === pack[b]) return packageLevel
+  return node[a] === node[b] ? nodeLevel : networkLevel
+}

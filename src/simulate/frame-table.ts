@@ -1,0 +1,107 @@
+import type { LoweredSchedule, ProcessProgram } from '../schedule/lower/program.js'
+import { type BytesOf, refuse } from './block-lengths.js'
+
+/** More frames and combinations would take more than 8 GB of memory. */
+export const mostJobs = 2 ** 26
+
+/**
+ * The frames of all programs. Frames are numbered by sender in the order of its program; what a process receives, by receiver
+ * in the order of its program.
+ */
+export interface FrameTable {
+  readonly processes: number
+  /** Frames sent by process p: `sendStart[p]` up to the next. Length: processes + 1. */
+  readonly sendStart: Int32Array
+  readonly from: Int32Array
+  readonly to: Int32Array
+  readonly round: Int32Array
+  readonly bytes: Float64Array
+  /** Values in a frame. */
+  readonly blocks: Int32Array
+  /** The position at which a frame is received: `receiveOf[f] - receiveStart[to[f]]` is its number in the program. */
+  readonly receiveOf: Int32Array
+  /** Positions of process p: `receiveStart[p]` up to the next. Length: processes + 1. */
+  readonly receiveStart: Int32Array
+  /** The frame received at a position. */
+  readonly frameAt: Int32Array
+}
+
+/** @throws ERR_SIMULATION when there are too many frames and combinations, or the programs do not fit together */
+export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): FrameTable {
+  const processes = programs.length
+  const sendStart = new Int32Array(processes + 1)
+  const receiveStart = new Int32Array(processes + 1)
+  let jobs = 0
+  for (const [p, { send, receive, combine }] of programs.entries()) {
+    jobs += send.peer.length + receive.peer.length + combine.left.length
+    if (jobs > mostJobs)
+      refuse(`expected at most ${mostJobs} frames sent, frames received and combinations, got more`)
+    sendStart[p + 1] = sendStart[p] + send.peer.length
+    receiveStart[p + 1] = receiveStart[p] + receive.peer.length
+  }
+  const frames = sendStart[processes]
+  if (receiveStart[processes] !== frames)
+    refuse(`expected every frame to be received, got ${frames} sent and ${receiveStart[processes]} received`)
+  const from = new Int32Array(frames)
+  const to = new Int32Array(frames)
+  const round = new Int32Array(frames)
+  const blocks = new Int32Array(frames)
+  const bytes = new Float64Array(frames)
+  for (const [p, program] of programs.entries()) {
+    const first = sendStart[p]
+    from.fill(p, first, sendStart[p + 1])
+    to.set(program.send.peer, first)
+    round.set(program.send.round, first)
+    payload(program, bytesOf, blocks.subarray(first), bytes.subarray(first))
+  }
+  const { receiveOf, frameAt } = matched(programs, { from, to, round, receiveStart })
+  return { processes, sendStart, from, to, round, bytes, blocks, receiveOf, receiveStart, frameAt }
+}
+
+function payload(
+  { send, valueTerm }: ProcessProgram,
+  bytesOf: BytesOf,
+  blocks: Int32Array,
+  bytes: Float64Array,
+): void {
+  const { value, valueStart } = send
+  for (let j = 0; j < send.peer.length; j++) {
+    let sum = 0
+    for (let i = valueStart[j]; i < valueStart[j + 1]; i++) sum += bytesOf(valueTerm[value[i]])
+    blocks[j] = valueStart[j + 1] - valueStart[j]
+    bytes[j] = sum
+  }
+}
+
+/** Receivers list frames by round, then sender: the order in which the frames of one round after the other, sender by sender, come up. */
+function matched(
+  programs: readonly ProcessProgram[],
+  { from, to, round, receiveStart }: Pick<FrameTable, 'from' | 'to' | 'round' | 'receiveStart'>,
+): Pick<FrameTable, 'receiveOf' | 'frameAt'> {
+  const receiveOf = new Int32Array(from.length)
+  const frameAt = new Int32Array(from.length)
+  const next = receiveStart.slice()
+  for (const frame of byRound(round)) {
+    const at = next[to[frame]]++
+    receiveOf[frame] = at
+    frameAt[at] = frame
+    const { receive } = programs[to[frame]]
+    const j = at - receiveStart[to[frame]]
+    if (receive.peer[j] !== from[frame] || receive.round[j] !== round[frame])
+      refuse(
+        `expected process ${to[frame]} to receive what process ${from[frame]} sends in round ${round[frame]}`,
+      )
+  }
+  return { receiveOf, frameAt }
+}
+
+/** Frames by round; those of one round by number. */
+function byRound(round: Int32Array): Int32Array {
+  const rounds = round.reduce((most, at) => Math.max(most, at + 1), 0)
+  const start = new Int32Array(rounds + 1)
+  for (const at of round) start[at + 1]++
+  for (let r = 0; r < rounds; r++) start[r + 1] += start[r]
+  const order = new Int32Array(round.length)
+  for (let frame = 0; frame < round.length; frame++) order[start[round[frame]]++] = frame
+  return order
+}

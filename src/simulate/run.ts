@@ -1,0 +1,322 @@
+import type { LoweredSchedule, ProcessProgram } from '../schedule/lower/program.js'
+import { refuse } from './block-lengths.js'
+import type { Costs } from './costs.js'
+import { EventQueue } from './event-queue.js'
+import type { FrameTable } from './frame-table.js'
+import { emptyLog, type JobLog } from './job-log.js'
+import { Links } from './links.js'
+import type { Ways } from './ways.js'
+
+/**
+ * When a frame leaves: `dependencies`: as soon as what it carries is there, as the executor runs programs. `phases`: a process
+ * starts the frames of a round when it has sent and received all those of its rounds before.
+ */
+export type Progress = 'dependencies' | 'phases'
+
+export interface RunSetting {
+  readonly ways: Ways
+  readonly costs: Costs
+  readonly eagerLimitBytes: number
+  readonly progress: Progress
+}
+
+/**
+ * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end, has arrived, or may
+ * enter the network.
+ *
+ * A processor that is free takes, in this order: what is ready to be sent or combined, oldest first; what has arrived,
+ * oldest first.
+ */
+export class Run {
+  readonly log: JobLog
+  readonly #frames: FrameTable
+  readonly #programs: readonly ProcessProgram[]
+  readonly #setting: RunSetting
+  readonly #isPhased: boolean
+  readonly #queue: EventQueue
+  readonly #links: Links
+  /** Numbers of the first event of each kind; processors are first. */
+  readonly #linkEvents: number
+  readonly #arrivals: number
+  readonly #injections: number
+  readonly #entries: number
+  readonly #availables: number
+  readonly #running: Int32Array
+  /** Tasks of process p, its sends and combinations, are at `#taskStart[p]` up to the next. */
+  readonly #taskStart: Int32Array
+  readonly #missing: Int32Array
+  readonly #ready: Int32Array
+  readonly #readyEnd: Int32Array
+  readonly #readyBegun: Int32Array
+  /** Frames that have arrived, by process in order of arrival. */
+  readonly #arrived: Int32Array
+  readonly #arrivedEnd: Int32Array
+  readonly #arrivedBegun: Int32Array
+  /** When the next message of a process may leave, and the next to it arrive. */
+  readonly #sendGap: Float64Array
+  readonly #receiveGap: Float64Array
+  #left: number
+
+  // Of `phases` only.
+  /** The next frame to send, and position to receive, of every process. */
+  readonly #sendNext: Int32Array
+  readonly #receiveNext: Int32Array
+  readonly #round: Int32Array
+  /** Frames of the round that have not been received, and long frames that have not been delivered. */
+  readonly #outstanding: Int32Array
+  /** By position: 1 when its frame has arrived, 2 when a long frame has been announced. */
+  readonly #early: Uint8Array
+
+  constructor(frames: FrameTable, { programs }: LoweredSchedule, setting: RunSetting) {
+    const { processes, sendStart, receiveStart, from, bytes } = frames
+    const { ways, costs, progress } = setting
+    const links = ways.network.latencyNs.length
+    const count = from.length
+    this.#frames = frames
+    this.#programs = programs
+    this.#setting = setting
+    this.#isPhased = progress === 'phases'
+    this.log = emptyLog(frames, costs.combineNs.length)
+    this.#linkEvents = processes
+    this.#arrivals = this.#linkEvents + links
+    this.#injections = this.#arrivals + count
+    this.#entries = this.#injections + count
+    this.#availables = this.#entries + count
+    this.#queue = new EventQueue(processes + links)
+    this.#links = new Links(ways, bytes, this.#queue, this.#linkEvents, this.#arrivals)
+    this.#running = new Int32Array(processes).fill(-1)
+    this.#taskStart = new Int32Array(processes + 1)
+    for (let p = 0; p < processes; p++)
+      this.#taskStart[p + 1] = this.#taskStart[p] + programs[p].dependencies.needs.length
+    const tasks = this.#taskStart[processes]
+    this.#missing = new Int32Array(tasks)
+    for (let p = 0; p < processes; p++) this.#missing.set(programs[p].dependencies.needs, this.#taskStart[p])
+    this.#ready = new Int32Array(tasks)
+    this.#readyEnd = this.#taskStart.slice(0, processes)
+    this.#readyBegun = this.#readyEnd.slice()
+    this.#arrived = new Int32Array(count)
+    this.#arrivedEnd = receiveStart.slice(0, processes)
+    this.#arrivedBegun = this.#arrivedEnd.slice()
+    this.#sendGap = new Float64Array(processes)
+    this.#receiveGap = new Float64Array(processes)
+    this.#left = tasks + count
+    this.#sendNext = sendStart.slice(0, processes)
+    this.#receiveNext = receiveStart.slice(0, processes)
+    this.#round = new Int32Array(processes).fill(-1)
+    this.#outstanding = new Int32Array(processes)
+    this.#early = new Uint8Array(this.#isPhased ? count : 0)
+  }
+
+  /** @throws ERR_SIMULATION when processes wait for each other */
+  toEnd(): JobLog {
+    const queue = this.#queue
+    const { processes } = this.#frames
+    for (let p = 0; p < processes; p++) {
+      for (let task = this.#taskStart[p]; task < this.#taskStart[p + 1]; task++)
+        if (this.#missing[task] === 0) this.#enqueue(p, task - this.#taskStart[p])
+    }
+    for (let p = 0; p < processes; p++) this.#next(p, 0, -1)
+    while (queue.length > 0) {
+      const now = queue.next()
+      const event = queue.number
+      if (event < this.#linkEvents) this.#done(event, now)
+      else if (event < this.#arrivals) this.#links.advance(event - this.#linkEvents, now)
+      else if (event < this.#injections) this.#arrive(event - this.#arrivals, now)
+      else if (event < this.#entries) this.#inject(event - this.#injections, now)
+      else if (event < this.#availables) this.#links.enter(event - this.#entries, now)
+      else this.#available(event - this.#availables, now)
+    }
+    if (this.#left > 0)
+      refuse(`expected a schedule that ends, got one in which ${this.#left} operations wait for ever`)
+    for (let p = 0; p < processes; p++) this.#copy(p)
+    return this.log
+  }
+
+  /** A task waits for nothing more. In phases, sends leave in their order when their round has come. */
+  #enqueue(process: number, task: number): void {
+    if (this.#isPhased && task < this.#programs[process].send.peer.length) return
+    this.#ready[this.#readyEnd[process]++] = task
+  }
+
+  /** A processor is free. @param wokenBy the frame that ended its idle time, -1 where it was busy until now */
+  #next(process: number, now: number, wokenBy: number): void {
+    const { sendStart, round, receiveOf } = this.#frames
+    for (;;) {
+      if (this.#readyBegun[process] < this.#readyEnd[process]) {
+        this.#begin(process, this.#ready[this.#readyBegun[process]++], now, wokenBy)
+        return
+      }
+      if (this.#isPhased) {
+        const frame = this.#sendNext[process]
+        if (frame < sendStart[process + 1] && round[frame] === this.#round[process]) {
+          this.#sendNext[process]++
+          this.#begin(process, frame - sendStart[process], now, wokenBy)
+          return
+        }
+      }
+      if (this.#arrivedBegun[process] < this.#arrivedEnd[process]) {
+        const frame = this.#arrived[this.#arrivedBegun[process]++]
+        const { level, messages, packNs } = this.#setting.costs
+        const job = this.log.receives + receiveOf[frame]
+        this.#run(process, job, now, messages[level[frame]].receiveOverheadNs + packNs[frame], wokenBy)
+        return
+      }
+      if (!this.#isPhased || this.#outstanding[process] > 0 || !this.#enterRound(process, now, wokenBy))
+        return
+    }
+  }
+
+  #begin(process: number, task: number, now: number, wokenBy: number): void {
+    const { costs } = this.#setting
+    const { sendStart } = this.#frames
+    const sends = sendStart[process + 1] - sendStart[process]
+    if (task < sends) {
+      const frame = sendStart[process] + task
+      const durationNs = costs.packNs[frame] + costs.messages[costs.level[frame]].sendOverheadNs
+      this.#run(process, frame, now, durationNs, wokenBy)
+    } else {
+      const combination = this.#taskStart[process] - sendStart[process] + task - sends
+      const job = this.log.combinations + combination
+      this.#run(process, job, now, costs.combineNs[combination], wokenBy)
+    }
+  }
+
+  #run(process: number, job: number, now: number, durationNs: number, wokenBy: number): void {
+    const { startNs, endNs, before, last } = this.log
+    startNs[job] = now
+    endNs[job] = now + durationNs
+    before[job] = last[process]
+    this.log.wokenBy[job] = wokenBy
+    last[process] = job
+    this.#running[process] = job
+    this.#queue.push(now + durationNs, process)
+  }
+
+  #done(process: number, now: number): void {
+    const job = this.#running[process]
+    const { receives, combinations } = this.log
+    this.#running[process] = -1
+    this.#left--
+    if (job < receives) this.#leave(job, now)
+    else {
+      const { receiveStart, sendStart } = this.#frames
+      const positions = receiveStart[process + 1] - receiveStart[process]
+      if (job < combinations) {
+        if (this.#isPhased) this.#outstanding[process]--
+        this.#settle(process, job - receives - receiveStart[process])
+      } else {
+        const combination = job - combinations - (this.#taskStart[process] - sendStart[process])
+        this.#settle(process, positions + combination)
+      }
+    }
+    this.#next(process, now, -1)
+  }
+
+  #settle(process: number, bringer: number): void {
+    const { useStart, use } = this.#programs[process].dependencies
+    const first = this.#taskStart[process]
+    for (let u = useStart[bringer]; u < useStart[bringer + 1]; u++) {
+      if (--this.#missing[first + use[u]] === 0) this.#enqueue(process, use[u])
+    }
+  }
+
+  /** The sender has done with a frame: it enters the network, or its receiver is asked. */
+  #leave(frame: number, now: number): void {
+    const { bytes, from, to, round, receiveOf } = this.#frames
+    if (bytes[frame] <= this.#setting.eagerLimitBytes) {
+      this.#inject(frame, now)
+      return
+    }
+    if (this.#isPhased) this.#outstanding[from[frame]]++
+    const latencyNs = this.#setting.ways.latencyNs(frame)
+    if (!this.#isPhased || this.#round[to[frame]] >= round[frame]) {
+      this.#queue.push(now + 2 * latencyNs, this.#injections + frame)
+    } else {
+      this.#early[receiveOf[frame]] = 2
+      this.log.arrivedNs[frame] = now + latencyNs
+    }
+  }
+
+  /** A frame's data may leave, after the gap to the one before. */
+  #inject(frame: number, now: number): void {
+    const process = this.#frames.from[frame]
+    const { level, messages } = this.#setting.costs
+    const { gapNs, latencyNs, nsPerByte } = messages[level[frame]]
+    const at = Math.max(now, this.#sendGap[process])
+    if (this.#setting.ways.length[frame] > 0) {
+      this.#sendGap[process] = at + gapNs
+      if (at > now) this.#queue.push(at, this.#entries + frame)
+      else this.#links.enter(frame, now)
+      return
+    }
+    const durationNs = this.#frames.bytes[frame] * nsPerByte
+    this.#sendGap[process] = at + Math.max(gapNs, durationNs)
+    this.#queue.push(at + latencyNs + durationNs, this.#arrivals + frame)
+  }
+
+  #arrive(frame: number, now: number): void {
+    const process = this.#frames.to[frame]
+    const { level, messages } = this.#setting.costs
+    const at = Math.max(now, this.#receiveGap[process])
+    this.#receiveGap[process] = at + messages[level[frame]].gapNs
+    if (at > now) this.#queue.push(at, this.#availables + frame)
+    else this.#available(frame, now)
+  }
+
+  /** A frame has arrived, and the gap to the one before has passed. */
+  #available(frame: number, now: number): void {
+    const { bytes, from, to, round, receiveOf } = this.#frames
+    const process = to[frame]
+    this.log.arrivedNs[frame] = now
+    if (this.#isPhased) {
+      const sender = from[frame]
+      if (bytes[frame] > this.#setting.eagerLimitBytes && --this.#outstanding[sender] === 0)
+        if (this.#running[sender] === -1) this.#next(sender, now, frame)
+      if (this.#round[process] < round[frame]) {
+        this.#early[receiveOf[frame]] = 1
+        return
+      }
+    }
+    this.#arrived[this.#arrivedEnd[process]++] = frame
+    if (this.#running[process] === -1) this.#next(process, now, frame)
+  }
+
+  /** Whether the process has another round. */
+  #enterRound(process: number, now: number, wokenBy: number): boolean {
+    const { frameAt, receiveStart, round, sendStart } = this.#frames
+    const frame = this.#sendNext[process]
+    let at = this.#receiveNext[process]
+    const end = receiveStart[process + 1]
+    const hasSend = frame < sendStart[process + 1]
+    if (!hasSend && at === end) return false
+    const toSend = hasSend ? round[frame] : round[frameAt[at]]
+    const current = at < end ? Math.min(toSend, round[frameAt[at]]) : toSend
+    this.#round[process] = current
+    for (; at < end && round[frameAt[at]] === current; at++) {
+      this.#outstanding[process]++
+      const early = frameAt[at]
+      if (this.#early[at] === 1) this.#arrived[this.#arrivedEnd[process]++] = early
+      else if (this.#early[at] === 2) this.#clear(process, early, now, wokenBy)
+    }
+    this.#receiveNext[process] = at
+    return true
+  }
+
+  /** The receiver of a long frame that has been announced is ready for it. */
+  #clear(process: number, frame: number, now: number, wokenBy: number): void {
+    const announced = this.log.arrivedNs[frame]
+    if (announced < now) this.log.awaited[frame] = wokenBy === -1 ? this.log.last[process] : -2 - wokenBy
+    this.#queue.push(Math.max(now, announced) + this.#setting.ways.latencyNs(frame), this.#injections + frame)
+  }
+
+  #copy(process: number): void {
+    const durationNs = this.#setting.costs.copyNs[process]
+    if (durationNs === 0) return
+    const { endNs, last, startNs, before, copies } = this.log
+    const job = copies + process
+    before[job] = last[process]
+    startNs[job] = last[process] === -1 ? 0 : endNs[last[process]]
+    endNs[job] = startNs[job] + durationNs
+    last[process] = job
+  }
+}

@@ -1,0 +1,99 @@
+import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../src/collective/schedule-of.js'
+import { cluster } from '../../../src/machine/machine.js'
+import type { MessageCosts, Profile } from '../../../src/machine/profile.js'
+import { simulate } from '../../../src/simulate/simulate.js'
+
+const inside: MessageCosts = {
+  latencyNs: 100,
+  sendOverheadNs: 20,
+  receiveOverheadNs: 30,
+  gapNs: 0,
+  nsPerByte: 0.5,
+}
+const between: MessageCosts = {
+  latencyNs: 1000,
+  sendOverheadNs: 200,
+  receiveOverheadNs: 300,
+  gapNs: 0,
+  nsPerByte: 2,
+}
+const profile: Profile = {
+  name: 'test',
+  source: 'figures that are easy to add',
+  provenance: 'given',
+  exceptions: {},
+  levels: { process: inside, package: inside, node: inside, network: between },
+  hop: { latencyNs: 10, nsPerByte: 2 },
+  memory: { copyNsPerByte: 0.25, copyBlockNs: 5, reduceNsPerByte: 0.125 },
+  eagerLimitBytes: 4096,
+}
+const one = (id: string, ranks: number, segments = 1) => scheduleOf(algorithmOf(id), { ranks, segments })
+const spread = (nodes: number) => cluster({ nodes, cores: 1, profile })
+
+describe('simulate without contention equals the closed form', () => {
+  it.each([0, 1, 1000, 4096])('a message of %i bytes takes o + L + mG + o', (bytes) => {
+    const { timeUs, endUs, traffic } = simulate(one('bcast-linear', 2), spread(2), { bytes })
+    expect(timeUs).toBe((200 + 1000 + 2 * bytes + 300) / 1000)
+    expect([...endUs]).toEqual([0.2, timeUs])
+    expect(traffic.network).toEqual({ messages: 1, bytes })
+  })
+
+  it('a message above the eager limit waits for a request and the permission, a latency each', () => {
+    const { timeUs } = simulate(one('bcast-linear', 2), spread(2), { bytes: 5000 })
+    expect(timeUs).toBe((200 + 3 * 1000 + 2 * 5000 + 300) / 1000)
+  })
+
+  it.each([2, 3, 8, 16])('a ring of %i ranks takes a message per step, then the copy of the own block', (ranks) => {
+    const bytes = 64
+    const { timeUs } = simulate(one('allgather-ring', ranks), spread(ranks), { bytes })
+    const step = 200 + 1000 + 2 * bytes + 300
+    expect(timeUs).toBeCloseTo(((ranks - 1) * step + 5 + 0.25 * bytes) / 1000, 9)
+  })
+
+  it.each([2, 4, 8, 16])('a binomial broadcast to %i ranks takes a message per level', (ranks) => {
+    const bytes = 64
+    const { timeUs } = simulate(one('bcast-binomial', ranks), spread(ranks), { bytes })
+    expect(timeUs).toBeCloseTo((Math.log2(ranks) * (200 + 1000 + 2 * bytes + 300)) / 1000, 9)
+  })
+})
+
+describe('a critical path', () => {
+  it('has intervals without gaps from 0 to the end', () => {
+    for (const id of ['allgather-bruck', 'allreduce-rabenseifner', 'alltoall-linear', 'reduce-tree']) {
+      const machine = cluster({ nodes: 2, cores: 4, profile })
+      for (const progress of ['dependencies', 'phases'] as const) {
+        const { criticalPath, timeUs } = simulate(one(id, 8), machine, { bytes: 8000, progress })
+        let end = 0
+        for (const step of criticalPath) {
+          expect(step.startUs).toBe(end)
+          expect(step.endUs).toBeGreaterThan(end)
+          end = step.endUs
+        }
+        expect(end).toBe(timeUs)
+      }
+    }
+  })
+})
+
+describe('simulate refuses', () => {
+  const schedule = one('allgather-ring', 4)
+  it.each([-1, 0.5, Number.NaN, 2 ** 41, '4'])('bytes %j with ERR_SIMULATION', (bytes) => {
+    expect(() => simulate(schedule, spread(4), { bytes: bytes as number })).toThrow(
+      expect.objectContaining({ code: 'ERR_SIMULATION' }),
+    )
+  })
+
+  it('lengths of other than every block with ERR_SIMULATION', () => {
+    expect(() => simulate(schedule, spread(4), { bytes: [1, 2, 3] })).toThrow(
+      expect.objectContaining({ code: 'ERR_SIMULATION' }),
+    )
+  })
+
+  it('a machine without a profile or with too few cores with ERR_MACHINE', () => {
+    const refused = expect.objectContaining({ code: 'ERR_MACHINE' })
+    expect(() => simulate(schedule, cluster({ nodes: 4, cores: 1 }), { bytes: 1 })).toThrow(refused)
+    expect(() => simulate(schedule, spread(3), { bytes: 1 })).toThrow(refused)
+  })
+})
