@@ -29,7 +29,7 @@ export interface SimulateOptions {
 }
 
 /**
- * Predicts what a schedule costs on a machine. Deterministic. See docs/simulation.md for the model.
+ * Predicts what a schedule costs on a machine. Deterministic.
  *
  * Memory: about 150 bytes per message between processes, 60 per combination, and the lowered programs.
  *

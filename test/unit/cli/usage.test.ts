@@ -2,7 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { exitCodes } from '../../../src/cli/output/exit-codes.js'
 import { cli, onlyObject } from './run-cli.js'
 
-const commands = ['run', 'split', 'spmm', 'topology', 'plan', 'schedule', 'verify', 'simulate', 'bench', 'mpi-info']
+const commands = [
+  'run',
+  'split',
+  'spmm',
+  'topology',
+  'plan',
+  'schedule',
+  'verify',
+  'simulate',
+  'bench',
+  'mpi-info',
+]
 
 describe('help', () => {
   it('lists every command and every exit code', async () => {

@@ -45,12 +45,15 @@ describe('simulate without contention equals the closed form', () => {
     expect(timeUs).toBe((200 + 3 * 1000 + 2 * 5000 + 300) / 1000)
   })
 
-  it.each([2, 3, 8, 16])('a ring of %i ranks takes a message per step, then the copy of the own block', (ranks) => {
-    const bytes = 64
-    const { timeUs } = simulate(one('allgather-ring', ranks), spread(ranks), { bytes })
-    const step = 200 + 1000 + 2 * bytes + 300
-    expect(timeUs).toBeCloseTo(((ranks - 1) * step + 5 + 0.25 * bytes) / 1000, 9)
-  })
+  it.each([2, 3, 8, 16])(
+    'a ring of %i ranks takes a message per step, then the copy of the own block',
+    (ranks) => {
+      const bytes = 64
+      const { timeUs } = simulate(one('allgather-ring', ranks), spread(ranks), { bytes })
+      const step = 200 + 1000 + 2 * bytes + 300
+      expect(timeUs).toBeCloseTo(((ranks - 1) * step + 5 + 0.25 * bytes) / 1000, 9)
+    },
+  )
 
   it.each([2, 4, 8, 16])('a binomial broadcast to %i ranks takes a message per level', (ranks) => {
     const bytes = 64
