@@ -15,6 +15,14 @@ export { specificationOf } from '../collective/specification-of.js'
 // what algorithms cost by formula
 
 export type { ModelledCall } from '../models/check-input.js'
+export { type Prediction, predictAlgorithms } from '../models/compare.js'
+export {
+  hockneyOf,
+  hockneyOfLevel,
+  logGPOfLevel,
+  logGPOfPLogP,
+  pLogPOf,
+} from '../models/conversions.js'
 export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../models/modelled-algorithms.js'
 export type {
   CostModel,
@@ -26,6 +34,7 @@ export type {
   PLogP,
 } from '../models/parameters.js'
 export { type PredictedCall, predictUs } from '../models/predict.js'
+export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.js'
 
 // strategies and their plans
 
