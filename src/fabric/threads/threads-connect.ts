@@ -39,8 +39,11 @@ export interface ThreadsConnection {
   readonly ports: readonly (MessagePort | null)[]
 }
 
-/** What the others know of a process. `asleep`: who sends it something must also send a wake message. */
-export const processState = { awake: 0, asleep: 1, closed: 2 } as const
+/**
+ * What the others know of a process. Who sends something must also wake a process that is `asleep`, by a message, or
+ * `blocked`, by a notification.
+ */
+export const processState = { awake: 0, asleep: 1, closed: 2, blocked: 3 } as const
 /** A cache line each, so that processes do not invalidate each other's. */
 export const stateStride = 16
 

@@ -72,16 +72,16 @@ export class ThreadsOutbox {
     return true
   }
 
-  /** Wakes `peer` if it is asleep. */
+  /** Wakes `peer` if it is asleep or blocked. */
   wake(peer: number): void {
     const at = peer * stateStride
-    if (Atomics.load(this.#states, at) !== processState.asleep) return
-    if (
-      Atomics.compareExchange(this.#states, at, processState.asleep, processState.awake) !==
-      processState.asleep
-    )
-      return
-    this.#connection.ports[peer]!.postMessage(0)
+    const state = Atomics.load(this.#states, at)
+    if (state === processState.awake || state === processState.closed) return
+    if (Atomics.compareExchange(this.#states, at, state, processState.awake) !== state) {
+      // It has just gone from blocked to asleep, or the other way round, or another process wakes it.
+      this.wake(peer)
+    } else if (state === processState.blocked) Atomics.notify(this.#states, at, 1)
+    else this.#connection.ports[peer]!.postMessage(0)
   }
 
   /** Sends what has waited, as far as there is space. */

@@ -17,7 +17,8 @@ const spinsPerTurn = 1024
 /**
  * One worker thread's end of the fabric. It is either awake, and then a task that polls the rings is scheduled; or asleep,
  * and then its state in shared memory is `asleep` and a peer that sends it a record wakes it by a message on their port,
- * which costs nothing until it comes.
+ * which costs nothing until it comes; or, where processes share cores, for a short while blocked: then its event loop
+ * stands still, and a peer notifies the thread.
  */
 export class ThreadsProcess implements Fabric {
   readonly kind = 'threads'
@@ -123,13 +124,15 @@ export class ThreadsProcess implements Fabric {
   }
 
   /**
-   * Polls for a short while, for when no rank here can continue without a frame: what comes within microseconds is served
-   * within microseconds.
+   * Polls, or blocks, for a short while, for when no rank here can continue without a frame: what comes within microseconds
+   * is served within microseconds.
    */
   spin(): boolean {
     if (!this.#mayPoll()) return false
     this.#waiting = true
-    return this.#spinPolicy.spin(this.#pollOften)
+    if (this.#spinPolicy.spin(this.#pollOften)) return true
+    const { blockMs } = this.#spinPolicy
+    return blockMs > 0 && this.#block(blockMs)
   }
 
   tryPoll(maxPolls: number): boolean {
@@ -255,6 +258,7 @@ export class ThreadsProcess implements Fabric {
   #turn(): void {
     if (this.#closed || this.#inbox.sink === undefined) return
     this.#spins = 0
+    this.#spinPolicy.turn()
     try {
       if (!this.#inbox.delivering && !this.#progress() && this.#waiting) {
         this.#spinPolicy.spinInTurn(this.#pollOften)
@@ -280,15 +284,33 @@ export class ThreadsProcess implements Fabric {
     this.#task.cancel()
     this.#waiting = false
     this.#asleep = true
-    this.#setState(processState.asleep)
-    // For what came before the state was set, and space released before it was requested, no peer sends a wake message.
-    if (this.#outbox.waiting > 0 || this.bulk.moving) {
-      for (let peer = 0; peer < this.processes; peer++) {
-        if (this.#outbox.waitsFor(peer) || this.bulk.isMovingTo(peer)) this.#outbox.requestSpace(peer)
-      }
-      this.#flush()
-    }
+    this.#restIn(processState.asleep)
     if (this.#inbox.active || this.#outbox.active || !this.#inbox.ringsEmpty) this.#wakeUp()
+  }
+
+  /** Blocks until a peer has sent something, or released space for what waits here. */
+  #block(milliseconds: number): boolean {
+    const inbox = this.#inbox
+    const before = inbox.events
+    this.#restIn(processState.blocked)
+    if (inbox.events === before && inbox.ringsEmpty) {
+      const begin = performance.now()
+      Atomics.wait(this.#states, this.process * stateStride, processState.blocked, milliseconds)
+      this.#spinPolicy.blockedSince(begin)
+    }
+    this.#setState(processState.awake)
+    this.#progress()
+    return inbox.events !== before && this.#pollSucceeded()
+  }
+
+  /** From here on peers wake this process, but not for what they have sent or released before. */
+  #restIn(state: number): void {
+    this.#setState(state)
+    if (this.#outbox.waiting === 0 && !this.bulk.moving) return
+    for (let peer = 0; peer < this.processes; peer++) {
+      if (this.#outbox.waitsFor(peer) || this.bulk.isMovingTo(peer)) this.#outbox.requestSpace(peer)
+    }
+    this.#flush()
   }
 
   #setState(state: number): void {

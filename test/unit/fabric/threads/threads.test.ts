@@ -2,7 +2,12 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { openThreads, type ThreadsSession } from '../../../../src/fabric/threads/threads.js'
-import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
+import {
+  connectThreads,
+  processState,
+  resolveThreads,
+  stateStride,
+} from '../../../../src/fabric/threads/threads-connect.js'
 
 setFlagsFromString('--expose-gc')
 const collectGarbage = runInNewContext('gc') as () => void
@@ -70,6 +75,22 @@ describe('shared memory of threads', () => {
         expect.objectContaining({ code: 'ERR_FABRIC' }),
       )
     }))
+})
+
+describe('a blocked process', () => {
+  it('is awake once a peer has sent it a frame, and stays closed when it has closed', async () => {
+    const connections = connectThreads(resolveThreads({ processes: 2 }))
+    const states = new Int32Array(connections[0]!.states)
+    const [a, b] = connections.map(openThreads)
+    for (const { hosted } of [a!, b!]) hosted[0]!.attach({ frame: () => {}, peerLost: () => {} })
+    Atomics.store(states, stateStride, processState.blocked)
+    a!.hosted[0]!.send(1, Int32Array.of(1))
+    expect(Atomics.load(states, stateStride)).toBe(processState.awake)
+    await b!.close()
+    a!.hosted[0]!.send(1, Int32Array.of(1))
+    expect(Atomics.load(states, stateStride)).toBe(processState.closed)
+    await a!.close()
+  })
 })
 
 describe('spin', () => {
