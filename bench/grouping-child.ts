@@ -3,7 +3,7 @@
 import { local } from '../src/fabric/local/local.js'
 import { run } from '../src/launch/run.js'
 import { nodeOf as nodesOfMachine } from '../src/machine/machine.js'
-import { parseMachine } from '../src/machine/machine-text.js'
+import { parseMachine } from '../src/machine/text/machine-text.js'
 import { installNeighborhood } from '../src/neighborhood/install.js'
 import { groupFriends } from '../src/topology/grouping/group-friends.js'
 import { inNeighbors, outNeighbors } from '../src/topology/neighbors.js'

@@ -1,4 +1,4 @@
-import { parseMachine } from '../src/machine/machine-text.js'
+import { parseMachine } from '../src/machine/text/machine-text.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
 import { verify } from '../src/schedule/verify/verify.js'

@@ -17,6 +17,7 @@ export interface Room {
 }
 
 const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
+const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text']
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
@@ -52,7 +53,10 @@ export const rooms: readonly Room[] = [
   room('topology/spec', ['text', 'topology', 'topology/generate', 'topology/matrix', 'topology/files'], {
     packages: ['zod'],
   }),
-  room('machine', ['topology']),
+  room('machine/interior', []),
+  room('machine', ['topology', 'machine/interior']),
+  room('machine/profiles', ['machine']),
+  room('machine/text', ['topology', 'machine/interior', 'machine', 'machine/profiles']),
 
   room('schedule', ['topology']),
   room('schedule/file', ['text', 'topology', 'schedule']),
@@ -140,7 +144,8 @@ export const rooms: readonly Room[] = [
     ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood', [
-    ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'machine', 'schedule/file'],
+    ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],
+    ...['machine', 'machine/text'],
     ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/context', 'comm'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
   ]),
@@ -172,7 +177,7 @@ export const rooms: readonly Room[] = [
 
   room(
     'cli/input',
-    ['text', 'topology/friends', 'machine', 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    ['text', 'topology/friends', ...machines, 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [
@@ -196,7 +201,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/commands',
     [
-      ...[...topologies, 'topology/grouping', 'topology/spec', 'text', 'machine'],
+      ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
       ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'simulate', 'fabric/mpi'],
       ...[
         'comm/context/split/plan',
@@ -220,7 +225,7 @@ export const rooms: readonly Room[] = [
       'topology/grouping',
       'topology/spec',
       'text',
-      'machine',
+      ...machines,
     ],
     ...[...schedules, 'collective', 'simulate', 'models', ...fabrics, 'fabric/conformance'],
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],

@@ -109,8 +109,10 @@ export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 // machines
 
-export { builtInProfiles } from '../machine/built-in-profiles.js'
+export { checkMachine } from '../machine/check-machine.js'
+export { clos } from '../machine/clos.js'
 export {
+  type ClosMachine,
   type ClusterMachine,
   cluster,
   clusterOf,
@@ -118,9 +120,9 @@ export {
   type Machine,
   nodeOf,
   packageOf,
+  type TorusMachine,
 } from '../machine/machine.js'
-export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/machine-text.js'
-export { type Network, networkOf } from '../machine/network.js'
+export { linkName, type Network, networkOf } from '../machine/network.js'
 export type { Nodes } from '../machine/nodes.js'
 export type {
   HopCosts,
@@ -131,3 +133,7 @@ export type {
   Profile,
   Provenance,
 } from '../machine/profile.js'
+export { checkProfile, type Figure, figuresOf } from '../machine/profile-figures.js'
+export { builtInProfiles } from '../machine/profiles/built-in-profiles.js'
+export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/text/machine-text.js'
+export { torus } from '../machine/torus.js'

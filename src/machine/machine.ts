@@ -1,25 +1,42 @@
 import { rangeAt } from '../base/search.js'
+import type { Tree } from './interior/clos-interior.js'
+import type { Grid } from './interior/torus-interior.js'
 import { failMachine } from './machine-error.js'
 import { mostPackages, type NodeRun, type Nodes, nodesOf } from './nodes.js'
 import type { Level, Profile } from './profile.js'
 
-/** Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces only. */
-export interface ClusterMachine extends Nodes {
-  readonly kind: 'cluster'
+interface NodesAndCosts extends Nodes {
   /** What messages cost; null where only nodes and cores matter, as in planning. */
   readonly profile: Profile | null
+}
+
+/** Nodes behind one switch that never blocks: messages of two nodes wait for each other at network interfaces only. */
+export interface ClusterMachine extends NodesAndCosts {
+  readonly kind: 'cluster'
+}
+
+/** A node at every router of a grid; a mesh where no dimension wraps. */
+export interface TorusMachine extends NodesAndCosts, Grid {
+  readonly kind: 'torus'
+}
+
+/** Nodes below switches in levels: a folded Clos network, a fat tree where nothing is tapered. */
+export interface ClosMachine extends NodesAndCosts, Tree {
+  readonly kind: 'clos'
 }
 
 /**
  * Where ranks live and what messages between them cost. Plain data, which structured cloning copies. Ranks are placed in
  * consecutive blocks, node 0 first; nodes may differ in cores.
  */
-export type Machine = ClusterMachine
+export type Machine = ClusterMachine | TorusMachine | ClosMachine
+
+export const machineKinds = ['cluster', 'torus', 'clos'] as const satisfies readonly Machine['kind'][]
 
 /** Whether a value has the fields of a machine; their contents are not checked. */
 export function isMachine(value: unknown): value is Machine {
   const { kind, cores, firstRank } = Object(value) as Partial<Machine>
-  return kind === 'cluster' && cores instanceof Int32Array && firstRank instanceof Int32Array
+  return machineKinds.includes(kind!) && cores instanceof Int32Array && firstRank instanceof Int32Array
 }
 
 /**

@@ -1,3 +1,6 @@
+import { closInterior } from './interior/clos-interior.js'
+import { type Interior, singleSwitch } from './interior/interior.js'
+import { torusInterior } from './interior/torus-interior.js'
 import type { Machine } from './machine.js'
 import { failMachine } from './machine-error.js'
 import type { Profile } from './profile.js'
@@ -33,19 +36,46 @@ export const mostLinks = 2 ** 24
 export function networkOf(machine: Machine): Network {
   const profile = profileOf(machine)
   const nodes = machine.cores.length
-  const links = 2 * nodes
+  const interior = interiorOf(machine)
+  const links = 2 * nodes + interior.links
   if (links > mostLinks) failMachine(`expected at most ${mostLinks} links, got ${links}`)
   const { latencyNs, nsPerByte } = profile.levels.network
   return {
     nodes,
-    latencyNs: new Float64Array(links).fill(latencyNs / 2),
-    nsPerByte: new Float64Array(links).fill(nsPerByte),
-    longestRoute: 2,
+    latencyNs: new Float64Array(links)
+      .fill(latencyNs / 2, 0, 2 * nodes)
+      .fill(profile.hop.latencyNs, 2 * nodes),
+    nsPerByte: new Float64Array(links).fill(nsPerByte, 0, 2 * nodes).fill(profile.hop.nsPerByte, 2 * nodes),
+    longestRoute: 2 + interior.longestWay,
     route(fromNode, toNode, into) {
       into[0] = 2 * fromNode
-      into[1] = 2 * toNode + 1
-      return 2
+      const end = interior.way(fromNode, toNode, 2 * nodes, into, 1)
+      into[end] = 2 * toNode + 1
+      return end + 1
     },
+  }
+}
+
+/** Where a link of the machine's network leads from and to, in words. @throws ERR_MACHINE for no link of it */
+export function linkName(machine: Machine, link: number): string {
+  const nodes = machine.cores.length
+  const interior = interiorOf(machine)
+  if (!Number.isInteger(link) || link < 0 || link >= 2 * nodes + interior.links)
+    failMachine(`expected a link from 0 to ${2 * nodes + interior.links - 1}, got ${link}`)
+  if (link >= 2 * nodes) return interior.name(link - 2 * nodes)
+  const node = Math.floor(link / 2)
+  return link % 2 === 0 ? `node ${node} -> network` : `network -> node ${node}`
+}
+
+/** What is between the network interfaces of a machine's nodes. */
+export function interiorOf(machine: Machine): Interior {
+  switch (machine.kind) {
+    case 'cluster':
+      return singleSwitch
+    case 'torus':
+      return torusInterior(machine)
+    case 'clos':
+      return closInterior(machine, machine.cores.length)
   }
 }
 

@@ -1,8 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../src/errors.js'
-import { clusterOf } from '../../src/machine/machine.js'
-import { formatMachine, parseMachine } from '../../src/machine/machine-text.js'
+import { checkMachine } from '../../src/machine/check-machine.js'
+import type { Machine } from '../../src/machine/machine.js'
+import { nodesOf } from '../../src/machine/nodes.js'
+import { builtInProfiles } from '../../src/machine/profiles/built-in-profiles.js'
+import { formatMachine, parseMachine } from '../../src/machine/text/machine-text.js'
 import { formatEdgeList, parseEdgeList } from '../../src/topology/files/edge-list.js'
 import { stencilShapes } from '../../src/topology/generate/stencil.js'
 import { outNeighbors } from '../../src/topology/neighbors.js'
@@ -95,6 +98,47 @@ const specs: fc.Arbitrary<TopologySpec> = fc.oneof(
   }),
 )
 
+const nodeCores = fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 })
+const machines: fc.Arbitrary<Machine> = fc
+  .oneof(
+    fc.record({ kind: fc.constant('cluster' as const), nodes: fc.integer({ min: 1, max: 20 }) }),
+    fc
+      .array(fc.record({ extent: fc.integer({ min: 1, max: 4 }), wrap: fc.boolean() }), {
+        minLength: 1,
+        maxLength: 3,
+      })
+      .map((dims) => ({
+        kind: 'torus' as const,
+        dims: dims.map(({ extent }) => extent),
+        wraps: dims.map(({ wrap }) => wrap),
+        nodes: dims.reduce((product, { extent }) => product * extent, 1),
+      })),
+    fc
+      .record({
+        half: fc.integer({ min: 1, max: 4 }),
+        levels: fc.integer({ min: 2, max: 3 }),
+        nodes: fc.integer({ min: 1, max: 4 }),
+      })
+      .chain(({ half, levels, nodes }) =>
+        fc.integer({ min: 1, max: 2 * half - 1 }).map((nodesPerLeaf) => ({
+          ...{ kind: 'clos' as const, radix: 2 * half, levels, nodesPerLeaf },
+          nodes: Math.min(nodes, nodesPerLeaf),
+        })),
+      ),
+  )
+  .chain(({ nodes, ...shape }) =>
+    fc
+      .record({
+        packages: fc.array(nodeCores, { minLength: nodes, maxLength: nodes }),
+        profile: fc.constantFrom(null, ...builtInProfiles),
+      })
+      .map(({ packages, profile }) => ({
+        ...shape,
+        ...nodesOf(packages.map((cores) => ({ nodes: 1, packages: cores }))),
+        profile,
+      })),
+  )
+
 describe('text forms round-trip', () => {
   test('topology specifications', () => {
     fc.assert(
@@ -107,8 +151,8 @@ describe('text forms round-trip', () => {
 
   test('machines', () => {
     fc.assert(
-      fc.property(fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 30 }), (cores) => {
-        const machine = clusterOf(cores)
+      fc.property(machines, (machine) => {
+        checkMachine(machine)
         expect(parseMachine(formatMachine(machine))).toEqual(machine)
       }),
       { numRuns: cases(500) },
@@ -149,7 +193,17 @@ describe('malformed text is rejected with a code, or parsed', () => {
         'rmat:8:d=2:p=0.5,0.5,0,0',
       ],
     ],
-    ['machine', parseMachine, 'ERR_MACHINE', ['cluster:nodes=3,cores=4', 'cluster:cores=2x4+16+8']],
+    [
+      'machine',
+      parseMachine,
+      'ERR_MACHINE',
+      [
+        'cluster:nodes=3,cores=4,profile=simgrid-slow',
+        'cluster:cores=2x4+16+8,packages=2',
+        'torus:dims=4x2x3,wrap=101,cores=2',
+        'clos:radix=8,levels=2,taper=5:3,nodes=9',
+      ],
+    ],
     ['edge list', parseEdgeList, 'ERR_TOPOLOGY', ['ranks 4\n0 1 2.5 # x\n3 0 1\n', '0 1\n1 0\n']],
   ] as const)('%s', (_, parse, code, texts) => {
     fc.assert(

@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { cluster } from '../../../src/machine/machine.js'
-import { networkOf } from '../../../src/machine/network.js'
-import { simgridFast } from '../../../src/machine/simgrid-profiles.js'
+import { clos } from '../../../src/machine/clos.js'
+import { cluster, type Machine } from '../../../src/machine/machine.js'
+import { linkName, networkOf } from '../../../src/machine/network.js'
+import { simgridFast } from '../../../src/machine/profiles/simgrid-profiles.js'
+import { torus } from '../../../src/machine/torus.js'
 import { thrown } from '../topology/thrown.js'
 
 test('a cluster has two links per node, which share the latency of a route', () => {
@@ -12,6 +14,37 @@ test('a cluster has two links per node, which share the latency of a route', () 
   const links = new Int32Array(2)
   expect(network.route(2, 0, links)).toBe(2)
   expect([...links]).toEqual([4, 1])
+})
+
+test.each<[Machine, number, number]>([
+  [torus({ dims: [4, 3], cores: 2, profile: simgridFast }), 24 + 2 * 24, 2 + 2 + 1],
+  [clos({ radix: 4, levels: 2, nodes: 5, profile: simgridFast }), 10 + 2 * 3 * 2, 4],
+])('links between routers or switches come after those of nodes: %#', (machine, count, longest) => {
+  const network = networkOf(machine)
+  const nodes = machine.cores.length
+  expect(network.longestRoute).toBe(longest)
+  expect([...network.latencyNs]).toEqual(Array.from({ length: count }, (_, i) => (i < 2 * nodes ? 300 : 100)))
+  expect(network.nsPerByte).toHaveLength(count)
+  const links = new Int32Array(longest)
+  for (let from = 0; from < nodes; from++) {
+    for (let to = 0; to < nodes; to++) {
+      if (from === to) continue
+      const route = links.subarray(0, network.route(from, to, links))
+      expect([route[0], route.at(-1)]).toEqual([2 * from, 2 * to + 1])
+      expect(route.subarray(1, -1).every((link) => link >= 2 * nodes && link < count)).toBe(true)
+    }
+  }
+})
+
+test('links have names', () => {
+  const machine = torus({ dims: [3] })
+  expect([0, 5, 6, 11].map((link) => linkName(machine, link))).toEqual([
+    'node 0 -> network',
+    'network -> node 2',
+    'router 0 -> router 1',
+    'router 0 -> router 2',
+  ])
+  expect(thrown(() => linkName(machine, 12)).message).toContain('expected a link from 0 to 11, got 12')
 })
 
 test('a machine without a profile has no network', () => {

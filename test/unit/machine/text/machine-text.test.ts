@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { builtInProfiles } from '../../../src/machine/built-in-profiles.js'
-import { formatMachine, parseMachine } from '../../../src/machine/machine-text.js'
-import { thrown } from '../topology/thrown.js'
+import { builtInProfiles } from '../../../../src/machine/profiles/built-in-profiles.js'
+import { formatMachine, parseMachine } from '../../../../src/machine/text/machine-text.js'
+import { thrown } from '../../topology/thrown.js'
 
 describe('parseMachine reads, formatMachine writes', () => {
   test.each([
@@ -20,6 +20,20 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['cluster:cores=2x20/20+16', 'cluster:cores=2x20/20+16'],
     ['cluster:nodes=16,cores=16,profile=simgrid-fast', 'cluster:nodes=16,cores=16,profile=simgrid-fast'],
     ['cluster:profile=simgrid-slow,cores=3+2', 'cluster:cores=3+2,profile=simgrid-slow'],
+    ['cluster:nodes=3,cores=2x4+2', 'cluster:cores=2x4+2'],
+    ['torus:dims=8x8x16', 'torus:dims=8x8x16,cores=1'],
+    ['torus:dims=4x4,cores=16,packages=2', 'torus:dims=4x4,cores=16,packages=2'],
+    ['torus:dims=2x2,cores=4+4+2x1', 'torus:dims=2x2,cores=2x4+2x1'],
+    ['torus:dims=8x8x4,wrap=110,cores=2', 'torus:dims=8x8x4,wrap=110,cores=2'],
+    ['torus:dims=8x8,wrap=11', 'torus:dims=8x8,cores=1'],
+    ['torus:dims=8x8,wrap=00', 'mesh:dims=8x8,cores=1'],
+    ['mesh:dims=5,profile=simgrid-fast', 'mesh:dims=5,cores=1,profile=simgrid-fast'],
+    ['clos:radix=36,levels=1', 'clos:radix=36,levels=1,nodes=36,cores=1'],
+    ['clos:radix=4,levels=2', 'clos:radix=4,levels=2,nodes=8,cores=1'],
+    ['clos:radix=4,levels=3', 'clos:radix=4,levels=3,nodes=16,cores=1'],
+    ['clos:radix=40,levels=2,taper=4,nodes=1024', 'clos:radix=40,levels=2,taper=4,nodes=1024,cores=1'],
+    ['clos:taper=10:6,radix=8,levels=2', 'clos:radix=8,levels=2,taper=5:3,nodes=40,cores=1'],
+    ['clos:radix=4,levels=2,nodes=3,cores=2x4/4+2', 'clos:radix=4,levels=2,nodes=3,cores=2x4/4+2'],
   ])('%s is written as %s', (text, canonical) => {
     const machine = parseMachine(text)
     expect(formatMachine(machine)).toBe(canonical)
@@ -36,8 +50,8 @@ describe('parseMachine reads, formatMachine writes', () => {
   })
 
   test.each([
-    ['', "character 1: expected 'cluster:', got the end"],
-    ['grid:4x4', "character 1: expected 'cluster:', got 'grid:4x4'"],
+    ['', "character 1: expected 'cluster:', 'torus:', 'mesh:', 'clos:', got the end"],
+    ['grid:4x4', "character 1: expected 'cluster:', 'torus:', 'mesh:', 'clos:', got 'grid:4x4'"],
     ['cluster:', "character 9: expected 'nodes=N,cores=C' or 'cores=C+C+...', got the end"],
     ['cluster:nodes=3', "character 9: expected 'nodes=N,cores=C'"],
     ['cluster:nodes=3,cores=x', "character 23: expected a number of cores such as '40'"],
@@ -46,7 +60,33 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['cluster:nodes=3,cores=4,depth=3', "character 25: expected no clause 'depth'"],
     ['cluster:nodes=0,cores=4', 'character 15: expected an integer from 1 to 16777216'],
     ['cluster:nodes=1e3,cores=4', 'character 15: expected an integer from 1 to 16777216'],
-    ['cluster:nodes=3,cores=4+4', 'character 23: expected a number of cores'],
+    ['cluster:nodes=3,cores=4+4', "character 23: expected cores of 3 nodes, got '4+4'"],
+    ['torus:cores=4', "character 7: expected 'dims=8x8x8', got 'cores=4'"],
+    ['torus:dims=8x', "character 12: expected extents such as '8x8x8'"],
+    ['torus:dims=8x0', 'character 12: dimension 1: expected at least 1 node, got 0'],
+    ['torus:dims=99999x99999', 'character 12: expected at most 16777216 nodes, got more up to dimension 1'],
+    ['torus:dims=4096x4096x2', 'character 12: expected at most 16777216 nodes, got more up to dimension 2'],
+    ['torus:dims=2097152', 'character 12: expected routes of at most 65536 links, got 1048578'],
+    [`torus:dims=${Array(25).fill(1).join('x')}`, 'expected 1 to 24 dimensions, got 25'],
+    ['torus:dims=8x8,wrap=1', 'character 21: expected 2 digits, 1 for a dimension that wraps'],
+    ['mesh:dims=8x8,wrap=11', "character 15: expected no clause 'wrap'"],
+    ['torus:dims=2x2,nodes=4', "character 16: expected no clause 'nodes'"],
+    ['torus:dims=2x2,cores=1+2', 'character 22: expected cores of 4 nodes'],
+    ['torus:dims=2x2,packages=2', "character 25: expected 'cores=C' with packages"],
+    ['torus:dims=4096x4096,cores=2', 'character 28: expected at most 16777216 cores in all'],
+    ['clos:levels=2', "character 6: expected 'radix=R,levels=L'"],
+    ['clos:radix=4', "character 6: expected 'levels=L'"],
+    ['clos:radix=1,levels=2', 'character 12: expected an integer from 2 to 65536'],
+    ['clos:radix=5,levels=2', 'character 6: expected a taper that divides 5 ports'],
+    ['clos:radix=9,levels=3,taper=2', 'character 12: expected an even radix for 3 levels'],
+    ['clos:radix=8,levels=1,taper=3', 'character 29: expected no taper where there is one level'],
+    [
+      'clos:radix=8,levels=2,taper=0',
+      "character 29: expected ports down for each port up, such as '4' or '5:3'",
+    ],
+    ['clos:radix=8,levels=2,taper=2', 'character 29: expected a taper that divides 8 ports'],
+    ['clos:radix=4,levels=2,nodes=9', 'character 29: expected at most 8 nodes below this tree, got 9'],
+    ['clos:radix=1024,levels=3', 'character 12: expected at most 16777216 nodes'],
     ['cluster:cores=', 'character 15: expected a number of cores'],
     ['cluster:cores=4+', 'character 17: expected a number of cores'],
     ['cluster:cores=4+4x+4', "character 19: expected a number of cores such as '40', of packages '20/20'"],

@@ -1,4 +1,4 @@
-import type { MessageCosts, Origin, Profile } from './profile.js'
+import type { MessageCosts, Origin, Profile } from '../profile.js'
 
 /** A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads. */
 const loopback: MessageCosts = {

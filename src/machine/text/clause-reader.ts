@@ -1,4 +1,5 @@
-import { failMachine } from './machine-error.js'
+import { isRankweaveError } from '../../errors.js'
+import { failMachine } from '../machine-error.js'
 
 /** The value of `key=value`, and where it begins. */
 export interface Clause {
@@ -44,9 +45,25 @@ export class ClauseReader {
 
   /** The clause of that key, which then counts as read. */
   take(key: string): Clause | null {
-    const clause = this.#clauses.get(key) ?? null
+    const clause = this.peek(key)
     this.#clauses.delete(key)
     return clause
+  }
+
+  /** The clause of that key. */
+  peek(key: string): Clause | null {
+    return this.#clauses.get(key) ?? null
+  }
+
+  /** What `call` returns; what it finds wrong is reported at that clause. */
+  located<T>({ at }: Clause, call: () => T): T {
+    try {
+      return call()
+    } catch (error) {
+      if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
+      const text = this.#text
+      return failMachine(`machine '${text}', character ${at + 1}: ${error.message}`, { text, at })
+    }
   }
 
   whole({ value, at }: Clause, min: number, max: number): number {

@@ -1,4 +1,4 @@
-import type { Profile } from './profile.js'
+import type { Profile } from '../profile.js'
 import { simgridFast, simgridSlow } from './simgrid-profiles.js'
 
 /** The profiles that machine lines name. */

@@ -1,0 +1,66 @@
+import { topologyLimits } from '../topology/limits.js'
+import { checkRoom, checkTree } from './clos.js'
+import { isMachine, type Machine } from './machine.js'
+import { failMachine } from './machine-error.js'
+import { mostPackages, type Nodes } from './nodes.js'
+import { checkProfile } from './profile-figures.js'
+import { checkGrid } from './torus.js'
+
+/**
+ * Checks all that a machine promises, for machines from elsewhere: hand-made, cloned, from JSON. What this library returns
+ * passes. Time: proportional to nodes and packages.
+ *
+ * - `cores` has one positive number per node, `firstRank` their running sums from 0
+ * - `packageFirstRank` ascends strictly from 0 to the number of ranks and begins a package where a node begins
+ * - a torus has as many nodes as its extents multiply to, a Clos network no more than it has room for
+ * - all sizes are within the documented bounds, all costs of the profile are finite and not negative
+ *
+ * @throws ERR_MACHINE with the first that does not hold
+ */
+export function checkMachine(machine: Machine): void {
+  if (!isMachine(machine)) failMachine('expected a machine')
+  checkNodes(machine)
+  const nodes = machine.cores.length
+  if (machine.kind === 'torus') {
+    const expected = checkGrid(machine)
+    if (nodes !== expected) failMachine(`expected ${expected} nodes for the extents, got ${nodes}`)
+  }
+  if (machine.kind === 'clos') {
+    checkTree(machine)
+    checkRoom(machine, nodes)
+  }
+  if (machine.profile !== null) checkProfile(machine.profile)
+}
+
+function checkNodes({ cores, firstRank, packageFirstRank }: Nodes): void {
+  const nodes = cores.length
+  if (nodes < 1) failMachine('expected at least one node, got none')
+  if (!(packageFirstRank instanceof Int32Array)) failMachine('expected packageFirstRank to be an Int32Array')
+  if (firstRank.length !== nodes + 1)
+    failMachine(`firstRank: expected ${nodes + 1} elements, got ${firstRank.length}`)
+  if (firstRank[0] !== 0 || packageFirstRank[0] !== 0)
+    failMachine('firstRank, packageFirstRank: expected 0 first')
+  let at = 0
+  for (let node = 0; node < nodes; node++) {
+    const end = firstRank[node] + cores[node]
+    if (cores[node] < 1) failMachine(`node ${node}: expected at least 1 core, got ${cores[node]}`)
+    if (end > topologyLimits.ranks)
+      failMachine(`expected at most ${topologyLimits.ranks} cores in all, got more up to node ${node}`)
+    if (firstRank[node + 1] !== end)
+      failMachine(`firstRank[${node + 1}]: expected ${end}, got ${firstRank[node + 1]}`)
+    const before = at
+    while (packageFirstRank[at] < end) {
+      if (!(packageFirstRank[at + 1] > packageFirstRank[at]))
+        failMachine(
+          `packageFirstRank: expected ascending ranks, got ${packageFirstRank[at + 1]} after ${packageFirstRank[at]}`,
+        )
+      at++
+    }
+    if (packageFirstRank[at] !== end)
+      failMachine(`packageFirstRank: expected a package that ends with node ${node}, at rank ${end}`)
+    if (at - before > mostPackages)
+      failMachine(`node ${node}: expected at most ${mostPackages} packages, got ${at - before}`)
+  }
+  if (packageFirstRank.length !== at + 1)
+    failMachine(`packageFirstRank: expected ${at + 1} elements, got ${packageFirstRank.length}`)
+}

@@ -1,0 +1,70 @@
+import { topologyLimits } from '../topology/limits.js'
+import { mostNodesOf, type Tree } from './interior/clos-interior.js'
+import { type ClosMachine, equalPackages } from './machine.js'
+import { failMachine } from './machine-error.js'
+import { nodesOf } from './nodes.js'
+import type { Profile } from './profile.js'
+
+const mostPorts = 2 ** 16
+const mostLevels = 16
+
+/**
+ * A Clos network (fat tree) of equal switches in levels, and nodes of `cores` cores below it. Nodes fill leaf switches in order.
+ *
+ * @throws ERR_MACHINE for a tree that cannot be built, for more nodes than it has room for, and beyond 2^24 cores
+ */
+export function clos({
+  radix,
+  levels,
+  nodesPerLeaf = levels === 1 ? radix : radix / 2,
+  nodes,
+  cores = 1,
+  packages = 1,
+  profile = null,
+}: {
+  /** Ports of every switch. */
+  readonly radix: number
+  /** Levels of switches. */
+  readonly levels: number
+  /** Ports of a leaf switch that lead to nodes; default: half of them, so that nothing is tapered. */
+  readonly nodesPerLeaf?: number
+  /** Default: as many as the tree has room for. */
+  readonly nodes?: number
+  /** Of every node. */
+  readonly cores?: number
+  readonly packages?: number
+  readonly profile?: Profile | null
+}): ClosMachine {
+  const tree = { radix, levels, nodesPerLeaf }
+  checkTree(tree)
+  const count = nodes ?? mostNodesOf(tree)
+  checkRoom(tree, count)
+  return {
+    kind: 'clos',
+    ...nodesOf([{ nodes: count, packages: equalPackages(cores, packages) }]),
+    ...tree,
+    profile,
+  }
+}
+
+/** @throws ERR_MACHINE */
+export function checkTree({ radix, levels, nodesPerLeaf }: Tree): void {
+  if (!Number.isInteger(radix) || radix < 2 || radix > mostPorts)
+    failMachine(`expected a radix from 2 to ${mostPorts}, got ${radix}`)
+  if (!Number.isInteger(levels) || levels < 1 || levels > mostLevels)
+    failMachine(`expected 1 to ${mostLevels} levels, got ${levels}`)
+  if (levels > 2 && radix % 2 !== 0)
+    failMachine(`expected an even radix for ${levels} levels, half down and half up, got ${radix}`)
+  if (levels === 1 && nodesPerLeaf !== radix)
+    failMachine(`expected ${radix} nodes per leaf switch where there is one level, got ${nodesPerLeaf}`)
+  if (!Number.isInteger(nodesPerLeaf) || nodesPerLeaf < 1 || (levels > 1 && nodesPerLeaf >= radix))
+    failMachine(`expected 1 to ${radix - 1} nodes per leaf switch of ${radix} ports, got ${nodesPerLeaf}`)
+}
+
+/** @throws ERR_MACHINE for more nodes than a tree has room for */
+export function checkRoom(tree: Tree, nodes: number): void {
+  const most = mostNodesOf(tree)
+  if (nodes > most) failMachine(`expected at most ${most} nodes below this tree, got ${nodes}`)
+  if (nodes > topologyLimits.ranks)
+    failMachine(`expected at most ${topologyLimits.ranks} nodes, got ${nodes}`)
+}

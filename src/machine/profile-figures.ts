@@ -1,0 +1,71 @@
+import { failMachine } from './machine-error.js'
+import { levels, type Origin, type Profile, provenances } from './profile.js'
+
+const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
+const hopKeys = ['latencyNs', 'nsPerByte'] as const
+const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
+
+/** A figure of a profile: where it stands, what it is and where it is from. */
+export interface Figure {
+  /** Such as `levels.network.gapNs`. */
+  readonly path: string
+  /** In the unit that ends the path. */
+  readonly value: number
+  readonly origin: Origin
+}
+
+/** All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise. */
+export function figuresOf(profile: Profile): Figure[] {
+  return valuesOf(profile).map(([path, value]) => ({ path, value, origin: originOf(profile, path) }))
+}
+
+function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [path: string, value: number][] {
+  return [
+    ...levels.flatMap((level) =>
+      messageKeys.map((key): [string, number] => [`levels.${level}.${key}`, costs[level][key]]),
+    ),
+    ...hopKeys.map((key): [string, number] => [`hop.${key}`, hop[key]]),
+    ...memoryKeys.map((key): [string, number] => [`memory.${key}`, memory[key]]),
+    ['eagerLimitBytes', eagerLimitBytes],
+  ]
+}
+
+function originOf({ provenance, source, exceptions }: Profile, path: string): Origin {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('.', end - 1)) {
+    const begin = path.slice(0, end)
+    if (Object.hasOwn(exceptions, begin)) return exceptions[begin]
+  }
+  return { provenance, source }
+}
+
+/**
+ * Checks the name, that every cost is finite and not negative, and that every exception is of a figure.
+ *
+ * @throws ERR_MACHINE with the path of the first figure that is not
+ */
+export function checkProfile(profile: Profile): void {
+  const { name, exceptions } = profile
+  if (typeof name !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name) || name.length > 64)
+    failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got '${name}'`)
+  const values = valuesOf(profile)
+  for (const [path, value] of values) {
+    const isRight = value >= 0 && (Number.isFinite(value) || path === 'eagerLimitBytes')
+    if (typeof value !== 'number' || !isRight)
+      failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${value}`)
+  }
+  checkOrigin(name, 'profile', profile)
+  for (const [begin, origin] of Object.entries(exceptions)) {
+    if (!values.some(([path]) => path === begin || path.startsWith(`${begin}.`)))
+      failMachine(`profile '${name}', exceptions: expected a figure or the beginning of some, got '${begin}'`)
+    checkOrigin(name, begin, origin)
+  }
+}
+
+function checkOrigin(name: string, what: string, { provenance, source }: Origin): void {
+  if (!provenances.includes(provenance))
+    failMachine(
+      `profile '${name}', ${what}: expected provenance ${provenances.join(', ')}, got '${provenance}'`,
+    )
+  if (typeof source !== 'string' || source === '')
+    failMachine(`profile '${name}', ${what}: expected a source, got none`)
+}

@@ -1,0 +1,62 @@
+import { topologyLimits } from '../topology/limits.js'
+import { type Grid, torusInterior } from './interior/torus-interior.js'
+import { equalPackages, type TorusMachine } from './machine.js'
+import { failMachine } from './machine-error.js'
+import { nodesOf } from './nodes.js'
+import type { Profile } from './profile.js'
+
+/** Enough for a hypercube of as many nodes as a machine may have. */
+const mostDimensions = 24
+
+/** Links on a route; more would take longer to name than to pass. */
+export const longestRoute = 2 ** 16
+
+/**
+ * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks fill nodes in
+ * order, the first dimension fastest.
+ *
+ * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links
+ */
+export function torus({
+  dims,
+  wraps = dims.map(() => true),
+  cores = 1,
+  packages = 1,
+  profile = null,
+}: {
+  readonly dims: readonly number[]
+  /** Default: every dimension wraps. */
+  readonly wraps?: readonly boolean[]
+  /** Of every node. */
+  readonly cores?: number
+  readonly packages?: number
+  readonly profile?: Profile | null
+}): TorusMachine {
+  const nodes = checkGrid({ dims, wraps })
+  return {
+    kind: 'torus',
+    ...nodesOf([{ nodes, packages: equalPackages(cores, packages) }]),
+    dims: [...dims],
+    wraps: [...wraps],
+    profile,
+  }
+}
+
+/** Checks a grid and returns its number of nodes. @throws ERR_MACHINE */
+export function checkGrid({ dims, wraps }: Grid): number {
+  if (dims.length < 1 || dims.length > mostDimensions)
+    failMachine(`expected 1 to ${mostDimensions} dimensions, got ${dims.length}`)
+  if (wraps.length !== dims.length)
+    failMachine(`expected to know of ${dims.length} dimensions whether they wrap, got ${wraps.length}`)
+  let nodes = 1
+  for (const [d, extent] of dims.entries()) {
+    if (!Number.isInteger(extent) || extent < 1)
+      failMachine(`dimension ${d}: expected at least 1 node, got ${extent}`)
+    nodes *= extent
+    if (nodes > topologyLimits.ranks)
+      failMachine(`expected at most ${topologyLimits.ranks} nodes, got more up to dimension ${d}`)
+  }
+  const links = torusInterior({ dims, wraps }).longestWay + 2
+  if (links > longestRoute) failMachine(`expected routes of at most ${longestRoute} links, got ${links}`)
+  return nodes
+}

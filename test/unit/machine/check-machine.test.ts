@@ -1,0 +1,104 @@
+import { describe, expect, test } from 'vitest'
+import { checkMachine } from '../../../src/machine/check-machine.js'
+import { clos } from '../../../src/machine/clos.js'
+import { cluster, clusterOf, type Machine } from '../../../src/machine/machine.js'
+import { builtInProfiles } from '../../../src/machine/profiles/built-in-profiles.js'
+import { simgridFast } from '../../../src/machine/profiles/simgrid-profiles.js'
+import { torus } from '../../../src/machine/torus.js'
+import { thrown } from '../topology/thrown.js'
+
+const machines: Machine[] = [
+  cluster({ nodes: 3, cores: 4, packages: 2, profile: simgridFast }),
+  clusterOf([1, 3, 2]),
+  torus({ dims: [2, 3], cores: 2 }),
+  torus({ dims: [4], wraps: [false] }),
+  clos({ radix: 4, levels: 2, nodes: 7 }),
+]
+
+test.each(machines)('a machine and its structured clone pass: $kind', (machine) => {
+  checkMachine(machine)
+  const clone = structuredClone(machine)
+  checkMachine(clone)
+  expect(clone).toEqual(machine)
+})
+
+test.each(builtInProfiles)('the built-in profile $name passes', (profile) => {
+  checkMachine(cluster({ nodes: 1, cores: 1, profile }))
+})
+
+describe('checkMachine rejects', () => {
+  const [divided, uneven, grid, , tree] = machines
+  const profiled = (change: object) => ({ ...divided, profile: { ...simgridFast, ...change } })
+  test.each<[string, unknown]>([
+    ['expected a machine', null],
+    ['expected a machine', { kind: 'ring', cores: new Int32Array(1), firstRank: new Int32Array(2) }],
+    ['expected packageFirstRank to be an Int32Array', { ...uneven, packageFirstRank: [0, 1, 4, 6] }],
+    ['expected at least one node', { ...uneven, cores: new Int32Array(0), firstRank: new Int32Array(1) }],
+    ['firstRank: expected 4 elements, got 3', { ...uneven, firstRank: Int32Array.of(0, 1, 4) }],
+    ['expected 0 first', { ...uneven, firstRank: Int32Array.of(1, 2, 5, 7) }],
+    ['firstRank[2]: expected 4, got 5', { ...uneven, firstRank: Int32Array.of(0, 1, 5, 6) }],
+    ['node 1: expected at least 1 core, got 0', { ...uneven, cores: Int32Array.of(1, 0, 2) }],
+    ['node 0: expected at least 1 core, got -1', { ...uneven, cores: Int32Array.of(-1, 3, 2) }],
+    ['expected at most 16777216 cores', { ...uneven, cores: Int32Array.of(2 ** 25, 3, 2) }],
+    [
+      'a package that ends with node 0, at rank 4',
+      { ...divided, packageFirstRank: Int32Array.of(0, 2, 6, 8, 10, 12) },
+    ],
+    [
+      'expected ascending ranks, got 2 after 2',
+      { ...divided, packageFirstRank: Int32Array.of(0, 2, 2, 4, 6, 8, 10, 12) },
+    ],
+    [
+      'expected ascending ranks, got undefined after 6',
+      { ...divided, packageFirstRank: Int32Array.of(0, 2, 4, 6) },
+    ],
+    [
+      'packageFirstRank: expected 7 elements, got 8',
+      { ...divided, packageFirstRank: Int32Array.of(0, 2, 4, 6, 8, 10, 12, 14) },
+    ],
+    ['expected 4 nodes for the extents, got 6', { ...grid, dims: [2, 2] }],
+    ['expected to know of 2 dimensions whether they wrap, got 1', { ...grid, wraps: [true] }],
+    ['dimension 1: expected at least 1 node, got 1.5', { ...grid, dims: [4, 1.5] }],
+    ['expected 1 to 3 nodes per leaf switch of 4 ports, got 4', { ...tree, nodesPerLeaf: 4 }],
+    ['expected at most 4 nodes below this tree, got 7', { ...tree, nodesPerLeaf: 1 }],
+    ['expected a radix from 2 to 65536, got 1', { ...tree, radix: 1 }],
+    ['expected 1 to 16 levels, got 17', { ...tree, levels: 17 }],
+    ['expected an even radix', { ...tree, radix: 5, levels: 3 }],
+    ['expected 4 nodes per leaf switch where there is one level, got 2', { ...tree, levels: 1 }],
+    [
+      "expected a profile named by at most 64 letters, digits and hyphens, got 'a b'",
+      profiled({ name: 'a b' }),
+    ],
+    ['eagerLimitBytes: expected a number of at least 0, got -1', profiled({ eagerLimitBytes: -1 })],
+    [
+      'hop.latencyNs: expected a number of at least 0, got NaN',
+      profiled({ hop: { latencyNs: Number.NaN, nsPerByte: 0 } }),
+    ],
+    ['hop.nsPerByte: expected a number of at least 0, got undefined', profiled({ hop: { latencyNs: 0 } })],
+    [
+      "expected a figure or the beginning of some, got 'levels.net'",
+      profiled({ exceptions: { 'levels.net': simgridFast } }),
+    ],
+    ["expected provenance given, measured, assumed, got 'known'", profiled({ provenance: 'known' })],
+    ['profile: expected a source, got none', profiled({ source: '' })],
+  ])('%s', (message, machine) => {
+    const error = thrown(() => checkMachine(machine as Machine))
+    expect(error.code).toBe('ERR_MACHINE')
+    expect(error.message).toContain(message)
+  })
+})
+
+describe('torus and clos reject', () => {
+  test.each<[string, () => Machine]>([
+    ['expected 1 to 24 dimensions, got 0', () => torus({ dims: [] })],
+    ['expected at most 16777216 nodes', () => torus({ dims: [1e5, 1e5] })],
+    ['expected routes of at most 65536 links', () => torus({ dims: [2 ** 17] })],
+    ['expected at most 16777216 cores', () => torus({ dims: [4096], cores: 4097 })],
+    ['expected 1 to 3 nodes per leaf switch', () => clos({ radix: 4, levels: 2, nodesPerLeaf: 1.5 })],
+    ['expected at most 16777216 nodes, got 67108864', () => clos({ radix: 64, levels: 5, nodesPerLeaf: 32 })],
+  ])('%s', (message, call) => {
+    const error = thrown(call)
+    expect(error.code).toBe('ERR_MACHINE')
+    expect(error.message).toContain(message)
+  })
+})
