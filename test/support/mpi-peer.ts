@@ -221,7 +221,7 @@ export class MpiPeer {
     this.#calls.set(name, call)
     return call
   }
-  readonly #calls = new Map<string, (...args: number[]) => number>()
+  readonly #calls = new Map<string, (...args: number[]) => void>()
 
   #handle(words: Int32Array): number {
     if (this.#job.library.abi.handleBytes === 4) return words[0]!

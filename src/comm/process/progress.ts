@@ -9,8 +9,8 @@ const { nextTick } = process
 /** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8
 const mostPolls = 256
-/** Polls may deliver frames for other operations first. */
-const triesPerPoll = 16
+/** Polls may deliver frames for other operations first, and those of a collective that many processes send. */
+const triesPerPoll = 64
 
 /**
  * When one process polls its fabric instead of leaving that to the event loop: before its last awake rank waits, and
@@ -65,12 +65,15 @@ export class Progress {
    */
   pollFor(operation: { readonly settled: boolean }): void {
     const fabric = this.#fabric
-    for (let tries = 0; tries < triesPerPoll && fabric.tryPoll!(this.#polls); tries++) {
+    for (let tries = 0; tries < triesPerPoll; tries++) {
+      if (!fabric.tryPoll!(this.#polls)) {
+        this.#polls = Math.max(fewestPolls, this.#polls >> 1)
+        break
+      }
       if (!operation.settled) continue
       this.#polls = mostPolls
       return
     }
-    this.#polls = Math.max(fewestPolls, this.#polls >> 1)
     this.#sentBefore = this.#counters.framesSent
   }
 

@@ -35,8 +35,8 @@ export class MpiInbox {
   /** Bytes of header and payload of the frame that was delivered last. */
   frameBytes = 0
   readonly #library: MpiLibrary
-  readonly #test: (...args: number[]) => number
-  readonly #start: (...args: number[]) => number
+  readonly #test: (...args: number[]) => void
+  readonly #start: (...args: number[]) => void
   readonly #memory: MpiMemory
   readonly #words: Int32Array
   readonly #bytes: Uint8Array

@@ -2,9 +2,12 @@ import { RankweaveError, reasonText } from '../../errors.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
 import { type AddressOf, MpiMemory } from './mpi-memory.js'
 
-type Call = (...args: number[]) => number
+type Call = (...args: number[]) => void
 
-/** MPI's functions that we call; every argument is a number: a value, a handle or an address. */
+/**
+ * MPI's functions that we call; every argument is a number: a value, a handle or an address. Their results are not read:
+ * MPI ends the job when one fails, and to make a number of a result costs some of what a call does.
+ */
 export interface MpiCalls {
   readonly initThread: Call
   readonly finalize: Call
@@ -126,7 +129,7 @@ export function identifyMpi(koffi: Koffi, path: string, library: ReturnType<Koff
   }
   const bind = (name: string, types: readonly string[]): Call => {
     try {
-      return library.func(name, 'int', [...types]) as Call
+      return library.func(name, 'void', [...types]) as Call
     } catch (cause) {
       const message = `'${path}' is not an MPI library: it has no ${name}`
       throw new RankweaveError('ERR_MPI_LIBRARY', message, { cause })

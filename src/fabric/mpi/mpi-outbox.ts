@@ -32,8 +32,8 @@ const none = -1
 export class MpiOutbox {
   /** Messages sent to each peer, modulo 2^32. */
   readonly sentMessages: Int32Array
-  readonly #isend: (...args: number[]) => number
-  readonly #testsome: (...args: number[]) => number
+  readonly #isend: (...args: number[]) => void
+  readonly #testsome: (...args: number[]) => void
   readonly #library: MpiLibrary
   readonly #comm: number
   readonly #memory: MpiMemory

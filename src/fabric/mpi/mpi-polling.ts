@@ -20,10 +20,13 @@ const shortestSpinMs = 0.005
 const longestSpinMs = 0.05
 /** A frame that comes so soon after an unsuccessful spin justifies a longer one. */
 const soonMs = 0.2
-/** After so many successful spins the event loop gets its turn. */
+/** After so many successful spins the event loop gets its turn; after so many polls where processes share cores. */
 const spinsPerTurn = 1024
+const sharedPollsPerTurn = 128
 /** Polls between two readings of the clock, and in a turn of the event loop where processes share cores. */
 const pollsPerBatch = 8
+/** A poll that yields the core takes as long as so many that do not, at least. */
+const pollsPerYield = 32
 
 export interface PolledProcess {
   /** Delivers what has arrived; true if anything has. */
@@ -43,6 +46,9 @@ export interface PolledProcess {
  *
  * Where processes share cores, all of these times are longer, an unsuccessful poll yields the core, and several polls
  * share a turn of the event loop, which costs the others more than they do.
+ *
+ * A rank that is about to wait polls by itself: `mayPoll`, then at most `attempts` polls, each followed by `succeeded` or
+ * `failed`. So a rank of its own process that answers the others does so without a turn, a tick or a microtask of its own.
  */
 export class MpiPolling {
   readonly #polled: PolledProcess
@@ -58,8 +64,9 @@ export class MpiPolling {
   #sawActivity = false
   #spinMs = longestSpinMs
   #spunAt = 0
-  /** Successful spins since the last turn of the event loop. */
+  /** Successful spins since the last turn of the event loop; all polls where processes share cores. */
   #spins = 0
+  readonly #spinsPerTurn: number
   #closed = false
 
   constructor(polled: PolledProcess) {
@@ -68,6 +75,7 @@ export class MpiPolling {
     this.#oversubscribed = polled.processesPerCore > 1
     this.#yieldTurn = this.#oversubscribed ? polled.yieldTurn : undefined
     this.#timeFactor = Math.max(1, polled.processesPerCore)
+    this.#spinsPerTurn = this.#oversubscribed ? sharedPollsPerTurn : spinsPerTurn
   }
 
   /** A frame came, or a transfer advanced. */
@@ -88,19 +96,31 @@ export class MpiPolling {
   /** Whether a rank may poll by itself: only so often without a turn of the event loop. */
   mayPoll(): boolean {
     this.expectArrival()
-    return this.#spins < spinsPerTurn
+    return this.#spins < this.#spinsPerTurn
+  }
+
+  /** How often a rank polls that would poll `maxPolls` times if its process had a core of its own. */
+  attempts(maxPolls: number): number {
+    return this.#oversubscribed ? Math.floor(maxPolls / pollsPerYield) : maxPolls
   }
 
   /** A rank's own poll was successful. */
-  pollSucceeded(): void {
+  succeeded(): void {
     this.#spins++
     this.#sawActivity = true
+  }
+
+  /** A rank's own poll was unsuccessful. */
+  failed(): void {
+    if (!this.#oversubscribed) return
+    this.#spins++
+    this.#yieldTurn?.()
   }
 
   /** Polls without pause; true once a frame came, false when it takes too long or the event loop must have its turn. */
   spin(): boolean {
     this.expectArrival()
-    if (this.#spins >= spinsPerTurn) return false
+    if (this.#spins >= this.#spinsPerTurn) return false
     for (let until = 0; !this.#closed; ) {
       if (this.#pollTimes(pollsPerBatch)) {
         this.#spins++
@@ -135,7 +155,7 @@ export class MpiPolling {
   #pollTimes(times: number): boolean {
     for (let polls = 0; polls < times; polls++) {
       if (this.#poll()) return true
-      this.#yieldTurn?.()
+      this.failed()
     }
     return false
   }

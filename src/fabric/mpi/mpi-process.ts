@@ -65,8 +65,7 @@ export class MpiProcess implements Fabric {
       ...(library.yieldsTurn() ? {} : { yieldTurn: library.yieldTurn }),
       processesPerCore: job.processesPerCore,
     })
-    // Where processes share cores, polling takes the core from the process whose frame is awaited.
-    if (job.processesPerCore <= 1 && processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
+    if (processes > 1) this.tryPoll = (maxPolls) => this.#tryPoll(maxPolls)
   }
 
   attach(sink: FrameSink): void {
@@ -165,10 +164,12 @@ export class MpiProcess implements Fabric {
     this.#outbox.beforePoll()
     this.#delivering = true
     try {
-      for (let polls = 0; polls < maxPolls; polls++) {
-        if (!this.#inbox.next(this.#taker)) continue
-        this.#polling.pollSucceeded()
-        return true
+      for (let polls = this.#polling.attempts(maxPolls); polls > 0; polls--) {
+        if (this.#inbox.next(this.#taker)) {
+          this.#polling.succeeded()
+          return true
+        }
+        this.#polling.failed()
       }
     } finally {
       this.#delivering = false

@@ -3,6 +3,7 @@ import { noBytes } from '../exchange.js'
 import { barrierThen } from '../exchange-patterns.js'
 import type { ProgramStore } from '../program/program-store.js'
 import type { CollectiveContext } from './plan/collective-context.js'
+import type { CollectivePlan } from './plan/collective-plan.js'
 import type { Method } from './plan/method.js'
 import { chooseMove, planMove, requireServed } from './plan/planned-move.js'
 
@@ -51,13 +52,15 @@ function plannedBarrier(
     method === undefined ? barrierCall.signature : { name: 'barrier' as const, method: method.name }
   if (chosen === null) return method === undefined ? barrierCall : { ...barrierCall, signature }
   requireServed(state, chosen.algorithm, chosen.segments)
+  let plan: CollectivePlan | undefined
   return {
     signature,
     shared: true,
     unplaced: true,
     run(_, exchange) {
       if (exchange.count === 1) return noResults
-      planMove(state, chosen).run(exchange, nothing, () => exchange.finish(noResults))
+      plan ??= planMove(state, chosen)
+      plan.run(exchange, nothing, () => exchange.finish(noResults))
       return undefined
     },
   }

@@ -33,9 +33,9 @@ function openRank() {
     unref: () => {},
     tryPoll: (maxPolls) => {
       looks.push(maxPolls)
-      return comes === 'at once' && deliver()
+      return comes === 'after others' || (comes === 'at once' && deliver())
     },
-    spin: () => comes === 'later' && deliver(),
+    spin: () => (comes === 'later' || comes === 'after others') && deliver(),
   }
   const runtime = new CommRuntime(fabric as Fabric, worldLayout(2, ['one', 'one']))
   const comm = new Communicator(runtime.createContext({ leader: 0, counter: 0 }, stridedTable(2)), 0)
@@ -60,7 +60,7 @@ function openRank() {
   return { comm, looks, receive, collective }
 }
 
-type When = 'at once' | 'later' | 'nothing'
+type When = 'at once' | 'later' | 'after others' | 'nothing'
 
 /** A byte, to rank 0. */
 function message(): Int32Array {
@@ -87,6 +87,13 @@ describe('a rank that is about to wait', () => {
     const { looks, receive } = openRank()
     for (let i = 0; i < 10; i++) await receive('later')
     expect(new Set(looks)).toEqual(new Set([looks[0]]))
+  })
+
+  it('keeps its number of polls while frames arrive that it does not wait for', async () => {
+    const { comm, looks, receive } = openRank()
+    await receive('after others', () => void comm.send(Uint8Array.of(1), 1))
+    expect(new Set(looks)).toEqual(new Set([looks[0]]))
+    expect(looks.length).toBeGreaterThan(1)
   })
 
   it('halves its polls while they fail, and restores them once one succeeds', async () => {

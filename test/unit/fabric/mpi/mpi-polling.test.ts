@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { MpiPolling } from '../../../../src/fabric/mpi/mpi-polling.js'
 
 /** Unsuccessful polls and yields in a few turns of the event loop. */
@@ -32,6 +32,46 @@ it('polls once per turn without yielding when every process has a core', async (
   const { polls, yields } = await turns(1)
   expect(polls).toBeLessThanOrEqual(3)
   expect(yields).toBe(0)
+})
+
+describe('a rank that polls by itself', () => {
+  /** Nothing arrives. */
+  function openPolling(processesPerCore: number) {
+    let yields = 0
+    const yieldTurn = () => {
+      yields++
+    }
+    const polling = new MpiPolling({
+      poll: () => false,
+      moving: () => false,
+      yieldTurn,
+      processesPerCore,
+    })
+    return { polling, yields: () => yields }
+  }
+
+  it('polls less often where processes share cores, and yields the core each time', () => {
+    const { polling, yields } = openPolling(2)
+    const attempts = polling.attempts(256)
+    expect(attempts).toBeGreaterThan(0)
+    expect(attempts).toBeLessThan(openPolling(1).polling.attempts(256))
+    for (let poll = 0; poll < attempts; poll++) polling.failed()
+    expect(yields()).toBe(attempts)
+    polling.close()
+  })
+
+  it('polls no more when it has polled 128 times without a turn of the event loop, and again after one', async () => {
+    const { polling } = openPolling(2)
+    let polls = 0
+    for (; polling.mayPoll() && polls < 1000; polls++) {
+      if (polls % 2 === 0) polling.failed()
+      else polling.succeeded()
+    }
+    expect(polls).toBe(128)
+    await setImmediate()
+    expect(polling.mayPoll()).toBe(true)
+    polling.close()
+  })
 })
 
 it('polls in every turn 50 ms after the last arrival while a transfer moves', async () => {
