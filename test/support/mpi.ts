@@ -65,7 +65,17 @@ export function startJob(
   nodeArgs: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Job {
-  const args = [...mpi.flags, '-n', String(processes), process.execPath, ...nodeArgs]
+  return startCommand(mpi, processes, [process.execPath, ...nodeArgs], env)
+}
+
+/** Starts a command with its arguments on so many processes. */
+export function startCommand(
+  mpi: Mpi,
+  processes: number,
+  command: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Job {
+  const args = [...mpi.flags, '-n', String(processes), ...command]
   const { CI: _, ...own } = process.env
   const child = spawn(mpi.mpirun, args, {
     cwd: root,

@@ -1,0 +1,246 @@
+import { isDeepStrictEqual } from 'node:util'
+import { type Communicator, createOperation, isRankweaveError } from 'rankweave'
+import { algorithms } from '../../src/collective/algorithms.js'
+import type { Collective } from '../../src/schedule/specification.js'
+import { type CollectiveCase, casesOf, collectives, nameOf, rootsOf } from './collective-cases.js'
+import {
+  blockOf,
+  contributionOf,
+  type Elements,
+  expectedOf,
+  joined,
+  multiply,
+  scatteredLength,
+} from './collective-data.js'
+
+/** Which communicators of a world are walked through: of 1 to so many ranks, spread evenly over all processes. */
+export interface Walk {
+  readonly processes: number
+  readonly mostRanks: number
+  /** Ranks of a process follow one another, or are dealt like cards. */
+  readonly order: 'blocks' | 'dealt'
+}
+
+/** Ranks that each process of the world must host. */
+export const ranksPerProcess = ({ processes, mostRanks }: Walk): readonly number[] =>
+  Array<number>(processes).fill(Math.ceil(mostRanks / processes))
+
+/** Calls of one rank, by algorithm; those without one are of `default`. */
+export interface Walked {
+  readonly done: Record<string, number>
+  readonly refused: Record<string, number>
+  /** Results that were compared with MPI's. */
+  compared: number
+}
+
+/** Calls of all ranks of a walk together. */
+export interface Totals {
+  readonly done: number
+  readonly refused: number
+  readonly compared: number
+  /** That were done at least once, the default among them. */
+  readonly methods: number
+}
+
+export function totalsOf(walked: readonly Walked[]): Totals {
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+  return {
+    done: sum(walked.flatMap(({ done }) => Object.values(done))),
+    refused: sum(walked.flatMap(({ refused }) => Object.values(refused))),
+    compared: sum(walked.map(({ compared }) => compared)),
+    methods: new Set(walked.flatMap(({ done }) => Object.keys(done))).size,
+  }
+}
+
+/**
+ * Calls of all ranks together: 244,287 where there are up to 33 ranks, and 21,636 up to 8; what is refused depends on who
+ * takes part. All but barriers and sums of doubles are compared with MPI.
+ */
+export const walks: readonly (Walk & Omit<Totals, 'methods'>)[] = [
+  { processes: 1, mostRanks: 33, order: 'blocks', done: 217_581, refused: 26_706, compared: 183_021 },
+  { processes: 2, mostRanks: 33, order: 'blocks', done: 205_302, refused: 38_985, compared: 174_621 },
+  { processes: 4, mostRanks: 33, order: 'blocks', done: 204_780, refused: 39_507, compared: 174_612 },
+  // Each rank takes part in a reduction by itself.
+  { processes: 4, mostRanks: 33, order: 'dealt', done: 206_220, refused: 38_067, compared: 174_612 },
+  { processes: 8, mostRanks: 8, order: 'blocks', done: 18_771, refused: 2_865, compared: 16_080 },
+]
+
+/** Every algorithm, and the default. */
+export const methodsWalked = algorithms.length + 1
+
+/** What MPI's own collective gave a rank in a case; undefined where there is no such case. */
+export type ResultOfMpi = (given: CollectiveCase, rank: number) => Elements | undefined
+
+const product = createOperation<Int32Array>(multiply, { name: 'matrix product' })
+const segmentsInTurn = [1, 2, 3, 7]
+
+/** Every algorithm of every collective, and the default, on every communicator: each result equals the oracle's. */
+export default async function walk(world: Communicator, given: Walk, mpi?: ResultOfMpi): Promise<Walked> {
+  const walked: Walked = { done: {}, refused: {}, compared: 0 }
+  const perProcess = Math.ceil(given.mostRanks / given.processes)
+  const process = Math.floor(world.rank / perProcess)
+  const place = world.rank % perProcess
+  for (let ranks = 1; ranks <= given.mostRanks; ranks++) {
+    const share = (of: number) => Math.floor((of * ranks) / given.processes)
+    const isMember = place < share(process + 1) - share(process)
+    const key = given.order === 'blocks' ? world.rank : place * given.processes + process
+    const comm = await world.split(isMember ? 0 : null, key)
+    if (comm === null) continue
+    for (const collective of collectives) {
+      for (const root of rootsOf(collective, ranks)) {
+        const calls = casesOf(collective, ranks, root).flatMap((each, n) =>
+          callsOf(comm, each, n, walked, mpi),
+        )
+        await Promise.all(calls)
+      }
+    }
+    await comm.free()
+  }
+  return walked
+}
+
+const methods = new Map<Collective, readonly (string | undefined)[]>(
+  collectives.map((collective) => [
+    collective,
+    [undefined, ...algorithms.filter((one) => one.collective === collective).map(({ id }) => id)],
+  ]),
+)
+
+/** A case by each algorithm, started at once. */
+function callsOf(
+  comm: Communicator,
+  given: CollectiveCase,
+  n: number,
+  walked: Walked,
+  mpi: ResultOfMpi | undefined,
+): readonly Promise<void>[] {
+  const { rank } = comm
+  const expected = expectedOf(given, rank)
+  const theirs = mpi?.(given, rank)
+  return methods.get(given.collective)!.map(async (algorithm, m) => {
+    const turn = given.ranks + given.root + n + m
+    // An operation of matrices takes whole arrays.
+    const segments = given.content === 'matrices' ? 1 : segmentsInTurn[turn % segmentsInTurn.length]!
+    const options = algorithm === undefined ? {} : { algorithm, segments }
+    const called = algorithm ?? 'default'
+    const what = () => `rank ${rank}: ${called}, ${segments} segments, ${nameOf(given)}`
+    let got: Elements | null
+    try {
+      got = await started(comm, given, options, turn % 8 >= 4)
+    } catch (error) {
+      if (!isRankweaveError(error, 'ERR_ALGORITHM')) throw new Error(what(), { cause: error })
+      walked.refused[called] = (walked.refused[called] ?? 0) + 1
+      return
+    }
+    if (!isDeepStrictEqual(got, expected)) throw new Error(`${what()}: expected ${expected}, got ${got}`)
+    walked.done[called] = (walked.done[called] ?? 0) + 1
+    if (theirs === undefined) return
+    if (!isDeepStrictEqual(got ?? new Int32Array(0), theirs))
+      throw new Error(`${what()}: MPI has ${theirs}, we have ${got}`)
+    walked.compared++
+  })
+}
+
+interface Options {
+  readonly algorithm?: string
+  readonly segments?: number
+}
+
+/** Starts a call; in place, the result lies where the data are, or includes them. */
+async function started(
+  comm: Communicator,
+  given: CollectiveCase,
+  options: Options,
+  isInPlace: boolean,
+): Promise<Elements | null> {
+  const { rank, size } = comm
+  const { root, lengths } = given
+  const isRoot = rank === root
+  const isEqual = lengths !== 'varying'
+  const all = <T>(each: (of: number) => T): T[] => Array.from({ length: size }, (_, of) => each(of))
+  /** The result, with this rank's block in its place if the call is in place; and that block. */
+  const around = (dest: number) => {
+    const blocks = all((src) => blockOf(given, src, dest).length)
+    const first = blocks.slice(0, rank).reduce((sum, length) => sum + length, 0)
+    const block = blockOf(given, rank, dest) as Int32Array
+    if (!isInPlace) return { mine: block, into: {} }
+    const into = new Int32Array(blocks.reduce((sum, length) => sum + length, 0))
+    const mine = into.subarray(first, first + block.length)
+    mine.set(block)
+    return { mine, into: { into } }
+  }
+  switch (given.collective) {
+    case 'barrier':
+      await comm.barrier(options)
+      return null
+    case 'bcast': {
+      const block = blockOf(given, root, 0) as Int32Array
+      const into = isRoot ? block : new Int32Array(block.length)
+      return comm.bcast(isRoot ? block : null, root, isInPlace ? { ...options, into } : options)
+    }
+    case 'scatter': {
+      const blocks = isRoot ? all((dest) => blockOf(given, root, dest)) : []
+      const data = joined(blocks)
+      const first = blocks.slice(0, rank).reduce((sum, { length }) => sum + length, 0)
+      const length = blockOf(given, root, rank).length
+      const into = isRoot ? data.subarray(first, first + length) : new Int32Array(length)
+      const more = isInPlace ? { ...options, into } : options
+      if (isEqual) return comm.scatter(isRoot ? data : null, root, more)
+      const counts = blocks.map((block) => block.length)
+      return comm.scatterv(isRoot ? data : null, isRoot ? counts : null, root, more)
+    }
+    case 'gather': {
+      const { mine, into } = around(root)
+      const more = isRoot ? { ...options, ...into } : options
+      if (isEqual) return comm.gather(mine, root, more)
+      return (await comm.gatherv(mine, root, more))?.data ?? null
+    }
+    case 'allgather': {
+      const { mine, into } = around(0)
+      if (isEqual) return comm.allgather(mine, { ...options, ...into })
+      return (await comm.allgatherv(mine, { ...options, ...into })).data
+    }
+    case 'alltoall': {
+      const out = all((dest) => blockOf(given, rank, dest))
+      const total = all((src) => blockOf(given, src, rank).length).reduce((sum, length) => sum + length, 0)
+      const sent = joined(out)
+      const both = new Int32Array(Math.max(total, sent.length))
+      both.set(sent)
+      const data = isInPlace ? both.subarray(0, sent.length) : sent
+      const more = isInPlace ? { ...options, into: both.subarray(0, total) } : options
+      if (isEqual) return comm.alltoall(data, more)
+      const counts = out.map(({ length }) => length)
+      return (await comm.alltoallv(data, counts, more)).data
+    }
+    default:
+      return reduction(comm, given, options, isInPlace)
+  }
+}
+
+function reduction(
+  comm: Communicator,
+  given: CollectiveCase,
+  options: Options,
+  isInPlace: boolean,
+): Promise<Elements | null> {
+  const data = contributionOf(given, comm.rank) as Int32Array
+  const op = given.content === 'matrices' ? product : 'sum'
+  const more = isInPlace ? { ...options, into: data } : options
+  switch (given.collective) {
+    case 'reduce':
+      return comm.reduce(data, op, given.root, more)
+    case 'allreduce':
+      return comm.allreduce(data, op, more)
+    case 'scan':
+      return comm.scan(data, op, more)
+    case 'exscan':
+      return comm.exscan(data, op, more)
+    default: {
+      const counts = Array.from({ length: comm.size }, (_, rank) => scatteredLength(given, rank))
+      const first = counts.slice(0, comm.rank).reduce((sum, count) => sum + count, 0)
+      const into = data.subarray(first, first + counts[comm.rank]!)
+      const placed = isInPlace ? { ...options, into } : options
+      return comm.reduceScatter(data, op, given.lengths === 'varying' ? { ...placed, counts } : placed)
+    }
+  }
+}
