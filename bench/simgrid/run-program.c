@@ -194,7 +194,7 @@ static void post_receive(struct exchange *x, const struct program *p, int32_t f)
   MPI_Irecv(x->data + from, (int)bytes, MPI_BYTE, p->receive_peer[f], p->receive_tag[f], MPI_COMM_WORLD, &x->receiving[f]);
 }
 
-// The next frame that arrives; the values of a frame are stored where they were received.
+// The next frame that arrives; its values stay where they were received.
 static int32_t await_frame(struct exchange *x, const struct program *p, const struct costs *costs) {
   int f, received;
   MPI_Status status;
@@ -233,6 +233,20 @@ static void compare_slots(const struct exchange *x, const struct program *p, int
   }
 }
 
+// Copying to slots: a value that arrives or is combined comes about in its first slot, what a rank contributes in none.
+static double filling(const struct exchange *x, const struct program *p, const struct costs *costs) {
+  char *is_free = bytes_of((size_t)p->values);
+  double sum = 0;
+  for (int32_t v = 0; v < p->values; v++) is_free[v] = v >= p->own;
+  for (int32_t s = 0; s < p->slots; s++) {
+    int32_t value = p->slot_value[s];
+    if (!is_free[value]) sum += costs->copy_per_block + (double)length_of(x, value) * costs->copy_per_byte;
+    is_free[value] = 0;
+  }
+  free(is_free);
+  return sum;
+}
+
 // One exchange; returns the seconds until this rank is done.
 static double run(const struct program *p, const struct costs *costs, int operation, size_t unit_bytes) {
   struct exchange x = prepare(p, unit_bytes);
@@ -257,6 +271,7 @@ static double run(const struct program *p, const struct costs *costs, int operat
     for (int32_t u = p->use_start[settled]; u < p->use_start[settled + 1]; u++)
       if (--x.missing[p->use[u]] == 0) x.ready[x.ready_count++] = p->use[u];
   }
+  pass(filling(&x, p, costs));
   double took = simgrid_get_clock() - start;
   if (begun < tasks) fail("tasks never became ready", "", tasks - begun);
   compare_slots(&x, p, operation);
