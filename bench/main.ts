@@ -8,6 +8,7 @@ import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { planBench } from './plan.js'
+import { simulateBench } from './simulate.js'
 import { splitBench } from './split/split.js'
 import { splitText } from './split/split-text.js'
 import { measureSplitTable } from './split/table.js'
@@ -17,7 +18,7 @@ import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench, mutantsBench],
+  ...[collectivesBench, verifyBench, simulateBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()

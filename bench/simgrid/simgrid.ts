@@ -5,9 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { levelOf, type Machine } from '../../src/machine/machine.js'
 import { profileOf } from '../../src/machine/network.js'
 import { levels } from '../../src/machine/profile.js'
-import type { Schedule } from '../../src/schedule/ir.js'
-import { lower } from '../../src/schedule/lower/lower.js'
-import { upTo } from '../../src/schedule/specification.js'
+import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { type Figures, runWithTimeout } from '../run-with-timeout.js'
 import { platformOf } from './platform.js'
 import { writeProgramFile } from './program-file.js'
@@ -33,9 +31,9 @@ export const simgridSettings = (eagerLimitBytes: number): readonly string[] => {
   ]
 }
 
-/** One schedule with units of data of several lengths. */
+/** A schedule of one rank per process, with units of data of several lengths. */
 export interface SimgridRun {
-  readonly schedule: Schedule
+  readonly lowered: LoweredSchedule
   readonly bytes: readonly number[]
 }
 
@@ -56,30 +54,36 @@ export class Simgrid {
     process.on('exit', this.#close)
     this.version = execFileSync('smpirun', ['-version'], { encoding: 'utf8' }).trim()
     const source = fileURLToPath(new URL('run-program.c', import.meta.url))
-    execFileSync('smpicc', ['-O2', '-Wall', '-Wextra', '-Werror', '-o', `${this.#folder}run-program`, source], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    execFileSync(
+      'smpicc',
+      ['-O2', '-Wall', '-Wextra', '-Werror', '-o', `${this.#folder}run-program`, source],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    )
   }
 
   /**
-   * Simulated microseconds until the last rank is done, by run and length, one rank per process; the runner has compared
-   * what every rank received. One simulation after the other, in one process. Runs are of equally many ranks.
+   * Simulated microseconds until the last rank is done, by run and length; the runner has compared
+   * what every rank received. Runs are of equally many ranks; they follow each other in one process.
+   *
+   * @throws when SimGrid fails, takes too long, or a rank receives something else
    */
   async simulate(
     machine: Machine,
     runs: readonly SimgridRun[],
     limitSeconds: number,
   ): Promise<{ readonly timesUs: readonly (readonly number[])[]; readonly wallMs: number }> {
-    const { ranks } = runs[0].schedule.specification
+    const { ranks } = runs[0].lowered.schedule.specification
     const { memory, levels: costs, eagerLimitBytes } = profileOf(machine)
     const { xml, hostFile } = platformOf(machine, ranks)
     writeFileSync(`${this.#folder}platform.xml`, xml)
     writeFileSync(`${this.#folder}hosts`, hostFile)
-    const words = runs.map(({ schedule, bytes }, i) => {
+    const words = runs.map(({ lowered, bytes }, i) => {
       const path = `${this.#folder}program-${i}`
       const messages = levels.map((name) => costs[name])
       const distance = (rank: number, peer: number): number => levels.indexOf(levelOf(machine, rank, peer))
-      writeProgramFile(path, lower(schedule, upTo(ranks)), { messages, memory }, distance)
+      writeProgramFile(path, lowered, { messages, memory }, distance)
       return `${path}:${bytes.join()}`
     })
     const args = [
