@@ -1,11 +1,15 @@
 /**
- * Events by time, those of one time by number: a heap of four children per node on typed arrays. Numbers need not be distinct.
- * Times must be finite.
+ * Events by time, those of one time by number: a heap of four children per node on typed arrays. Times must be finite.
+ *
+ * The event taken out leaves a hole at the top, which the next one that is added fills: most events cause one other, so the
+ * heap is repaired once, not twice.
  */
 export class EventQueue {
   #times: Float64Array
   #numbers: Int32Array
+  /** Events, the hole included. */
   #length = 0
+  #hasHole = false
   /** The number of the event that `next` took out. */
   number = -1
 
@@ -15,10 +19,29 @@ export class EventQueue {
   }
 
   get length(): number {
-    return this.#length
+    return this.#hasHole ? this.#length - 1 : this.#length
   }
 
   push(time: number, number: number): void {
+    if (this.#hasHole) {
+      this.#hasHole = false
+      this.#sink(time, number)
+    } else this.#rise(time, number)
+  }
+
+  /** Takes out the first event: returns its time and leaves its number in `number`. The queue must not be empty. */
+  next(): number {
+    if (this.#hasHole) {
+      const last = --this.#length
+      this.#sink(this.#times[last], this.#numbers[last])
+    }
+    this.#hasHole = true
+    this.number = this.#numbers[0]
+    return this.#times[0]
+  }
+
+  /** Adds an event at the end. */
+  #rise(time: number, number: number): void {
     if (this.#length === this.#times.length) this.#grow()
     const times = this.#times
     const numbers = this.#numbers
@@ -35,31 +58,30 @@ export class EventQueue {
     numbers[at] = number
   }
 
-  /** Takes out the first event: returns its time and leaves its number in `number`. The queue must not be empty. */
-  next(): number {
+  /** Places an event from the top on, which is free. */
+  #sink(time: number, number: number): void {
     const times = this.#times
     const numbers = this.#numbers
-    const first = times[0]
-    this.number = numbers[0]
-    const length = --this.#length
-    const time = times[length]
-    const number = numbers[length]
+    const length = this.#length
     let at = 0
     for (let child = 1; child < length; child = 4 * at + 1) {
       const end = child + 4 < length ? child + 4 : length
       let least = child
+      let leastTime = times[child]
       for (let other = child + 1; other < end; other++) {
-        if (times[other] < times[least] || (times[other] === times[least] && numbers[other] < numbers[least]))
+        const otherTime = times[other]
+        if (otherTime < leastTime || (otherTime === leastTime && numbers[other] < numbers[least])) {
           least = other
+          leastTime = otherTime
+        }
       }
-      if (time < times[least] || (time === times[least] && number <= numbers[least])) break
-      times[at] = times[least]
+      if (time < leastTime || (time === leastTime && number <= numbers[least])) break
+      times[at] = leastTime
       numbers[at] = numbers[least]
       at = least
     }
     times[at] = time
     numbers[at] = number
-    return first
   }
 
   #grow(): void {

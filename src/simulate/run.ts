@@ -4,6 +4,7 @@ import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
+import { Lines } from './lines.js'
 import { Links } from './links.js'
 import type { Ways } from './ways.js'
 
@@ -35,8 +36,11 @@ export class Run {
   readonly #isPhased: boolean
   readonly #queue: EventQueue
   readonly #links: Links
+  /** One per link, then one per process for its frames inside the node. */
+  readonly #lines: Lines
   /** Numbers of the first event of each kind; processors are first. */
-  readonly #linkEvents: number
+  readonly #lineEvents: number
+  readonly #firstInside: number
   readonly #arrivals: number
   readonly #injections: number
   readonly #entries: number
@@ -77,13 +81,15 @@ export class Run {
     this.#setting = setting
     this.#isPhased = progress === 'phases'
     this.log = emptyLog(frames, costs.combineNs.length)
-    this.#linkEvents = processes
-    this.#arrivals = this.#linkEvents + links
+    this.#lineEvents = processes
+    this.#firstInside = links
+    this.#arrivals = this.#lineEvents + links + processes
     this.#injections = this.#arrivals + count
     this.#entries = this.#injections + count
     this.#availables = this.#entries + count
-    this.#queue = new EventQueue(processes + links)
-    this.#links = new Links(ways, bytes, this.#queue, this.#linkEvents, this.#arrivals)
+    this.#queue = new EventQueue(2 * processes + links)
+    this.#lines = new Lines(this.#queue, links + processes, count, this.#lineEvents, this.#arrivals)
+    this.#links = new Links(ways, bytes, this.#lines)
     this.#running = new Int32Array(processes).fill(-1)
     this.#taskStart = new Int32Array(processes + 1)
     for (let p = 0; p < processes; p++)
@@ -119,8 +125,8 @@ export class Run {
     while (queue.length > 0) {
       const now = queue.next()
       const event = queue.number
-      if (event < this.#linkEvents) this.#done(event, now)
-      else if (event < this.#arrivals) this.#links.advance(event - this.#linkEvents, now)
+      if (event < this.#lineEvents) this.#done(event, now)
+      else if (event < this.#arrivals) this.#advance(event - this.#lineEvents, now)
       else if (event < this.#injections) this.#arrive(event - this.#arrivals, now)
       else if (event < this.#entries) this.#inject(event - this.#injections, now)
       else if (event < this.#availables) this.#links.enter(event - this.#entries, now)
@@ -251,7 +257,13 @@ export class Run {
     }
     const durationNs = this.#frames.bytes[frame] * nsPerByte
     this.#sendGap[process] = at + Math.max(gapNs, durationNs)
-    this.#queue.push(at + latencyNs + durationNs, this.#arrivals + frame)
+    this.#lines.add(this.#firstInside + process, frame, at + latencyNs + durationNs)
+  }
+
+  #advance(line: number, now: number): void {
+    const frame = this.#lines.take(line)
+    if (this.#links.hasArrived(frame)) this.#arrive(frame, now)
+    else this.#links.goOn(frame, now)
   }
 
   #arrive(frame: number, now: number): void {
