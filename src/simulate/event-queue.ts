@@ -22,6 +22,12 @@ export class EventQueue {
     return this.#hasHole ? this.#length - 1 : this.#length
   }
 
+  /** The time of the first event; Infinity without any. */
+  get first(): number {
+    this.#fillHole()
+    return this.#length === 0 ? Number.POSITIVE_INFINITY : this.#times[0]
+  }
+
   push(time: number, number: number): void {
     if (this.#hasHole) {
       this.#hasHole = false
@@ -31,13 +37,18 @@ export class EventQueue {
 
   /** Takes out the first event: returns its time and leaves its number in `number`. The queue must not be empty. */
   next(): number {
-    if (this.#hasHole) {
-      const last = --this.#length
-      this.#sink(this.#times[last], this.#numbers[last])
-    }
+    this.#fillHole()
     this.#hasHole = true
     this.number = this.#numbers[0]
     return this.#times[0]
+  }
+
+  /** With the last event. */
+  #fillHole(): void {
+    if (!this.#hasHole) return
+    this.#hasHole = false
+    const last = --this.#length
+    if (last > 0) this.#sink(this.#times[last], this.#numbers[last])
   }
 
   /** Adds an event at the end. */

@@ -1,13 +1,12 @@
 import type { EventQueue } from './event-queue.js'
 
 /**
- * Frames on their way, in lines by where they are: those of one line get on one after the other, so only the first of a line is an
- * event. So the queue stays short when many frames wait for a link.
+ * Frames that wait for a time, in lines: mostly the times of one line come about in order, so only the first frame of each is in
+ * the queue of events, which stays short.
  */
 export class Lines {
   readonly #queue: EventQueue
   readonly #lineEvents: number
-  readonly #frameEvents: number
   /** First and last frame of every line; -1 for an empty one. */
   readonly #first: Int32Array
   readonly #last: Int32Array
@@ -15,22 +14,21 @@ export class Lines {
   readonly #next: Int32Array
   readonly #time: Float64Array
 
-  /** @param lineEvents number of line 0's events @param frameEvents number of those of frame 0 outside the lines */
-  constructor(queue: EventQueue, lines: number, frames: number, lineEvents: number, frameEvents: number) {
+  /** @param lineEvents number of line 0's events */
+  constructor(queue: EventQueue, lines: number, frames: number, lineEvents: number) {
     this.#queue = queue
     this.#lineEvents = lineEvents
-    this.#frameEvents = frameEvents
     this.#first = new Int32Array(lines).fill(-1)
     this.#last = new Int32Array(lines).fill(-1)
     this.#next = new Int32Array(frames)
     this.#time = new Float64Array(frames)
   }
 
-  /** A frame gets on at a time. One that overtakes the last of the line is an event of its own. */
-  add(line: number, frame: number, time: number): void {
+  /** @param ownEvent the number of the event of a frame that is not to wait as long as the last of its line */
+  add(line: number, frame: number, time: number, ownEvent: number): void {
     const last = this.#last[line]
     if (last !== -1 && this.#time[last] > time) {
-      this.#queue.push(time, this.#frameEvents + frame)
+      this.#queue.push(time, ownEvent)
       return
     }
     this.#time[frame] = time

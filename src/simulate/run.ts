@@ -4,8 +4,7 @@ import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'
 import type { FrameTable } from './frame-table.js'
 import { emptyLog, type JobLog } from './job-log.js'
-import { Lines } from './lines.js'
-import { Links } from './links.js'
+import { Transport } from './transport.js'
 import type { Ways } from './ways.js'
 
 /**
@@ -35,16 +34,7 @@ export class Run {
   readonly #setting: RunSetting
   readonly #isPhased: boolean
   readonly #queue: EventQueue
-  readonly #links: Links
-  /** One per link, then one per process for its frames inside the node. */
-  readonly #lines: Lines
-  /** Numbers of the first event of each kind; processors are first. */
-  readonly #lineEvents: number
-  readonly #firstInside: number
-  readonly #arrivals: number
-  readonly #injections: number
-  readonly #entries: number
-  readonly #availables: number
+  readonly #transport: Transport
   readonly #running: Int32Array
   /** Tasks of process p, its sends and combinations, are at `#taskStart[p]` up to the next. */
   readonly #taskStart: Int32Array
@@ -56,9 +46,6 @@ export class Run {
   readonly #arrived: Int32Array
   readonly #arrivedEnd: Int32Array
   readonly #arrivedBegun: Int32Array
-  /** When the next message of a process may leave, and the next to it arrive. */
-  readonly #sendGap: Float64Array
-  readonly #receiveGap: Float64Array
   #left: number
 
   // Of `phases` only.
@@ -72,24 +59,16 @@ export class Run {
   readonly #early: Uint8Array
 
   constructor(frames: FrameTable, { programs }: LoweredSchedule, setting: RunSetting) {
-    const { processes, sendStart, receiveStart, from, bytes } = frames
+    const { processes, sendStart, receiveStart, from } = frames
     const { ways, costs, progress } = setting
-    const links = ways.network.latencyNs.length
     const count = from.length
     this.#frames = frames
     this.#programs = programs
     this.#setting = setting
     this.#isPhased = progress === 'phases'
     this.log = emptyLog(frames, costs.combineNs.length)
-    this.#lineEvents = processes
-    this.#firstInside = links
-    this.#arrivals = this.#lineEvents + links + processes
-    this.#injections = this.#arrivals + count
-    this.#entries = this.#injections + count
-    this.#availables = this.#entries + count
-    this.#queue = new EventQueue(2 * processes + links)
-    this.#lines = new Lines(this.#queue, links + processes, count, this.#lineEvents, this.#arrivals)
-    this.#links = new Links(ways, bytes, this.#lines)
+    this.#queue = new EventQueue(3 * processes + ways.network.latencyNs.length)
+    this.#transport = new Transport(frames, ways, costs, this.#queue, this)
     this.#running = new Int32Array(processes).fill(-1)
     this.#taskStart = new Int32Array(processes + 1)
     for (let p = 0; p < processes; p++)
@@ -103,8 +82,6 @@ export class Run {
     this.#arrived = new Int32Array(count)
     this.#arrivedEnd = receiveStart.slice(0, processes)
     this.#arrivedBegun = this.#arrivedEnd.slice()
-    this.#sendGap = new Float64Array(processes)
-    this.#receiveGap = new Float64Array(processes)
     this.#left = tasks + count
     this.#sendNext = sendStart.slice(0, processes)
     this.#receiveNext = receiveStart.slice(0, processes)
@@ -125,12 +102,8 @@ export class Run {
     while (queue.length > 0) {
       const now = queue.next()
       const event = queue.number
-      if (event < this.#lineEvents) this.#done(event, now)
-      else if (event < this.#arrivals) this.#advance(event - this.#lineEvents, now)
-      else if (event < this.#injections) this.#arrive(event - this.#arrivals, now)
-      else if (event < this.#entries) this.#inject(event - this.#injections, now)
-      else if (event < this.#availables) this.#links.enter(event - this.#entries, now)
-      else this.#available(event - this.#availables, now)
+      if (event < processes) this.#done(event, now)
+      else this.#transport.event(event, now)
     }
     if (this.#left > 0)
       refuse(`expected a schedule that ends, got one in which ${this.#left} operations wait for ever`)
@@ -230,53 +203,21 @@ export class Run {
   #leave(frame: number, now: number): void {
     const { bytes, from, to, round, receiveOf } = this.#frames
     if (bytes[frame] <= this.#setting.eagerLimitBytes) {
-      this.#inject(frame, now)
+      this.#transport.send(frame, now)
       return
     }
     if (this.#isPhased) this.#outstanding[from[frame]]++
     const latencyNs = this.#setting.ways.latencyNs(frame)
     if (!this.#isPhased || this.#round[to[frame]] >= round[frame]) {
-      this.#queue.push(now + 2 * latencyNs, this.#injections + frame)
+      this.#transport.sendAt(frame, now + 2 * latencyNs)
     } else {
       this.#early[receiveOf[frame]] = 2
       this.log.arrivedNs[frame] = now + latencyNs
     }
   }
 
-  /** A frame's data may leave, after the gap to the one before. */
-  #inject(frame: number, now: number): void {
-    const process = this.#frames.from[frame]
-    const { level, messages } = this.#setting.costs
-    const { gapNs, latencyNs, nsPerByte } = messages[level[frame]]
-    const at = Math.max(now, this.#sendGap[process])
-    if (this.#setting.ways.length[frame] > 0) {
-      this.#sendGap[process] = at + gapNs
-      if (at > now) this.#queue.push(at, this.#entries + frame)
-      else this.#links.enter(frame, now)
-      return
-    }
-    const durationNs = this.#frames.bytes[frame] * nsPerByte
-    this.#sendGap[process] = at + Math.max(gapNs, durationNs)
-    this.#lines.add(this.#firstInside + process, frame, at + latencyNs + durationNs)
-  }
-
-  #advance(line: number, now: number): void {
-    const frame = this.#lines.take(line)
-    if (this.#links.hasArrived(frame)) this.#arrive(frame, now)
-    else this.#links.goOn(frame, now)
-  }
-
-  #arrive(frame: number, now: number): void {
-    const process = this.#frames.to[frame]
-    const { level, messages } = this.#setting.costs
-    const at = Math.max(now, this.#receiveGap[process])
-    this.#receiveGap[process] = at + messages[level[frame]].gapNs
-    if (at > now) this.#queue.push(at, this.#availables + frame)
-    else this.#available(frame, now)
-  }
-
-  /** A frame has arrived, and the gap to the one before has passed. */
-  #available(frame: number, now: number): void {
+  /** For the transport: a frame has arrived. */
+  arrived(frame: number, now: number): void {
     const { bytes, from, to, round, receiveOf } = this.#frames
     const process = to[frame]
     this.log.arrivedNs[frame] = now
@@ -318,7 +259,7 @@ export class Run {
   #clear(process: number, frame: number, now: number, wokenBy: number): void {
     const announced = this.log.arrivedNs[frame]
     if (announced < now) this.log.awaited[frame] = wokenBy === -1 ? this.log.last[process] : -2 - wokenBy
-    this.#queue.push(Math.max(now, announced) + this.#setting.ways.latencyNs(frame), this.#injections + frame)
+    this.#transport.sendAt(frame, Math.max(now, announced) + this.#setting.ways.latencyNs(frame))
   }
 
   #copy(process: number): void {

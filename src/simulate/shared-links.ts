@@ -1,0 +1,145 @@
+import { EventQueue } from './event-queue.js'
+import type { Ways } from './ways.js'
+
+/**
+ * Messages on links. A link divides its bandwidth equally among the messages that have bytes to pass it; the bytes of a message
+ * pass all links of its route at the same time, and it is through when the last of them is done with it.
+ *
+ * A link has a clock of its own, which counts what every message on it has been given, so that a message is done at a
+ * time of this clock that no other changes. It runs in proportion to real time divided by the messages on the link.
+ */
+export class SharedLinks {
+  readonly #ways: Ways
+  readonly #bytes: Float64Array
+  readonly #queue: EventQueue
+  readonly #events: number
+  /** Messages on every link. */
+  readonly #count: Int32Array
+  /** The link's clock, and the real time at which it showed this. */
+  readonly #clock: Float64Array
+  readonly #at: Float64Array
+  /** The next event of a link; Infinity for none. Others that are in the queue have been superseded. */
+  readonly #due: Float64Array
+  /** Whether messages have come since `#due` was found. */
+  readonly #isLater: Uint8Array
+  /**
+   * Messages of a link in the order in which they came and will be done: entries `#begin` to `#end - 1` of its part of the two
+   * arrays below. Those that will be done before one that came before them are in `#overtaking`.
+   */
+  readonly #begin: Int32Array
+  readonly #end: Int32Array
+  readonly #start: Int32Array
+  readonly #frame: Int32Array
+  readonly #done: Float64Array
+  readonly #overtaking: (EventQueue | undefined)[]
+  /** Links that have not passed all of a frame. */
+  readonly #left: Int32Array
+
+  /** @param events number of link 0's events */
+  constructor(ways: Ways, bytes: Float64Array, queue: EventQueue, events: number) {
+    const { link, start, length, network } = ways
+    const links = network.latencyNs.length
+    this.#ways = ways
+    this.#bytes = bytes
+    this.#queue = queue
+    this.#events = events
+    this.#count = new Int32Array(links)
+    this.#clock = new Float64Array(links)
+    this.#at = new Float64Array(links)
+    this.#due = new Float64Array(links).fill(Number.POSITIVE_INFINITY)
+    this.#isLater = new Uint8Array(links)
+    this.#start = new Int32Array(links + 1)
+    for (let frame = 0; frame < length.length; frame++)
+      for (let i = start[frame]; i < start[frame] + length[frame]; i++) this.#start[link[i] + 1]++
+    for (let on = 0; on < links; on++) this.#start[on + 1] += this.#start[on]
+    this.#begin = this.#start.slice(0, links)
+    this.#end = this.#begin.slice()
+    this.#frame = new Int32Array(this.#start[links])
+    this.#done = new Float64Array(this.#start[links])
+    this.#overtaking = new Array(links)
+    this.#left = length.slice()
+  }
+
+  /** A message of at least one byte comes to all links of its route. */
+  enter(frame: number, now: number): void {
+    const { link, start, length, network } = this.#ways
+    const bytes = this.#bytes[frame]
+    for (let i = start[frame]; i < start[frame] + length[frame]; i++)
+      this.#add(link[i], frame, bytes * network.nsPerByte[link[i]], now)
+  }
+
+  /** The event of a link: returns a message that is through, or -1. Then there may be more: ask again until it is -1. */
+  through(link: number, now: number): number {
+    if (this.#due[link] !== now) return -1
+    for (;;) {
+      const frame = this.#takeDone(link, now)
+      if (frame === -1) return -1
+      if (--this.#left[frame] === 0) return frame
+    }
+  }
+
+  #add(link: number, frame: number, serviceNs: number, now: number): void {
+    const before = this.#count[link]++
+    if (before === 0) this.#clock[link] = 0
+    else this.#clock[link] += (now - this.#at[link]) / before
+    this.#at[link] = now
+    const done = this.#clock[link] + serviceNs
+    const end = this.#end[link]
+    const isFirst = end === this.#begin[link]
+    const overtakes = !isFirst && this.#done[end - 1] > done
+    if (!overtakes) {
+      this.#done[end] = done
+      this.#frame[end] = frame
+      this.#end[link] = end + 1
+    } else {
+      this.#overtaking[link] ??= new EventQueue(16)
+      this.#overtaking[link].push(done, frame)
+    }
+    this.#isLater[link] = 1
+    // All others are done later than they would have been; only this one may be done before the next event.
+    if (isFirst || overtakes) {
+      const due = now + (done - this.#clock[link]) * (before + 1)
+      if (due < this.#due[link]) {
+        this.#schedule(link, due)
+        this.#isLater[link] = 0
+      }
+    }
+  }
+
+  /** The next message that the link is done with now; -1 when there is none, and then the link's next event is found. */
+  #takeDone(link: number, now: number): number {
+    const count = this.#count[link]
+    const begin = this.#begin[link]
+    const overtaking = this.#overtaking[link]
+    const first = begin < this.#end[link] ? this.#done[begin] : Number.POSITIVE_INFINITY
+    const other = overtaking === undefined ? Number.POSITIVE_INFINITY : overtaking.first
+    const done = Math.min(first, other)
+    if (count === 0) {
+      this.#due[link] = Number.POSITIVE_INFINITY
+      return -1
+    }
+    this.#clock[link] += (now - this.#at[link]) / count
+    this.#at[link] = now
+    // Exactly now, whatever the rounding, where nothing has come since.
+    if (this.#isLater[link] === 0) this.#clock[link] = Math.max(this.#clock[link], done)
+    this.#isLater[link] = 1
+    const due = now + (done - this.#clock[link]) * count
+    if (due > now) {
+      this.#schedule(link, due)
+      this.#isLater[link] = 0
+      return -1
+    }
+    this.#count[link] = count - 1
+    if (first <= other) {
+      this.#begin[link] = begin + 1
+      return this.#frame[begin]
+    }
+    overtaking!.next()
+    return overtaking!.number
+  }
+
+  #schedule(link: number, due: number): void {
+    this.#due[link] = due
+    this.#queue.push(due, this.#events + link)
+  }
+}

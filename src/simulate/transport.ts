@@ -1,0 +1,106 @@
+import type { Costs } from './costs.js'
+import type { EventQueue } from './event-queue.js'
+import type { FrameTable } from './frame-table.js'
+import { Lines } from './lines.js'
+import { SharedLinks } from './shared-links.js'
+import type { Ways } from './ways.js'
+
+/** Who is told of frames that have arrived. */
+export interface Receivers {
+  arrived(frame: number, now: number): void
+}
+
+/**
+ * Frames between processors. The gaps of its sender passed, a frame takes the latency of its route; then its bytes pass the
+ * links, shared with others. Inside a node there are no links: the frames of one sender follow each other at the gap
+ * or the time of their bytes, if that is longer. It has arrived when the gap to the arrival before at its receiver has passed, too.
+ */
+export class Transport {
+  readonly #frames: FrameTable
+  readonly #ways: Ways
+  readonly #costs: Costs
+  readonly #queue: EventQueue
+  readonly #receivers: Receivers
+  readonly #links: SharedLinks
+  /** Of every process: its frames inside the node, until they arrive; and its others, until they come to the links. */
+  readonly #lines: Lines
+  // Numbers of the first event of each kind, in order; those below are the processors'.
+  readonly #lineEvents: number
+  readonly #linkEvents: number
+  readonly #sends: number
+  readonly #entries: number
+  readonly #arrivals: number
+  readonly #afterGap: number
+  /** When the next frame of a process may leave, and the next to it arrive. */
+  readonly #sendGap: Float64Array
+  readonly #receiveGap: Float64Array
+
+  constructor(frames: FrameTable, ways: Ways, costs: Costs, queue: EventQueue, receivers: Receivers) {
+    const { processes, from, bytes } = frames
+    this.#frames = frames
+    this.#ways = ways
+    this.#costs = costs
+    this.#queue = queue
+    this.#receivers = receivers
+    this.#lineEvents = processes
+    this.#linkEvents = this.#lineEvents + 2 * processes
+    this.#sends = this.#linkEvents + ways.network.latencyNs.length
+    this.#entries = this.#sends + from.length
+    this.#arrivals = this.#entries + from.length
+    this.#afterGap = this.#arrivals + from.length
+    this.#links = new SharedLinks(ways, bytes, queue, this.#linkEvents)
+    this.#lines = new Lines(queue, 2 * processes, from.length, this.#lineEvents)
+    this.#sendGap = new Float64Array(processes)
+    this.#receiveGap = new Float64Array(processes)
+  }
+
+  sendAt(frame: number, time: number): void {
+    this.#queue.push(time, this.#sends + frame)
+  }
+
+  send(frame: number, now: number): void {
+    const { from, bytes, processes } = this.#frames
+    const { level, messages } = this.#costs
+    const process = from[frame]
+    const { gapNs, latencyNs, nsPerByte } = messages[level[frame]]
+    const at = Math.max(now, this.#sendGap[process])
+    if (this.#ways.length[frame] > 0) {
+      this.#sendGap[process] = at + gapNs
+      this.#lines.add(processes + process, frame, at + this.#ways.latencyNs(frame), this.#entries + frame)
+    } else {
+      const durationNs = bytes[frame] * nsPerByte
+      this.#sendGap[process] = at + Math.max(gapNs, durationNs)
+      this.#lines.add(process, frame, at + latencyNs + durationNs, this.#arrivals + frame)
+    }
+  }
+
+  event(number: number, now: number): void {
+    if (number < this.#linkEvents) {
+      const line = number - this.#lineEvents
+      const frame = this.#lines.take(line)
+      if (line < this.#frames.processes) this.#arrive(frame, now)
+      else this.#enter(frame, now)
+    } else if (number < this.#sends) {
+      const link = number - this.#linkEvents
+      for (let frame = this.#links.through(link, now); frame !== -1; frame = this.#links.through(link, now))
+        this.#arrive(frame, now)
+    } else if (number < this.#entries) this.send(number - this.#sends, now)
+    else if (number < this.#arrivals) this.#enter(number - this.#entries, now)
+    else if (number < this.#afterGap) this.#arrive(number - this.#arrivals, now)
+    else this.#receivers.arrived(number - this.#afterGap, now)
+  }
+
+  #enter(frame: number, now: number): void {
+    if (this.#frames.bytes[frame] === 0) this.#arrive(frame, now)
+    else this.#links.enter(frame, now)
+  }
+
+  #arrive(frame: number, now: number): void {
+    const process = this.#frames.to[frame]
+    const { level, messages } = this.#costs
+    const at = Math.max(now, this.#receiveGap[process])
+    this.#receiveGap[process] = at + messages[level[frame]].gapNs
+    if (at > now) this.#queue.push(at, this.#afterGap + frame)
+    else this.#receivers.arrived(frame, now)
+  }
+}
