@@ -38,6 +38,11 @@ export interface Algorithm {
   parts?(shape: Shape): number
   /** Why it cannot serve a shape, e.g. a number of ranks that is no power of two. Default: it serves all. */
   refuses?(shape: Shape): string | null
+  /**
+   * Every participant exchanges messages only with those that own the other halves on its path of the tree over ranks
+   * (`treePath`), so it need not know where all others begin.
+   */
+  readonly isAlongPath?: true
   /** How it combines, which `verify` proves. Only of reductions; a barrier, which combines nothing, has none. */
   order?(shape: Shape): CombinationOrder
   /** Opens the operations of one rank. */

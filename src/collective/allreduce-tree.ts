@@ -13,6 +13,7 @@ export const allreduceTree: Algorithm = {
   id: 'allreduce-tree',
   collective: 'allreduce',
   order: () => 'tree',
+  isAlongPath: true,
   refuses: refusesPieces,
   emit(shape, rank, operations) {
     const { ranks, segments = 1 } = shape

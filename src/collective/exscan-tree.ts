@@ -12,6 +12,7 @@ export const exscanTree: Algorithm = {
   id: 'exscan-tree',
   collective: 'exscan',
   order: () => 'tree',
+  isAlongPath: true,
   refuses: refusesPieces,
   emit(shape, rank, operations) {
     const { segments = 1 } = shape

@@ -13,6 +13,7 @@ export const reduceTree: Algorithm = {
   id: 'reduce-tree',
   collective: 'reduce',
   order: () => 'tree',
+  isAlongPath: true,
   refuses: refusesPieces,
   emit(shape, rank, operations) {
     const { ranks, root = 0, segments = 1 } = shape

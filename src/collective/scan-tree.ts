@@ -13,6 +13,7 @@ export const scanTree: Algorithm = {
   id: 'scan-tree',
   collective: 'scan',
   order: () => 'tree',
+  isAlongPath: true,
   refuses: refusesPieces,
   emit(shape, rank, operations) {
     const { segments = 1 } = shape

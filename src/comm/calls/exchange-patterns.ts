@@ -6,24 +6,9 @@ import { copyOf, type Exchange, type Take } from './exchange.js'
  * of one collective need distinct steps, or the same order on all processes.
  */
 
-const nothing = new Uint8Array(0)
-
 /** Resolves when what this process has sent may be overwritten. */
 export function allSent(exchange: Exchange): Promise<void> {
   return new Promise((resolve) => exchange.whenSent(resolve))
-}
-
-/** No process is done before all have entered: dissemination, ceil(lg count) rounds, at most 32 steps. */
-export function barrierThen(exchange: Exchange, done: () => void, step = 0, distance = 1): void {
-  const { me, count } = exchange
-  if (distance >= count) {
-    done()
-    return
-  }
-  exchange.send((me + distance) % count, step, nothing)
-  exchange.take((me - distance + count) % count, step, () => {
-    barrierThen(exchange, done, step + 1, distance * 2)
-  })
 }
 
 /** The root's bytes on every process (binomial tree); the root gets its own back. */

@@ -1,7 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
 import { CollectivePlans } from '../calls/collectives/plan/collective-plan.js'
-import type { TreePlan } from '../calls/collectives/reduce/reduction-tree.js'
 import { Matching } from '../p2p/message-matching.js'
 import type { ContextId } from '../process/context-id.js'
 import type { EagerSink, FrameContext } from '../process/frame-router.js'
@@ -72,9 +71,6 @@ export class CommState implements CommContext, FrameContext {
   ranges: RangeContexts<CommState> | undefined
   /** Groups that were found to hold ranks of it only: ranks that pass one group check it once. */
   subsets: WeakSet<Group> | undefined
-  /** How its reductions combine. */
-  reductionPlan: TreePlan | undefined
-  reductionPlanning: Promise<TreePlan> | undefined
   readonly wasDistributed: boolean
   #table: CommTable
   #processes: ProcessTable

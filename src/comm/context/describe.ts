@@ -25,8 +25,8 @@ export interface RetainedBytes {
   readonly processes: number
   /** The ranks here, and the number of collective calls that each has made. */
   readonly ranksHere: number
-  /** How reductions combine, from the first one on. */
-  readonly reductions: number
+  /** Plans of its collectives: of those used last. */
+  readonly plans: number
   /** The sum of these. */
   readonly total: number
 }
@@ -73,7 +73,7 @@ export function describeComm(state: CommState): CommDescription {
 }
 
 function retainedBytes(state: CommState): RetainedBytes {
-  const { table, processes, localRanks, collectives, reductionPlan } = state
+  const { table, processes, localRanks, collectives, plans } = state
   let callBytes = 0
   for (const lane of collectives.lanes) callBytes += lane.next.byteLength
   const parts = {
@@ -81,15 +81,9 @@ function retainedBytes(state: CommState): RetainedBytes {
     sharedTable: table.kind === 'distributed' ? table.slices.sizeBytes : 0,
     processes: processes.sizeBytes,
     ranksHere: localRanks.byteLength + callBytes,
-    reductions: reductionPlan === undefined ? 0 : bytesOfArrays(reductionPlan),
+    plans: plans.sizeBytes,
   }
   return { ...parts, total: Object.values(parts).reduce((sum, bytes) => sum + bytes, 0) }
-}
-
-function bytesOfArrays(record: object): number {
-  let bytes = 0
-  for (const value of Object.values(record)) if (ArrayBuffer.isView(value)) bytes += value.byteLength
-  return bytes
 }
 
 function reportOf({ plan, meter }: SplitOrigin): SplitReport {

@@ -1,6 +1,8 @@
 import { RankweaveError } from '../../../errors.js'
 import { requireFixed, typeCode } from '../../datatype/elements.js'
 import { StridedView } from '../../datatype/strided-view.js'
+import type { Seat } from '../../table/seat.js'
+import type { AnyCall } from '../collective-call.js'
 import { type AlltoallContribution, alltoallCall } from './alltoall.js'
 import { barrierOf } from './barrier.js'
 import { type BcastContribution, bcastCall } from './bcast.js'
@@ -8,6 +10,7 @@ import { blockOf, countsOf, type Layout, requireElements, requireRoot } from './
 import { countedBlocks, equalBlocks, type SendBlocks } from './blocks/send-blocks.js'
 import type { Form, Handle } from './form.js'
 import { gatherCall } from './gather.js'
+import type { CollectiveContext } from './plan/collective-context.js'
 import { methodOf } from './plan/method.js'
 import {
   type BlocksOptions,
@@ -17,10 +20,11 @@ import {
   type ValueOptions,
 } from './plan/options.js'
 import { AllreduceCall } from './reductions/allreduce.js'
-import { reduceCall } from './reductions/reduce.js'
-import { reduceScatterCall } from './reductions/reduce-scatter.js'
+import { ReduceCall } from './reductions/reduce.js'
+import { ReduceScatterCall } from './reductions/reduce-scatter.js'
 import { intoFor, reductionOf } from './reductions/reduction.js'
-import { scanCall } from './reductions/scan.js'
+import type { ReductionCall } from './reductions/reduction-call.js'
+import { ScanCall } from './reductions/scan.js'
 import { type ScatterContribution, scatterCall } from './scatter.js'
 
 // What the methods of a communicator do before a rank joins the collective, in every form: a rank with invalid arguments
@@ -62,8 +66,14 @@ export function reduce<R>(
   return form.attempt(comm, (seat) => {
     const { state, rank } = seat
     requireRoot(root, state.size)
-    const { reduction, contribution } = reductionOf('reduce', data, op, rank === root ? options : undefined)
-    const call = reduceCall(state, reduction, root, methodOf('reduce', options))
+    const received = rank === root ? options : undefined
+    const last = lastCall(form, state)
+    if (last instanceof ReduceCall && last.root === root && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, received)
+      if (again !== undefined) return again
+    }
+    const { reduction, contribution } = reductionOf('reduce', data, op, received)
+    const call = new ReduceCall(state, reduction, root, methodOf('reduce', options)).check()
     return form.join(seat, call, contribution, options)
   })
 }
@@ -77,17 +87,13 @@ export function allreduce<R>(
 ): R {
   return form.attempt(comm, (seat) => {
     const { state } = seat
-    const reusable = form.mayReuse ? state.collectives.reusableCall() : undefined
-    if (reusable instanceof AllreduceCall && reusable.isMethod(options)) {
-      const elements = reusable.elementsOf(data, op)
-      if (elements !== undefined) {
-        requireFixed(elements)
-        const contribution = { data: elements, into: intoFor(data, options) }
-        return form.join(seat, reusable, contribution, options)
-      }
+    const last = lastCall(form, state)
+    if (last instanceof AllreduceCall && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
     }
     const { reduction, contribution } = reductionOf('allreduce', data, op, options)
-    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options))
+    const call = new AllreduceCall(state, reduction, methodOf('allreduce', options)).check()
     return form.join(seat, call, contribution, options)
   })
 }
@@ -190,15 +196,23 @@ export function reduceScatter<R>(
 ): R {
   return form.attempt(comm, (seat) => {
     const { state } = seat
+    const last = lastCall(form, state)
+    if (
+      last instanceof ReduceScatterCall &&
+      last.isEqual &&
+      options?.counts === undefined &&
+      last.isMethod(options)
+    ) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
+    }
     const { reduction, contribution } = reductionOf('reduceScatter', data, op, options)
     requireElements('reduceScatter', reduction.scalar === null ? reduction.type : typeCode.value)
     const counts = blockCounts(reduction.countElems, state.size, options?.counts)
-    return form.join(
-      seat,
-      reduceScatterCall(state, reduction, counts, methodOf('reduce-scatter', options)),
-      contribution,
-      options,
-    )
+    const method = methodOf('reduce-scatter', options)
+    const isEqual = options?.counts === undefined
+    const call = new ReduceScatterCall(state, reduction, counts, isEqual, method).check()
+    return form.join(seat, call, contribution, options)
   })
 }
 
@@ -222,6 +236,27 @@ export function exscan<R>(
   return scanning(form, comm, 'exscan', data, op, options)
 }
 
+/** The call that was opened last, where ranks that make the same call may join with it instead of describing it again. */
+function lastCall<R>(form: Form<R>, { collectives }: CollectiveContext): AnyCall | undefined {
+  return form.mayReuse ? collectives.reusableCall() : undefined
+}
+
+/** Joins with a reduction of the same kind, or returns undefined where this rank's data or operation differ from it. */
+function joinAgain<R, P>(
+  form: Form<R>,
+  seat: Seat<CollectiveContext>,
+  call: ReductionCall<P>,
+  data: unknown,
+  op: unknown,
+  options: ReductionOptions | undefined,
+  received: ReductionOptions | undefined,
+): R | undefined {
+  const elements = call.elementsOf(data, op)
+  if (elements === undefined) return undefined
+  requireFixed(elements)
+  return form.join(seat, call, { data: elements, into: intoFor(data, received) }, options)
+}
+
 function scanning<R>(
   form: Form<R>,
   comm: Handle,
@@ -232,8 +267,13 @@ function scanning<R>(
 ): R {
   return form.attempt(comm, (seat) => {
     const { state } = seat
+    const last = lastCall(form, state)
+    if (last instanceof ScanCall && last.signature.name === name && last.isMethod(options)) {
+      const again = joinAgain(form, seat, last, data, op, options, options)
+      if (again !== undefined) return again
+    }
     const { reduction, contribution } = reductionOf(name, data, op, options)
-    const call = scanCall(state, reduction, methodOf(name, options))
+    const call = new ScanCall(state, reduction, methodOf(name, options)).check()
     return form.join(seat, call, contribution, options)
   })
 }

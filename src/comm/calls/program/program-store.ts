@@ -1,3 +1,5 @@
+import { noBytes } from '../exchange.js'
+
 /**
  * The values of a program during one run. When the run starts, it holds what the ranks contribute; when it is done, all
  * values. Frames and combinations are numbered as in the program.
@@ -17,4 +19,12 @@ export interface ProgramStore {
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void
   /** Makes the value of a combination, whose operands are there. */
   combine(combination: number): void
+}
+
+/** Of a barrier: its frames are empty, and so is what is combined. */
+export const emptyStore: ProgramStore = {
+  pack: () => noBytes,
+  landing: () => undefined,
+  unpack() {},
+  combine() {},
 }

@@ -3,10 +3,11 @@ import { newArray, type TypedArray } from '../../../datatype/elements.js'
 import type { Seat } from '../../../table/seat.js'
 import type { PersistentRequest } from '../../program/persistent-request.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
 import { type Method, methodOf, type OrderOptions } from '../plan/method.js'
 import { planReduction } from '../reductions/planned-reduction.js'
 import { type Reduction, reductionOf, signatureOf } from '../reductions/reduction.js'
-import { partLengths, ReductionRun } from '../reductions/reduction-run.js'
+import { ReductionRun } from '../reductions/reduction-run.js'
 import { requireArray, requireRoom } from './persistent-moves.js'
 import { requestOf } from './request-of.js'
 
@@ -28,8 +29,7 @@ export function allreduceInit(
   const given = { send, recv: recv.subarray(0, send.length) }
   return requestOf(seat, signature, [send, recv], given, (buffers) => {
     const plan = planOf(state, reduction, method)
-    const lengths = partLengths(reduction.countElems, plan.parts)
-    const run = new ReductionRun(plan, reduction, lengths)
+    const run = new ReductionRun(plan, reduction)
     const result = buffers[0]!.recv as TypedArray
     // Contributions are sent from where they are unless results are written there.
     const isSent = buffers.length === 1 && !overlap(send, recv)
@@ -41,8 +41,9 @@ export function allreduceInit(
       store,
       fill() {
         if (!isSent) {
-          for (let i = 0; i < own.length; i++)
-            (own[i] as Float64Array).set(run.folded(leaves, i) as Float64Array)
+          run.folded(leaves).values.forEach((value, i) => {
+            ;(own[i] as Float64Array).set(value as Float64Array)
+          })
         }
         store.bind(own, result)
       },
@@ -55,12 +56,7 @@ export function allreduceInit(
   })
 }
 
-function planOf(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
-  const plan = planReduction(state, 'allreduce', reduction, method)
-  if (plan !== null) return plan
-  const tree = methodOf('allreduce', {
-    algorithm: 'allreduce-tree',
-    ...(method?.isAnyOrder ? { order: 'any' } : {}),
-  })
-  return planReduction(state, 'allreduce', reduction, tree)!
+/** Of a communicator whose ranks are placed, so that nothing is looked up. */
+function planOf(state: CollectiveContext, reduction: Reduction, method: Method | undefined): CollectivePlan {
+  return planReduction(state, 'allreduce', reduction, method) as CollectivePlan
 }

@@ -7,7 +7,7 @@ import { misfit, payloadOf } from '../../../datatype/payload.js'
 import type { Seat } from '../../../table/seat.js'
 import { noBytes } from '../../exchange.js'
 import type { PersistentRequest } from '../../program/persistent-request.js'
-import type { ProgramStore } from '../../program/program-store.js'
+import { emptyStore } from '../../program/program-store.js'
 import { requireRoot } from '../blocks/deliver.js'
 import { localIndexOf, processOfRank, ranksPerProcess } from '../blocks/placement.js'
 import { blocksInRankOrder, isRankOrder } from '../blocks/process-order.js'
@@ -20,13 +20,6 @@ import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planne
 import { requestOf } from './request-of.js'
 
 type CollectiveSeat = Seat<CollectiveContext>
-
-const emptyStore: ProgramStore = {
-  pack: () => noBytes,
-  landing: () => undefined,
-  unpack() {},
-  combine() {},
-}
 
 /** @throws ERR_ARGUMENT, ERR_ALGORITHM */
 export function barrierInit(seat: CollectiveSeat, options?: MethodOptions): PersistentRequest {

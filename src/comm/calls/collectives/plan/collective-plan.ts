@@ -1,3 +1,4 @@
+import { rangeAt } from '../../../../base/search.js'
 import type { Algorithm, Shape } from '../../../../collective/algorithm.js'
 import { scheduleOf } from '../../../../collective/schedule-of.js'
 import { lowerInRounds } from '../../../../schedule/lower/lower.js'
@@ -9,7 +10,8 @@ import type { CollectiveCall } from '../../collective-call.js'
 import type { Exchange } from '../../exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import { ProgramRun } from '../../program/run-program.js'
-import { type ParticipantKind, type Participants, participantsOf } from './participants.js'
+import { type Participants, participantsOf, type WholeKind } from './participants.js'
+import { pathParticipants } from './path-participants.js'
 
 /** An algorithm for a shape, lowered for this process. */
 export class CollectivePlan {
@@ -17,6 +19,8 @@ export class CollectivePlan {
   readonly shape: Shape
   readonly participants: Participants
   readonly program: ProcessProgram
+  /** Of the arrays that it retains from the start. */
+  readonly sizeBytes: number
   readonly #memory: (ValueMemory | undefined)[] = []
   /** A run that is not active. */
   #spare: ProgramRun | undefined
@@ -27,6 +31,10 @@ export class CollectivePlan {
     this.participants = participants
     const schedule = scheduleOf(algorithm, shape, participants.own)
     this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
+    const { kind, own, ownFirst } = participants
+    this.sizeBytes = bytesOfArrays(this.program) + own.byteLength + ownFirst.byteLength
+    // Of the others it needs no more than the program has.
+    if (kind === 'path') this.participants = { kind, own, ownFirst, process: own, firstRank: null }
   }
 
   /** Parts into which a unit of data is cut. */
@@ -59,8 +67,9 @@ export class CollectivePlan {
 /** Steps below it are those of the messages by which processes agree on lengths. */
 const firstStep = 64
 
-/** Most plans of a communicator that are retained in a process: those used last. */
+/** Most plans of a communicator that are retained in a process, and most bytes of them: those used last. */
 const mostPlans = 32
+const mostPlanBytes = 2 ** 26
 
 /** The plans of one communicator in one process: a plan is made once, and retained while it is among the last used. */
 export class CollectivePlans {
@@ -68,13 +77,19 @@ export class CollectivePlans {
   barrier: CollectiveCall<undefined, void> | undefined
   readonly #state: CommContext
   readonly #plans = new Map<string, CollectivePlan>()
-  readonly #participants = new Map<ParticipantKind, Participants | null>()
+  readonly #participants = new Map<WholeKind, Participants | null>()
+  #planBytes = 0
 
   constructor(state: CommContext) {
     this.#state = state
   }
 
-  participants(kind: ParticipantKind): Participants | null {
+  /** Of the arrays of the plans that are retained. */
+  get sizeBytes(): number {
+    return this.#planBytes
+  }
+
+  participants(kind: WholeKind): Participants | null {
     let found = this.#participants.get(kind)
     if (found === undefined) {
       found = participantsOf(this.#state, kind)
@@ -86,13 +101,50 @@ export class CollectivePlans {
   /** @param root participant */
   plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
     const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
-    let plan = this.#plans.get(key)
-    if (plan === undefined) {
-      const shape = shapeOf(participants, root, segments)
-      plan = new CollectivePlan(algorithm, shape, participants, this.#state.processIndex)
-      const oldest = this.#plans.size === mostPlans ? this.#plans.keys().next().value : undefined
-      if (oldest !== undefined) this.#plans.delete(oldest)
-    } else this.#plans.delete(key)
+    return this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
+  }
+
+  /**
+   * The plan of an algorithm along the tree over ranks; a promise where addresses have to be looked up for it.
+   *
+   * @param root rank
+   */
+  pathPlan(algorithm: Algorithm, root: number, segments: number): CollectivePlan | Promise<CollectivePlan> {
+    const key = `${algorithm.id} path ${root} ${segments}`
+    const found = this.#used(key)
+    if (found !== undefined) return found
+    const make = (participants: Participants): CollectivePlan => {
+      const rootIndex = rangeAt(participants.firstRank!, root)
+      return this.#used(key) ?? this.#make(key, algorithm, participants, rootIndex, segments)
+    }
+    const participants = pathParticipants(this.#state, root)
+    return participants instanceof Promise ? participants.then(make) : make(participants)
+  }
+
+  #used(key: string): CollectivePlan | undefined {
+    const plan = this.#plans.get(key)
+    if (plan !== undefined) {
+      this.#plans.delete(key)
+      this.#plans.set(key, plan)
+    }
+    return plan
+  }
+
+  #make(
+    key: string,
+    algorithm: Algorithm,
+    participants: Participants,
+    root: number,
+    segments: number,
+  ): CollectivePlan {
+    const shape = shapeOf(participants, root, segments)
+    const plan = new CollectivePlan(algorithm, shape, participants, this.#state.processIndex)
+    this.#planBytes += plan.sizeBytes
+    for (const [oldest, { sizeBytes }] of this.#plans) {
+      if (this.#plans.size < mostPlans && this.#planBytes <= mostPlanBytes) break
+      this.#plans.delete(oldest)
+      this.#planBytes -= sizeBytes
+    }
     this.#plans.set(key, plan)
     return plan
   }
@@ -100,5 +152,15 @@ export class CollectivePlans {
 
 export function shapeOf({ process, kind, firstRank }: Participants, root: number, segments: number): Shape {
   const shape = { ranks: process.length, root, segments }
-  return kind === 'pieces' ? { ...shape, firstRank: firstRank! } : shape
+  return kind === 'pieces' || kind === 'path' ? { ...shape, firstRank: firstRank! } : shape
+}
+
+/** Of the arrays in a record, and in the records in it. */
+function bytesOfArrays(record: object): number {
+  let bytes = 0
+  for (const value of Object.values(record)) {
+    if (ArrayBuffer.isView(value)) bytes += value.byteLength
+    else if (typeof value === 'object' && value !== null) bytes += bytesOfArrays(value)
+  }
+  return bytes
 }

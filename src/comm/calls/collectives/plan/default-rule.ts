@@ -28,7 +28,11 @@ export interface Choice {
  * | collective | where | algorithm |
  * |---|---|---|
  * | barrier | processes share cores | `barrier-linear` |
+ * | barrier | elsewhere | `barrier-dissemination` |
  * | allreduce | processes share cores, up to the eager limit | `allreduce-linear` |
+ * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
+ * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
+ * | reduce-scatter | processes share cores; where that cannot serve | `reduce-tree`, then `scatter-linear` |
  * | all others | | the messages written by hand |
  *
  * No other algorithm was measured to be faster: with 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9
@@ -36,12 +40,21 @@ export interface Choice {
  */
 export function defaultChoice(facts: CallFacts): Choice | null {
   const { collective, processes, isOversubscribed, eagerLimitBytes, sizeBytes } = facts
-  if (!isOversubscribed || processes <= 2) return null
+  const isCrowded = isOversubscribed && processes > 2
   switch (collective) {
     case 'barrier':
-      return { id: 'barrier-linear', segments: 1 }
+      return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', segments: 1 }
     case 'allreduce':
-      return sizeBytes <= eagerLimitBytes ? { id: 'allreduce-linear', segments: 1 } : null
+      return {
+        id: isCrowded && sizeBytes <= eagerLimitBytes ? 'allreduce-linear' : 'allreduce-tree',
+        segments: 1,
+      }
+    case 'reduce-scatter':
+      return isCrowded ? null : { id: 'reduce-scatter-tree', segments: 1 }
+    case 'reduce':
+    case 'scan':
+    case 'exscan':
+      return { id: `${collective}-tree`, segments: 1 }
     default:
       return null
   }

@@ -7,9 +7,12 @@ import { pieceTree } from '../reduce/tree-pieces.js'
  *
  * - `processes`: every process, whose ranks may lie anywhere; for data that are not combined, or in any order;
  * - `runs`: every run of consecutive ranks of one process; for operations that do not commute;
- * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the tree.
+ * - `pieces`: every largest part of the reduction tree whose ranks are a part of one run; for the bits of the tree;
+ * - `path`: the same as far as a process exchanges messages with it along the tree ({@link pathParticipants}).
  */
-export type ParticipantKind = 'processes' | 'runs' | 'pieces'
+export type ParticipantKind = WholeKind | 'path'
+/** Those of which every process knows all participants. */
+export type WholeKind = 'processes' | 'runs' | 'pieces'
 
 export interface Participants {
   readonly kind: ParticipantKind
@@ -27,7 +30,7 @@ export interface Participants {
 const mostParticipants = 2 ** 16
 
 /** Needs the location of every rank but for `processes`. Null where there are too many. */
-export function participantsOf(state: CommContext, kind: ParticipantKind): Participants | null {
+export function participantsOf(state: CommContext, kind: WholeKind): Participants | null {
   const { processes, processIndex, localRanks, size } = state
   if (kind === 'processes') {
     const process = Int32Array.from({ length: processes.count }, (_, index) => index)
@@ -53,6 +56,16 @@ function placed(
   firstRank: Int32Array,
 ): Participants | null {
   if (process.length > mostParticipants) return null
+  return withOwn({ processIndex, localRanks }, kind, process, firstRank)
+}
+
+/** With those of this process. */
+export function withOwn(
+  { processIndex, localRanks }: Pick<CommContext, 'processIndex' | 'localRanks'>,
+  kind: ParticipantKind,
+  process: Int32Array,
+  firstRank: Int32Array,
+): Participants {
   const own: number[] = []
   process.forEach((index, participant) => {
     if (index === processIndex) own.push(participant)

@@ -1,5 +1,4 @@
 import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/algorithm.js'
-import type { Collective } from '../../../../schedule/specification.js'
 import { typeCode } from '../../../datatype/elements.js'
 import type { ReadyOperation } from '../../../datatype/operation.js'
 import type { ParticipantKind } from './participants.js'
@@ -32,10 +31,21 @@ export function requiredOrder({ op, type, scalar }: Operands, isAnyOrder: boolea
   return op.commutative ? 'any' : 'ranks'
 }
 
-/** Who takes part so that a reduction can be combined in this order. In scans the order of the ranks matters anyway. */
-export function participantsFor(order: CombinationOrder, collective: Collective): ParticipantKind {
-  if (order === 'tree') return 'pieces'
-  return order === 'ranks' || collective === 'scan' || collective === 'exscan' ? 'runs' : 'processes'
+/** Who takes part so that an algorithm combines in this order. In scans the order of the ranks matters anyway. */
+export function participantsFor(
+  { collective, isAlongPath }: Algorithm,
+  required: CombinationOrder,
+): ParticipantKind {
+  const isScan = collective === 'scan' || collective === 'exscan'
+  if (required === 'any' && !isScan) return 'processes'
+  if (isAlongPath === true) return 'path'
+  return required === 'tree' ? 'pieces' : 'runs'
+}
+
+/** Whether a reduction by an algorithm can be planned where the locations of the ranks are not known. */
+export function isUnplaced(algorithm: Algorithm, required: CombinationOrder): boolean {
+  const kind = participantsFor(algorithm, required)
+  return kind === 'processes' || kind === 'path'
 }
 
 /** Whether an algorithm combines in an order that serves. */

@@ -1,4 +1,10 @@
-import type { RankLocations } from './reduction-tree.js'
+/** Where ranks are. */
+export interface RankLocations {
+  /** Index of the process that hosts a rank. */
+  processOf(rank: number): number
+  /** Rank after the run of consecutive ranks on one process that a rank is in. */
+  endOfRun(rank: number): number
+}
 
 /** A maximal part of the reduction tree whose ranks are consecutive on one process. */
 export interface TreePiece {

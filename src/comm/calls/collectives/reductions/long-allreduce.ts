@@ -8,7 +8,7 @@ import { isLong } from '../blocks/block-list.js'
 import { SharedLanding } from '../blocks/shared-landing.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { combinerOf } from '../reduce/combiner.js'
-import { foldPiece } from '../reduce/tree.js'
+import { foldRanks } from '../reduce/fold.js'
 import { type PieceTree, pieceTree } from '../reduce/tree-pieces.js'
 import type { ReduceContribution, Reduction } from './reduction.js'
 
@@ -124,11 +124,8 @@ class SegmentedReduction {
     const own = new Map<number, Uint8Array>()
     this.#tree.pieces.forEach(({ first, ranks, process }, piece) => {
       if (process !== this.#exchange.me) return
-      const plan = {
-        pieceLocal: Int32Array.of(indexIn(this.#state.localRanks, first)),
-        pieceRanks: Int32Array.of(ranks),
-      }
-      own.set(piece, bytesOf(foldPiece(plan, 0, combiner, leaves).value as TypedArray))
+      const local = indexIn(this.#state.localRanks, first)
+      own.set(piece, bytesOf(foldRanks(combiner, leaves, local, ranks).value as TypedArray))
     })
     return own
   }

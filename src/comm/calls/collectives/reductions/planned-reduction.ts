@@ -1,23 +1,29 @@
 import { rangeAt } from '../../../../base/search.js'
-import type { Algorithm } from '../../../../collective/algorithm.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
-import { isRankweaveError, RankweaveError } from '../../../../errors.js'
+import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
-import { elementSizeBytes, typeCode } from '../../../datatype/elements.js'
-import { processOfRank } from '../blocks/placement.js'
+import { elementSizeBytes } from '../../../datatype/elements.js'
+import type { ReadyOperation } from '../../../datatype/operation.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import { type CollectivePlan, shapeOf } from '../plan/collective-plan.js'
 import { defaultChoice, defaultSegments } from '../plan/default-rule.js'
 import type { Method } from '../plan/method.js'
-import type { Participants } from '../plan/participants.js'
+import type { Participants, WholeKind } from '../plan/participants.js'
 import { factsOf } from '../plan/planned-move.js'
-import { participantsFor, requiredOrder, serves } from '../plan/required-order.js'
+import { isUnplaced, participantsFor, requiredOrder, serves } from '../plan/required-order.js'
 import type { Reduction } from './reduction.js'
 
+/** Most pieces per process of an algorithm that the rule chooses and in which all exchange messages with all. */
+const mostPieces = 4
+
+type Planned = CollectivePlan | Promise<CollectivePlan>
+
 /**
- * The plan of a reduction; null where it is reduced along the tree of processes without one. Needs the location of every
- * rank unless {@link isPlannedUnplaced}.
+ * The plan of a reduction; a promise where addresses have to be looked up for it. Without {@link isUnplaced} it needs the
+ * location of every rank.
  *
+ * @returns null where the rule's algorithm, and that along the tree, cannot serve
  * @throws ERR_ALGORITHM where the algorithm that the ranks have chosen cannot serve
  */
 export function planReduction(
@@ -26,83 +32,85 @@ export function planReduction(
   reduction: Reduction,
   method: Method | undefined,
   root = 0,
-): CollectivePlan | null {
-  const { op, type, countElems } = reduction
+): Planned | null {
   const required = requiredOrder(reduction, method?.isAnyOrder === true)
-  const sizeBytes = countElems * elementSizeBytes(type)
+  const sizeBytes = reduction.countElems * elementSizeBytes(reduction.type)
   const named = method?.algorithm
-  if (named === undefined && state.wasDistributed && required !== 'any') return null
-  if (named !== undefined && type === typeCode.value)
-    throw misfit(named, 'it takes typed arrays and numbers, the data are values')
-  const choice =
-    named === undefined
-      ? defaultChoice(factsOf(state, collective, sizeBytes, required))
-      : { id: named.id, segments: defaultSegments(named.id, sizeBytes) }
-  if (choice === null || type === typeCode.value) return null
-  const algorithm = algorithmOf(choice.id)
-  const segments = method?.segments ?? choice.segments
-  const participants = state.plans.participants(participantsFor(required, collective))
-  if (participants === null) {
-    if (named === undefined) return null
-    throw misfit(named, 'the ranks of the communicator are spread over too many runs')
+  if (named !== undefined) {
+    const segments = method?.segments ?? defaultSegments(named.id, sizeBytes)
+    const plan = tryPlan(state, named, reduction, required, segments, root)
+    if (typeof plan !== 'string') return plan
+    throw unserved(named, plan)
   }
-  const shape = shapeOf(participants, participantOf(state, participants, root), segments)
+  const choice = defaultChoice(factsOf(state, collective, sizeBytes))
+  if (choice === null) return null
+  const { id, segments } = choice
+  for (const each of [id, `${collective}-tree`]) {
+    const algorithm = algorithmOf(each)
+    const kind = participantsFor(algorithm, required)
+    if (collective === 'reduce-scatter') {
+      const { length } = state.plans.participants(kind as WholeKind)?.process ?? { length: Infinity }
+      if (length > mostPieces * state.processes.count) return null
+    } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
+    const plan = tryPlan(state, algorithm, reduction, required, method?.segments ?? segments, root)
+    if (typeof plan !== 'string') return plan
+  }
+  return null
+}
+
+/** The plan, or why there is none. */
+function tryPlan(
+  state: CollectiveContext,
+  algorithm: Algorithm,
+  { op }: Reduction,
+  required: CombinationOrder,
+  segments: number,
+  root: number,
+): Planned | string {
+  const kind = participantsFor(algorithm, required)
+  if (kind === 'path') {
+    return isCut(op, segments) ? cutting(op.name) : state.plans.pathPlan(algorithm, root, segments)
+  }
+  const participants = state.plans.participants(kind)
+  if (participants === null) return 'the ranks of the communicator are spread over too many runs'
+  const rootIndex = kind === 'processes' ? state.processOfRank(root) : rangeAt(participants.firstRank!, root)
+  const planFor = (index: number): CollectivePlan | string =>
+    planOf(state, algorithm, op, required, shapeOf(participants, index, segments), participants)
+  if (typeof rootIndex === 'number') return planFor(rootIndex)
+  return rootIndex.then((index) => {
+    const plan = planFor(index)
+    if (typeof plan !== 'string') return plan
+    throw unserved(algorithm, plan)
+  })
+}
+
+function planOf(
+  state: CollectiveContext,
+  algorithm: Algorithm,
+  op: ReadyOperation,
+  required: CombinationOrder,
+  shape: Shape,
+  participants: Participants,
+): CollectivePlan | string {
+  const { segments = 1, root = 0 } = shape
   const reason = algorithm.refuses?.(shape) ?? null
-  const isServed = reason === null && serves(algorithm, shape, required)
-  const parts = collective === 'reduce-scatter' ? shape.ranks : (algorithm.parts?.(shape) ?? segments)
-  const isCut = parts > 1 && op.kind === 'function'
-  if (isServed && !isCut) return state.plans.plan(algorithm, participants, shape.root!, segments)
-  if (named === undefined) return null
-  if (reason !== null) throw misfit(named, reason)
-  if (isCut) throw misfit(named, `it cuts arrays into parts, and operation ${op.name} takes whole arrays`)
-  throw misfit(
-    named,
-    required === 'tree'
-      ? "it associates differently from the tree, which changes the bits of the result: pass order: 'any'"
-      : `it does not combine in rank order, and operation ${op.name} does not commute`,
-  )
+  if (reason !== null) return reason
+  const isByRank = algorithm.collective === 'reduce-scatter'
+  if (isCut(op, isByRank ? shape.ranks : (algorithm.parts?.(shape) ?? segments))) return cutting(op.name)
+  if (serves(algorithm, shape, required)) return state.plans.plan(algorithm, participants, root, segments)
+  return required === 'tree'
+    ? "it associates differently from the tree, which changes the bits of the result: pass order: 'any'"
+    : `it does not combine in rank order, and operation ${op.name} does not commute`
 }
 
-/** Whether a reduction whose participants are in any order can be planned where the locations of the ranks are not known. */
-export function isPlannedUnplaced(reduction: Reduction, method: Method | undefined): boolean {
-  return method?.algorithm === undefined || requiredOrder(reduction, method.isAnyOrder) === 'any'
+function isCut(op: ReadyOperation, parts: number): boolean {
+  return parts > 1 && op.kind === 'function'
 }
 
-/**
- * A reduction that runs by a plan if it has one, which is made as soon as the location of every rank is known: when a rank
- * calls, or else when all have.
- */
-export class MaybePlanned<R> {
-  readonly #make: () => R | null
-  #made: R | null | undefined
-
-  /**
-   * @param make null for a reduction without a plan
-   * @throws ERR_ALGORITHM from `make`
-   */
-  constructor(isPlaced: boolean, make: () => R | null) {
-    this.#make = make
-    if (isPlaced) this.#made = make()
-  }
-
-  /** Within a run: the error that all ranks get, if the algorithm cannot serve. */
-  get(): R | null | RankweaveError {
-    if (this.#made !== undefined) return this.#made
-    try {
-      this.#made = this.#make()
-      return this.#made
-    } catch (error) {
-      if (isRankweaveError(error)) return error
-      throw error
-    }
-  }
-}
-
-function participantOf(state: CollectiveContext, { kind, firstRank }: Participants, root: number): number {
-  if (root === 0) return 0
-  return kind === 'processes' ? processOfRank(state.processes, root) : rangeAt(firstRank!, root)
-}
-
-function misfit({ id }: Algorithm, reason: string): RankweaveError {
+function unserved({ id }: Algorithm, reason: string): RankweaveError {
   return new RankweaveError('ERR_ALGORITHM', `${id}: ${reason}`)
+}
+
+function cutting(name: string): string {
+  return `it cuts arrays into parts, and operation ${name} takes whole arrays`
 }

@@ -1,9 +1,8 @@
 import { bytesOf } from '../../../../base/bytes.js'
-import { concatenate } from '../../../../base/packing.js'
+import { algorithmOf } from '../../../../collective/algorithms.js'
 import { RankweaveError } from '../../../../errors.js'
-import { elementSizeBytes } from '../../../datatype/elements.js'
-import { type CollectiveCall, failAllRanks } from '../../collective-call.js'
-import { scatterFrom } from '../../exchange-patterns.js'
+import { elementSizeBytes, type TypedArray } from '../../../datatype/elements.js'
+import { type Exchange, noBytes } from '../../exchange.js'
 import { hashIntegers } from '../../signature.js'
 import { deliver, packedDispls } from '../blocks/deliver.js'
 import { byProcess } from '../blocks/placement.js'
@@ -11,99 +10,140 @@ import { isRankOrder, sumsByProcess } from '../blocks/process-order.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { afterTree } from '../reduce/tree.js'
-import { newCombiner, reduceToFirst } from './along-tree.js'
-import { MaybePlanned, planReduction } from './planned-reduction.js'
-import { type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
-import { pairCut, ReductionRun } from './reduction-run.js'
+import { moveBlocks, segmentLengths } from '../plan/move-blocks.js'
+import { planMove } from '../plan/planned-move.js'
+import type { ReduceContribution, Reduction } from './reduction.js'
+import { ReductionCall } from './reduction-call.js'
+import { leavesOf, pairCut, ReductionRun } from './reduction-run.js'
 
-/**
- * By a plan, or reduced up the tree of processes to the first, which sends each rank's block to its process.
- *
- * @throws ERR_ALGORITHM
- */
-export function reduceScatterCall(
-  state: CollectiveContext,
-  reduction: Reduction,
-  counts: Int32Array,
-  method: Method | undefined,
-): CollectiveCall<ReduceContribution, unknown> {
-  const isChosen = method?.algorithm !== undefined
-  const planned = new MaybePlanned(!isChosen || state.isPlaced, () => {
-    const plan = isChosen ? planReduction(state, 'reduce-scatter', reduction, method) : null
-    return plan === null ? null : plannedRun(state, plan, reduction, counts)
-  })
-  return {
-    signature: signatureOf(reduction, {
-      extra: hashIntegers(counts),
-      ...(method === undefined ? {} : { method: method.name }),
-    }),
-    run(contributions, exchange) {
-      const elemBytes = elementSizeBytes(reduction.type)
-      const finish = (mine: Uint8Array) => {
+/** Reduces, and calls back with the blocks of the ranks here side by side. */
+type BlocksRun = (
+  contributions: readonly ReduceContribution[],
+  exchange: Exchange,
+  done: (mine: Uint8Array) => void,
+) => void
+
+/** By a plan of its own, or reduced to the first rank, from which the blocks are scattered. */
+export class ReduceScatterCall extends ReductionCall<BlocksRun> {
+  readonly counts: Int32Array
+  readonly isEqual: boolean
+
+  /** @param isEqual whether all counts follow from the length of the data */
+  constructor(
+    state: CollectiveContext,
+    reduction: Reduction,
+    counts: Int32Array,
+    isEqual: boolean,
+    method: Method | undefined,
+  ) {
+    super(state, 'reduce-scatter', reduction, method, { extra: hashIntegers(counts) })
+    this.counts = counts
+    this.isEqual = isEqual
+  }
+
+  /** @throws ERR_ALGORITHM for pairs of elements that the counts would part, where the ranks have chosen the algorithm */
+  protected override prepare(plan: CollectivePlan | null): BlocksRun | Promise<BlocksRun> {
+    const { method, counts } = this
+    const { name } = this.reduction.op
+    const isParted = (name === 'minloc' || name === 'maxloc') && counts.some((count) => count % 2 !== 0)
+    if (plan !== null && !isParted) return this.#direct(plan)
+    if (method?.algorithm !== undefined) {
+      throw new RankweaveError('ERR_ALGORITHM', `${method.algorithm.id}: the counts part pairs of elements`)
+    }
+    const order = method?.isAnyOrder === true ? { ...method, segments: undefined } : undefined
+    const reduce = this.plan('reduce', order)!
+    return reduce instanceof Promise
+      ? reduce.then((found) => this.#throughFirst(found))
+      : this.#throughFirst(reduce)
+  }
+
+  protected override runBy(
+    run: BlocksRun,
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): void {
+    const { state, counts } = this
+    const { type } = this.reduction
+    run(contributions, exchange, (mine) => {
+      // What a rank contributes may be the memory that its result fills.
+      exchange.whenSent(() => {
         let at = 0
         const results = contributions.map(({ into }, localIndex) => {
-          const end = at + counts[state.localRanks[localIndex]!]! * elemBytes
+          const end = at + counts[state.localRanks[localIndex]!]! * elementSizeBytes(type)
           const block = mine.subarray(at, end)
           at = end
-          return deliver(state, reduction.type, block, into)
+          return deliver(state, type, block, into)
         })
         exchange.finish(results)
-      }
-      const run = planned.get()
-      if (run instanceof RankweaveError) return failAllRanks(contributions.length, run)
-      if (run !== null) {
-        const room = (sizeBytes: number) => new Uint8Array(sizeBytes)
-        run.run(contributions, exchange, room, (slots) =>
-          // What a rank contributes may be the memory that its result fills.
-          exchange.whenSent(() => finish(bytesOf(slots))),
-        )
-        return undefined
-      }
-      return reduceToFirst(state, reduction, newCombiner(reduction), contributions, exchange, (data) => {
-        if (exchange.count === 1) finish(bytesOf(data!))
-        else if (data === null) exchange.take(0, afterTree, finish)
-        else
-          finish(scatterFrom(exchange, blocksPerProcess(state, bytesOf(data), counts, elemBytes), afterTree))
       })
-    },
+    })
+  }
+
+  #direct(plan: CollectivePlan): BlocksRun {
+    const { state, reduction, counts } = this
+    const { firstRank } = plan.participants
+    const { segments = 1 } = plan.shape
+    const displs = packedDispls(counts)
+    const units =
+      firstRank === null
+        ? sumsByProcess(state.processes, counts)
+        : Float64Array.from(plan.participants.process, (_, participant) => {
+            const [first, end] = [firstRank[participant]!, firstRank[participant + 1]!]
+            return displs[end - 1]! + counts[end - 1]! - displs[first]!
+          })
+    const parts = plan.shape.ranks * segments
+    const run = new ReductionRun(plan, reduction, (term) => {
+      const part = term < 0 ? ~term : term % parts
+      const unit = units[Math.floor(part / segments)]!
+      const segment = part % segments
+      return pairCut(unit, segments, segment + 1) - pairCut(unit, segments, segment)
+    })
+    const isOrdered = firstRank !== null || isRankOrder(state.processes)
+    const ranges = isOrdered ? null : rangesOf(state, counts, displs)
+    return (contributions, exchange, done) => {
+      const { values, owned } = run.folded(leavesOf(reduction.type, contributions))
+      const own = ranges === null ? values : values.map((value) => inOrder(value as TypedArray, ranges))
+      run.run({ values: own, owned }, exchange, newRoom, ({ data }) => done(bytesOf(data)))
+    }
+  }
+
+  #throughFirst(plan: CollectivePlan): BlocksRun {
+    const { state, reduction, counts } = this
+    const elemBytes = elementSizeBytes(reduction.type)
+    const displs = packedDispls(counts)
+    const run = new ReductionRun(plan, reduction)
+    const scatter = planMove(state, { algorithm: algorithmOf('scatter-linear'), segments: 1 })
+    const sums = sumsByProcess(state.processes, counts)
+    const lengths = segmentLengths((process) => sums[process]! * elemBytes, 1)
+    const ranges = isRankOrder(state.processes) ? null : rangesOf(state, counts, displs)
+    return (contributions, exchange, done) =>
+      run.run(run.folded(leavesOf(reduction.type, contributions)), exchange, newRoom, ({ data }) => {
+        const { me } = exchange
+        const total = ranges === null || me !== 0 ? data : inOrder(data, ranges)
+        if (exchange.count === 1) {
+          done(bytesOf(total))
+          return
+        }
+        const slots = new Uint8Array(sums[me]! * elemBytes)
+        moveBlocks(scatter, lengths, [me === 0 ? bytesOf(total) : noBytes], slots, exchange, () =>
+          done(slots),
+        )
+      })
   }
 }
 
-/** @throws ERR_ALGORITHM for pairs of elements that the counts would part */
-function plannedRun(
-  state: CollectiveContext,
-  plan: CollectivePlan,
-  reduction: Reduction,
-  counts: Int32Array,
-): ReductionRun {
-  const { firstRank } = plan.participants
-  const { segments = 1 } = plan.shape
-  const displs = packedDispls(counts)
-  const units =
-    firstRank === null
-      ? sumsByProcess(state.processes, counts)
-      : Float64Array.from(plan.participants.process, (_, participant) => {
-          const [first, end] = [firstRank[participant]!, firstRank[participant + 1]!]
-          return displs[end - 1]! + counts[end - 1]! - displs[first]!
-        })
-  const isPair = reduction.op.name === 'minloc' || reduction.op.name === 'maxloc'
-  if (isPair && counts.some((count) => count % 2 !== 0)) {
-    throw new RankweaveError('ERR_ALGORITHM', `${plan.algorithm.id}: the counts part pairs of elements`)
-  }
-  const parts = plan.shape.ranks * segments
-  const lengthOf = (term: number): number => {
-    const part = term < 0 ? ~term : term % parts
-    const unit = units[Math.floor(part / segments)]!
-    const segment = part % segments
-    return pairCut(unit, segments, segment + 1) - pairCut(unit, segments, segment)
-  }
-  const order = firstRank === null && !isRankOrder(state.processes) ? state.processes : null
-  return new ReductionRun(plan, reduction, lengthOf, order === null ? null : rangesOf(state, counts, displs))
+function newRoom(sizeBytes: number): Uint8Array {
+  return new Uint8Array(sizeBytes)
+}
+
+/** A range of elements. */
+interface Range {
+  readonly start: number
+  readonly end: number
 }
 
 /** Where the elements of the ranks are, process by process. */
-function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Array) {
+function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Array): readonly Range[] {
   const ranks = byProcess(
     state.processes,
     Array.from(counts, (_, rank) => rank),
@@ -111,15 +151,13 @@ function rangesOf(state: CollectiveContext, counts: Int32Array, displs: Int32Arr
   return ranks.map((rank) => ({ start: displs[rank]!, end: displs[rank]! + counts[rank]! }))
 }
 
-function blocksPerProcess(
-  state: CollectiveContext,
-  bytes: Uint8Array,
-  counts: Int32Array,
-  elemBytes: number,
-): Uint8Array[] {
-  const displs = packedDispls(counts)
-  const blocks = Array.from(counts, (count, rank) =>
-    bytes.subarray(displs[rank]! * elemBytes, (displs[rank]! + count) * elemBytes),
-  )
-  return byProcess(state.processes, blocks).map(concatenate)
+/** The elements of these ranges side by side. */
+function inOrder(array: TypedArray, ranges: readonly Range[]): TypedArray {
+  const ordered = array.slice()
+  let at = 0
+  for (const { start, end } of ranges) {
+    ;(ordered as Float64Array).set(array.subarray(start, end) as Float64Array, at)
+    at += end - start
+  }
+  return ordered
 }

@@ -1,94 +1,134 @@
 import { overlap } from '../../../../base/bytes.js'
-import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../../datatype/elements.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  newArray,
+  type TypedArray,
+  typeCode,
+} from '../../../datatype/elements.js'
 import type { Kernel } from '../../../datatype/operation-kernels.js'
+import { decodeValue } from '../../../datatype/value-encoding.js'
 import type { Exchange } from '../../exchange.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import { ElementStore, type LengthOf } from '../plan/element-store.js'
+import { ValueStore } from '../plan/value-store.js'
 import { type Combiner, combinerOf } from '../reduce/combiner.js'
-import { foldPiece, type Leaves } from '../reduce/tree.js'
+import { foldRanks, type Leaves } from '../reduce/fold.js'
 import type { ReduceContribution, Reduction } from './reduction.js'
 
 /** A store of at most this many bytes, with its contributions and results, is retained for the next run. */
 const retainedBytes = 4096
 
+/** What a run yields; valid until the next run. */
+export interface Reduced {
+  /** The elements of all slots, or the encoded value of the first one. */
+  readonly data: TypedArray
+  /** The slot of the i-th participant here: its elements, or its value. */
+  slot(i: number): unknown
+}
+
 /**
- * Runs the plan of a reduction of elements: the contributions of every participant's ranks are combined in memory, then
- * the participants'. Reductions of few elements reuse their memory.
+ * Runs the plan of a reduction: the contributions of every participant's ranks are combined in memory, then the
+ * participants'. Reductions of few elements reuse their memory.
  */
 export class ReductionRun {
-  readonly #plan: CollectivePlan
+  readonly plan: CollectivePlan
+  readonly combiner: Combiner<unknown>
   readonly #reduction: Reduction
   readonly #lengthOf: LengthOf
   readonly #isSmall: boolean
-  readonly #combiner: Combiner<unknown>
-  readonly #order: readonly Range[] | null
   #spare: Bound | undefined
 
-  /** @param order of the elements of a contribution in the parts, if it is not that of its array */
+  /** @param lengthOf elements of every block or part; default: those of a unit cut into the parts of the plan */
   constructor(
     plan: CollectivePlan,
     reduction: Reduction,
-    lengthOf: LengthOf,
-    order: readonly Range[] | null = null,
+    lengthOf: LengthOf = partLengths(reduction.countElems, plan.parts),
   ) {
     const { op, type, countElems } = reduction
-    this.#plan = plan
+    this.plan = plan
     this.#reduction = reduction
     this.#lengthOf = lengthOf
-    this.#order = order
-    this.#combiner = combinerOf(op, type, countElems)
-    this.#isSmall = this.#combiner.sizeBytes! <= retainedBytes
+    this.combiner = combinerOf(op, type, countElems)
+    this.#isSmall = this.combiner.sizeBytes !== null && this.combiner.sizeBytes <= retainedBytes
+  }
+
+  /** What the ranks of each participant here contribute together. */
+  folded(leaves: Leaves<unknown>): Leaves<unknown> {
+    const { ownFirst } = this.plan.participants
+    const values: unknown[] = new Array(ownFirst.length - 1)
+    for (let i = 0; i < values.length; i++) {
+      values[i] = foldRanks(this.combiner, leaves, ownFirst[i]!, ownFirst[i + 1]! - ownFirst[i]!).value
+    }
+    return { values, owned: leaves.owned }
   }
 
   /**
-   * @param roomFor memory for the slots, of a reduction that does not reuse its own; asked once
-   * @param done gets the slots; they may be overwritten by the next run
+   * @param own what each participant here contributes
+   * @param roomFor memory for the slots of a reduction of many elements; asked once
    */
   run(
-    contributions: readonly ReduceContribution[],
+    own: Leaves<unknown>,
     exchange: Exchange,
     roomFor: (sizeBytes: number) => Uint8Array,
-    done: (slots: TypedArray) => void,
+    done: (reduced: Reduced) => void,
   ): void {
-    const leaves: Leaves<unknown> = { values: contributions.map(({ data }) => data), owned: false }
-    if (this.#isSmall) this.#runSmall(leaves, exchange, done)
-    else this.#runLarge(leaves, exchange, roomFor, done)
+    if (this.#reduction.type === typeCode.value) this.#runValues(own, exchange, done)
+    else if (this.#isSmall) this.#runSmall(own.values as readonly TypedArray[], exchange, done)
+    else this.#runLarge(own.values as readonly TypedArray[], exchange, roomFor, done)
   }
 
-  #runSmall(leaves: Leaves<unknown>, exchange: Exchange, done: (slots: TypedArray) => void): void {
+  #runValues(own: Leaves<unknown>, exchange: Exchange, done: (reduced: Reduced) => void): void {
+    const { program } = this.plan
+    const store = new ValueStore(program, this.combiner, own)
+    this.plan.run(exchange, store, () => {
+      const slots = new Int32Array(own.values.length).fill(-1)
+      for (let value = 0; value + 1 < program.fillStart.length; value++) {
+        for (let f = program.fillStart[value]!; f < program.fillStart[value + 1]!; f++) {
+          slots[program.fillRank[f]!] = value
+        }
+      }
+      const first = slots.find((value) => value >= 0)
+      done({
+        data: first === undefined ? noValue : store.bytesOf(first),
+        slot: (i) => store.valueOf(slots[i]!),
+      })
+    })
+  }
+
+  #runSmall(own: readonly TypedArray[], exchange: Exchange, done: (reduced: Reduced) => void): void {
     const bound = this.#spare ?? this.#newBound()
     this.#spare = undefined
-    const { own, slots, store } = bound
-    for (let i = 0; i < own.length; i++) (own[i] as Float64Array).set(this.folded(leaves, i) as Float64Array)
-    store.bind(own, slots)
-    this.#plan.run(exchange, store, () => {
+    const { store } = bound
+    for (let i = 0; i < own.length; i++) (bound.own[i] as Float64Array).set(own[i] as Float64Array)
+    store.bind(bound.own, bound.data)
+    this.plan.run(exchange, store, () => {
       store.finish()
       if (exchange.isSent) this.#spare = bound
-      done(slots)
+      done(bound)
     })
   }
 
   #runLarge(
-    leaves: Leaves<unknown>,
+    own: readonly TypedArray[],
     exchange: Exchange,
     roomFor: (sizeBytes: number) => Uint8Array,
-    done: (slots: TypedArray) => void,
+    done: (reduced: Reduced) => void,
   ): void {
-    const { type } = this.#reduction
+    const { type, countElems } = this.#reduction
     const store = this.newStore(false)
     const slots = elementsIn(type, roomFor(store.slotElems * elementSizeBytes(type)))
-    let bound = store
-    const arrays = Array.from(this.#plan.participants.own, (_, i) => {
-      const folded = this.folded(leaves, i)
-      if (!overlap(folded, slots)) return folded
-      if (!this.#isInPlace(folded, slots)) return folded.slice()
-      bound = this.newStore(true)
-      return folded
+    let used = store
+    const arrays = own.map((array) => {
+      if (!overlap(array, slots)) return array
+      if (!this.#isInPlace(array, slots)) return array.slice()
+      used = this.newStore(true)
+      return array
     })
-    bound.bind(arrays, slots)
-    this.#plan.run(exchange, bound, () => {
-      bound.finish()
-      done(slots)
+    used.bind(arrays, slots)
+    this.plan.run(exchange, used, () => {
+      used.finish()
+      done(new Bound(this.plan, countElems, used, own, slots))
     })
   }
 
@@ -97,66 +137,70 @@ export class ReductionRun {
     return (
       contribution.byteOffset === slots.byteOffset &&
       contribution.length === slots.length &&
-      this.#plan.memory(true).isSafeInPlace
+      this.plan.memory(true).isSafeInPlace
     )
-  }
-
-  /** What the i-th participant here contributes, in the order of the parts. */
-  folded(leaves: Leaves<unknown>, i: number): TypedArray {
-    const folded = this.#combined(leaves, i)
-    if (this.#order === null) return folded
-    const ordered = newArray(this.#reduction.type, folded.length)
-    let at = 0
-    for (const { start, end } of this.#order) {
-      ;(ordered as Float64Array).set(folded.subarray(start, end) as Float64Array, at)
-      at += end - start
-    }
-    return ordered
-  }
-
-  #combined(leaves: Leaves<unknown>, i: number): TypedArray {
-    const { ownFirst } = this.#plan.participants
-    const first = ownFirst[i]!
-    const ranks = ownFirst[i + 1]! - first
-    if (ranks === 1) return leaves.values[first] as TypedArray
-    const piece = { pieceLocal: Int32Array.of(first), pieceRanks: Int32Array.of(ranks) }
-    return foldPiece(piece, 0, this.#combiner, leaves).value as TypedArray
   }
 
   #newBound(): Bound {
     const { type, countElems } = this.#reduction
     const store = this.newStore(false)
-    const own = Array.from(this.#plan.participants.own, () => newArray(type, countElems))
-    return { store, own, slots: newArray(type, store.slotElems) }
+    const own = Array.from(this.plan.participants.own, () => newArray(type, countElems))
+    return new Bound(this.plan, countElems, store, own, newArray(type, store.slotElems))
   }
 
   newStore(isInPlace: boolean): ElementStore {
-    const { program } = this.#plan
+    const { program } = this.plan
     const { type, op } = this.#reduction
     const kernel = op.kind === 'kernel' ? op.kernel : this.#userKernel()
-    return new ElementStore(program, this.#plan.memory(isInPlace), type, this.#lengthOf, kernel)
+    return new ElementStore(program, this.plan.memory(isInPlace), type, this.#lengthOf, kernel)
   }
 
-  /** A user-defined operation may return another array than those it gets. */
+  /** A user-defined operation may overwrite its left operand, and return another array than those it gets. */
   #userKernel(): Kernel {
-    const combiner = this.#combiner as Combiner<TypedArray>
+    const combiner = this.combiner as Combiner<TypedArray>
     return (out, left, right) => {
-      ;(out as Float64Array).set(combiner.combine(left, false, right, false) as Float64Array)
+      const isInPlace = out.buffer === left.buffer && out.byteOffset === left.byteOffset
+      const result = combiner.combine(left, isInPlace, right, false)
+      if (result !== out) (out as Float64Array).set(result as Float64Array)
     }
   }
 }
 
-interface Bound {
+/** A store with its contributions and slots. */
+class Bound implements Reduced {
   readonly store: ElementStore
   readonly own: readonly TypedArray[]
-  readonly slots: TypedArray
+  readonly data: TypedArray
+  readonly #plan: CollectivePlan
+  readonly #countElems: number
+
+  constructor(
+    plan: CollectivePlan,
+    countElems: number,
+    store: ElementStore,
+    own: readonly TypedArray[],
+    data: TypedArray,
+  ) {
+    this.#plan = plan
+    this.#countElems = countElems
+    this.store = store
+    this.own = own
+    this.data = data
+  }
+
+  slot(i: number): TypedArray {
+    const at = (this.#plan.memory().slotStart[i]! / this.#plan.parts) * this.#countElems
+    return this.data.subarray(at, at + this.#countElems)
+  }
 }
 
-/** A range of elements. */
-interface Range {
-  readonly start: number
-  readonly end: number
+/** Values are decoded here, so operations may modify them; elements remain the ranks' own. */
+export function leavesOf(type: number, contributions: readonly ReduceContribution[]): Leaves<unknown> {
+  if (type !== typeCode.value) return { values: contributions.map(({ data }) => data), owned: false }
+  return { values: contributions.map(({ data }) => decodeValue(data as Uint8Array)), owned: true }
 }
+
+const noValue = new Uint8Array(0)
 
 /** Start of a part where a unit of elements is cut into `parts`, between two pairs. */
 export function pairCut(countElems: number, parts: number, part: number): number {

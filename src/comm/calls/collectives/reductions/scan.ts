@@ -1,135 +1,82 @@
 import { algorithmOf } from '../../../../collective/algorithms.js'
-import { RankweaveError } from '../../../../errors.js'
-import type { TypedArray } from '../../../datatype/elements.js'
-import { type CollectiveCall, failAllRanks } from '../../collective-call.js'
+import { type TypedArray, typeCode } from '../../../datatype/elements.js'
 import type { Exchange } from '../../exchange.js'
-import { allSent } from '../../exchange-patterns.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
+import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import type { Combiner } from '../reduce/combiner.js'
-import { type Leaves, piecePrefixes, prefixTree } from '../reduce/tree.js'
-import { leavesOf, newCombiner } from './along-tree.js'
-import { MaybePlanned, planReduction } from './planned-reduction.js'
-import { deliverResult, type ReduceContribution, type Reduction, signatureOf } from './reduction.js'
-import { partLengths, ReductionRun } from './reduction-run.js'
-import { planTogether, reductionPlan } from './tree-reduction-plan.js'
+import { appendPrefixes, type Before, nodeValues } from '../reduce/fold.js'
+import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
+import { ReductionCall } from './reduction-call.js'
+import { leavesOf, type Reduced, ReductionRun } from './reduction-run.js'
 
 /**
- * By a plan, or up and down the tree of processes: `scan` includes a rank's own value, `exscan` does not.
- *
- * @throws ERR_ALGORITHM
+ * `scan` includes a rank's own value, `exscan` does not. Every run of consecutive ranks takes part with the combination of its
+ * ranks and gets what is before it, by the algorithm of the same name for `exscan`. Where runs have one rank each, an
+ * algorithm that the ranks have chosen for `scan` runs as it is.
  */
-export function scanCall(
-  state: CollectiveContext,
-  reduction: Reduction,
-  method: Method | undefined,
-): CollectiveCall<ReduceContribution, unknown> {
-  const isChosen = method?.algorithm !== undefined
-  const planned = new MaybePlanned(!isChosen || state.isPlaced, () =>
-    isChosen ? plannedScan(state, reduction, method) : null,
-  )
-  return {
-    signature: signatureOf(reduction, method && { method: method.name }),
-    unplaced: !isChosen,
-    async run(contributions, exchange) {
-      const run = planned.get()
-      if (run instanceof RankweaveError) return failAllRanks(contributions.length, run)
-      const combiner = newCombiner(reduction)
-      const leaves = leavesOf(reduction.type, contributions)
-      // All results are computed before the first is written, because `into` may be data that another rank still
-      // reads.
-      const results =
-        run === null
-          ? await alongTree(state, reduction, combiner, leaves, exchange)
-          : await run(contributions, combiner, leaves, exchange)
-      // What this process contributes may be the memory that `into` fills.
-      await allSent(exchange)
-      if (exchange.hasFailed) return undefined
-      return results.map((data, localIndex) =>
-        data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
-      )
-    },
+export class ScanCall extends ReductionCall<ReductionRun> {
+  constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
+    super(state, 'exscan', reduction, method, {}, exclusive(method))
+  }
+
+  protected override prepare(plan: CollectivePlan | null): ReductionRun {
+    const { kind, process } = plan!.participants
+    const isDirect = this.reduction.name === 'scan' && kind === 'runs' && process.length === this.state.size
+    const own = isDirect ? (this.plan('scan', this.method) as CollectivePlan) : plan!
+    return new ReductionRun(own, this.reduction)
+  }
+
+  protected override runBy(
+    run: ReductionRun,
+    contributions: readonly ReduceContribution[],
+    exchange: Exchange,
+  ): void {
+    const { state, reduction } = this
+    const { combiner, plan } = run
+    const { own, ownFirst } = plan.participants
+    const leaves = leavesOf(reduction.type, contributions)
+    const nodes = Array.from(own, (_, i) =>
+      nodeValues(combiner, leaves, ownFirst[i]!, ownFirst[i + 1]! - ownFirst[i]!),
+    )
+    const resultsOf = (reduced: Reduced): (TypedArray | null)[] => {
+      if (plan.algorithm.collective === 'scan')
+        return nodes.map((_, i) => combiner.toData(reduced.slot(i)).slice())
+      const prefixes: (Before<unknown> | undefined)[] = []
+      // A value that precedes a participant may be one that a rank here contributes.
+      const owned = reduction.type !== typeCode.value
+      own.forEach((participant, i) => {
+        const before = participant === 0 ? null : { value: reduced.slot(i), owned }
+        appendPrefixes(combiner, nodes[i]!, before, prefixes)
+      })
+      return prefixes.map((prefix, localIndex) => {
+        if (reduction.name !== 'scan') return prefix === undefined ? null : combiner.toData(prefix.value)
+        const value = leaves.values[localIndex]
+        if (prefix === undefined) return combiner.toData(value)
+        return combiner.toData(combiner.combine(prefix.value, prefix.owned, value, false))
+      })
+    }
+    run.run(
+      { values: nodes.map((levels) => levels[levels.length - 1]![0]), owned: false },
+      exchange,
+      (sizeBytes) => new Uint8Array(sizeBytes),
+      (reduced) => {
+        // All results are computed before the first is written, because `into` may be data that another rank still reads,
+        // or that is being sent.
+        const results = resultsOf(reduced)
+        exchange.whenSent(() => {
+          if (exchange.hasFailed) return
+          exchange.finish(
+            results.map((data, localIndex) =>
+              data === null ? null : deliverResult(state, reduction, data, contributions[localIndex]!.into),
+            ),
+          )
+        })
+      },
+    )
   }
 }
 
-async function alongTree(
-  state: CollectiveContext,
-  reduction: Reduction,
-  combiner: Combiner<unknown>,
-  leaves: Leaves<unknown>,
-  exchange: Exchange,
-): Promise<(TypedArray | null)[]> {
-  const plan = reductionPlan(state) ?? (await planTogether(state, exchange))
-  const prefixes = await prefixTree(plan, combiner, leaves, exchange)
-  return prefixes.map((prefix, localIndex) =>
-    resultOf(state, reduction, combiner, leaves, localIndex, prefix),
-  )
-}
-
-/** Of a rank here, from the combination of all ranks before it. */
-function resultOf(
-  { localRanks }: CollectiveContext,
-  { name }: Reduction,
-  combiner: Combiner<unknown>,
-  leaves: Leaves<unknown>,
-  localIndex: number,
-  prefix: unknown,
-): TypedArray | null {
-  const isFirst = localRanks[localIndex] === 0
-  if (name === 'exscan') return isFirst ? null : combiner.toData(prefix)
-  const own = leaves.values[localIndex]
-  return combiner.toData(isFirst ? own : combiner.combine(prefix, false, own, false))
-}
-
-type PlannedScan = (
-  contributions: readonly ReduceContribution[],
-  combiner: Combiner<unknown>,
-  leaves: Leaves<unknown>,
-  exchange: Exchange,
-) => Promise<(TypedArray | null)[]>
-
-/**
- * Every run of consecutive ranks takes part with the combination of its ranks. Where runs have one rank each, the plan is that
- * of the scan itself; else that of the algorithm of the same name for `exscan`, which gives each run what is before it.
- */
-function plannedScan(state: CollectiveContext, reduction: Reduction, method: Method): PlannedScan | null {
-  const before = planReduction(state, 'exscan', reduction, exclusive(method))
-  if (before === null) return null
-  const { participants } = before
-  const { own, ownFirst, process } = participants
-  const isDirect = process.length === state.size && reduction.name === 'scan'
-  const plan = isDirect ? planReduction(state, 'scan', reduction, method)! : before
-  const run = new ReductionRun(plan, reduction, partLengths(reduction.countElems, plan.parts))
-  const room = (sizeBytes: number): Uint8Array => new Uint8Array(sizeBytes)
-  return (contributions, combiner, leaves, exchange) =>
-    new Promise((resolve) =>
-      run.run(contributions, exchange, room, (slots) => {
-        const { countElems } = reduction
-        let at = 0
-        const next = (): TypedArray => {
-          at += countElems
-          return slots.slice(at - countElems, at)
-        }
-        if (isDirect) {
-          resolve(contributions.map(next))
-          return
-        }
-        const prefixes: unknown[] = []
-        own.forEach((participant, i) => {
-          const value = participant === 0 ? null : { value: next() }
-          const ranks = ownFirst[i + 1]! - ownFirst[i]!
-          piecePrefixes<unknown>(combiner, leaves, ownFirst[i]!, ranks, value, prefixes)
-        })
-        resolve(
-          prefixes.map((prefix, localIndex) =>
-            resultOf(state, reduction, combiner, leaves, localIndex, prefix),
-          ),
-        )
-      }),
-    )
-}
-
-function exclusive(method: Method): Method {
-  const { id, collective } = method.algorithm!
-  return collective === 'exscan' ? method : { ...method, algorithm: algorithmOf(`ex${id}`, 'exscan') }
+function exclusive(method: Method | undefined): Method | undefined {
+  if (method?.algorithm === undefined || method.algorithm.collective === 'exscan') return method
+  return { ...method, algorithm: algorithmOf(`ex${method.algorithm.id}`, 'exscan') }
 }

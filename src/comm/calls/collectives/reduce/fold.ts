@@ -1,0 +1,101 @@
+import type { Combiner } from './combiner.js'
+
+// What the ranks of one process combine in memory: consecutive ranks in the order of the tree over ranks, whose node (l, i)
+// covers the ranks `[i * 2^l, (i + 1) * 2^l)`; its value is `left op right` of its two halves, or that of the left half where
+// the right one is empty.
+
+/** A value, and whether it may be overwritten. */
+interface Operand<V> {
+  readonly value: V
+  readonly owned: boolean
+}
+
+/** Values of the ranks here, by local index; `owned` if they may be overwritten. */
+export interface Leaves<V> {
+  readonly values: readonly V[]
+  readonly owned: boolean
+}
+
+/** The value of `ranks` leaves from `first` on, with O(lg ranks) live values: equal subtrees merge like the digits of a binary counter. */
+export function foldRanks<V>(
+  combiner: Combiner<V>,
+  leaves: Leaves<V>,
+  first: number,
+  ranks: number,
+): Operand<V> {
+  const { values } = leaves
+  if (ranks === 1) return { value: values[first]!, owned: leaves.owned }
+  const stack: V[] = []
+  const owned: boolean[] = []
+  const mergeTop = () => {
+    const right = stack.pop() as V
+    const rightOwned = owned.pop()!
+    const top = stack.length - 1
+    stack[top] = combiner.combine(stack[top]!, owned[top]!, right, rightOwned)
+    owned[top] = true
+  }
+  for (let leaf = 0; leaf < ranks; leaf++) {
+    stack.push(values[first + leaf]!)
+    owned.push(leaves.owned)
+    for (let full = leaf + 1; full % 2 === 0; full /= 2) mergeTop()
+  }
+  while (stack.length > 1) mergeTop()
+  return { value: stack[0]!, owned: owned[0]! }
+}
+
+/** The values of all nodes over `ranks` leaves from `first` on, by level from the leaves to the root. Nothing is overwritten. */
+export function nodeValues<V>(
+  combiner: Combiner<V>,
+  leaves: Leaves<V>,
+  first: number,
+  ranks: number,
+): readonly (readonly V[])[] {
+  const levels: V[][] = [leaves.values.slice(first, first + ranks)]
+  for (let below = levels[0]!; below.length > 1; below = levels[levels.length - 1]!) {
+    const level: V[] = []
+    for (let i = 0; i < below.length; i += 2) {
+      level.push(i + 1 < below.length ? combiner.combine(below[i]!, false, below[i + 1]!, false) : below[i]!)
+    }
+    levels.push(level)
+  }
+  return levels
+}
+
+/** What is before the first leaf. */
+export interface Before<V> {
+  readonly value: V
+  readonly owned: boolean
+}
+
+/**
+ * For every leaf the combination of all before it, appended to `result`: undefined for the first if nothing is before it. All
+ * but what is before the first, and the first leaf itself, are owned: they replace the values of nodes.
+ *
+ * @param levels of {@link nodeValues}
+ * @param before null for nothing
+ */
+export function appendPrefixes<V>(
+  combiner: Combiner<V>,
+  levels: readonly (readonly V[])[],
+  before: Before<V> | null,
+  result: (Before<V> | undefined)[],
+): void {
+  let prefixes: (V | undefined)[] = [before?.value]
+  for (let level = levels.length - 2; level >= 0; level--) {
+    const values = levels[level]!
+    const next = new Array<V | undefined>(values.length)
+    for (let i = 0; i < values.length; i += 2) {
+      const prefix = prefixes[i / 2]
+      next[i] = prefix
+      if (i + 1 === values.length) continue
+      // Only the leftmost branch of the whole tree has no prefix.
+      const isFirst = i === 0 && before === null
+      next[i + 1] = isFirst ? values[i] : combiner.combine(prefix as V, false, values[i]!, level > 0)
+    }
+    prefixes = next
+  }
+  prefixes.forEach((value, leaf) => {
+    const isShared = leaf === 0 ? before?.owned !== true : leaf === 1 && before === null
+    result.push(value === undefined ? undefined : { value, owned: !isShared })
+  })
+}
