@@ -17,7 +17,7 @@ export interface Room {
 }
 
 const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
-const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text']
+const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text', 'machine/hosts']
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
@@ -55,8 +55,9 @@ export const rooms: readonly Room[] = [
   }),
   room('machine/interior', []),
   room('machine', ['topology', 'machine/interior']),
-  room('machine/profiles', ['machine']),
+  room('machine/profiles', ['machine'], { packages: ['zod'] }),
   room('machine/text', ['topology', 'machine/interior', 'machine', 'machine/profiles']),
+  room('machine/hosts', ['machine']),
 
   room('schedule', ['topology']),
   room('schedule/file', ['text', 'topology', 'schedule']),

@@ -111,6 +111,10 @@ export { simulateGrouping } from '../topology/grouping/simulate-grouping.js'
 
 export { checkMachine } from '../machine/check-machine.js'
 export { clos } from '../machine/clos.js'
+export { type HostMachine, machineFromHostList } from '../machine/hosts/host-list.js'
+export { expandHosts } from '../machine/hosts/host-names.js'
+export { type HwlocOptions, machineFromHwloc } from '../machine/hosts/hwloc.js'
+export { machineFromSlurm, type SlurmEnvironment, type SlurmOptions } from '../machine/hosts/slurm.js'
 export {
   type ClosMachine,
   type ClusterMachine,
