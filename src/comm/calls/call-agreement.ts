@@ -63,7 +63,14 @@ export function lateFrameMismatch(
   return mismatched(state, lane, seq, remoteCall(state, src, header), completedCall(state, lane, seq))
 }
 
-function mismatched(state: CommContext, lane: Lane, seq: number, one: string, other: string): RankweaveError {
+/** @param one `rank 0 called barrier()`, and what another rank called */
+export function mismatched(
+  state: Pick<CommContext, 'id' | 'size'>,
+  lane: Pick<Lane, 'id'>,
+  seq: number,
+  one: string,
+  other: string,
+): RankweaveError {
   const where =
     lane.id === plainLane ? `collective #${seq}` : `start #${seq} of persistent operation #${lane.id}`
   return new RankweaveError(

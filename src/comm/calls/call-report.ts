@@ -6,8 +6,8 @@ import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
 
 /** The communicator as error messages and reports name it. */
-export function describeContext(state: CommContext): string {
-  return `communicator ${state.id.leader}.${state.id.counter} of ${state.size} ranks`
+export function describeContext({ id, size }: Pick<CommContext, 'id' | 'size'>): string {
+  return `communicator ${id.leader}.${id.counter} of ${size} ranks`
 }
 
 export function calledBy(rank: number, call: string): string {

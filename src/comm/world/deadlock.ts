@@ -4,6 +4,7 @@ import type { FabricSession } from '../../fabric/fabric.js'
 import type { CommRuntime } from '../context/comm-state.js'
 import { completionsHeld } from '../process/completion-budget.js'
 import type { Activity, EventLoopWatch } from './event-loop.js'
+import { callsOf, mismatchAmong } from './open-calls.js'
 import { type Evidence, StuckAgreement } from './stuck-agreement.js'
 import { reportWaits, tally } from './world-report.js'
 
@@ -19,7 +20,8 @@ const watched = new Set<DeadlockWatch>()
 
 /**
  * Detects that a world can never continue (decision 10): every rank is blocked or has finished, no frame is in flight, no
- * wait carries a signal, and nothing but the library's own handles keeps the event loop alive.
+ * wait carries a signal, and nothing but the library's own handles keeps the event loop alive. Where ranks wait in calls of
+ * collectives that differ, that is what it reports.
  *
  * Costs nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
  * that does not keep the event loop alive.
@@ -110,7 +112,11 @@ export class DeadlockWatch {
     const delayMs = confirmDelaysMs[++this.#confirmed]
     if (delayMs !== undefined) this.#scheduleCheck(delayMs)
     else if (this.#agreement === undefined)
-      this.#report({ waits: reportWaits(this.#runtimes()), ...this.#tally() })
+      this.#report({
+        waits: reportWaits(this.#runtimes()),
+        ...this.#tally(),
+        calls: callsOf(this.#runtimes()),
+      })
     else this.#agreement.ask()
   }
 
@@ -120,13 +126,15 @@ export class DeadlockWatch {
     else this.#report(evidence)
   }
 
-  #report({ waits, blocked, ended }: Evidence): void {
+  #report({ waits, blocked, ended, calls }: Evidence): void {
+    const mismatch = mismatchAmong(calls)
+    const what = `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them`
     this.#onDeadlock?.(
-      new RankweaveError(
-        'ERR_DEADLOCK',
-        `deadlock: ${blocked} ${blocked === 1 ? 'rank is' : 'ranks are'} blocked and nothing can wake them\n${waits}`,
-        { details: { blocked, ended } },
-      ),
+      mismatch === undefined
+        ? new RankweaveError('ERR_DEADLOCK', `${what}\n${waits}`, { details: { blocked, ended } })
+        : new RankweaveError(mismatch.code, `${mismatch.message}\n${waits}`, {
+            details: { ...mismatch.details, blocked, ended },
+          }),
     )
   }
 

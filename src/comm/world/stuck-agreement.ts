@@ -1,6 +1,8 @@
+import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { Task } from '../../fabric/own-handles.js'
 import type { CommRuntime } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import { callsOf, callsWithin } from './open-calls.js'
 import { reportWaits, tally } from './world-report.js'
 
 /** Content of a deadlock report. */
@@ -9,6 +11,8 @@ export interface Evidence {
   readonly waits: string
   readonly blocked: number
   readonly ended: number
+  /** Calls of collectives, as {@link callsOf} lists them. */
+  readonly calls: Int32Array
 }
 
 export interface StuckHandlers {
@@ -18,8 +22,17 @@ export interface StuckHandlers {
   decided(evidence: Evidence | undefined): void
 }
 
-const word = { step: 3, wave: 4, stuck: 5, sent: 6, received: 7, blocked: 8, ended: 9 } as const
-const words = 10
+const word = {
+  step: 3,
+  wave: 4,
+  stuck: 5,
+  sent: 6,
+  received: 7,
+  blocked: 8,
+  ended: 9,
+  callWords: 10,
+} as const
+const words = 11
 const step = { ask: 1, answer: 2 } as const
 
 interface Answer extends Evidence {
@@ -109,7 +122,7 @@ export class StuckAgreement {
   }
 
   #answer(runtime: CommRuntime, asker: number, wave: number): void {
-    const { stuck, sent, received, blocked, ended, waits } = this.#own([runtime])
+    const { stuck, sent, received, blocked, ended, waits, calls } = this.#own([runtime])
     const header = new Int32Array(words)
     header[headerWord.kind] = frameKind.stuck
     header[word.step] = step.answer
@@ -119,19 +132,24 @@ export class StuckAgreement {
     header[word.received] = received
     header[word.blocked] = blocked
     header[word.ended] = ended
-    const report = new TextEncoder().encode(waits)
-    runtime.fabric.send(asker, header, report.subarray(0, runtime.fabric.maxPayloadBytes))
+    const { maxPayloadBytes } = runtime.fabric
+    const told = callsWithin(calls, maxPayloadBytes / 2)
+    header[word.callWords] = told.length
+    const payload = Buffer.concat([bytesOf(told), new TextEncoder().encode(waits)])
+    runtime.fabric.send(asker, header, payload.subarray(0, maxPayloadBytes))
   }
 
   #note(src: number, header: Int32Array, payload: Uint8Array): void {
     if (!this.#open || header[word.wave] !== this.#wave || !this.#elsewhere.has(src)) return
+    const callBytes = header[word.callWords]! * Int32Array.BYTES_PER_ELEMENT
     this.#answers.set(src, {
       stuck: header[word.stuck] === 1,
       sent: header[word.sent]!,
       received: header[word.received]!,
       blocked: header[word.blocked]!,
       ended: header[word.ended]!,
-      waits: new TextDecoder().decode(payload),
+      waits: new TextDecoder().decode(payload.subarray(callBytes)),
+      calls: wordsOf(payload.slice(0, callBytes)),
     })
     this.#settle()
   }
@@ -164,6 +182,7 @@ export class StuckAgreement {
               .join('\n'),
             blocked,
             ended: sum((answer) => answer.ended),
+            calls: Int32Array.from(answers.flatMap(({ calls }) => [...calls])),
           }
         : undefined,
     )
@@ -177,6 +196,7 @@ export class StuckAgreement {
       received = (received + processCounters.framesReceived) | 0
     }
     const { blocked, ended } = tally(runtimes)
-    return { stuck: this.#handlers.stuck(), sent, received, blocked, ended, waits: reportWaits(runtimes) }
+    const waits = reportWaits(runtimes)
+    return { stuck: this.#handlers.stuck(), sent, received, blocked, ended, waits, calls: callsOf(runtimes) }
   }
 }
