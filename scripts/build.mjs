@@ -19,6 +19,7 @@ const entriesByUrl = [
   'package-paths',
   'conformance/program',
   'cli/program/bench-program',
+  'cli/program/calibrate-program',
   'cli/program/loaded-program',
   'cli/program/spmm-program',
   'cli/program/split-program',

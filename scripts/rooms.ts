@@ -65,7 +65,8 @@ export const rooms: readonly Room[] = [
   room('schedule/verify', ['topology', 'schedule', 'schedule/terms']),
   room('schedule/lower', ['topology', 'schedule']),
   room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
-  room('models', ['machine', 'schedule']),
+  room('models/formulas', ['schedule']),
+  room('models', ['machine', 'schedule', 'models/formulas']),
   room('simulate', ['machine', 'schedule', 'schedule/lower']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
@@ -155,6 +156,8 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/plan', 'neighborhood/execute', 'neighborhood'],
   ]),
 
+  room('calibrate', ['topology', 'machine', 'comm/datatype', 'comm', 'neighborhood']),
+
   room('launch', [...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], { packages: ['tsx'] }),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
@@ -182,6 +185,7 @@ export const rooms: readonly Room[] = [
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [
+    'calibrate',
     ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
     ...[
       'comm/context',
@@ -195,6 +199,7 @@ export const rooms: readonly Room[] = [
     'cli/input',
   ]),
   room('cli/output', [
+    'calibrate',
     ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
     ...['machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
     ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
@@ -202,6 +207,8 @@ export const rooms: readonly Room[] = [
   room(
     'cli/commands',
     [
+      'calibrate',
+      'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
       ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'simulate', 'fabric/mpi'],
       ...[
@@ -228,7 +235,15 @@ export const rooms: readonly Room[] = [
       'text',
       ...machines,
     ],
-    ...[...schedules, 'collective', 'simulate', 'models', ...fabrics, 'fabric/conformance'],
+    ...[
+      ...schedules,
+      'collective',
+      'simulate',
+      'models/formulas',
+      'models',
+      ...fabrics,
+      'fabric/conformance',
+    ],
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute', 'neighborhood'],

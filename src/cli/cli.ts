@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, isRankweaveError, RankweaveError } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
 import { benchCommand } from './commands/bench.js'
+import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
@@ -67,6 +68,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     simulateCommand,
     mpiInfoCommand,
     benchCommand,
+    calibrateCommand,
   ]
   for (const command of add) {
     command(program, (action) => async (...args) => {

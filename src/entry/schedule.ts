@@ -23,7 +23,6 @@ export {
   logGPOfPLogP,
   pLogPOf,
 } from '../models/conversions.js'
-export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../models/modelled-algorithms.js'
 export type {
   CostModel,
   Hockney,
@@ -32,7 +31,8 @@ export type {
   MemoryParameters,
   ModelName,
   PLogP,
-} from '../models/parameters.js'
+} from '../models/formulas/parameters.js'
+export { type ModelledAlgorithmInfo, modelledAlgorithms } from '../models/modelled-algorithms.js'
 export { type PredictedCall, predictUs } from '../models/predict.js'
 export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.js'
 

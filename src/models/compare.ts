@@ -1,8 +1,8 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { checkCall, checkModel } from './check-input.js'
+import type { CostModel } from './formulas/parameters.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from './modelled-algorithms.js'
-import type { CostModel } from './parameters.js'
 import { predictUs } from './predict.js'
 import { optimalSegmentBytes, type SegmentedCall } from './segment-size.js'
 

@@ -1,7 +1,7 @@
 import type { Level, Profile } from '../machine/profile.js'
 import { checkModel } from './check-input.js'
-import { interpolated } from './interpolated.js'
-import type { Hockney, LogGP, MemoryParameters, PLogP } from './parameters.js'
+import { interpolated } from './formulas/interpolated.js'
+import type { Hockney, LogGP, MemoryParameters, PLogP } from './formulas/parameters.js'
 
 /** LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any other. */
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {

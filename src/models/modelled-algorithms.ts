@@ -1,9 +1,9 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import { composedFormulas } from './composed-formulas.js'
-import type { ModelledAlgorithm } from './modelled-algorithm.js'
-import { movementFormulas } from './movement-formulas.js'
-import { reductionFormulas } from './reduction-formulas.js'
+import { composedFormulas } from './formulas/composed-formulas.js'
+import type { ModelledAlgorithm } from './formulas/modelled-algorithm.js'
+import { movementFormulas } from './formulas/movement-formulas.js'
+import { reductionFormulas } from './formulas/reduction-formulas.js'
 
 const rows = [...movementFormulas, ...reductionFormulas, ...composedFormulas]
 const byId: ReadonlyMap<string, ModelledAlgorithm> = new Map(rows.map((row) => [row.id, row]))

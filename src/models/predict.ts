@@ -1,9 +1,9 @@
 import { checkCall, checkModel, fail, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
-import { evaluate, sizesOf } from './evaluate.js'
-import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import { evaluate, sizesOf } from './formulas/evaluate.js'
+import type { ModelledAlgorithm } from './formulas/modelled-algorithm.js'
+import type { CostModel } from './formulas/parameters.js'
+import { termsOf } from './formulas/terms.js'
 import { modelledAlgorithmOf } from './modelled-algorithms.js'
-import type { CostModel } from './parameters.js'
-import { termsOf } from './terms.js'
 
 export interface PredictedCall extends ModelledCall {
   /** Length of a segment; data are cut into as many as needed. Default: one segment. Of no effect where none are cut. */

@@ -1,12 +1,12 @@
 import { checkCall, checkModel, type ModelledCall, modelLimits, requireInteger } from './check-input.js'
-import { evaluate, sizesOf, smoothSizesOf } from './evaluate.js'
-import type { ModelledAlgorithm } from './modelled-algorithm.js'
+import { evaluate, sizesOf, smoothSizesOf } from './formulas/evaluate.js'
+import type { ModelledAlgorithm } from './formulas/modelled-algorithm.js'
+import type { CostModel, PLogP } from './formulas/parameters.js'
+import { segmentFormulas } from './formulas/segment-formulas.js'
+import { type Terms, termsOf } from './formulas/terms.js'
 import { modelledAlgorithmOf } from './modelled-algorithms.js'
-import type { CostModel, PLogP } from './parameters.js'
 import { requireServed } from './predict.js'
-import { segmentFormulas } from './segment-formulas.js'
 import { leastBetween } from './segment-search.js'
-import { type Terms, termsOf } from './terms.js'
 
 export interface SegmentedCall extends ModelledCall {
   /** Segments are multiples of it. Default 1. */

@@ -10,6 +10,8 @@ import { LocalBulk } from './local-bulk.js'
 import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
 import { LocalInbox } from './local-inbox.js'
 import { LocalProcess, type ProcessOptions } from './local-process.js'
+import { TimedFrames } from './timed-frames.js'
+import type { VirtualTime } from './virtual-time.js'
 
 export interface LocalOptions {
   /** Logical processes. Default: as many as `nodes` or `ranksPerProcess` has entries, else 1. */
@@ -30,6 +32,11 @@ export interface LocalOptions {
    */
   readonly scribble?: boolean
   readonly faults?: LocalFaults
+  /**
+   * Clocks by which frames take time: they are delivered in the order of their arrival, one per task. Not together with a
+   * seed or faults; `bulk` is false then. Default: none.
+   */
+  readonly virtualTime?: VirtualTime
 }
 
 const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
@@ -41,6 +48,7 @@ const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
   bulk: true,
   scribble: true,
   faults: true,
+  virtualTime: true,
 }
 
 /**
@@ -52,7 +60,8 @@ const optionNames: Readonly<Record<keyof LocalOptions, true>> = {
  */
 export function local(options: LocalOptions = {}): LocalFactory {
   requireKnownOptions('local', options, optionNames)
-  const { ranksPerProcess, maxPayloadBytes = 2 ** 20, bulk = true, scribble = false, seed, faults } = options
+  const { ranksPerProcess, maxPayloadBytes = 2 ** 20, scribble = false, seed, faults, virtualTime } = options
+  const { bulk = virtualTime === undefined } = options
   const processes =
     options.processes ??
     (typeof options.nodes === 'object' ? options.nodes.length : undefined) ??
@@ -71,7 +80,10 @@ export function local(options: LocalOptions = {}): LocalFactory {
     )
   }
   if (faults !== undefined) checkFaults(faults, processes)
-  const resolved: ResolvedOptions = { processes, nodes, maxPayloadBytes, bulk, scribble, seed, faults }
+  if (virtualTime !== undefined && (bulk || seed !== undefined || faults !== undefined)) {
+    throw new RankweaveError('ERR_WORLD', 'local: virtualTime excludes bulk, a seed and faults')
+  }
+  const resolved = { processes, nodes, maxPayloadBytes, bulk, scribble, seed, faults, virtualTime }
   return {
     kind: 'local',
     processes,
@@ -88,6 +100,7 @@ export interface LocalFactory extends FabricFactory {
 interface ResolvedOptions extends ProcessOptions {
   readonly seed: number | undefined
   readonly faults: LocalFaults | undefined
+  readonly virtualTime: VirtualTime | undefined
 }
 
 const maxProcesses = 4096
@@ -106,6 +119,8 @@ export class LocalSession implements FabricSession {
   /** One draw per frame in flight: the process to deliver to. A draw outlives its frame when `poll` has delivered it. */
   readonly #turns: DeliveryOrder<number>
   readonly #faults: FaultPlan | undefined
+  /** Instead of inboxes, in virtual time. */
+  readonly #timed: TimedFrames | undefined
   readonly #bulk: LocalBulk
   readonly #keepAlive = new KeepAlive()
   readonly #dead = new Set<number>()
@@ -117,7 +132,7 @@ export class LocalSession implements FabricSession {
 
   /** Not for users: sessions come from `local(...).open()`. */
   constructor(options: ResolvedOptions) {
-    const { processes, nodes, seed, faults } = options
+    const { processes, nodes, seed, faults, virtualTime } = options
     this.processes = processes
     this.nodes = nodes
     const random = seed === undefined ? undefined : seededRandom(seed)
@@ -125,6 +140,7 @@ export class LocalSession implements FabricSession {
     this.#turns = order()
     this.#inboxes = Array.from({ length: processes }, () => new LocalInbox(order()))
     this.#faults = faults === undefined ? undefined : new FaultPlan(faults, processes, seed ?? 0)
+    this.#timed = virtualTime === undefined ? undefined : new TimedFrames(virtualTime, nodes)
     this.#bulk = new LocalBulk(
       () => this.#schedule(),
       (process) => (this.#dead.has(process) ? lostError(process) : undefined),
@@ -146,6 +162,7 @@ export class LocalSession implements FabricSession {
     this.#dead.add(process)
     this.#inFlight -= this.#inboxes[process]!.drop()
     for (const inbox of this.#inboxes) this.#inFlight -= inbox.drop(process)
+    this.#inFlight -= this.#timed?.drop(process) ?? 0
     this.#bulk.fail(lostError(process), process)
     this.#unreported.push({ process, reason })
     this.#schedule()
@@ -157,6 +174,7 @@ export class LocalSession implements FabricSession {
     this.#keepAlive.close()
     this.#pump.cancel()
     for (const inbox of this.#inboxes) inbox.drop()
+    this.#timed?.drop()
     this.#turns.clear()
     this.#inFlight = 0
     this.#unreported = []
@@ -170,8 +188,12 @@ export class LocalSession implements FabricSession {
     if (this.#closed) throw closedToSends()
     if (this.#dead.has(src) || this.#dead.has(dst)) return
     const fate = this.#faults?.next(src, dst)
-    if (fate?.lost !== true) {
-      const copy = payload === undefined || payload.byteLength === 0 ? noPayload : payload.slice()
+    const copy = payload === undefined || payload.byteLength === 0 ? noPayload : payload.slice()
+    if (this.#timed !== undefined) {
+      this.#timed.send(src, dst, header.slice(), copy)
+      this.#inFlight++
+      this.#schedule()
+    } else if (fate?.lost !== true) {
       const dueTurn = fate === undefined || fate.delayTurns === 0 ? 0 : this.#turn + 1 + fate.delayTurns
       this.#inboxes[dst]!.push(src, { header: header.slice(), payload: copy, dueTurn })
       this.#turns.push(dst)
@@ -185,6 +207,10 @@ export class LocalSession implements FabricSession {
   drain(process: number): boolean {
     const inbox = this.#inboxes[process]!
     let delivered = false
+    if (this.#timed !== undefined) {
+      while (this.#deliverTimed(this.#timed.takeArrived(process))) delivered = true
+      return delivered
+    }
     for (let left = inbox.size; left > 0 && this.#deliver(process, inbox); left--) delivered = true
     return delivered
   }
@@ -227,6 +253,7 @@ export class LocalSession implements FabricSession {
     for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
     // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {
+      if (this.#timed !== undefined) this.#deliverTimed(this.#timed.takeFirst())
       for (let left = Math.min(this.#turns.size, batchFrames); left > 0 && !this.#closed; left--) {
         const process = this.#turns.take()!
         this.#deliver(process, this.#inboxes[process]!)
@@ -235,6 +262,13 @@ export class LocalSession implements FabricSession {
       this.#bulk.copy()
       if (this.#inFlight > 0) this.#schedule()
     }
+  }
+
+  #deliverTimed(frame: ReturnType<TimedFrames['takeFirst']>): boolean {
+    if (frame === undefined) return false
+    this.#inFlight--
+    this.#members[frame.dst]!.deliver(frame.src, frame.header, frame.payload)
+    return true
   }
 
   #deliver(process: number, inbox: LocalInbox): boolean {

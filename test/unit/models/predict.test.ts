@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../src/errors.js'
+import type { CostModel, Hockney } from '../../../src/models/formulas/parameters.js'
 import { modelledAlgorithms } from '../../../src/models/modelled-algorithms.js'
-import type { CostModel, Hockney } from '../../../src/models/parameters.js'
 import { predictUs } from '../../../src/models/predict.js'
 
 /** Myrinet MX of the Grig cluster: Pjesivac-Grbovic 2007, table 4.12. */

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import { predictAlgorithms } from '../../../src/models/compare.js'
 import { hockneyOf, logGPOfPLogP, pLogPOf } from '../../../src/models/conversions.js'
-import { evaluate, smoothSizesOf } from '../../../src/models/evaluate.js'
+import { evaluate, smoothSizesOf } from '../../../src/models/formulas/evaluate.js'
+import type { CostModel, Hockney, LogGP, PLogP } from '../../../src/models/formulas/parameters.js'
+import { termsOf } from '../../../src/models/formulas/terms.js'
 import { modelledAlgorithmOf, modelledAlgorithms } from '../../../src/models/modelled-algorithms.js'
-import type { CostModel, Hockney, LogGP, PLogP } from '../../../src/models/parameters.js'
 import { predictUs } from '../../../src/models/predict.js'
 import { leastBetween } from '../../../src/models/segment-search.js'
 import { optimalSegmentBytes } from '../../../src/models/segment-size.js'
-import { termsOf } from '../../../src/models/terms.js'
 
 // Grig: Pjesivac-Grbovic 2007, tables 4.12 and 4.13. beta is the inverse of the bandwidth, which has more digits.
 const mx: Hockney = { model: 'hockney', latencyNs: 5640, nsPerByte: 1000 / 239.58 }

@@ -1,4 +1,4 @@
-import type { Collective } from '../schedule/specification.js'
+import type { Collective } from '../../schedule/specification.js'
 import type { HockneyTerms, LogGPTerms, PLogPTerms, Terms } from './terms.js'
 
 /** What formulas are functions of, in the letters of the source. */

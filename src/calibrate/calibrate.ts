@@ -1,0 +1,116 @@
+import type { Communicator } from '../comm/communicator.js'
+import { type Figure, figureOf } from './figure.js'
+import { sampleMemory } from './memory-workloads.js'
+import { type MessageSamples, sampleMessages } from './message-workloads.js'
+import type { SamplingOptions } from './sampler.js'
+import { processStopwatch, type Stopwatch } from './stopwatch.js'
+
+/** Ranks of every process in a world that is calibrated: enough for a chain between two, and for neighbors inside one. */
+export const ranksPerProcess = 16
+
+export interface CalibrationOptions extends SamplingOptions {
+  /** The clock of the process of a rank. Default: of the process that runs the code. */
+  readonly stopwatchOf?: (process: number) => Stopwatch
+}
+
+/** Figures of one level of distance, nanoseconds. */
+export interface MeasuredMessages {
+  readonly latencyNs: Figure
+  readonly sendOverheadNs: Figure
+  readonly receiveOverheadNs: Figure
+  readonly gapNs: Figure
+  readonly nsPerByte: Figure
+}
+
+export interface Calibration {
+  readonly runs: number
+  /** Null where no two processes are on one node. */
+  readonly node: MeasuredMessages | null
+  /** Null where all processes are on one node. */
+  readonly network: MeasuredMessages | null
+  readonly copyBlockNs: Figure
+  readonly copyNsPerByte: Figure
+  readonly reduceNsPerByte: Figure
+}
+
+/**
+ * Measures what frames between processes and data in memory cost, in the terms of a profile. Collective over all ranks of
+ * a world with {@link ranksPerProcess} ranks in every process; ranks that measure nothing wait.
+ *
+ * @returns on rank 0; null elsewhere
+ */
+export async function calibrate(
+  world: Communicator,
+  options: CalibrationOptions,
+): Promise<Calibration | null> {
+  const process = Math.floor(world.rank / ranksPerProcess)
+  const processes = world.size / ranksPerProcess
+  const stopwatch = options.stopwatchOf?.(process) ?? processStopwatch
+  const nodes = await nodeOfProcesses(world, processes)
+  const near = nodes.findIndex((node, p) => p > 0 && node === nodes[0])
+  const far = nodes.findIndex((node) => node !== nodes[0])
+
+  const local = await world.split(process === 0 ? 0 : null)
+  const memory = local === null ? null : await sampleMemory(local, stopwatch, options)
+  const measured: (MessageSamples | null)[] = []
+  for (const other of [near, far]) {
+    const isMember = other >= 0 && (process === 0 || process === other)
+    const comm = other < 0 ? null : await world.split(isMember ? 0 : null)
+    const samples = comm === null ? null : await sampleMessages({ comm, ranksPerProcess }, stopwatch, options)
+    measured.push(samples)
+    await comm?.free()
+  }
+  await world.barrier()
+  if (world.rank !== 0 || memory === null) return null
+  const [node, network] = measured.map((samples) => (samples === null ? null : messageCosts(samples)))
+  return {
+    runs: options.runs,
+    node: node!,
+    network: network!,
+    copyBlockNs: atLeastZero(memory.perBlock.map((cost, i) => cost - 8 * memory.perByteCopied[i]!)),
+    copyNsPerByte: atLeastZero(memory.perByteCopied),
+    reduceNsPerByte: atLeastZero(memory.perByteReduced),
+  }
+}
+
+/** A number for the node of every process. */
+async function nodeOfProcesses(world: Communicator, processes: number): Promise<readonly number[]> {
+  const node = await world.splitType('node')
+  const first = (await node.bcast(world.rank)) as number
+  await node.free()
+  const ofRanks = await world.allgather(Int32Array.of(first))
+  return Array.from({ length: processes }, (_, process) => ofRanks[process * ranksPerProcess]!)
+}
+
+/**
+ * A hop is o of both ends, L and 8 G. What streams show is the longest of both overheads and the gap: where it is an overhead
+ * by a tenth, the gap has no effect and is 0.
+ */
+function messageCosts({
+  hop,
+  perByte,
+  stream,
+  sendOverhead,
+  receiveOverhead,
+}: MessageSamples): MeasuredMessages {
+  const sendOverheadNs = atLeastZero(sendOverhead)
+  const receiveOverheadNs = atLeastZero(receiveOverhead)
+  const nsPerByte = atLeastZero(perByte)
+  const overhead = Math.max(sendOverheadNs.median, receiveOverheadNs.median)
+  const isHidden = figureOf(stream).median <= 1.1 * overhead
+  return {
+    latencyNs: atLeastZero(
+      hop.map((cost) => cost - sendOverheadNs.median - receiveOverheadNs.median - 8 * nsPerByte.median),
+    ),
+    sendOverheadNs,
+    receiveOverheadNs,
+    gapNs: isHidden ? { median: 0, low: 0, high: 0 } : atLeastZero(stream),
+    nsPerByte,
+  }
+}
+
+/** Noise may make a difference of times negative. */
+function atLeastZero(values: readonly number[]): Figure {
+  const { median, low, high } = figureOf(values)
+  return { median: Math.max(0, median), low: Math.max(0, low), high: Math.max(0, high) }
+}

@@ -1,0 +1,84 @@
+import type { Communicator } from '../comm/communicator.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { topologyFromEdges } from '../topology/topology-builders.js'
+import { contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
+import type { Stopwatch } from './stopwatch.js'
+
+/** What data cost in the memory of one process, one value per run, nanoseconds. */
+export interface MemorySamples {
+  /** Per block of 8 bytes that is copied. */
+  readonly perBlock: readonly number[]
+  readonly perByteCopied: readonly number[]
+  readonly perByteReduced: readonly number[]
+}
+
+const [fewNeighbors, manyNeighbors] = [2, 10]
+const [shortBytes, longBytes] = [8, 16_384]
+
+/**
+ * Measures inside one process: an allgather among its ranks copies a block per edge; a reduction of the ranks combines all
+ * their vectors.
+ *
+ * @param comm ranks of one process, at least 11
+ */
+export async function sampleMemory(
+  comm: Communicator,
+  stopwatch: Stopwatch,
+  options: SamplingOptions,
+): Promise<MemorySamples> {
+  const ranks = comm.size
+  const few = await allgather(comm, fewNeighbors, shortBytes, stopwatch)
+  const many = await allgather(comm, manyNeighbors, shortBytes, stopwatch)
+  const long = await allgather(comm, manyNeighbors, longBytes, stopwatch)
+  const perBlock = await contrast(
+    comm,
+    { first: few, second: many, difference: ranks * (manyNeighbors - fewNeighbors) },
+    options,
+  )
+  const perByteCopied = await contrast(
+    comm,
+    { first: many, second: long, difference: ranks * manyNeighbors * (longBytes - shortBytes) },
+    options,
+  )
+  const perByteReduced = await contrast(
+    comm,
+    {
+      first: reduction(comm, shortBytes, stopwatch),
+      second: reduction(comm, longBytes, stopwatch),
+      difference: (ranks - 1) * (longBytes - shortBytes),
+    },
+    options,
+  )
+  return { perBlock, perByteCopied, perByteReduced }
+}
+
+async function allgather(
+  comm: Communicator,
+  neighbors: number,
+  bytes: number,
+  stopwatch: Stopwatch,
+): Promise<Workload> {
+  const graph = await comm.createTopology(ring(comm.size, neighbors))
+  const mine = new Uint8Array(bytes)
+  const into = new Uint8Array(neighbors * bytes)
+  const request = graph.neighborAllgatherInit(mine, into)
+  return (iterations) => timed(stopwatch, iterations, () => request.start())
+}
+
+function reduction(comm: Communicator, bytes: number, stopwatch: Stopwatch): Workload {
+  const mine = new Float64Array(bytes / 8)
+  const options = { into: new Float64Array(bytes / 8) }
+  return (iterations) => timed(stopwatch, iterations, () => comm.reduce(mine, 'sum', 0, options))
+}
+
+/** Every rank sends to the ranks that follow it. */
+function ring(ranks: number, neighbors: number): ProcessTopology {
+  const edges = Array.from({ length: ranks * neighbors }, (_, i) => [
+    Math.floor(i / neighbors),
+    (Math.floor(i / neighbors) + 1 + (i % neighbors)) % ranks,
+  ])
+  return topologyFromEdges(ranks, {
+    sources: edges.map(([source]) => source!),
+    destinations: edges.map(([, destination]) => destination!),
+  })
+}

@@ -1,0 +1,97 @@
+import { readFileSync } from 'node:fs'
+import { cpus } from 'node:os'
+import { Option } from 'commander'
+import { z } from 'zod'
+import { ranksPerProcess } from '../../calibrate/calibrate.js'
+import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
+import { RankweaveError } from '../../errors.js'
+import { installNeighborhood } from '../../neighborhood/install.js'
+import { manifestFile } from '../../package-paths.js'
+import { parseOptions, whole } from '../input/options.js'
+import { fabricOf, reportOf, worldSchema } from '../input/world-options.js'
+import { calibrationText } from '../output/calibration-report.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import type { Reporter } from '../output/reporter.js'
+import main from '../program/calibrate-program.js'
+import { runOwnProgram } from '../program/run-own-program.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+Measures between process 0 and the next process on its node, and between process 0 and a process of another node if there
+is one: overheads, latency, gap and time per byte of frames. Measures in process 0: copies and combinations.
+What is measured, and how: docs/cost-models.md of the package.
+
+Examples:
+  rankweave calibrate --fabric threads -o threads.json
+  mpirun -n 2 rankweave calibrate --fabric mpi --name cluster -o cluster.json`
+
+const { ranks: _, ...placeSchema } = worldSchema
+const schema = z.object({
+  ...placeSchema,
+  runs: whole(3, 999),
+  name: z.string().optional(),
+  output: z.string().optional(),
+})
+
+/** What one sample takes, about. */
+const sampleMs = 10
+/** Of worlds that do not say otherwise. */
+const eagerLimitBytes = 65_536
+
+/** `rankweave calibrate`: measures the parameters of a profile on a fabric. */
+export const calibrateCommand: AddCommand = (program, act) => {
+  program
+    .command('calibrate')
+    .description('Measure what messages and memory cost on a fabric, as a profile of a machine.')
+    .addOption(
+      new Option('--fabric <name>', 'fabric between processes: local, threads or mpi').default('threads'),
+    )
+    .option('--processes <number>', 'processes (default: 2; with mpi all started processes)')
+    .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
+    .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
+    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
+    .option('--runs <number>', 'runs of every measurement', '11')
+    .option('--name <name>', 'of the profile (default: calibrated-FABRIC)')
+    .option('-o, --output <file>', 'write the profile (-: to standard output)')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { output, runs, name = `calibrated-${options.fabric}` } = options
+        if (!/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name))
+          throw new RankweaveError('ERR_USAGE', `--name: expected letters, digits and hyphens, got '${name}'`)
+        const processes = options.processes ?? (options.fabric === 'mpi' ? undefined : 2)
+        const fabric = fabricOf({ ...options, ...(processes === undefined ? {} : { processes }) })
+        if (fabric.processes < 2)
+          throw new RankweaveError('ERR_USAGE', '--processes: expected at least 2, got 1')
+        await checkOutputs(report, output)
+        installNeighborhood()
+        report.step(`measuring ${runs} runs on ${fabric.kind}`)
+        const ranks = ranksPerProcess * fabric.processes
+        const world = { ranks, fabric, args: { runs, sampleMs }, report: reportOf(options) }
+        const results = await runOwnProgram('calibrate-program', main, world)
+        const calibration = results?.[0]
+        if (calibration === undefined || calibration === null) return exitCodes.ok
+        const source = sourceText(fabric.kind, fabric.processes)
+        const profile = calibratedProfile(calibration, { name, source, eagerLimitBytes })
+        if (output !== undefined) {
+          await writeOutput(report, output, [`${JSON.stringify(profile, null, 2)}\n`])
+          if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        }
+        const object = { profile, measured: calibration, file: output ?? null }
+        reportBeside(report, output, object, `${name}: ${source}\n${calibrationText(calibration)}`)
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** The machine, the library and the date, as a profile's source. */
+function sourceText(fabric: string, processes: number): string {
+  const cores = cpus()
+  const { version } = JSON.parse(readFileSync(manifestFile, 'utf8')) as { version: string }
+  const machine = `${cores.length} x ${cores[0]?.model.trim() ?? 'unknown processor'}`
+  const date = new Date().toISOString().slice(0, 10)
+  return `rankweave ${version} calibrate, ${date}: ${fabric}, ${processes} processes; ${machine}; Node ${process.version}`
+}

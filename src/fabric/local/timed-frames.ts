@@ -1,0 +1,56 @@
+import type { VirtualTime } from './virtual-time.js'
+
+/** A frame in flight: the fabric's own copies of header and payload. */
+interface TimedFrame {
+  readonly src: number
+  readonly dst: number
+  readonly header: Int32Array
+  readonly payload: Uint8Array
+  readonly arrivalNs: number
+}
+
+/** The frames in flight of a session in virtual time, by arrival; those that arrive together in the order of sending. */
+export class TimedFrames {
+  readonly #time: VirtualTime
+  #frames: TimedFrame[] = []
+
+  constructor(time: VirtualTime, nodes: readonly string[]) {
+    this.#time = time
+    time.reset(nodes)
+  }
+
+  send(src: number, dst: number, header: Int32Array, payload: Uint8Array): void {
+    const arrivalNs = this.#time.send(src, dst, payload.byteLength)
+    const frames = this.#frames
+    let at = frames.length
+    while (at > 0 && frames[at - 1]!.arrivalNs > arrivalNs) at--
+    frames.splice(at, 0, { src, dst, header, payload, arrivalNs })
+  }
+
+  /** The next frame to arrive anywhere. */
+  takeFirst(): TimedFrame | undefined {
+    return this.#taken(0)
+  }
+
+  /** The next frame to a process that has arrived by its clock. */
+  takeArrived(process: number): TimedFrame | undefined {
+    const now = this.#time.nowNs(process)
+    return this.#taken(this.#frames.findIndex(({ dst, arrivalNs }) => dst === process && arrivalNs <= now))
+  }
+
+  /** Drops the frames from and to a process, or all; returns how many. */
+  drop(process?: number): number {
+    const before = this.#frames.length
+    this.#frames =
+      process === undefined ? [] : this.#frames.filter(({ src, dst }) => src !== process && dst !== process)
+    return before - this.#frames.length
+  }
+
+  #taken(at: number): TimedFrame | undefined {
+    const frame = this.#frames[at]
+    if (frame === undefined) return undefined
+    this.#frames.splice(at, 1)
+    this.#time.receive(frame.src, frame.dst, frame.arrivalNs)
+    return frame
+  }
+}

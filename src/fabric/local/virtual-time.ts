@@ -1,0 +1,113 @@
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+
+/** What a frame costs between two processes, nanoseconds of virtual time. */
+export interface VirtualCosts {
+  /** From the departure of the first byte to its arrival. */
+  readonly latencyNs: number
+  /** Of the sender, before the departure. */
+  readonly sendOverheadNs: number
+  /** Of the receiver, after the arrival. */
+  readonly receiveOverheadNs: number
+  /** Least time between two departures from a process, and between two arrivals at one. */
+  readonly gapNs: number
+  /** Per byte of payload on the way; the next frame of the sender departs no earlier than the last byte. */
+  readonly nsPerByte: number
+}
+
+export interface VirtualTimeOptions {
+  /** Between processes of one node. */
+  readonly node: VirtualCosts
+  /** Between nodes. Default: as `node`. */
+  readonly network?: VirtualCosts
+}
+
+const costNames: Readonly<Record<keyof VirtualCosts, true>> = {
+  latencyNs: true,
+  sendOverheadNs: true,
+  receiveOverheadNs: true,
+  gapNs: true,
+  nsPerByte: true,
+}
+
+/**
+ * Time of a local world whose frames take as long as they are given to take: a clock per process, which advances by
+ * the overheads of its frames and by what the program says that it computes; nothing else takes time. Deterministic, and
+ * independent of the machine. For one session at a time.
+ */
+export class VirtualTime {
+  readonly #node: VirtualCosts
+  readonly #network: VirtualCosts
+  #nodes: readonly string[] = []
+  #clock = new Float64Array(0)
+  /** When the last frame of a process departed, with its last byte, and when the last one to a process arrived. */
+  #departed = new Float64Array(0)
+  #sent = new Float64Array(0)
+  #arrived = new Float64Array(0)
+
+  /** @throws ERR_ARGUMENT for costs that are missing, negative or not finite */
+  constructor(options: VirtualTimeOptions) {
+    requireKnownOptions('VirtualTime', options, { node: true, network: true })
+    const { node, network = node } = options
+    checkCosts('node', node)
+    checkCosts('network', network)
+    this.#node = node
+    this.#network = network
+  }
+
+  /** Time of a process since the session opened, nanoseconds. */
+  nowNs(process: number): number {
+    return this.#clock[process] ?? 0
+  }
+
+  /** A process computes for so long. */
+  compute(process: number, durationNs: number): void {
+    this.#clock[process] += durationNs
+  }
+
+  /** @internal A session opens. */
+  reset(nodes: readonly string[]): void {
+    const never = () => new Float64Array(nodes.length).fill(Number.NEGATIVE_INFINITY)
+    this.#nodes = nodes
+    this.#clock = new Float64Array(nodes.length)
+    this.#departed = never()
+    this.#sent = never()
+    this.#arrived = never()
+  }
+
+  /** @internal A frame is sent. @returns when its last byte arrives */
+  send(src: number, dst: number, payloadBytes: number): number {
+    if (src === dst) return this.#clock[src]!
+    const { latencyNs, sendOverheadNs, gapNs, nsPerByte } = this.#costs(src, dst)
+    this.#clock[src] += sendOverheadNs
+    const departure = Math.max(this.#clock[src]!, this.#departed[src]! + gapNs, this.#sent[src]!)
+    this.#departed[src] = departure
+    this.#sent[src] = departure + payloadBytes * nsPerByte
+    const arrival = Math.max(this.#sent[src]! + latencyNs, this.#arrived[dst]! + gapNs)
+    this.#arrived[dst] = arrival
+    return arrival
+  }
+
+  /** @internal A frame is delivered. */
+  receive(src: number, dst: number, arrivalNs: number): void {
+    if (src === dst) return
+    const begin = Math.max(this.#clock[dst]!, arrivalNs)
+    this.#clock[dst] = begin + this.#costs(src, dst).receiveOverheadNs
+  }
+
+  #costs(src: number, dst: number): VirtualCosts {
+    return this.#nodes[src] === this.#nodes[dst] ? this.#node : this.#network
+  }
+}
+
+function checkCosts(name: string, costs: VirtualCosts): void {
+  requireKnownOptions(`VirtualTime: ${name}`, costs, costNames)
+  for (const key of Object.keys(costNames) as (keyof VirtualCosts)[]) {
+    const value = costs[key]
+    if (typeof value === 'number' && Number.isFinite(value) && value >= 0) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `VirtualTime: ${name}.${key}: expected a number of at least 0, got ${shown(value)}`,
+    )
+  }
+}

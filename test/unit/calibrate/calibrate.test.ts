@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest'
+import { seededRandom } from '../../../src/base/random.js'
+import { type Calibration, calibrate, ranksPerProcess } from '../../../src/calibrate/calibrate.js'
+import { calibratedProfile } from '../../../src/calibrate/calibrated-profile.js'
+import { figureOf } from '../../../src/calibrate/figure.js'
+import { local } from '../../../src/fabric/local/local.js'
+import { type VirtualCosts, VirtualTime } from '../../../src/fabric/local/virtual-time.js'
+import { run } from '../../../src/launch/run.js'
+import { installNeighborhood } from '../../../src/neighborhood/install.js'
+
+installNeighborhood()
+
+/** Measures a world in virtual time, where nothing but what is injected takes time. */
+async function measured(time: VirtualTime, nodes: readonly string[]): Promise<Calibration> {
+  const stopwatchOf = (process: number) => ({
+    nowNs: () => time.nowNs(process),
+    compute: (durationNs: number) => time.compute(process, durationNs),
+  })
+  const options = { runs: 3, sampleMs: 0, iterations: 2, stopwatchOf }
+  const results = await run((world) => calibrate(world, options), {
+    ranks: ranksPerProcess * nodes.length,
+    fabric: local({ nodes, virtualTime: time }),
+  })
+  return results[0]!
+}
+
+const node: VirtualCosts = {
+  latencyNs: 900,
+  sendOverheadNs: 250,
+  receiveOverheadNs: 400,
+  gapNs: 700,
+  nsPerByte: 0.5,
+}
+const network: VirtualCosts = {
+  latencyNs: 21_000,
+  sendOverheadNs: 1500,
+  receiveOverheadNs: 1100,
+  gapNs: 3000,
+  nsPerByte: 8,
+}
+
+const costs = (level: Calibration['node']) =>
+  level === null
+    ? null
+    : Object.fromEntries(Object.entries(level).map(([key, { median }]) => [key, Number(median.toFixed(6))]))
+
+describe('calibration recovers what the fabric injects', () => {
+  test('inside a node and between nodes', async () => {
+    const result = await measured(new VirtualTime({ node, network }), ['a', 'b', 'a'])
+    expect(costs(result.node)).toEqual(node)
+    expect(costs(result.network)).toEqual(network)
+    expect([result.copyBlockNs.median, result.reduceNsPerByte.median]).toEqual([0, 0])
+  })
+
+  test('whatever it is; a gap that is no longer than an overhead has no effect and is 0', async () => {
+    const random = seededRandom(3)
+    for (let draw = 0; draw < 4; draw++) {
+      const drawn: VirtualCosts = {
+        latencyNs: Math.floor(random() * 50_000),
+        sendOverheadNs: 1 + Math.floor(random() * 3000),
+        receiveOverheadNs: 1 + Math.floor(random() * 3000),
+        gapNs: Math.floor(random() * 6000),
+        nsPerByte: Math.floor(random() * 100) / 8,
+      }
+      const { node } = await measured(new VirtualTime({ node: drawn }), ['a', 'a'])
+      const isHidden = drawn.gapNs <= 1.1 * Math.max(drawn.sendOverheadNs, drawn.receiveOverheadNs)
+      expect(costs(node)).toEqual({ ...drawn, gapNs: isHidden ? 0 : drawn.gapNs })
+    }
+  })
+})
+
+const figure = (median: number) => ({ median, low: median, high: median })
+
+test('a profile holds the medians; levels that were not measured are assumed', () => {
+  const nodeFigures = {
+    latencyNs: figure(900.123),
+    sendOverheadNs: figure(250),
+    receiveOverheadNs: figure(400),
+    gapNs: figure(0),
+    nsPerByte: figure(0.123456),
+  }
+  const memory = { copyBlockNs: figure(7), copyNsPerByte: figure(0.05), reduceNsPerByte: figure(0.2) }
+  const label = { name: 'here', source: 'a test', eagerLimitBytes: 65_536 }
+  const profile = calibratedProfile({ runs: 3, node: nodeFigures, network: null, ...memory }, label)
+  const expected = {
+    latencyNs: 900.1,
+    sendOverheadNs: 250,
+    receiveOverheadNs: 400,
+    gapNs: 0,
+    nsPerByte: 0.1235,
+  }
+  expect(profile.levels.node).toEqual(expected)
+  expect(profile.levels.network).toEqual(expected)
+  expect(profile.levels.process.latencyNs).toBe(0)
+  expect(profile.memory).toEqual({ copyBlockNs: 7, copyNsPerByte: 0.05, reduceNsPerByte: 0.2 })
+  expect([profile.provenance, profile.exceptions['levels.network']?.provenance]).toEqual([
+    'measured',
+    'assumed',
+  ])
+  expect(profile.exceptions['levels.node']).toBeUndefined()
+  const far = calibratedProfile({ runs: 3, node: null, network: nodeFigures, ...memory }, label)
+  expect(far.levels.node).toEqual(expected)
+  expect(far.exceptions['levels.node']?.provenance).toBe('assumed')
+  expect(far.exceptions['levels.network']).toBeUndefined()
+})
+
+test('a figure is the median and the quartiles', () => {
+  expect(figureOf([5, 1, 3, 2, 4])).toEqual({ median: 3, low: 2, high: 4 })
+  expect(figureOf([1, 2])).toEqual({ median: 1.5, low: 1.25, high: 1.75 })
+})

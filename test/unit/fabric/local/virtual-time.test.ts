@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'vitest'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { local } from '../../../../src/fabric/local/local.js'
+import { type VirtualCosts, VirtualTime } from '../../../../src/fabric/local/virtual-time.js'
+import { run } from '../../../../src/launch/run.js'
+
+const costs: VirtualCosts = {
+  latencyNs: 1000,
+  sendOverheadNs: 10,
+  receiveOverheadNs: 20,
+  gapNs: 50,
+  nsPerByte: 2,
+}
+
+function codeOf(attempt: () => unknown): string {
+  try {
+    attempt()
+  } catch (error) {
+    return isRankweaveError(error) ? error.code : 'another error'
+  }
+  return 'none'
+}
+
+describe('in virtual time', () => {
+  test('a frame costs overheads, latency and time per byte', () => {
+    const time = new VirtualTime({ node: costs })
+    time.reset(['a', 'a'])
+    expect(time.send(0, 1, 100)).toBe(10 + 200 + 1000)
+    expect(time.nowNs(0)).toBe(10)
+    time.receive(0, 1, 1210)
+    expect(time.nowNs(1)).toBe(1230)
+  })
+
+  test('short frames follow each other by the gap, long ones by their bytes', () => {
+    const time = new VirtualTime({ node: costs })
+    time.reset(['a', 'a', 'a'])
+    expect([time.send(0, 1, 0), time.send(0, 2, 0)]).toEqual([1010, 1060])
+    expect([time.send(0, 1, 100), time.send(0, 2, 0)]).toEqual([1310, 1310])
+    // What arrives at one process is spaced by the gap, too.
+    expect(time.send(1, 2, 0)).toBe(1360)
+  })
+
+  test('a process that computes takes frames afterwards', () => {
+    const time = new VirtualTime({ node: costs })
+    time.reset(['a', 'a'])
+    time.compute(1, 5000)
+    time.receive(0, 1, time.send(0, 1, 0))
+    expect(time.nowNs(1)).toBe(5020)
+  })
+
+  test('frames between nodes have their own costs, those of a process to itself none', () => {
+    const time = new VirtualTime({ node: costs, network: { ...costs, latencyNs: 7000 } })
+    time.reset(['a', 'b'])
+    expect(time.send(0, 1, 0)).toBe(7010)
+    expect(time.send(1, 1, 0)).toBe(0)
+  })
+
+  test('a world takes the same time again, and every session starts at 0', async () => {
+    const time = new VirtualTime({ node: costs })
+    const fabric = local({ processes: 3, virtualTime: time })
+    const main = async (world: import('../../../../src/comm/communicator.js').Communicator) => {
+      const sum = await world.allreduce(world.rank, 'sum', { algorithm: 'allreduce-linear' })
+      return [sum, time.nowNs(world.rank)]
+    }
+    const first = await run(main, { ranks: 3, fabric })
+    expect(first.map(([sum]) => sum)).toEqual([3, 3, 3])
+    expect(Math.max(...first.map(([, now]) => now!))).toBeGreaterThan(2000)
+    expect(await run(main, { ranks: 3, fabric })).toEqual(first)
+  })
+
+  test.each([
+    ['a negative cost', { ...costs, gapNs: -1 }],
+    ['a missing cost', { ...costs, latencyNs: undefined }],
+    ['an unknown cost', { ...costs, jitterNs: 1 }],
+  ])('%s is ERR_ARGUMENT', (_, node) => {
+    expect(codeOf(() => new VirtualTime({ node: node as VirtualCosts }))).toBe('ERR_ARGUMENT')
+  })
+
+  test.each([
+    ['a seed', { seed: 1 }],
+    ['faults', { faults: { delay: 1 } }],
+    ['bulk', { bulk: true }],
+  ])('%s is ERR_WORLD', (_, options) => {
+    const virtualTime = new VirtualTime({ node: costs })
+    expect(codeOf(() => local({ processes: 2, virtualTime, ...options }))).toBe('ERR_WORLD')
+  })
+})
