@@ -136,6 +136,11 @@ export interface MemorySharing {
   /** Zeroed memory of this process. @throws RangeError when it cannot be allocated */
   alloc(sizeBytes: number): ArrayBufferLike
   /**
+   * Memory of this process for copies of payloads that peers are to read: always the same, allocated by the first call. Its
+   * length is what a process may stage at a time; empty where there is no such memory.
+   */
+  staging(): Uint8Array
+  /**
    * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that are sent to
    * `peer` from now on, as long as this process holds the buffer.
    */

@@ -1,4 +1,5 @@
-import { frameKind, headerWord } from '../process/frames.js'
+import type { FramePort } from '../process/frame-port.js'
+import { frameKind, headerWord, transferMode, transferWord, transferWords } from '../process/frames.js'
 import type { ProcessPort } from '../process/process-port.js'
 import { signatureWords } from './signature.js'
 
@@ -38,9 +39,20 @@ export function writeTotal(header: Int32Array, totalBytes: number, offsetBytes: 
 
 /**
  * Returns the charge of a message that is dropped instead of received, when its first frame arrives: once per message,
- * however many frames it has.
+ * however many frames it has. An offer is declined.
  */
-export function returnCharge({ credit }: ProcessPort, src: number, header: Int32Array): void {
+export function returnCharge(port: ProcessPort, src: number, header: Int32Array): void {
+  const { credit } = port
+  if (header[headerWord.kind] === frameKind.collectiveOffer) {
+    // Its sender may hold a staged copy for this process.
+    const answer = new Int32Array(transferWords)
+    answer.set(header.subarray(0, transferWord.transferId))
+    answer[headerWord.kind] = frameKind.clearToSend
+    answer[transferWord.transferId] = header[collectiveWord.offset]!
+    answer[transferWord.argument] = transferMode.discard
+    port.send(src, answer)
+    return
+  }
   if (header[headerWord.kind] === frameKind.collective && offsetOf(header) === 0) {
     credit.consumed(src, totalOf(header))
   }
@@ -48,4 +60,44 @@ export function returnCharge({ credit }: ProcessPort, src: number, header: Int32
 
 function high(sizeBytes: number): number {
   return Math.floor(sizeBytes / 2 ** 32)
+}
+
+/**
+ * Sends a message in as many frames as it needs.
+ *
+ * @param header whose words for total and offset are written here
+ */
+export function sendInFrames(
+  port: FramePort,
+  process: number,
+  header: Int32Array,
+  payload: Uint8Array,
+): void {
+  const { maxPayloadBytes } = port.fabric
+  const total = payload.byteLength
+  let offset = 0
+  do {
+    const end = Math.min(total, offset + maxPayloadBytes)
+    header[collectiveWord.offset] = offset
+    writeTotal(header, total, offset)
+    port.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
+    offset = end
+  } while (offset < total)
+}
+
+/** A message of several frames that is not complete. */
+export class PartialMessage {
+  readonly bytes: Uint8Array
+  #filledBytes = 0
+
+  constructor(totalBytes: number) {
+    this.bytes = new Uint8Array(totalBytes)
+  }
+
+  /** The next frame: true when no other is missing. */
+  add(header: Int32Array, payload: Uint8Array): boolean {
+    this.bytes.set(payload, offsetOf(header))
+    this.#filledBytes += payload.byteLength
+    return this.#filledBytes === this.bytes.byteLength
+  }
 }

@@ -37,8 +37,10 @@ export interface Exchange {
   /**
    * Writes the next bytes of (peer, step) to where `room` wants them, and then calls `landed`; large ones without a copy
    * in between. Once the collective has failed, nothing is written any more.
+   *
+   * @param lend gets the bytes instead, where they are in memory that this process can read: they need not be copied
    */
-  takeInto(peer: number, step: number, room: Room, landed: () => void): void
+  takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void
   /** Whether the collective has failed: nothing may be written to what ranks passed. */
   readonly hasFailed: boolean
   /** Whether no payload is borrowed any more. */
@@ -53,6 +55,17 @@ export interface Exchange {
  * @param owned true: the callee may keep the bytes, as from {@link Exchange.receive}; false: valid until it returns
  */
 export type Take = (bytes: Uint8Array, owned: boolean) => void
+
+/** Bytes that may be read until `release` is called, which the callee does once. */
+export type Lend = (bytes: Uint8Array, release: () => void) => void
+
+/** A receive of an algorithm whose message is to come. */
+export interface Waiting {
+  readonly take: Take
+  readonly room: Room | undefined
+  readonly reject: ((error: Error) => void) | undefined
+  readonly lend: Lend | undefined
+}
 
 /** Where a message of this length is to be written: exactly as many bytes; null where it is not wanted. */
 export type Room = (sizeBytes: number) => Uint8Array | null

@@ -1,6 +1,9 @@
 import { RankweaveError } from '../../errors.js'
+import { decodeLocation, type MemoryLocation, type StagedCopy } from '../process/staging.js'
+import type { CommContext } from '../table/comm-context.js'
 import { detachedError, type Incoming, type Outgoing } from '../transfer/transfer-sides.js'
 import type { Transfers } from '../transfer/transfers.js'
+import { hand, type Waiting } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
 
 /** A message of a collective is offered in pieces of this size: one transfer carries less than 4 GiB. */
@@ -16,13 +19,15 @@ export interface Offerer {
 export class OfferedPiece implements Outgoing {
   readonly process: number
   transferId = 0
+  readonly copy: StagedCopy | undefined
   readonly #bytes: Uint8Array
   readonly #sizeBytes: number
   readonly #owner: Offerer
 
-  constructor(owner: Offerer, process: number, bytes: Uint8Array) {
+  constructor(owner: Offerer, process: number, bytes: Uint8Array, copy?: StagedCopy) {
     this.#owner = owner
     this.process = process
+    this.copy = copy
     this.#bytes = bytes
     this.#sizeBytes = bytes.byteLength
   }
@@ -45,6 +50,8 @@ export class OfferedPiece implements Outgoing {
 export class OfferedMessage {
   readonly process: number
   readonly sizeBytes: number
+  /** Where this process can read it, if it can. */
+  location: MemoryLocation | undefined
   readonly #pieceBytes: number
   readonly #transferIds: number[] = []
 
@@ -54,13 +61,17 @@ export class OfferedMessage {
     this.#pieceBytes = pieceBytes
   }
 
-  /** The next piece: true when no other is missing. */
-  add(transferId: number): boolean {
+  /** The next piece: true when no other is missing. @param location payload of the offer: empty, or where it is */
+  add(transferId: number, location: Uint8Array): boolean {
     this.#transferIds.push(transferId)
+    if (location.byteLength > 0) {
+      this.location = decodeLocation(location)
+      return true
+    }
     return this.#transferIds.length * this.#pieceBytes >= this.sizeBytes
   }
 
-  /** Its sender need not send it. */
+  /** Its sender need not send it; a copy that is read in place is read no more. */
   decline(transfers: Transfers): void {
     for (const transferId of this.#transferIds) transfers.decline(this.process, transferId)
   }
@@ -90,6 +101,42 @@ export class OfferedMessage {
       }
       transfers.fetch(process, transferId, incoming)
     })
+  }
+}
+
+/** Messages of one collective that are in memory which this process can read: copied from there, or lent to the algorithm. */
+export class MessagesInPlace {
+  readonly #state: CommContext
+  readonly #lent = new Set<OfferedMessage>()
+
+  constructor(state: CommContext) {
+    this.#state = state
+  }
+
+  /** Gives a receive its message. Its sender learns that it is read no more: now, or when the algorithm releases it. */
+  read(message: OfferedMessage, { take, room, lend }: Waiting): void {
+    const { transfers, runtime } = this.#state
+    const { process, location, sizeBytes } = message
+    const bytes = runtime.fabric.sharing!.reach(process, location!, sizeBytes)
+    if (lend !== undefined) {
+      this.#lent.add(message)
+      lend(bytes, () => {
+        if (this.#lent.delete(message)) message.decline(transfers)
+      })
+      return
+    }
+    if (room !== undefined) runtime.processCounters.bytesCopied += sizeBytes
+    try {
+      hand(take, room, bytes, false)
+    } finally {
+      message.decline(transfers)
+    }
+  }
+
+  /** The algorithm reads no message any more. */
+  releaseAll(): void {
+    for (const message of this.#lent) message.decline(this.#state.transfers)
+    this.#lent.clear()
   }
 }
 

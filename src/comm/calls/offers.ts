@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import { encodeLocation, type StagedCopy } from '../process/staging.js'
 import type { CommContext } from '../table/comm-context.js'
 import { collectiveWord, writeTotal } from './collective-frame.js'
 import { OfferedPiece, type Offerer } from './offered-message.js'
@@ -11,6 +12,8 @@ export class Offers implements Offerer {
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
   #whenEmpty: (() => void)[] = []
+  /** What is staged in this collective. */
+  readonly #staged: { readonly bytes: Uint8Array; readonly step: number; readonly copy: StagedCopy }[] = []
   #isWithdrawn = false
 
   constructor(state: CommContext, pieceBytes: number, onFailed: (error: RankweaveError) => void) {
@@ -30,21 +33,49 @@ export class Offers implements Offerer {
 
   /** @param header of an eager message; its words for kind and size are written here */
   offer(process: number, header: Int32Array, bytes: Uint8Array): void {
-    const { runtime, transfers } = this.#state
+    const { runtime } = this.#state
     const total = bytes.byteLength
     header[headerWord.kind] = frameKind.collectiveOffer
     writeTotal(header, total, 0)
+    const copy = this.#copyOf(process, bytes, header[collectiveWord.step]!)
+    if (copy !== undefined) {
+      this.#add(new OfferedPiece(this, process, copy.bytes, copy), header)
+      runtime.send(process, header, encodeLocation(copy.addReader(process)))
+      header[headerWord.kind] = frameKind.collective
+      return
+    }
     let offset = 0
     do {
       const end = Math.min(total, offset + this.#pieceBytes)
-      const piece = new OfferedPiece(this, process, bytes.subarray(offset, end))
-      piece.transferId = transfers.offer(piece)
-      this.#pieces.add(piece)
-      header[collectiveWord.offset] = piece.transferId
+      this.#add(new OfferedPiece(this, process, bytes.subarray(offset, end)), header)
       runtime.send(process, header)
       offset = end
     } while (offset < total)
     header[headerWord.kind] = frameKind.collective
+  }
+
+  /** Registers a piece, whose id it writes into the header. */
+  #add(piece: OfferedPiece, header: Int32Array): void {
+    piece.transferId = this.#state.transfers.offer(piece)
+    this.#pieces.add(piece)
+    header[collectiveWord.offset] = piece.transferId
+  }
+
+  /** A staged copy, the same for all who get these bytes in this step; undefined where it cannot be staged. */
+  #copyOf(process: number, bytes: Uint8Array, step: number): StagedCopy | undefined {
+    const { staging } = this.#state.runtime
+    if (staging === undefined || bytes.byteLength === 0 || !staging.reaches(process)) return undefined
+    const staged = this.#staged
+    for (let i = staged.length - 1; i >= 0; i--) {
+      const { bytes: other, copy } = staged[i]!
+      if (!copy.isRead) staged.splice(i, 1)
+      else if (staged[i]!.step === step && isSame(bytes, other)) return copy
+    }
+    const copy = staging.copy(bytes)
+    if (copy === undefined) return undefined
+    this.#state.runtime.processCounters.bytesCopied += bytes.byteLength
+    staged.push({ bytes, step, copy })
+    return copy
   }
 
   whenEmpty(done: () => void): void {
@@ -75,4 +106,9 @@ export class Offers implements Offerer {
     this.#pieces.delete(piece)
     this.#onFailed(error)
   }
+}
+
+/** Whether two views are of the same memory. */
+function isSame(a: Uint8Array, b: Uint8Array): boolean {
+  return a.buffer === b.buffer && a.byteOffset === b.byteOffset && a.byteLength === b.byteLength
 }

@@ -4,9 +4,18 @@ import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 import { isDetached } from '../transfer/transfer-sides.js'
-import { collectiveWord, collectiveWords, offsetOf, totalOf, writeTotal } from './collective-frame.js'
-import { copyOf, type Exchange, hand, noBytes, type Room, type Take } from './exchange.js'
-import { defaultPieceBytes, detachedIn, OfferedMessage } from './offered-message.js'
+import { collectiveWord, collectiveWords, PartialMessage, sendInFrames, totalOf } from './collective-frame.js'
+import {
+  copyOf,
+  type Exchange,
+  hand,
+  type Lend,
+  noBytes,
+  type Room,
+  type Take,
+  type Waiting,
+} from './exchange.js'
+import { defaultPieceBytes, detachedIn, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
 
@@ -14,19 +23,6 @@ import { encodeSignature, type Signature } from './signature.js'
 export interface ExchangeOwner {
   finished(exchange: SlotExchange, results: readonly unknown[]): void
   failed(exchange: SlotExchange, error: unknown): void
-}
-
-/** A receive of the algorithm. */
-interface Waiting {
-  readonly take: Take
-  readonly room: Room | undefined
-  readonly reject: ((error: Error) => void) | undefined
-}
-
-/** A message of several frames that is not complete. */
-interface Partial {
-  readonly bytes: Uint8Array
-  filledBytes: number
 }
 
 /**
@@ -47,9 +43,11 @@ export class SlotExchange implements Exchange {
   readonly #header = new Int32Array(collectiveWords)
   readonly #arrived = new Map<number, (Uint8Array | OfferedMessage)[]>()
   readonly #waiting = new Map<number, Waiting[]>()
-  readonly #partial = new Map<number, Partial | OfferedMessage>()
+  readonly #partial = new Map<number, PartialMessage | OfferedMessage>()
   /** Receives whose payload is on its way, and the process indices it comes from. */
   readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
+  /** Made when the first message comes that this process can read where it is. */
+  #inPlace: MessagesInPlace | undefined
   /** Made when the first message is offered. */
   #offers: Offers | undefined
   #signed: Signature | undefined
@@ -129,16 +127,7 @@ export class SlotExchange implements Exchange {
       this.#offers.offer(process, header, total <= this.eagerLimitBytes ? copyOf(payload) : payload)
       return
     }
-    const { runtime } = this.#state
-    const { maxPayloadBytes } = runtime.fabric
-    let offset = 0
-    do {
-      const end = Math.min(total, offset + maxPayloadBytes)
-      header[collectiveWord.offset] = offset
-      writeTotal(header, total, offset)
-      runtime.send(process, header, offset === 0 && end === total ? payload : payload.subarray(offset, end))
-      offset = end
-    } while (offset < total)
+    sendInFrames(this.#state.runtime, process, header, payload)
   }
 
   receive(peer: number, step: number): Promise<Uint8Array> {
@@ -151,7 +140,7 @@ export class SlotExchange implements Exchange {
     }
     return new Promise((resolve, reject) => {
       const take: Take = (bytes, owned) => resolve(owned ? bytes : copyOf(bytes))
-      const waiting = { take, room: undefined, reject }
+      const waiting = { take, room: undefined, reject, lend: undefined }
       if (message === undefined) append(this.#waiting, key, waiting)
       else this.#fetch(peer, message, waiting)
     })
@@ -159,27 +148,22 @@ export class SlotExchange implements Exchange {
 
   take(peer: number, step: number, take: Take): void {
     if (this.#failed !== undefined) return
-    const key = this.#key(peer, step)
-    const message = takeFirst(this.#arrived, key)
-    if (message === undefined) append(this.#waiting, key, { take, room: undefined, reject: undefined })
-    else if (message instanceof OfferedMessage)
-      this.#fetch(peer, message, { take, room: undefined, reject: undefined })
-    else {
-      this.#consumed(peer, message.byteLength)
-      take(message, true)
-    }
+    this.#takeNext(peer, step, { take, room: undefined, reject: undefined, lend: undefined })
   }
 
-  takeInto(peer: number, step: number, room: Room, landed: () => void): void {
+  takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
     if (this.#failed !== undefined) return
+    this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend })
+  }
+
+  #takeNext(peer: number, step: number, waiting: Waiting): void {
     const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
-    if (message === undefined) append(this.#waiting, key, { take: landed, room, reject: undefined })
-    else if (message instanceof OfferedMessage)
-      this.#fetch(peer, message, { take: landed, room, reject: undefined })
+    if (message === undefined) append(this.#waiting, key, waiting)
+    else if (message instanceof OfferedMessage) this.#fetch(peer, message, waiting)
     else {
       this.#consumed(peer, message.byteLength)
-      hand(landed, room, message, true)
+      hand(waiting.take, waiting.room, message, true)
     }
   }
 
@@ -197,21 +181,19 @@ export class SlotExchange implements Exchange {
     const key = this.#key(peer, header[collectiveWord.step]!)
     const total = totalOf(header)
     if (header[headerWord.kind] === frameKind.collectiveOffer) {
-      this.#offerArrived(peer, key, total, header[collectiveWord.offset]!)
+      this.#offerArrived(peer, key, total, header[collectiveWord.offset]!, payload)
       return
     }
     if (payload.byteLength === total) {
       this.#deliver(peer, key, payload, false)
       return
     }
-    let partial = this.#partial.get(key) as Partial | undefined
+    let partial = this.#partial.get(key) as PartialMessage | undefined
     if (partial === undefined) {
-      partial = { bytes: new Uint8Array(total), filledBytes: 0 }
+      partial = new PartialMessage(total)
       this.#partial.set(key, partial)
     }
-    partial.bytes.set(payload, offsetOf(header))
-    partial.filledBytes += payload.byteLength
-    if (partial.filledBytes < total) return
+    if (!partial.add(header, payload)) return
     this.#partial.delete(key)
     this.#deliver(peer, key, partial.bytes, true)
   }
@@ -231,6 +213,7 @@ export class SlotExchange implements Exchange {
       reject?.(error)
       message.abandon(this.#state.transfers, error)
     }
+    this.#inPlace?.releaseAll()
     this.#offers?.withdraw(error, () => this.#checkReleased())
     this.#released = released
     this.#checkReleased()
@@ -269,10 +252,10 @@ export class SlotExchange implements Exchange {
     return step * this.count + peer
   }
 
-  #offerArrived(peer: number, key: number, total: number, transferId: number): void {
+  #offerArrived(peer: number, key: number, total: number, transferId: number, location: Uint8Array): void {
     let message = this.#partial.get(key) as OfferedMessage | undefined
     message ??= new OfferedMessage(this.#state.processes.processes.at(peer), total, this.#pieceBytes)
-    if (!message.add(transferId)) {
+    if (!message.add(transferId, location)) {
       this.#partial.set(key, message)
       return
     }
@@ -299,6 +282,11 @@ export class SlotExchange implements Exchange {
 
   #fetch(peer: number, message: OfferedMessage, waiting: Waiting): void {
     const { transfers } = this.#state
+    if (message.location !== undefined) {
+      this.#inPlace ??= new MessagesInPlace(this.#state)
+      this.#inPlace.read(message, waiting)
+      return
+    }
     const { take, room } = waiting
     const into = room === undefined ? new Uint8Array(message.sizeBytes) : room(message.sizeBytes)
     if (into === null || message.sizeBytes === 0) {

@@ -2,6 +2,8 @@ import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
 import type { Progress } from './progress.js'
+import type { Scratch } from './scratch.js'
+import type { Staging } from './staging.js'
 import type { WaitTracker } from './wait-tracker.js'
 
 /**
@@ -19,6 +21,10 @@ export interface ProcessPort extends FramePort {
   /** Flow control of payload, over all communicators. */
   readonly credit: Credit
   readonly processCounters: ProcessCounters
+  /** Memory for large values, retained from call to call. */
+  readonly scratch: Scratch
+  /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
+  readonly staging: Staging | undefined
 
   rankCounters(worldRank: number): RankCounters
   /** @param index hosted index: world rank minus the first world rank of this process */

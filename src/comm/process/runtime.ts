@@ -7,6 +7,8 @@ import type { RuntimeOptions, ServiceHandler, Trouble } from './frame-port.js'
 import { type FrameContext, FrameRouter } from './frame-router.js'
 import type { ProcessPort } from './process-port.js'
 import { Progress } from './progress.js'
+import { Scratch } from './scratch.js'
+import { Staging } from './staging.js'
 import { WaitTracker } from './wait-tracker.js'
 import type { WorldLayout } from './world-layout.js'
 
@@ -27,6 +29,8 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly progress: Progress
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
+  readonly scratch = new Scratch()
+  readonly staging: Staging | undefined
   protected readonly router: FrameRouter<C>
   readonly #rankCounters: HostedCounters
   readonly #failures = new Failures()
@@ -54,6 +58,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
       this.onPeerLost(peer, reason),
     )
     this.credit = new Credit(this)
+    this.staging = fabric.sharing === undefined ? undefined : new Staging(fabric.sharing)
     fabric.attach(this.router)
   }
 

@@ -1,10 +1,13 @@
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Grantee } from '../process/credit.js'
+import type { StagedCopy } from '../process/staging.js'
 
 /** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
 export interface Outgoing {
   /** World process of the receiver. */
   readonly process: number
+  /** A copy that the receiver may read at any time, until it declines the payload. Released by the transfers. */
+  readonly copy?: StagedCopy | undefined
   /**
    * The receiver is ready: the payload, borrowed until `sent` or `failed`; or why it can no longer be sent, which then
    * is the error of `failed`. Called at most once. A payload that is detached meanwhile fails with an error

@@ -33,6 +33,8 @@ export class Transfers {
   readonly #outgoing = new Map<number, OutgoingState>()
   /** By {@link transferKey}. */
   readonly #incoming = new Map<number, IncomingState>()
+  /** Failed offers, by transfer id: their receivers may still read the staged copy. */
+  readonly #lingering = new Map<number, Outgoing>()
 
   #failed = false
 
@@ -43,7 +45,7 @@ export class Transfers {
 
   /** Nothing is offered or on its way. */
   get isIdle(): boolean {
-    return this.#outgoing.size + this.#incoming.size === 0
+    return this.#outgoing.size + this.#incoming.size + this.#lingering.size === 0
   }
 
   /** Registers a payload; its id goes into the envelope, by which the receiver asks for it. */
@@ -173,11 +175,22 @@ export class Transfers {
     for (const state of [...this.#incoming.values()]) {
       if (peer === undefined || state.process === peer) this.#endIncoming(state, error)
     }
+    for (const [transferId, { process }] of [...this.#lingering]) {
+      if (process === peer) this.#endLingering(transferId)
+    }
+  }
+
+  /** The receiver of a failed offer has declined it, or is lost. */
+  #endLingering(transferId: number): void {
+    const lingering = this.#lingering.get(transferId)
+    this.#lingering.delete(transferId)
+    lingering?.copy?.release()
   }
 
   #clearToSend(src: number, transferId: number, mode: number, grantedBytes: number): void {
     const state = this.#outgoing.get(transferId)
     if (state === undefined) {
+      if (mode === transferMode.discard) this.#endLingering(transferId)
       // Where the communicator has failed, the receiver learns that by itself.
       if (!this.#failed && mode !== transferMode.discard) this.#withdraw(src, transferId)
       return
@@ -250,8 +263,14 @@ export class Transfers {
   #sent(transferId: number, state: OutgoingState, moved: Outcome): void {
     if (!this.#outgoing.delete(transferId)) return
     const outcome = state.outcome ?? moved
-    if (outcome === 'done') state.outgoing.sent()
-    else state.outgoing.failed(outcome)
+    const { outgoing } = state
+    if (outcome === 'done') {
+      outgoing.copy?.release()
+      outgoing.sent()
+    } else {
+      if (outgoing.copy !== undefined) this.#lingering.set(transferId, outgoing)
+      outgoing.failed(outcome)
+    }
   }
 
   /** Ends a receiver: at once unless the fabric writes its buffer. */

@@ -18,6 +18,10 @@ export interface SharingHost {
   forget(peer: number, segment: number): void
 }
 
+/** Staging memory of a process, and of all: pages that are never used are never backed by memory. */
+export const mostStagingBytes = 64 * 2 ** 20
+const allStagingBytes = 512 * 2 ** 20
+
 interface Segment {
   readonly id: number
   /** Processes that it was announced to. */
@@ -37,10 +41,13 @@ export class ThreadsSharing implements MemorySharing {
   readonly #collected = new FinalizationRegistry<Segment>(({ id, knownBy }) => {
     for (const peer of knownBy) this.#host.forget(peer, id)
   })
+  readonly #stagingBytes: number
+  #staging: Uint8Array | undefined
   #lastId = 0
 
   constructor(host: SharingHost) {
     this.#host = host
+    this.#stagingBytes = Math.min(mostStagingBytes, Math.floor(allStagingBytes / host.ports.length))
     this.#theirs = host.ports.map(() => new Map())
   }
 
@@ -51,6 +58,11 @@ export class ThreadsSharing implements MemorySharing {
 
   alloc(sizeBytes: number): SharedArrayBuffer {
     return new SharedArrayBuffer(sizeBytes)
+  }
+
+  staging(): Uint8Array {
+    this.#staging ??= new Uint8Array(stagingMemory(this.#stagingBytes))
+    return this.#staging
   }
 
   locate(peer: number, { buffer, byteOffset }: Uint8Array): MemoryLocation | undefined {
@@ -98,5 +110,14 @@ export class ThreadsSharing implements MemorySharing {
       if (buffer !== undefined) return buffer
     }
     throw new RankweaveError('ERR_FABRIC', `process ${peer} never announced its memory segment ${segment}`)
+  }
+}
+
+function stagingMemory(sizeBytes: number): SharedArrayBuffer {
+  try {
+    return new SharedArrayBuffer(sizeBytes)
+  } catch {
+    // Address space is limited: payloads go through the rings.
+    return new SharedArrayBuffer(0)
   }
 }

@@ -1,0 +1,91 @@
+import { copyBytes } from '../../base/copy-bytes.js'
+import { FreeRanges } from '../../base/free-ranges.js'
+import type { MemoryLocation, MemorySharing } from '../../fabric/fabric.js'
+
+export type { MemoryLocation }
+
+/**
+ * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers, who need not
+ * ask for it first. Its memory is bounded by the fabric (`MemorySharing.staging`); what finds no room there is sent otherwise.
+ */
+export class Staging {
+  readonly #sharing: MemorySharing
+  #memory: Uint8Array | undefined
+  #free: FreeRanges | undefined
+  /** By process. */
+  readonly #reaches: (boolean | undefined)[] = []
+
+  constructor(sharing: MemorySharing) {
+    this.#sharing = sharing
+  }
+
+  /** Bytes that are not taken, for tests. */
+  get freeBytes(): number {
+    return this.#ranges().freeBytes
+  }
+
+  /** Whether a process can read this memory. */
+  reaches(process: number): boolean {
+    this.#ranges()
+    this.#reaches[process] ??= this.#sharing.locate(process, this.#memory!) !== undefined
+    return this.#reaches[process]
+  }
+
+  /** A copy, which lives until all of its readers have been released; undefined where there is no room for it. */
+  copy(bytes: Uint8Array): StagedCopy | undefined {
+    const free = this.#ranges()
+    const at = free.take(bytes.byteLength)
+    if (at < 0) return undefined
+    const memory = this.#memory!
+    copyBytes(memory, at, bytes)
+    return new StagedCopy(this.#sharing, memory.subarray(at, at + bytes.byteLength), () =>
+      free.give(at, bytes.byteLength),
+    )
+  }
+
+  #ranges(): FreeRanges {
+    this.#memory ??= this.#sharing.staging()
+    this.#free ??= new FreeRanges(this.#memory.byteLength)
+    return this.#free
+  }
+}
+
+export class StagedCopy {
+  readonly bytes: Uint8Array
+  readonly #sharing: MemorySharing
+  readonly #free: () => void
+  #readers = 0
+
+  constructor(sharing: MemorySharing, bytes: Uint8Array, free: () => void) {
+    this.#sharing = sharing
+    this.bytes = bytes
+    this.#free = free
+  }
+
+  /** Adds a reader, which must be able to read it: where it finds the copy. */
+  addReader(process: number): MemoryLocation {
+    this.#readers++
+    return this.#sharing.locate(process, this.bytes)!
+  }
+
+  /** Whether it has readers that have not been released. */
+  get isRead(): boolean {
+    return this.#readers > 0
+  }
+
+  /** One reader reads it no more. */
+  release(): void {
+    this.#readers--
+    if (this.#readers === 0) this.#free()
+  }
+}
+
+/** The payload of a frame that names a message which its receiver can read in place. */
+export function encodeLocation({ segment, byteOffset }: MemoryLocation): Uint8Array {
+  return new Uint8Array(Float64Array.of(segment, byteOffset).buffer)
+}
+
+export function decodeLocation(payload: Uint8Array): MemoryLocation {
+  const [segment, byteOffset] = new Float64Array(payload.slice().buffer)
+  return { segment: segment!, byteOffset: byteOffset! }
+}

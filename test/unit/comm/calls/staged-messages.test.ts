@@ -1,0 +1,90 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import type { Communicator } from '../../../../src/comm/communicator.js'
+import { hostSession } from '../../../../src/comm/world/world.js'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { openThreads } from '../../../../src/fabric/threads/threads.js'
+import { connectThreads, resolveThreads } from '../../../../src/fabric/threads/threads-connect.js'
+import { installNeighborhood } from '../../../../src/neighborhood/install.js'
+
+installNeighborhood()
+
+/** A world on threads whose processes are all in this one. */
+async function onThreads<R>(processes: number, main: (world: Communicator) => Promise<R>): Promise<R[]> {
+  const connections = connectThreads(resolveThreads({ processes }))
+  const worlds = connections.map((connection) =>
+    hostSession(openThreads(connection), main, { ranks: processes }),
+  )
+  return (await Promise.all(worlds)).flat() as R[]
+}
+
+const stagingOf = (world: Communicator) => world.seat().state.runtime.staging!
+
+const long = 100_000
+
+describe('long messages of collectives between threads', () => {
+  it('are staged once for all their receivers, whose memory is free again afterwards', async () => {
+    const left = await onThreads(2, async (world) => {
+      const staging = stagingOf(world)
+      const all = staging.freeBytes
+      const copied = world.seat().state.runtime.processCounters
+      const before = copied.bytesCopied
+      const data = new Uint8Array(long).fill(world.rank + 1)
+      const gathered = await world.allgather(data)
+      expect(gathered).toEqual(Uint8Array.from({ length: 2 * long }, (_, i) => Math.floor(i / long) + 1))
+      // Into the staging memory, and out of that of the other.
+      expect(copied.bytesCopied - before).toBe(2 * long)
+      await world.barrier()
+      return all - staging.freeBytes
+    })
+    expect(left).toEqual([0, 0])
+  })
+
+  it('come by the rings where there is no room to stage them', async () => {
+    await onThreads(2, async (world) => {
+      const staging = stagingOf(world)
+      const held = staging.copy(new Uint8Array(staging.freeBytes - 64))
+      expect(held).toBeDefined()
+      const sum = await world.allreduce(new Float64Array(long).fill(world.rank), 'sum')
+      expect(sum).toEqual(new Float64Array(long).fill(1))
+      expect(await world.bcast(world.rank === 1 ? sum : null, 1)).toEqual(sum)
+      await world.barrier()
+      expect(staging.freeBytes).toBe(64)
+    })
+  })
+
+  it('stay readable after their sender has failed, until every receiver has taken or dropped them', async () => {
+    const codes = await onThreads(2, async (world) => {
+      const staging = stagingOf(world)
+      const all = staging.freeBytes
+      const half = await world.dup()
+      const aborted = new AbortController()
+      const into = new Uint8Array(2 * long).fill(7)
+      // Rank 1 never joins: the message to it waits in the staging memory of rank 0.
+      const call =
+        world.rank === 1
+          ? Promise.resolve()
+          : half.allgather(new Uint8Array(long).fill(world.rank + 1), { into, signal: aborted.signal })
+      const code = call.then(
+        () => 'none',
+        (error) => (isRankweaveError(error) ? error.code : String(error)),
+      )
+      await world.barrier()
+      if (world.rank === 0) {
+        expect(all - staging.freeBytes).toBeGreaterThanOrEqual(long)
+        aborted.abort()
+      }
+      const ended = await code
+      const seen = into.slice()
+      await world.barrier()
+      for (let turns = 0; staging.freeBytes < all; turns++) {
+        expect(turns).toBeLessThan(10_000)
+        await turn()
+      }
+      expect(into).toEqual(seen)
+      await world.barrier()
+      return ended
+    })
+    expect(codes).toEqual(['ERR_ABORTED', 'none'])
+  })
+})

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { decodeLocation, encodeLocation, Staging } from '../../../../src/comm/process/staging.js'
+
+const memory = new Uint8Array(1024)
+/** Process 9 cannot read it. */
+const sharing = {
+  alloc: () => new ArrayBuffer(0),
+  staging: () => memory,
+  locate: (peer: number, bytes: Uint8Array) =>
+    peer === 9 ? undefined : { segment: 3, byteOffset: bytes.byteOffset },
+  reach: () => memory,
+}
+
+describe('staging memory', () => {
+  it('holds a copy until all of its readers have been released', () => {
+    const staging = new Staging(sharing)
+    const first = staging.copy(Uint8Array.of(1, 2, 3))!
+    const second = staging.copy(Uint8Array.of(4))!
+    expect([...first.bytes, ...second.bytes]).toEqual([1, 2, 3, 4])
+    expect(first.addReader(1)).toEqual({ segment: 3, byteOffset: 0 })
+    expect(first.addReader(2)).toEqual({ segment: 3, byteOffset: 0 })
+    expect(second.addReader(1)).toEqual({ segment: 3, byteOffset: 64 })
+    first.release()
+    expect(first.isRead).toBe(true)
+    expect(staging.freeBytes).toBe(1024 - 128)
+    first.release()
+    second.release()
+    expect(first.isRead).toBe(false)
+    expect(staging.freeBytes).toBe(1024)
+  })
+
+  it('refuses what it has no room for, and names the processes that can read it', () => {
+    const staging = new Staging(sharing)
+    expect([staging.reaches(1), staging.reaches(9)]).toEqual([true, false])
+    expect(staging.copy(new Uint8Array(1025))).toBeUndefined()
+    const copy = staging.copy(new Uint8Array(1024))!
+    expect(staging.copy(new Uint8Array(1))).toBeUndefined()
+    copy.addReader(1)
+    copy.release()
+    expect(staging.freeBytes).toBe(1024)
+  })
+})
+
+describe('where a message is', () => {
+  it('survives its way in a frame, also past 4 GiB', () => {
+    const location = { segment: 2 ** 31 - 1, byteOffset: 2 ** 40 + 8 }
+    expect(decodeLocation(encodeLocation(location))).toEqual(location)
+  })
+})
