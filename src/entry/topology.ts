@@ -139,5 +139,6 @@ export type {
 } from '../machine/profile.js'
 export { checkProfile, type Figure, figuresOf } from '../machine/profile-figures.js'
 export { builtInProfiles } from '../machine/profiles/built-in-profiles.js'
+export { formatProfile, parseProfile } from '../machine/profiles/profile-file.js'
 export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/text/machine-text.js'
 export { torus } from '../machine/torus.js'

@@ -99,7 +99,7 @@ describe('parseMachine reads, formatMachine writes', () => {
     ['cluster:cores=4,packages=0', 'character 26: expected an integer from 1 to 1024'],
     [
       'cluster:nodes=2,cores=2,profile=fast',
-      'character 33: expected one of the profiles simgrid-fast, simgrid-slow',
+      'character 33: expected one of the profiles simgrid-fast, simgrid-slow, niagara',
     ],
   ])("rejects '%s'", (text, message) => {
     const error = thrown(() => parseMachine(text))
