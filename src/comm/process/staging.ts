@@ -1,6 +1,6 @@
 import { copyBytes } from '../../base/copy-bytes.js'
-import { FreeRanges } from '../../base/free-ranges.js'
 import type { MemoryLocation, MemorySharing } from '../../fabric/fabric.js'
+import { FreeRanges } from './free-ranges.js'
 
 export type { MemoryLocation }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FreeRanges } from '../../../src/base/free-ranges.js'
-import { mulberry32 } from '../../../src/base/random.js'
+import { mulberry32 } from '../../../../src/base/random.js'
+import { FreeRanges } from '../../../../src/comm/process/free-ranges.js'
 
 describe('free ranges', () => {
   it('are taken from the start, and joined again whatever the order of their return', () => {
