@@ -9,6 +9,8 @@ export interface CollectiveCall<C, R> {
   readonly shared?: true
   /** The ranks get nothing but their buffers filled; a `RankFailure` of one fails all hosted ranks. Only where `shared`. */
   readonly isResultless?: true
+  /** A revocation completes it instead of failing it. Only where `shared`. */
+  readonly isOverWhenRevoked?: true
   /** Runs without the whole rank table; other calls wait until the communicator is placed. */
   readonly unplaced?: boolean
   /**

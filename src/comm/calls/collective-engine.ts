@@ -13,7 +13,7 @@ import type { Exchange } from './exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
 import { passRevocation, startRevocation } from './revocation.js'
 import { describeSignature } from './signature.js'
-import type { Slot } from './slot.js'
+import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /**
@@ -140,10 +140,7 @@ export class CollectiveEngine implements ExchangeOwner {
     this.#state.fail(decodeError(payload) as RankweaveError)
   }
 
-  /**
-   * For the last collective of a communicator, called inside its `run`: resolves when all others, which the ranks may
-   * have started without awaiting them, are complete here.
-   */
+  /** For the last collective, inside its `run`: resolves when all others, which no rank may have awaited, are complete here. */
   whenOnlyCall(): Promise<void> {
     this.#hasLastCall = true
     if (this.isOnlyCall) return Promise.resolve()
@@ -155,6 +152,16 @@ export class CollectiveEngine implements ExchangeOwner {
   /** Whether all others are complete now. */
   get isOnlyCall(): boolean {
     return this.#lanes.openSlots === 1
+  }
+
+  /** One more start, or one fewer, that joins once its init is complete: the last call waits for them. */
+  countStartsToCome(change: 1 | -1): void {
+    this.#lanes.startsToCome += change
+    this.#noteIfOnlyCall()
+  }
+
+  #noteIfOnlyCall(): void {
+    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
   }
 
   /** No collective of this process completes any more. */
@@ -306,7 +313,7 @@ export class CollectiveEngine implements ExchangeOwner {
     }
     lane.complete(slot)
     this.#unblock(lane, slot)
-    if (this.#lastCallWaiter !== undefined && this.isOnlyCall) this.#lastCallWaiter.resolve()
+    this.#noteIfOnlyCall()
     inTurn(() => slot.resolve(results))
   }
 
@@ -337,11 +344,4 @@ export class CollectiveEngine implements ExchangeOwner {
     slot.signals = undefined
     slot.settled = true
   }
-}
-
-/** A rejected promise that may go unhandled: the communicator retains its error for every later call. */
-function quietRejection(error: RankweaveError): Promise<never> {
-  const promise = Promise.reject(error)
-  promise.catch(() => {})
-  return promise
 }

@@ -117,9 +117,12 @@ export class Lanes extends Map<number, Lane> {
     return lane
   }
 
-  /** Number of collectives in progress here. */
+  /** Starts of persistent operations that join once their init has completed. */
+  startsToCome = 0
+
+  /** Number of collectives in progress here, with the starts to come. */
   get openSlots(): number {
-    let slots = 0
+    let slots = this.startsToCome
     for (const lane of this.values()) slots += lane.slots.size
     return slots
   }

@@ -89,10 +89,23 @@ export class Slot {
   }
 
   reject(error: RankweaveError): void {
+    if (this.call?.isOverWhenRevoked === true && error.code === 'ERR_REVOKED') {
+      this.#endRevoked()
+      return
+    }
     for (let i = 0; i < this.#deriving; i++) this.#derived![i]!.catch(ignore)
     rejectQuietly(this.#shared, error)
     for (const [localIndex, own] of this.#separate ?? []) {
       rejectQuietly(own, this.#ownErrors?.get(localIndex) ?? error)
+    }
+  }
+
+  #endRevoked(): void {
+    this.#shared?.resolve(undefined)
+    for (const [localIndex, own] of this.#separate ?? []) {
+      const error = this.#ownErrors?.get(localIndex)
+      if (error === undefined) own.resolve(undefined)
+      else rejectQuietly(own, error)
     }
   }
 
@@ -125,6 +138,13 @@ function rejectQuietly(own: Deferred | undefined, error: RankweaveError): void {
 }
 
 function ignore(): void {}
+
+/** A rejected promise that may go unhandled: the communicator retains its error for every later call. */
+export function quietRejection(error: RankweaveError): Promise<never> {
+  const promise = Promise.reject(error)
+  promise.catch(ignore)
+  return promise
+}
 
 function isFailure(result: unknown): boolean {
   return result instanceof RankFailure

@@ -42,6 +42,8 @@ class FreeCall implements CollectiveCall<undefined, undefined> {
   readonly signature = signature
   readonly unplaced = true
   readonly shared = true
+  // As when it is called afterwards: what it had to wait for fails.
+  readonly isOverWhenRevoked = true
   readonly #state: CommState
 
   constructor(state: CommState) {

@@ -93,13 +93,25 @@ export class PersistentRequest {
 
   /** A start that waits for the setup, or that a signal may abort. */
   async #startSeparately(options: WaitOptions | undefined): Promise<void> {
+    // Before anything is awaited: the communicator may be freed meanwhile, which waits for this start.
+    const { state, localIndex } = this.#handle.seat()
     this.#startedSeparately = true
     try {
-      const bound = await this.#setup
-      const { state, localIndex } = this.#handle.seat()
-      await state.collectives.start(bound.lane, localIndex, bound.call, undefined, options)
+      await this.#joined(state, localIndex, options)
     } finally {
       this.#startedSeparately = false
     }
+  }
+
+  async #joined({ collectives }: PersistentContext, localIndex: number, options: WaitOptions | undefined) {
+    let started: Promise<void> | undefined
+    collectives.countStartsToCome(1)
+    try {
+      const { lane, call } = await this.#setup
+      started = collectives.start(lane, localIndex, call, undefined, options)
+    } finally {
+      collectives.countStartsToCome(-1)
+    }
+    await started
   }
 }

@@ -134,6 +134,47 @@ describe('free', () => {
       for (const [i, sum] of sums.entries()) expect([...(await sum)]).toEqual([ranks + i * world.size])
     }))
 
+  it('waits for the first start of a persistent collective, whose init is not complete', () =>
+    inWorlds(async (world) => {
+      for (let round = 0; round < 2; round++) {
+        const copy = await world.dup()
+        const sum = new Int32Array(1)
+        const request = copy.allreduceInit(Int32Array.of(world.rank), sum, 'sum')
+        // The second round's start takes the other path.
+        if (round === 1) await request.start()
+        const started = request.start()
+        await copy.free()
+        await started
+        expect(sum[0]).toBe((world.size * (world.size - 1)) / 2)
+        request.free()
+      }
+      await world.barrier()
+      expect(contextsOf(world)).toBe(1)
+    }))
+
+  it('resolves when the communicator is revoked meanwhile, but where its own signal does that', async () => {
+    for (const processes of [1, 2, 5]) {
+      const ends = await run(
+        async (world: Communicator) => {
+          const copy = await world.dup()
+          const options = world.rank === 3 ? { signal: AbortSignal.timeout(1) } : {}
+          // Rank 4 does not free it before the abort.
+          if (world.rank === 4) await world.recv(3, 1)
+          const end = await copy.free(options).then(
+            () => 'freed',
+            ({ code }) => code,
+          )
+          if (world.rank === 3) await world.send(null, 4, 1)
+          await world.barrier()
+          expect(contextsOf(world)).toBe(1)
+          return end
+        },
+        { ranks: 5, fabric: local({ processes, seed: processes }) },
+      )
+      expect(ends).toEqual(['freed', 'freed', 'freed', 'ERR_ABORTED', 'freed'])
+    }
+  })
+
   it.each([1, 2, 3, 4])('survives storms of split, dup, traffic and free, seed %i', async (seed) => {
     for (const processes of [1, 2, 5]) {
       await run(
