@@ -67,6 +67,7 @@ export const rooms: readonly Room[] = [
   room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
   room('models/formulas', ['schedule']),
   room('models', ['machine', 'schedule', 'models/formulas']),
+  room('models/congestion', ['schedule', 'models']),
   room('simulate', ['machine', 'schedule', 'schedule/lower']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
@@ -241,6 +242,7 @@ export const rooms: readonly Room[] = [
       'simulate',
       'models/formulas',
       'models',
+      'models/congestion',
       ...fabrics,
       'fabric/conformance',
     ],

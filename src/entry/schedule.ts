@@ -17,6 +17,25 @@ export { specificationOf } from '../collective/specification-of.js'
 export type { ModelledCall } from '../models/check-input.js'
 export { type Prediction, predictAlgorithms } from '../models/compare.js'
 export {
+  type CongestedCost,
+  congestedCost,
+  type Stage,
+} from '../models/congestion/congested-cost.js'
+export {
+  type Clos,
+  type CongestionNetwork,
+  closNetwork,
+  torusNetwork,
+} from '../models/congestion/congestion-network.js'
+export {
+  bucketStages,
+  closShuffleBytes,
+  doublingStages,
+  scheduleStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../models/congestion/stages.js'
+export {
   hockneyOf,
   hockneyOfLevel,
   logGPOfLevel,
