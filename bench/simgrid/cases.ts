@@ -39,22 +39,24 @@ export const clusterComparisons: readonly Comparison[] = profiles.flatMap((profi
   },
 ])
 
-/** Networks whose inner links messages share. */
+/** Networks whose inner links messages share: a torus, and a Clos network with 4 ports down for each port up. */
 export const networkComparisons: readonly Comparison[] = [
-  'torus:dims=4x4x4,profile=simgrid-fast',
-  'clos:radix=10,levels=2,taper=4,nodes=64,profile=simgrid-fast',
-].map((machine) => ({
-  machine,
-  topology: 'moore:8x8:r=2',
-  schedules: [
-    'direct',
-    'common-neighbor',
-    'allgather-ring',
-    'allgather-bruck',
-    'allgather-recursive-doubling',
-  ],
-  bytes: [4 * kib, 256 * kib],
-}))
+  'torus:dims=4x4x4',
+  'clos:radix=10,levels=2,taper=4,nodes=64',
+].flatMap((network) => [
+  {
+    machine: `${network},profile=simgrid-fast`,
+    topology: 'moore:8x8:r=2',
+    schedules: ['direct', 'allgather-ring', 'allgather-bruck', 'allgather-recursive-doubling'],
+    bytes: [4 * kib, 256 * kib],
+  },
+  {
+    machine: `${network},cores=4,profile=simgrid-fast`,
+    topology: 'moore:16x16:r=2',
+    schedules: ['direct', 'common-neighbor', 'allgather-bruck', 'allgather-recursive-doubling'],
+    bytes: [4 * kib],
+  },
+])
 
 /** Of `--quick`. */
 export const quickComparisons = {
@@ -65,11 +67,9 @@ export const quickComparisons = {
       bytes: [4, 4 * kib],
     },
   ],
-  networks: networkComparisons.map((each) => ({
-    ...each,
-    schedules: ['direct', 'allgather-bruck'],
-    bytes: [4 * kib],
-  })),
+  networks: networkComparisons
+    .filter(({ machine }) => !machine.includes('cores'))
+    .map((each) => ({ ...each, schedules: ['direct', 'allgather-bruck'], bytes: [4 * kib] })),
 }
 
 /** The machine of a comparison and its schedules in order. */
@@ -85,9 +85,7 @@ export function prepare({ machine: line, topology, schedules }: Comparison): {
     schedules: schedules.map((name) => {
       if (name === 'direct') return plan(neighborhood, { kind: 'direct' }).schedule
       if (name !== 'common-neighbor') return scheduleOf(algorithmOf(name), { ranks })
-      // On a machine with one rank per node no friends share a node.
-      const mode = machine.cores[0] > 1 ? 'aware' : 'agnostic'
-      return plan(neighborhood, { kind: 'common-neighbor', k: 4, mode }, { machine }).schedule
+      return plan(neighborhood, { kind: 'common-neighbor', k: 4, mode: 'aware' }, { machine }).schedule
     }),
   }
 }

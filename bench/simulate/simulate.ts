@@ -1,14 +1,15 @@
-import { algorithmOf } from '../src/collective/algorithms.js'
-import { scheduleOf } from '../src/collective/schedule-of.js'
-import { parseMachine } from '../src/machine/text/machine-text.js'
-import { plan } from '../src/neighborhood/plan/plan.js'
-import type { Schedule } from '../src/schedule/ir.js'
-import { lower } from '../src/schedule/lower/lower.js'
-import { upTo } from '../src/schedule/specification.js'
-import { simulate } from '../src/simulate/simulate.js'
-import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
-import { type Bench, type BenchOptions, type Figure, ownFigure } from './bench.js'
-import { compareWithSimgrid } from './simgrid/compare.js'
+import { algorithmOf } from '../../src/collective/algorithms.js'
+import { scheduleOf } from '../../src/collective/schedule-of.js'
+import { parseMachine } from '../../src/machine/text/machine-text.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
+import type { Schedule } from '../../src/schedule/ir.js'
+import { lower } from '../../src/schedule/lower/lower.js'
+import { upTo } from '../../src/schedule/specification.js'
+import { simulate } from '../../src/simulate/simulate.js'
+import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
+import { compareWithSimgrid } from '../simgrid/compare.js'
+import { printedRows } from './printed-rows.js'
 
 const runs = 9
 
@@ -26,6 +27,7 @@ export const simulateBench: Bench = {
 const suites: Readonly<Record<string, (options: BenchOptions) => Iterable<Figure> | AsyncIterable<Figure>>> =
   {
     speed,
+    printed: printedRows,
     simgrid: compareWithSimgrid,
   }
 
