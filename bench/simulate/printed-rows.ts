@@ -3,7 +3,7 @@ import type { Machine } from '../../src/machine/machine.js'
 import { networkOf } from '../../src/machine/network.js'
 import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'
 import { torus } from '../../src/machine/torus.js'
-import type { Hockney } from '../../src/models/parameters.js'
+import type { Hockney } from '../../src/models/formulas/parameters.js'
 import { predictUs } from '../../src/models/predict.js'
 import type { Figure } from '../bench.js'
 
