@@ -19,6 +19,7 @@ export interface Room {
 const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
 const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text', 'machine/hosts']
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
+const simulation = ['simulate/engine', 'simulate', 'simulate/pictures']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
@@ -68,7 +69,9 @@ export const rooms: readonly Room[] = [
   room('models/formulas', ['schedule']),
   room('models', ['machine', 'schedule', 'models/formulas']),
   room('models/congestion', ['schedule', 'models']),
-  room('simulate', ['machine', 'schedule', 'schedule/lower']),
+  room('simulate/engine', ['machine', 'schedule', 'schedule/lower']),
+  room('simulate', ['machine', 'schedule', 'schedule/lower', 'simulate/engine']),
+  room('simulate/pictures', ['simulate']),
   room('neighborhood/plan', [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],
@@ -211,7 +214,8 @@ export const rooms: readonly Room[] = [
       'calibrate',
       'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
-      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'simulate', 'fabric/mpi'],
+      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'fabric/mpi'],
+      ...['simulate/engine', 'simulate', 'simulate/pictures'],
       ...[
         'comm/context/split/plan',
         'neighborhood/plan',
@@ -239,7 +243,7 @@ export const rooms: readonly Room[] = [
     ...[
       ...schedules,
       'collective',
-      'simulate',
+      ...simulation,
       'models/formulas',
       'models',
       'models/congestion',

@@ -101,7 +101,9 @@ export { countMessages, forEachOperation } from '../schedule/walk.js'
 
 // simulation
 
-export type { Progress } from '../simulate/run.js'
+export type { Progress } from '../simulate/engine/run.js'
+export { type TimelineSvgOptions, timelineSvg } from '../simulate/pictures/timeline-svg.js'
+export { type TraceOptions, traceEvents } from '../simulate/pictures/trace-events.js'
 export { type SimulateOptions, simulate } from '../simulate/simulate.js'
 export {
   type Activity,

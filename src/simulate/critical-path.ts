@@ -9,7 +9,7 @@ export function criticalPath(record: RunRecord, process: number, rankOf: Int32Ar
   const { log, frames } = record
   const steps: PathStep[] = []
   let told: PathStep[] = []
-  const tell: Tell = (activity, by, other, _bytes, startNs, endNs) => {
+  const tell: Tell = (activity, by, other, _frame, startNs, endNs) => {
     const peer = other === -1 ? -1 : rankOf[other]
     told.push({ activity, rank: rankOf[by], peer, startUs: startNs / 1000, endUs: endNs / 1000 })
   }

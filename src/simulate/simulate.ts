@@ -7,14 +7,15 @@ import { lower } from '../schedule/lower/lower.js'
 import type { LoweredSchedule } from '../schedule/lower/program.js'
 import { upTo } from '../schedule/specification.js'
 import type { RunRecord } from './activities.js'
-import { type BytesOf, lengthsOfBlocks, lengthsOfUnits, refuse } from './block-lengths.js'
-import { costsOf } from './costs.js'
 import { criticalPath } from './critical-path.js'
-import { frameTable } from './frame-table.js'
-import { type Progress, Run } from './run.js'
+import { type BytesOf, lengthsOfBlocks, lengthsOfUnits, refuse } from './engine/block-lengths.js'
+import { costsOf } from './engine/costs.js'
+import { frameTable } from './engine/frame-table.js'
+import { type Progress, Run } from './engine/run.js'
+import { Ways } from './engine/ways.js'
 import type { Simulation } from './simulation.js'
+import { timelineOf } from './timeline.js'
 import { trafficOf } from './traffic.js'
-import { Ways } from './ways.js'
 
 export interface SimulateOptions {
   /**
@@ -26,6 +27,8 @@ export interface SimulateOptions {
   readonly placement?: Int32Array
   /** Default: `dependencies`, as schedules are executed. */
   readonly progress?: Progress
+  /** Whether every interval is recorded. Default: false. */
+  readonly timeline?: boolean
 }
 
 /**
@@ -44,7 +47,7 @@ export function simulate(
   options: SimulateOptions,
 ): Simulation {
   requireOptions('simulate', options)
-  const { bytes, progress = 'dependencies', placement } = options
+  const { bytes, progress = 'dependencies', placement, timeline = false } = options
   if (!isMachine(machine))
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
   const profile = profileOf(machine)
@@ -65,10 +68,15 @@ export function simulate(
   const ways = new Ways(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
   const log = new Run(frames, lowered, { ways, costs, eagerLimitBytes, progress }).toEnd()
-  return simulationOf({ frames, costs, ways, log, eagerLimitBytes }, lowered, bytesOf)
+  return simulationOf({ frames, costs, ways, log, eagerLimitBytes }, lowered, bytesOf, timeline)
 }
 
-function simulationOf(record: RunRecord, lowered: LoweredSchedule, bytesOf: BytesOf): Simulation {
+function simulationOf(
+  record: RunRecord,
+  lowered: LoweredSchedule,
+  bytesOf: BytesOf,
+  hasTimeline: boolean,
+): Simulation {
   const { log, frames } = record
   const { placement } = lowered
   const { processes } = frames
@@ -92,6 +100,6 @@ function simulationOf(record: RunRecord, lowered: LoweredSchedule, bytesOf: Byte
     waitUs: Float64Array.from(placement, (process) => waits[process] / 1000),
     criticalPath: processes === 0 ? [] : criticalPath(record, slowest, rankOf),
     traffic: trafficOf(frames, record.costs, lowered, bytesOf),
-    timeline: null,
+    timeline: hasTimeline ? timelineOf(record, rankOf) : null,
   }
 }

@@ -15,7 +15,7 @@ export interface Simulation {
   readonly criticalPath: readonly PathStep[]
   /** Messages between processes (frames) and their payload, by how far they went. */
   readonly traffic: Readonly<Record<Level, Traffic>>
-  /** Recorded only on demand (`timeline: true`): about 40 bytes per interval. */
+  /** Recorded only on demand (`timeline: true`): about 44 bytes per interval, 5 to 8 intervals per message. */
   readonly timeline: Timeline | null
 }
 
@@ -38,10 +38,13 @@ export const activities = [
 ] as const
 export type Activity = (typeof activities)[number]
 
-/** `queue`: a message stands behind others at a gap or a link; `transfer`: it is on its way. */
+/**
+ * `queue`: how much longer a message takes because of others, at gaps and on links; `transfer`: the rest of its way.
+ * `copy`: to slots that hold what is elsewhere, too.
+ */
 export interface PathStep {
   readonly activity: Activity
-  /** Whose processor, or the sender of the message. */
+  /** Whose processor, or the sender of the message: of a process with several ranks the lowest. */
   readonly rank: number
   /** The other end of a send, receive, transfer or queue; -1 otherwise. */
   readonly peer: number
@@ -49,12 +52,19 @@ export interface PathStep {
   readonly endUs: number
 }
 
-/** All intervals, by rank, then start. Columns of equal length. */
+/**
+ * All intervals of processors and messages, by rank, then start. Columns of equal length. Of a process with several ranks the
+ * lowest stands for it.
+ */
 export interface Timeline {
   readonly rank: Int32Array
   /** Index in {@link activities}. */
   readonly activity: Uint8Array
+  /** The other end of a send, receive, transfer or queue, the sender waited for; -1 otherwise. */
   readonly peer: Int32Array
+  /** The message that is packed, sent, on its way, received, unpacked or waited for; -1 otherwise. */
+  readonly message: Int32Array
+  /** Of the message; 0 without one. */
   readonly bytes: Float64Array
   readonly startUs: Float64Array
   readonly endUs: Float64Array

@@ -2,9 +2,9 @@ import { type Level, levels } from '../machine/profile.js'
 import { opKind } from '../schedule/ir.js'
 import type { LoweredSchedule } from '../schedule/lower/program.js'
 import { operationsOfRank } from '../schedule/walk.js'
-import type { BytesOf } from './block-lengths.js'
-import type { Costs } from './costs.js'
-import type { FrameTable } from './frame-table.js'
+import type { BytesOf } from './engine/block-lengths.js'
+import type { Costs } from './engine/costs.js'
+import type { FrameTable } from './engine/frame-table.js'
 import type { Traffic } from './simulation.js'
 
 /** Frames by level; at level `process` the messages of the schedule that no frame carries. */

@@ -9,7 +9,9 @@ import { plan } from '../../neighborhood/plan/plan.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
-import { longestBlockBytes } from '../../simulate/block-lengths.js'
+import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
+import { timelineSvg } from '../../simulate/pictures/timeline-svg.js'
+import { traceEvents } from '../../simulate/pictures/trace-events.js'
 import { simulate } from '../../simulate/simulate.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
@@ -19,6 +21,7 @@ import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
 import { simulationObject, simulationRows } from '../output/simulation-report.js'
 import { noteViolations } from '../output/violations.js'
@@ -46,6 +49,8 @@ const schema = z.object({
   segments: whole(1, shapeLimits.segments),
   processes: whole(1, shapeLimits.ranks).optional(),
   progress: oneOf('dependencies', 'phases'),
+  svg: z.string().optional(),
+  trace: z.string().optional(),
 })
 
 type Options = z.infer<typeof schema>
@@ -62,13 +67,19 @@ export const simulateCommand: AddCommand = (program, act) => {
     .option('--segments <number>', 'of an algorithm', '1')
     .option('--processes <number>', 'processes that host the ranks, in blocks (default: one per rank)')
     .option('--progress <name>', 'when messages leave: dependencies or phases', 'dependencies')
+    .option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)')
+    .option(
+      '--trace <file>',
+      'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
+    )
     .option('--json', 'one JSON object on standard output', false)
   addStrategyOptions(command)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
-        const { bytes, machine, processes, progress } = options
+        const { bytes, machine, processes, progress, svg, trace } = options
+        await checkOutputs(report, svg, trace)
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         const schedule = await scheduleFrom(report, source, options)
@@ -82,11 +93,24 @@ export const simulateCommand: AddCommand = (program, act) => {
         const simulation = simulate(schedule, machine, {
           bytes,
           progress,
+          timeline: svg !== undefined || trace !== undefined,
           ...(placement === undefined ? {} : { placement }),
         })
         const subject = `${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`
         const where = `${counted(bytes, 'byte', 'bytes')} each on ${formatMachine(machine)}`
-        report.result(
+        if (svg !== undefined)
+          await writeOutput(report, svg, timelineSvg(simulation, { title: `${subject}, ${where}` }))
+        if (trace !== undefined) {
+          const nodes = nodeOf(machine, processes ?? ranks)
+          const ofRanks = placement === undefined ? nodes : placement.map((process) => nodes[process])
+          await writeOutput(report, trace, traceEvents(simulation, { nodeOf: ofRanks }))
+        }
+        for (const file of [svg, trace])
+          if (file !== undefined && !isStandardOutput(file)) report.note(`wrote ${file}`)
+        const files = [svg, trace].find(isStandardOutput)
+        reportBeside(
+          report,
+          files,
           {
             source,
             collective,

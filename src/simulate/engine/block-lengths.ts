@@ -1,5 +1,5 @@
-import { RankweaveError, shown } from '../errors.js'
-import { blockCount, type Specification } from '../schedule/specification.js'
+import { RankweaveError, shown } from '../../errors.js'
+import { blockCount, type Specification } from '../../schedule/specification.js'
 
 /** Blocks together, and what a rank sends and holds, stay below 2^53 bytes: sums are exact. */
 export const longestBlockBytes = 2 ** 40

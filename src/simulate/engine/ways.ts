@@ -1,4 +1,4 @@
-import type { Network } from '../machine/network.js'
+import type { Network } from '../../machine/network.js'
 import { type Costs, networkLevel, type ProcessPlaces } from './costs.js'
 import type { FrameTable } from './frame-table.js'
 

@@ -1,5 +1,5 @@
-import { levels, type MessageCosts, type Profile } from '../machine/profile.js'
-import type { LoweredSchedule } from '../schedule/lower/program.js'
+import { levels, type MessageCosts, type Profile } from '../../machine/profile.js'
+import type { LoweredSchedule } from '../../schedule/lower/program.js'
 import type { BytesOf } from './block-lengths.js'
 import type { FrameTable } from './frame-table.js'
 

@@ -1,4 +1,4 @@
-import type { LoweredSchedule, ProcessProgram } from '../schedule/lower/program.js'
+import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/program.js'
 import { refuse } from './block-lengths.js'
 import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'

@@ -1,4 +1,4 @@
-import type { LoweredSchedule, ProcessProgram } from '../schedule/lower/program.js'
+import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/program.js'
 import { type BytesOf, refuse } from './block-lengths.js'
 
 /** More frames and combinations would take more than 8 GB of memory. */
