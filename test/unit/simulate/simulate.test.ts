@@ -2,33 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../src/collective/schedule-of.js'
 import { cluster } from '../../../src/machine/machine.js'
-import type { MessageCosts, Profile } from '../../../src/machine/profile.js'
+import { lower } from '../../../src/schedule/lower/lower.js'
 import { simulate } from '../../../src/simulate/simulate.js'
+import { plainProfile } from '../../support/simulated-machine.js'
 
-const inside: MessageCosts = {
-  latencyNs: 100,
-  sendOverheadNs: 20,
-  receiveOverheadNs: 30,
-  gapNs: 0,
-  nsPerByte: 0.5,
-}
-const between: MessageCosts = {
-  latencyNs: 1000,
-  sendOverheadNs: 200,
-  receiveOverheadNs: 300,
-  gapNs: 0,
-  nsPerByte: 2,
-}
-const profile: Profile = {
-  name: 'test',
-  source: 'figures that are easy to add',
-  provenance: 'given',
-  exceptions: {},
-  levels: { process: inside, package: inside, node: inside, network: between },
-  hop: { latencyNs: 10, nsPerByte: 2 },
-  memory: { copyNsPerByte: 0.25, copyBlockNs: 5, reduceNsPerByte: 0.125 },
-  eagerLimitBytes: 4096,
-}
+const profile = plainProfile
 const one = (id: string, ranks: number, segments = 1) => scheduleOf(algorithmOf(id), { ranks, segments })
 const spread = (nodes: number) => cluster({ nodes, cores: 1, profile })
 
@@ -80,6 +58,27 @@ describe('a critical path', () => {
   })
 })
 
+describe('simulate of what takes no messages', () => {
+  it('one rank takes the copy of its own block', () => {
+    const { timeUs, criticalPath, traffic } = simulate(one('allgather-ring', 1), spread(1), { bytes: 8 })
+    expect(timeUs).toBe((5 + 8 * 0.25) / 1000)
+    expect(criticalPath).toEqual([{ activity: 'copy', rank: 0, peer: -1, startUs: 0, endUs: timeUs }])
+    expect(traffic.network).toEqual({ messages: 0, bytes: 0 })
+  })
+
+  it('a broadcast to no one takes no time', () => {
+    const simulation = simulate(one('bcast-linear', 1), spread(1), { bytes: 8, timeline: true })
+    expect(simulation).toMatchObject({ timeUs: 0, criticalPath: [] })
+    expect(simulation.timeline!.rank).toHaveLength(0)
+  })
+
+  it('ranks of one process exchange nothing', () => {
+    const options = { bytes: 8, placement: new Int32Array(8) }
+    const { traffic } = simulate(one('allgather-ring', 8), spread(1), options)
+    expect(traffic).toMatchObject({ process: { messages: 56, bytes: 448 }, network: { messages: 0 } })
+  })
+})
+
 describe('simulate refuses', () => {
   const schedule = one('allgather-ring', 4)
   it.each([-1, 0.5, Number.NaN, 2 ** 41, '4'])('bytes %j with ERR_SIMULATION', (bytes) => {
@@ -91,6 +90,19 @@ describe('simulate refuses', () => {
   it('lengths of other than every block with ERR_SIMULATION', () => {
     expect(() => simulate(schedule, spread(4), { bytes: [1, 2, 3] })).toThrow(
       expect.objectContaining({ code: 'ERR_SIMULATION' }),
+    )
+  })
+
+  it('unknown progress and a second placement with ERR_SIMULATION', () => {
+    const refused = expect.objectContaining({ code: 'ERR_SIMULATION' })
+    expect(() => simulate(schedule, spread(4), { bytes: 1, progress: 'fast' as 'phases' })).toThrow(refused)
+    const placement = new Int32Array(4)
+    expect(() => simulate(lower(schedule, placement), spread(4), { bytes: 1, placement })).toThrow(refused)
+  })
+
+  it('a placement of other ranks with ERR_PLACEMENT', () => {
+    expect(() => simulate(schedule, spread(4), { bytes: 1, placement: new Int32Array(3) })).toThrow(
+      expect.objectContaining({ code: 'ERR_PLACEMENT' }),
     )
   })
 

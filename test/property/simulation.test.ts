@@ -1,0 +1,274 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { algorithmOf, algorithms } from '../../src/collective/algorithms.js'
+import { scheduleOf } from '../../src/collective/schedule-of.js'
+import { cluster } from '../../src/machine/machine.js'
+import { levels, type Profile } from '../../src/machine/profile.js'
+import { parseMachine } from '../../src/machine/text/machine-text.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
+import type { Schedule } from '../../src/schedule/ir.js'
+import { lower } from '../../src/schedule/lower/lower.js'
+import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
+import { simulate } from '../../src/simulate/simulate.js'
+import { activities } from '../../src/simulate/simulation.js'
+import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { changed, type ProfilePath, plainProfile } from '../support/simulated-machine.js'
+import { cases } from '../support/soak.js'
+
+const numRuns = cases(200, 60)
+const seed = 20261122
+
+/** A schedule of any kind, and where its ranks are. */
+const subjects = fc
+  .record({
+    ranks: fc.integer({ min: 1, max: 12 }),
+    which: fc.nat(),
+    segments: fc.constantFrom(1, 1, 2, 5),
+    cores: fc.constantFrom(1, 2, 4),
+    perProcess: fc.constantFrom(1, 1, 1, 2, 5),
+    bytes: fc.constantFrom(0, 1, 100, 3000, 4097, 20000),
+    progress: fc.constantFrom('dependencies' as const, 'phases' as const),
+    topology: fc.nat(9),
+  })
+  .map(({ ranks, which, segments, cores, perProcess, bytes, progress, topology }) => {
+    const shape = { ranks, segments }
+    const fitting = algorithms.filter(({ refuses }) => (refuses?.(shape) ?? null) === null)
+    const schedule: Schedule =
+      which % 3 === 0
+        ? plan(buildTopology(`er:${ranks}:d=0.${topology}:seed=${which % 100}`), {
+            kind: which % 2 === 0 ? 'direct' : 'common-neighbor',
+            k: 2,
+            mode: 'agnostic',
+          }).schedule
+        : scheduleOf(fitting[which % fitting.length], shape)
+    const placement = Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / perProcess))
+    return { schedule, lowered: lower(schedule, placement), placement, cores, options: { bytes, progress } }
+  })
+
+const machineOf = (cores: number, profile = plainProfile) =>
+  cluster({ nodes: Math.ceil(12 / cores), cores, profile })
+
+describe('a simulation', () => {
+  it('is the same every time, from the schedule and from its programs, and on a machine with idle nodes', () => {
+    fc.assert(
+      fc.property(subjects, ({ schedule, lowered, placement, cores, options }) => {
+        const first = simulate(lowered, machineOf(cores), { ...options, timeline: true })
+        expect(simulate(lowered, machineOf(cores), { ...options, timeline: true })).toEqual(first)
+        expect(simulate(schedule, machineOf(cores), { ...options, placement, timeline: true })).toEqual(first)
+        const larger = cluster({ nodes: 40, cores, profile: plainProfile })
+        expect(simulate(lowered, larger, { ...options, timeline: true })).toEqual(first)
+      }),
+      { numRuns, seed },
+    )
+  })
+
+  it('sends every frame of the programs once, with its bytes', () => {
+    fc.assert(
+      fc.property(subjects, ({ lowered, cores, options }) => {
+        const { traffic, timeline } = simulate(lowered, machineOf(cores), { ...options, timeline: true })
+        const { programs } = lowered
+        const outside = levels.filter((level) => level !== 'process')
+        const frames = programs.reduce((sum, { counts }) => sum + counts.framesSent, 0)
+        expect(outside.reduce((sum, level) => sum + traffic[level].messages, 0)).toBe(frames)
+        expect(traffic.process.messages).toBe(
+          programs.reduce((sum, { counts }) => sum + counts.messagesInside, 0),
+        )
+        if (cores === 1) expect(traffic.package.messages + traffic.node.messages).toBe(0)
+        const count = (name: (typeof activities)[number]) =>
+          timeline!.activity.filter((activity) => activities[activity] === name).length
+        expect(count('send')).toBe(frames)
+        expect(count('receive')).toBe(frames)
+        let sent = 0
+        for (let i = 0; i < timeline!.rank.length; i++)
+          if (activities[timeline!.activity[i]] === 'send') sent += timeline!.bytes[i]
+        expect(outside.reduce((sum, level) => sum + traffic[level].bytes, 0)).toBe(sent)
+      }),
+      { numRuns, seed },
+    )
+  })
+
+  it('has a critical path without gaps from 0 to the end, and ranks that wait while they do nothing', () => {
+    fc.assert(
+      fc.property(subjects, ({ lowered, cores, options }) => {
+        const simulation = simulate(lowered, machineOf(cores), { ...options, timeline: true })
+        const { criticalPath, timeUs, timeline, endUs, waitUs } = simulation
+        expect(criticalPath.reduce((end, step) => (step.startUs === end ? step.endUs : Number.NaN), 0)).toBe(
+          timeUs,
+        )
+        expect(Math.max(0, ...endUs)).toBe(timeUs)
+        const { rank, activity, startUs, endUs: ends } = timeline!
+        const last = new Map<number, number>()
+        const waited = new Map<number, number>()
+        for (let i = 0; i < rank.length; i++) {
+          const name = activities[activity[i]]
+          expect(ends[i]).toBeGreaterThan(startUs[i])
+          if (name === 'transfer' || name === 'queue') continue
+          expect(startUs[i]).toBe(last.get(rank[i]) ?? 0)
+          last.set(rank[i], ends[i])
+          if (name === 'wait') waited.set(rank[i], (waited.get(rank[i]) ?? 0) + ends[i] - startUs[i])
+        }
+        for (const [of, end] of last) {
+          expect(end).toBe(endUs[of])
+          expect(waited.get(of) ?? 0).toBeCloseTo(waitUs[of], 9)
+        }
+      }),
+      { numRuns, seed },
+    )
+  })
+
+  it('takes twice as long where everything costs twice as much', () => {
+    fc.assert(
+      fc.property(subjects, ({ lowered, cores, options }) => {
+        const slower = machineOf(
+          cores,
+          changed(plainProfile, (_, cost) => 2 * cost),
+        )
+        const { timeUs, endUs } = simulate(lowered, machineOf(cores), options)
+        const doubled = simulate(lowered, slower, options)
+        expect(doubled.timeUs).toBe(2 * timeUs)
+        expect([...doubled.endUs]).toEqual([...endUs].map((us) => 2 * us))
+      }),
+      { numRuns, seed },
+    )
+  })
+
+  it('is never shorter than the longest chain of dependencies without contention', () => {
+    fc.assert(
+      fc.property(subjects, ({ lowered, cores, options }) => {
+        const { endUs, timeUs } = simulate(lowered, machineOf(cores), options)
+        const bound = longestChainNs(lowered, cores, options.bytes) / 1000
+        expect(timeUs).toBeGreaterThanOrEqual(bound * (1 - 1e-12))
+        expect(endUs.length).toBe(lowered.placement.length)
+      }),
+      { numRuns, seed },
+    )
+  })
+})
+
+describe('a simulation is monotone', () => {
+  const paths: readonly ProfilePath[] = [
+    ...(['package', 'node', 'network'] as const).flatMap((level) =>
+      (['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const).map(
+        (cost) => `${level}.${cost}` as const,
+      ),
+    ),
+    'hop.latencyNs',
+    'hop.nsPerByte',
+    'memory.copyNsPerByte',
+    'memory.copyBlockNs',
+    'memory.reduceNsPerByte',
+  ]
+  const machines = [
+    'cluster:nodes=4,cores=4,profile=plain',
+    'torus:dims=4x2x2,cores=1,profile=plain',
+    'clos:radix=6,levels=2,taper=2,nodes=8,cores=2,profile=plain',
+  ]
+  const schedules = [
+    ...[
+      'allgather-ring',
+      'allgather-bruck',
+      'bcast-binomial',
+      'allreduce-rabenseifner',
+      'alltoall-linear',
+    ].map((id) => scheduleOf(algorithmOf(id), { ranks: 16 })),
+    plan(buildTopology('moore:4x4:r=1'), { kind: 'direct' }).schedule,
+  ]
+
+  it('in every cost where every rank sends one message at a time', () => {
+    for (const id of ['allgather-ring', 'allgather-bruck', 'allreduce-recursive-doubling', 'bcast-chain']) {
+      const schedule = scheduleOf(algorithmOf(id), { ranks: 16 })
+      for (const bytes of [8, 2000, 10_000]) {
+        const time = (profile: Profile) =>
+          simulate(schedule, cluster({ nodes: 16, cores: 1, profile }), { bytes }).timeUs
+        for (const path of paths) {
+          const after = time(changed(plainProfile, (of, cost) => (of === path ? 1.5 * cost + 7 : cost)))
+          expect(after, `${path}, ${id}, ${bytes} bytes`).toBeGreaterThanOrEqual(time(plainProfile))
+        }
+      }
+    }
+  })
+
+  // Messages that share links can profit when one of them is late: docs/simulation.md#properties.
+  it.each(machines)('in every cost on %s, but for anomalies of at most 3%', (text) => {
+    for (const schedule of schedules) {
+      for (const bytes of [8, 2000]) {
+        const time = (profile = plainProfile) =>
+          simulate(schedule, parseMachine(text, { profiles: [profile] }), { bytes }).timeUs
+        const before = time()
+        for (const path of paths) {
+          const after = time(changed(plainProfile, (of, cost) => (of === path ? 1.5 * cost + 7 : cost)))
+          expect(after, `${path}, ${schedule.strategy}, ${bytes} bytes`).toBeGreaterThanOrEqual(before * 0.97)
+        }
+      }
+    }
+  })
+
+  it.each(machines)('in the length of blocks on %s', (text) => {
+    for (const schedule of schedules) {
+      const machine = parseMachine(text, { profiles: [plainProfile] })
+      let before = 0
+      for (const bytes of [0, 1, 10, 100, 1000, 2000, 10_000, 100_000]) {
+        const { timeUs } = simulate(schedule, machine, { bytes })
+        expect(timeUs).toBeGreaterThanOrEqual(before)
+        before = timeUs
+      }
+    }
+  })
+})
+
+/** By hand: of every frame and combination when it could be done if nothing but what it carries had to be waited for. */
+function longestChainNs({ schedule, programs }: LoweredSchedule, cores: number, unitBytes: number): number {
+  const { levels: costs, memory, eagerLimitBytes } = plainProfile
+  const parts = schedule.specification.partStart
+  const lengthOf = (term: number): number => {
+    if (schedule.specification.collective === 'barrier') return 0
+    const { collective, ranks } = schedule.specification
+    const units = ['scatter', 'alltoall', 'reduce-scatter'].includes(collective) ? ranks : 1
+    const rank = term < 0 ? 0 : parts.findIndex((start, i) => term >= start && term < parts[i + 1])
+    const cut = (parts[rank + 1] - parts[rank]) / units
+    const part = (term < 0 ? ~term : term - parts[rank]) % cut
+    return Math.floor(((part + 1) * unitBytes) / cut) - Math.floor((part * unitBytes) / cut)
+  }
+  const known = new Map<string, number>()
+  /** When a value of a process is there. */
+  const valueAt = (p: number, value: number): number => {
+    const { combine, ownStart, receive, valueTerm } = programs[p]
+    if (value < ownStart[ownStart.length - 1]) return 0
+    const key = `${p} ${value}`
+    const before = known.get(key)
+    if (before !== undefined) return before
+    let at: number
+    if (value >= combine.firstValue) {
+      const c = value - combine.firstValue
+      const operands = Math.max(valueAt(p, combine.left[c]), valueAt(p, combine.right[c]))
+      at = operands + lengthOf(valueTerm[value]) * memory.reduceNsPerByte
+    } else {
+      const j = receive.valueStart.findIndex(
+        (start, i) => value >= start && value < receive.valueStart[i + 1],
+      )
+      at = frameAt(receive.peer[j], p, receive.round[j])
+    }
+    known.set(key, at)
+    return at
+  }
+  const frameAt = (from: number, to: number, round: number): number => {
+    const { send, valueTerm } = programs[from]
+    const j = send.peer.findIndex((peer, i) => peer === to && send.round[i] === round)
+    const values = send.value.subarray(send.valueStart[j], send.valueStart[j + 1])
+    const bytes = values.reduce((sum, value) => sum + lengthOf(valueTerm[value]), 0)
+    const ready = values.reduce((latest, value) => Math.max(latest, valueAt(from, value)), 0)
+    const packing = values.length > 1 ? values.length * memory.copyBlockNs + bytes * memory.copyNsPerByte : 0
+    const cost = costs[Math.floor(from / cores) === Math.floor(to / cores) ? 'package' : 'network']
+    const latencies = bytes > eagerLimitBytes ? 3 : 1
+    const way = latencies * cost.latencyNs + bytes * cost.nsPerByte
+    return ready + 2 * packing + cost.sendOverheadNs + way + cost.receiveOverheadNs
+  }
+  let longest = 0
+  for (const { process, valueTerm, receive } of programs) {
+    for (let value = 0; value < valueTerm.length; value++)
+      longest = Math.max(longest, valueAt(process, value))
+    for (let j = 0; j < receive.peer.length; j++)
+      longest = Math.max(longest, frameAt(receive.peer[j], process, receive.round[j]))
+  }
+  return longest
+}

@@ -1,0 +1,81 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { cli, onlyObject } from '../run-cli.js'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const machine = ['--machine', 'cluster:nodes=4,cores=4,profile=simgrid-fast']
+
+describe('simulate', () => {
+  it('reports times, messages and bytes per level, and the critical path', async () => {
+    const answer = await cli('simulate', 'allgather-ring', ...machine, '--bytes', '4', '--json')
+    expect(answer).toMatchObject({ exitCode: 0, stderr: '' })
+    const { timeUs, criticalPath, ...rest } = onlyObject(answer)
+    expect(rest).toEqual({
+      source: 'allgather-ring',
+      collective: 'allgather',
+      strategy: 'allgather-ring',
+      parameters: { root: 0, segments: 1 },
+      ranks: 16,
+      processes: 16,
+      machine: 'cluster:nodes=4,cores=4,profile=simgrid-fast',
+      bytesPerContribution: 4,
+      progress: 'dependencies',
+      waitUs: { mean: expect.any(Number), max: expect.any(Number) },
+      messages: { process: 0, package: 180, node: 0, network: 60 },
+      bytes: { process: 0, package: 720, node: 0, network: 240 },
+      pathSteps: (criticalPath as unknown[]).length,
+    })
+    // 15 messages, some of them between nodes.
+    expect(timeUs).toBeGreaterThan(15 * 0.75)
+    expect(timeUs).toBeLessThan(15 * 1.4)
+    expect((criticalPath as { endUs: number }[]).at(-1)!.endUs).toBe(timeUs)
+    const text = await cli('simulate', 'allgather-ring', ...machine, '--bytes', '4')
+    expect(text.stdout).toMatch(/^ {2}predicted time +[\d.]+ us$/m)
+    expect(text.stdout).toMatch(/^ {2}between nodes +60 messages, 240 bytes$/m)
+  })
+
+  it('takes schedule files and topologies, with one result', async () => {
+    const file = join(folder, 'plan.jsonl')
+    const options = ['--k', '2', ...machine]
+    await cli('plan', 'moore:4x4:r=1', ...options, '-o', file)
+    const planned = onlyObject(await cli('simulate', file, ...machine, '--bytes', '64', '--json'))
+    const direct = onlyObject(await cli('simulate', 'moore:4x4:r=1', ...options, '--bytes', '64', '--json'))
+    expect({ ...direct, source: file }).toEqual(planned)
+  })
+
+  it('hosts ranks on fewer processes: messages inside them cost nothing', async () => {
+    const argv = ['simulate', 'allgather-bruck', '--ranks', '64', ...machine, '--bytes', '8', '--json']
+    expect(onlyObject(await cli(...argv, '--processes', '2'))).toMatchObject({
+      processes: 2,
+      messages: { package: 12, network: 0 },
+    })
+    expect(await cli(...argv)).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('ERR_MACHINE') })
+  })
+
+  it('writes the timeline as a picture and as trace events', async () => {
+    const [svg, trace] = [join(folder, 'timeline.svg'), join(folder, 'trace.json')]
+    const files = ['--svg', svg, '--trace', trace]
+    const { exitCode, stderr } = await cli(
+      'simulate',
+      'bcast-binomial',
+      ...machine,
+      '--bytes',
+      '99',
+      ...files,
+    )
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: `wrote ${svg}\nwrote ${trace}\n` })
+    expect(readFileSync(svg, 'utf8')).toMatch(/^<svg .*<\/svg>\n$/s)
+    const { traceEvents } = JSON.parse(readFileSync(trace, 'utf8')) as { traceEvents: { ph: string }[] }
+    expect(traceEvents.filter(({ ph }) => ph === 'f')).toHaveLength(15)
+    const beside = await cli('simulate', 'bcast-binomial', ...machine, '--bytes', '99', '--svg', '-')
+    expect(beside.stdout).toMatch(/^<svg .*<\/svg>\n$/s)
+    expect(beside.stderr).toContain('predicted time')
+  })
+})
