@@ -172,7 +172,8 @@ function requireBlocks(collective: Collective, ranks: number, partsOf: (rank: nu
   )
 }
 
-function requireHeld(collective: Collective, ranks: number, held: number): void {
+/** @throws ERR_ARGUMENT for more blocks than a specification holds */
+export function requireHeld(collective: Collective, ranks: number, held: number): void {
   if (held <= shapeLimits.held) return
   throw new RankweaveError(
     'ERR_ARGUMENT',

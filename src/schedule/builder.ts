@@ -38,8 +38,11 @@ export class ScheduleBuilder {
   readonly #log: OperationLog
   #openKind: number = opKind.copy
 
-  /** @throws ERR_SCHEDULE when `phases` is not an integer from 0 to 2^24. */
-  constructor(head: ScheduleHeader) {
+  /**
+   * @param log what operations are appended to; the library counts them so
+   * @throws ERR_SCHEDULE when `phases` is not an integer from 0 to 2^24
+   */
+  constructor(head: ScheduleHeader, log = new OperationLog(head.specification.ranks)) {
     const { specification, phases = 0 } = head
     if (!Number.isInteger(phases) || phases < 0 || phases > maxPhases) {
       throw new RankweaveError(
@@ -50,7 +53,7 @@ export class ScheduleBuilder {
     this.#head = head
     this.specification = specification
     this.#staging = new Int32Array(specification.ranks)
-    this.#log = new OperationLog(specification.ranks)
+    this.#log = log
   }
 
   /** The place of the l-th block of a rank's receive buffer. */

@@ -197,7 +197,8 @@ function numbered(values: Int32Array): [count: number, numbers: Int32Array] {
   return [count, values.map((value) => indexIn(ascending, value))]
 }
 
-function tooMany(what: string, most: number): RankweaveError {
+/** The error of a schedule with more of something than it can hold. */
+export function tooMany(what: string, most: number): RankweaveError {
   return new RankweaveError(
     'ERR_SCHEDULE',
     `a schedule has at most ${most} ${what}: plan fewer ranks or segments, or some ranks alone`,

@@ -1,0 +1,104 @@
+import { below, mulberry32 } from '../base/random.js'
+import { ScheduleBuilder } from '../schedule/builder.js'
+import { OperationLog, operationLimits, tooMany } from '../schedule/operation-log.js'
+import type { Algorithm, Shape } from './algorithm.js'
+import { requireHeld, specificationOf } from './specification-of.js'
+
+/** Schedules of fewer ranks are not estimated. */
+export const leastEstimated = 1024
+const samples = 64
+/** Of these, the smallest count: what few ranks do, like a root or the inner ranks of a tree, is not taken for all. */
+const counted = 48
+/** Operations, and entries, after which sampling ends. */
+const mostSampled = 2 ** 22
+
+/** Of all ranks whose operations are emitted; the true numbers are larger, usually by a third. */
+export interface ScheduleSize {
+  readonly operations: number
+  readonly entries: number
+  /** Blocks that ranks contribute or have slots for. */
+  readonly held: number
+}
+
+/**
+ * Refuses a schedule that is much too large before it is emitted: if the 48 smallest of 64 sampled ranks alone, each standing
+ * for as many others, exceed a limit. So what is refused here is too large; what is up to a third too large is refused
+ * when the limit is reached.
+ *
+ * @param rows ranks whose operations are to be emitted; undefined: all
+ * @throws ERR_SCHEDULE for too many operations or entries; ERR_ARGUMENT for too many blocks
+ */
+export function requireSize(algorithm: Algorithm, shape: Shape, rows: readonly number[] | undefined): void {
+  const { operations, entries, held } = leastSize(algorithm, shape, rows)
+  requireHeld(algorithm.collective, shape.ranks, held)
+  if (operations > operationLimits.operations) throw tooMany('operations', operationLimits.operations)
+  if (entries > operationLimits.entries) throw tooMany('entries', operationLimits.entries)
+}
+
+/** What a schedule has at least, as far as the sample tells. The same sample for the same number of ranks. */
+export function leastSize(
+  algorithm: Algorithm,
+  shape: Shape,
+  rows: readonly number[] | undefined,
+): ScheduleSize {
+  const count = rows?.length ?? shape.ranks
+  const next = mulberry32(count)
+  const sampled = Array.from({ length: samples }, () => {
+    const index = below(next, count)
+    return rows === undefined ? index : rows[index]
+  })
+  const specification = specificationOf(algorithm, shape, new Set(sampled))
+  const { ownStart, slotStart } = specification
+  const held = sampled.map(
+    (rank) => ownStart[rank + 1] - ownStart[rank] + slotStart[rank + 1] - slotStart[rank],
+  )
+  const operations: number[] = []
+  const entries: number[] = []
+  const counter = new OperationCounter(shape.ranks)
+  const builder = new ScheduleBuilder({ specification, strategy: algorithm.id }, counter)
+  for (const rank of sampled) {
+    const [operationsBefore, entriesBefore] = [counter.opened, counter.added]
+    try {
+      algorithm.emit(shape, rank, builder, specification)
+    } catch (error) {
+      if (error !== enough) throw error
+    }
+    operations.push(counter.opened - operationsBefore)
+    entries.push(counter.added - entriesBefore)
+    if (counter.isFull) break
+  }
+  return {
+    operations: leastTotal(operations, count),
+    entries: leastTotal(entries, count),
+    held: leastTotal(held, count),
+  }
+}
+
+function leastTotal(ofSampled: readonly number[], ranks: number): number {
+  const ascending = [...ofSampled].sort((a, b) => a - b)
+  const smallest = ascending.slice(0, Math.ceil((ascending.length * counted) / samples))
+  return Math.floor((smallest.reduce((sum, number) => sum + number, 0) * ranks) / ofSampled.length)
+}
+
+/** Thrown out of an algorithm whose operations need not be counted further. */
+const enough = Symbol('enough')
+
+/** Counts what it is given instead of holding it. */
+class OperationCounter extends OperationLog {
+  opened = 0
+  added = 0
+
+  get isFull(): boolean {
+    return this.opened >= mostSampled || this.added >= mostSampled
+  }
+
+  override open(): void {
+    if (this.isFull) throw enough
+    this.opened++
+  }
+
+  override add(): void {
+    if (this.isFull) throw enough
+    this.added++
+  }
+}
