@@ -65,6 +65,7 @@ export class BuiltPrograms {
     // `import 'rankweave'` resolves to this package itself, by its name and exports.
     const manifest = {
       name: 'rankweave',
+      version: 'bench',
       type: 'module',
       exports: { '.': './src/entry/index.js', './*': './src/entry/*.js' },
     }
@@ -127,6 +128,11 @@ export class BuiltPrograms {
     const file = `${this.#folder}${name}.graph`
     writeFileSync(file, `${lines.join('\n')}\n`)
     return file
+  }
+
+  /** The command as published, whose last line of output is one JSON object. */
+  command(words: readonly string[], limitSeconds: number): Promise<object> {
+    return runWithTimeout(process.execPath, [`${this.#folder}src/cli/main.js`, ...words], limitSeconds)
   }
 
   /** A world on `threads`, in a process of its own. */

@@ -3,6 +3,14 @@ import type { Machine } from '../../src/machine/machine.js'
 import { networkOf } from '../../src/machine/network.js'
 import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'
 import { torus } from '../../src/machine/torus.js'
+import { congestedCost } from '../../src/models/congestion/congested-cost.js'
+import { closNetwork, torusNetwork } from '../../src/models/congestion/congestion-network.js'
+import {
+  closShuffleBytes,
+  doublingStages,
+  torusOrder,
+  torusShuffleBytes,
+} from '../../src/models/congestion/stages.js'
 import type { Hockney } from '../../src/models/formulas/parameters.js'
 import { predictUs } from '../../src/models/predict.js'
 import type { Figure } from '../bench.js'
@@ -34,35 +42,34 @@ function* grig(): Iterable<Figure> {
     )
 }
 
-/** Sack 2011, chapter 3: the bytes that pass the most loaded link, in units of the block of one rank. */
+/** Sack 2011, chapter 3: the bytes that pass the busiest link, in blocks of one rank; by formula, and by our routes. */
 function* congestion(): Iterable<Figure> {
-  const cube = torus({ dims: [8, 8, 8], profile: simgridFast })
-  // Bits by the load of their links, the most loaded first; dimension Z before Y before X.
-  const optimal = volume(cube, [8, 5, 2, 7, 4, 1, 6, 3, 0])
-  // A last exchange puts the blocks in order; it is charged by the bisection: an eighth of the longest dimension is 4 links.
-  const shuffle = 8 / 4
-  yield reproduced(
-    'torus 8x8x8, optimal allgather: bytes on the busiest link / n',
-    'blocks',
-    optimal + shuffle,
-    576,
-  )
-  const bandwidth = (375 * 511) / (optimal + shuffle)
+  const dims = [8, 8, 8]
+  const order = torusOrder(dims)
+  const optimal = congestedCost(torusNetwork(dims), doublingStages(order, 1))
+  const shuffle = torusShuffleBytes(dims, 1)
+  const bandwidth = (375 * 511) / (optimal.bytes + shuffle)
+  yield reproduced('torus 8x8x8, optimal allgather: messages', 'alpha', optimal.messages + 1, 10)
+  yield reproduced('torus 8x8x8, optimal allgather: busiest link', 'n delta', optimal.bytes + shuffle, 576)
   yield reproduced('torus 8x8x8, optimal allgather at 375 MB/s per link', 'MB/s', bandwidth, 332.7)
+  const cube = torus({ dims, profile: simgridFast })
+  yield reproduced('the same by the routes of the machine', 'n delta', busiest(cube, order) + shuffle, 576)
+
+  const network = closNetwork({ nodes: 1024, nodesPerSwitch: 32, taper: 1 / 4 })
   const tree = clos({ radix: 40, levels: 2, nodesPerLeaf: 32, nodes: 1024, profile: simgridFast })
-  const bits = Array.from({ length: 10 }, (_, bit) => bit)
-  yield reproduced('Clos, P = 1024, T = 32, mu = 1/4: doubling', 'blocks', volume(tree, bits), 3999)
-  // Its last exchange is charged n / mu.
-  yield reproduced(
-    'Clos, P = 1024, T = 32, mu = 1/4: halving',
-    'blocks',
-    volume(tree, bits.toReversed()) + 4,
-    1120,
-  )
+  const doubling = Array.from({ length: 10 }, (_, bit) => bit)
+  for (const [name, bits, last, printed] of [
+    ['doubling', doubling, 0, 3999],
+    ['halving', doubling.toReversed(), closShuffleBytes(1 / 4, 1), 1120],
+  ] as const) {
+    const { bytes } = congestedCost(network, doublingStages(bits, 1))
+    yield reproduced(`Clos, P = 1024, T = 32, mu = 1/4: ${name}`, 'n delta', bytes + last, printed)
+    yield reproduced('the same by the routes of the machine', 'n delta', busiest(tree, bits) + last, printed)
+  }
 }
 
 /** An allgather in which stage s exchanges 2^s blocks with the rank that differs in bit `bits[s]`. */
-function volume(machine: Machine, bits: readonly number[]): number {
+function busiest(machine: Machine, bits: readonly number[]): number {
   const network = networkOf(machine)
   const into = new Int32Array(network.longestRoute)
   return bits.reduce((sum, bit, stage) => {

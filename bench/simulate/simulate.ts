@@ -9,6 +9,7 @@ import { simulate } from '../../src/simulate/simulate.js'
 import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
 import { type Bench, type BenchOptions, type Figure, ownFigure } from '../bench.js'
 import { compareWithSimgrid } from '../simgrid/compare.js'
+import { predictedAndMeasured } from './predicted.js'
 import { printedRows } from './printed-rows.js'
 
 const runs = 9
@@ -28,6 +29,7 @@ const suites: Readonly<Record<string, (options: BenchOptions) => Iterable<Figure
   {
     speed,
     printed: printedRows,
+    predicted: predictedAndMeasured,
     simgrid: compareWithSimgrid,
   }
 
