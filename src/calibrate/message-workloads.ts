@@ -22,7 +22,7 @@ export interface MessageSamples {
 }
 
 const shortBytes = 8
-const [fewBytes, manyBytes] = [1024, 16_384]
+const [fewBytes, manyBytes] = [1024, 49_152]
 const [fewFrames, manyFrames] = [8, 136]
 
 /** Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in turn. */

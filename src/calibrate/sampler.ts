@@ -15,13 +15,17 @@ export interface Contrast {
 
 export interface SamplingOptions {
   readonly runs: number
-  /** What one sample takes, about. */
+  /** What one sample takes, about: less than a time slice of the system. */
   readonly sampleMs: number
+  /** Samples of each workload in a run, of which the fastest counts: what else runs on the machine only adds time. */
+  readonly samplesPerRun: number
   /** Fixed number of iterations, instead of as many as take `sampleMs`. */
   readonly iterations?: number | undefined
 }
 
 const mostIterations = 2 ** 16
+/** Until a workload's code has been compiled. */
+const warmUpMs = 30
 
 /**
  * What one unit of the quantity costs, in every run: the difference of times, so that whatever both workloads have in
@@ -39,8 +43,11 @@ export async function contrast(
   ]
   const costs: number[] = []
   for (let run = 0; run < options.runs; run++) {
-    const short = await sample(comm, first, firsts)
-    const long = await sample(comm, second, seconds)
+    let [short, long] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+    for (let i = 0; i < options.samplesPerRun; i++) {
+      short = Math.min(short, await sample(comm, first, firsts))
+      long = Math.min(long, await sample(comm, second, seconds))
+    }
     costs.push((long - short) / difference)
   }
   return (await comm.bcast(costs)) as number[]
@@ -59,11 +66,15 @@ async function iterationsFor(
   { iterations, sampleMs }: SamplingOptions,
 ): Promise<number> {
   if (iterations !== undefined) return iterations
-  for (let count = 1; ; count *= 2) {
+  const warm = performance.now() + warmUpMs
+  for (let count = 1; ; ) {
     const begin = performance.now()
     await sample(comm, workload, count)
-    const isEnough = performance.now() - begin >= sampleMs || count >= mostIterations
-    if (await comm.bcast(isEnough)) return count
+    const now = performance.now()
+    const isEnough = now - begin >= sampleMs || count >= mostIterations
+    const next = (await comm.bcast(Int32Array.of(Number(isEnough), Number(now >= warm)))) as Int32Array
+    if (next[0] === 0) count *= 2
+    else if (next[1] === 1) return count
   }
 }
 

@@ -34,8 +34,7 @@ const schema = z.object({
   output: z.string().optional(),
 })
 
-/** What one sample takes, about. */
-const sampleMs = 10
+const sampling = { sampleMs: 2, samplesPerRun: 7 }
 /** Of worlds that do not say otherwise. */
 const eagerLimitBytes = 65_536
 
@@ -70,7 +69,7 @@ export const calibrateCommand: AddCommand = (program, act) => {
         installNeighborhood()
         report.step(`measuring ${runs} runs on ${fabric.kind}`)
         const ranks = ranksPerProcess * fabric.processes
-        const world = { ranks, fabric, args: { runs, sampleMs }, report: reportOf(options) }
+        const world = { ranks, fabric, args: { runs, ...sampling }, report: reportOf(options) }
         const results = await runOwnProgram('calibrate-program', main, world)
         const calibration = results?.[0]
         if (calibration === undefined || calibration === null) return exitCodes.ok

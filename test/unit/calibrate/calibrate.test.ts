@@ -16,7 +16,7 @@ async function measured(time: VirtualTime, nodes: readonly string[]): Promise<Ca
     nowNs: () => time.nowNs(process),
     compute: (durationNs: number) => time.compute(process, durationNs),
   })
-  const options = { runs: 3, sampleMs: 0, iterations: 2, stopwatchOf }
+  const options = { runs: 3, sampleMs: 0, samplesPerRun: 2, iterations: 2, stopwatchOf }
   const results = await run((world) => calibrate(world, options), {
     ranks: ranksPerProcess * nodes.length,
     fabric: local({ nodes, virtualTime: time }),
