@@ -212,6 +212,7 @@ export const rooms: readonly Room[] = [
     'cli/commands',
     [
       'calibrate',
+      'models',
       'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
       ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'fabric/mpi'],

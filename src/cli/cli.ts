@@ -5,6 +5,7 @@ import { manifestFile } from '../package-paths.js'
 import { benchCommand } from './commands/bench.js'
 import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
+import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
@@ -69,6 +70,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     mpiInfoCommand,
     benchCommand,
     calibrateCommand,
+    modelsCommand,
   ]
   for (const command of add) {
     command(program, (action) => async (...args) => {

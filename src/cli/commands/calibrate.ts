@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ranksPerProcess } from '../../calibrate/calibrate.js'
 import { calibratedProfile } from '../../calibrate/calibrated-profile.js'
 import { RankweaveError } from '../../errors.js'
+import { formatProfile } from '../../machine/profiles/profile-file.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { manifestFile } from '../../package-paths.js'
 import { parseOptions, whole } from '../input/options.js'
@@ -76,7 +77,7 @@ export const calibrateCommand: AddCommand = (program, act) => {
         const source = sourceText(fabric.kind, fabric.processes)
         const profile = calibratedProfile(calibration, { name, source, eagerLimitBytes })
         if (output !== undefined) {
-          await writeOutput(report, output, [`${JSON.stringify(profile, null, 2)}\n`])
+          await writeOutput(report, output, [formatProfile(profile)])
           if (!isStandardOutput(output)) report.note(`wrote ${output}`)
         }
         const object = { profile, measured: calibration, file: output ?? null }

@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/extrema.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { fail, requireInteger } from '../check-input.js'
 import type { Stage } from './congested-cost.js'
@@ -123,7 +124,7 @@ export function* scheduleStages(schedule: Schedule, blockBytes: number): Generat
  * @see Sack 2011 §3.4
  */
 export function torusShuffleBytes(dims: readonly number[], blockBytes: number): number {
-  return (blockBytes * Math.max(...dims)) / 4
+  return (blockBytes * largestOf(dims)) / 4
 }
 
 /**

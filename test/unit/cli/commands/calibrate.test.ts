@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Profile } from '../../../../src/machine/profile.js'
+import { parseProfile } from '../../../../src/machine/profiles/profile-file.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 let folder: string
@@ -18,7 +19,7 @@ describe('calibrate', () => {
     const answer = await cli('calibrate', ...options)
     expect(answer.exitCode).toBe(0)
     const object = onlyObject(answer) as { profile: Profile; measured: { node: object } }
-    const profile = JSON.parse(readFileSync(file, 'utf8')) as Profile
+    const profile = parseProfile(readFileSync(file, 'utf8'))
     expect(object.profile).toEqual(profile)
     expect(profile).toMatchObject({ name: 'here', provenance: 'measured', eagerLimitBytes: 65_536 })
     expect(profile.source).toMatch(
