@@ -39,7 +39,9 @@ export function forEachOperation(
 /** The rank of every operation. Length: operations. */
 export function rankOfOperations({ opStart, opKind: kinds }: Schedule): Int32Array {
   const ranks = new Int32Array(kinds.length)
-  for (let rank = 0; rank + 1 < opStart.length; rank++) ranks.fill(rank, opStart[rank], opStart[rank + 1])
+  for (let rank = 0; rank + 1 < opStart.length; rank++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) ranks[op] = rank
+  }
   return ranks
 }
 

@@ -36,7 +36,8 @@ export class Places {
     this.holds = new Int32Array(this.start[ranks]).fill(empty)
     this.isRead = new Uint8Array(this.start[ranks])
     for (let rank = 0; rank < ranks; rank++) {
-      this.holds.set(ownBlock.subarray(ownStart[rank], ownStart[rank + 1]), this.start[rank])
+      const shift = this.start[rank] - ownStart[rank]
+      for (let own = ownStart[rank]; own < ownStart[rank + 1]; own++) this.holds[own + shift] = ownBlock[own]
     }
   }
 

@@ -2,7 +2,7 @@ import { opKind, type Schedule } from '../ir.js'
 import { describeTerm } from '../terms/describe-term.js'
 import { Places } from '../terms/places.js'
 import { empty, TermTable } from '../terms/term-table.js'
-import type { PhaseRows } from '../walk.js'
+import { endOfPhase, type PhaseRows } from '../walk.js'
 import type { ViolationList } from './violations.js'
 
 /** What the places of all ranks hold at the end. */
@@ -212,8 +212,24 @@ class Follower implements Contents {
       const isOperand = this.#schedule.opKind[op] === opKind.combine
       const what =
         name >= 0 ? `block ${name}` : `${isOperand ? 'an operand' : 'a partial result'} of part ${~name}`
+      const writer = held === empty ? this.#writerInPhase(op, rank, place) : -1
+      if (writer !== -1) {
+        const how = this.#schedule.opKind[writer] === opKind.receive ? 'receives' : 'computes'
+        return `rank ${rank} sends ${what} from place ${place} in phase ${phase}, in which it ${how} it: a send reads what is there when its phase begins`
+      }
       const holds = held === empty ? 'nothing yet' : describeTerm(this.terms, held)
       return `rank ${rank} reads ${what} from place ${place} in phase ${phase}, which holds ${holds}`
     })
+  }
+
+  /** Of a send: the operation of its phase that writes the place; -1 if there is none. */
+  #writerInPhase(op: number, rank: number, place: number): number {
+    const { entryStart, entryTo, opStart, opKind: kinds } = this.#schedule
+    if (kinds[op] !== opKind.send) return -1
+    const end = endOfPhase(this.#schedule, op, opStart[rank + 1])
+    for (let other = op + 1; other < end; other++) {
+      for (let e = entryStart[other]; e < entryStart[other + 1]; e++) if (entryTo[e] === place) return other
+    }
+    return -1
   }
 }

@@ -78,8 +78,17 @@ function checkOperations(schedule: Schedule, specification: Specification, found
   }
 
   function complain(rank: number, op: number, fault: string): void {
-    found.add('structure', rank, opPhase[op], () => `operation ${op} of rank ${rank}: ${fault}`)
+    found.add('structure', rank, opPhase[op], () => `${described(schedule, op)} of rank ${rank}: ${fault}`)
   }
+}
+
+/** As the arrays have it: any of these numbers may be what is wrong. */
+function described(schedule: Schedule, op: number): string {
+  const phase = `in phase ${schedule.opPhase[op]} (operation ${op})`
+  const [kind, peer, tag] = [schedule.opKind[op], schedule.opPeer[op], schedule.opTag[op]]
+  if (kind > opKind.combine) return `operation of kind ${kind} ${phase}`
+  if (kind >= opKind.copy) return `${operationKind(schedule, op)} ${phase}`
+  return `${operationKind(schedule, op)} ${kind === opKind.send ? 'to' : 'from'} rank ${peer} with tag ${tag} ${phase}`
 }
 
 /** Numbers of all ranks, of a rank's places, of all blocks, and of the parts of the rank that has most. */

@@ -252,7 +252,7 @@ describe('verify rejects', () => {
     builder.send(1, 0, 0, 1).add(partialResult(0), builder.slot(1, 0))
     builder.receive(0, 0, 1, 1).add(partialResult(0), builder.slot(0, 0))
     expect(violationsOf(builder.build())).toEqual([
-      'place-empty: rank 1 reads a partial result of part 0 from place 1 in phase 0, which holds nothing yet',
+      'place-empty: rank 1 sends a partial result of part 0 from place 1 in phase 0, in which it computes it: a send reads what is there when its phase begins',
     ])
   })
 

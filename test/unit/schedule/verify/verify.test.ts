@@ -180,6 +180,45 @@ describe('verify rejects', () => {
       b.receive(1, 0, 0, 0).add(0, 1)
     })
     expect(codesOf(early)).toEqual(['place-empty'])
+    expect(verify(early).violations[0]!.message).toBe(
+      'rank 0 sends block 0 from place 1 in phase 0, in which it computes it: a send reads what is there when its phase begins',
+    )
+    const passed = small(2, (b) => {
+      b.receive(1, 0, 0, 0).add(0, b.slot(1, 0))
+      b.send(1, 0, 0, 0).add(0, b.slot(1, 0))
+      b.send(0, 0, 1, 0).add(0, 0)
+      b.receive(0, 0, 1, 0).add(0, b.stage(0))
+    })
+    expect(verify(passed).violations[0]!.message).toMatch(
+      /^rank 1 sends block 0 from place \d in phase 0, in which it receives it: a send reads/,
+    )
+    const late = small(2, (b) => {
+      b.send(0, 0, 1, 0).add(0, b.stage(0))
+      b.receive(1, 0, 0, 0).add(0, b.slot(1, 0))
+      b.copy(0, 1).add(0, 0, 1)
+    })
+    expect(verify(late).violations[0]!.message).toMatch(
+      /^rank 0 reads block 0 .* in phase 0, which holds nothing yet$/,
+    )
+  })
+
+  test('an operation of a wrong structure is named by its kind, peer, tag and phase', () => {
+    const messageOf = (change: (schedule: Writable) => unknown): string =>
+      verify(broken(change)).violations[0]!.message
+    const { opKind: kinds, opPeer, opTag, opPhase, specification } = broken(() => {})
+    const { ranks } = specification
+    const copy = kinds.indexOf(2)
+    expect(messageOf((s) => (s.opPeer[0] = 7))).toBe(
+      `send to rank 7 with tag ${opTag[0]} in phase ${opPhase[0]} (operation 0) of rank 0: the peer of a send must be a rank from 0 to ${ranks - 1}, got 7`,
+    )
+    const receive = kinds.indexOf(1)
+    expect(messageOf((s) => (s.opTag[receive] = -1))).toMatch(
+      new RegExp(
+        `^receive from rank ${opPeer[receive]} with tag -1 in phase ${opPhase[receive]} \\(operation`,
+      ),
+    )
+    expect(messageOf((s) => (s.opTag[copy] = 5))).toMatch(/^copy in phase \d \(operation \d+\) of rank/)
+    expect(messageOf((s) => (s.opKind[0] = 9))).toMatch(/^operation of kind 9 in phase 0 \(operation 0\)/)
   })
 
   test('a read of another block', () => {
