@@ -101,7 +101,7 @@ export class CollectiveEngine implements ExchangeOwner {
   /** False for a message that is dropped: of a communicator that has failed, or that this message revokes. */
   #accept(src: number, header: Int32Array, payload: Uint8Array): boolean {
     if (this.#failed !== undefined) return false
-    const lane = this.#lanes.lane(header[collectiveWord.lane]!)
+    const lane = this.#laneOf(header[collectiveWord.lane]!)
     const seq = header[collectiveWord.seq]! >>> 0
     if (lane.hasCompleted(seq)) {
       this.revoke(lateFrameMismatch(this.#state, lane, seq, src, header))
@@ -149,7 +149,6 @@ export class CollectiveEngine implements ExchangeOwner {
     })
   }
 
-  /** Whether all others are complete now. */
   get isOnlyCall(): boolean {
     return this.#lanes.openSlots === 1
   }
@@ -169,7 +168,6 @@ export class CollectiveEngine implements ExchangeOwner {
     return this.#failed !== undefined
   }
 
-  /** For diagnosis. */
   get lanes(): Iterable<Lane> {
     return this.#lanes.values()
   }
@@ -193,6 +191,10 @@ export class CollectiveEngine implements ExchangeOwner {
 
   describeWaits(): string[] {
     return describeWaits(this.#state, this.lanes)
+  }
+
+  #laneOf(id: number): Lane {
+    return this.#main?.id === id ? this.#main : this.#lanes.lane(id)
   }
 
   #join<C, R>(
@@ -277,6 +279,7 @@ export class CollectiveEngine implements ExchangeOwner {
     }
     try {
       const results = slot.call!.run((slot.contributions ?? []) as never[], lane.exchange(slot))
+      if (results === undefined) return true
       if (results instanceof Promise) {
         results.then(
           (late) => late !== undefined && this.#complete(lane, slot, late),
@@ -284,7 +287,7 @@ export class CollectiveEngine implements ExchangeOwner {
         )
         return false
       }
-      if (results !== undefined) this.#complete(lane, slot, results)
+      this.#complete(lane, slot, results)
     } catch (error) {
       this.#runFailed(slot, error)
     }
@@ -294,7 +297,7 @@ export class CollectiveEngine implements ExchangeOwner {
   /** An exchange of this process has its results. */
   finished(exchange: SlotExchange, results: readonly unknown[]): void {
     if (this.#failed !== undefined) return
-    const lane = this.#lanes.lane(exchange.lane)
+    const lane = this.#laneOf(exchange.lane)
     this.#complete(lane, lane.slot(exchange.seq), results)
   }
 

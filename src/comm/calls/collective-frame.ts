@@ -74,7 +74,7 @@ export function sendInFrames(
   payload: Uint8Array,
 ): void {
   const { maxPayloadBytes } = port.fabric
-  const total = payload.byteLength
+  const total = payload.length
   let offset = 0
   do {
     const end = Math.min(total, offset + maxPayloadBytes)

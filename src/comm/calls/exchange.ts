@@ -65,6 +65,8 @@ export interface Waiting {
   readonly room: Room | undefined
   readonly reject: ((error: Error) => void) | undefined
   readonly lend: Lend | undefined
+  /** The next receive of the same (sender, step). */
+  next: Waiting | undefined
 }
 
 /** Where a message of this length is to be written: exactly as many bytes; null where it is not wanted. */
@@ -85,7 +87,7 @@ export function hand(take: Take, room: Room | undefined, bytes: Uint8Array, owne
     take(bytes, owned)
     return
   }
-  const into = room(bytes.byteLength)
+  const into = room(bytes.length)
   if (into !== null) copyBytes(into, 0, bytes)
   take(into ?? noBytes, true)
 }

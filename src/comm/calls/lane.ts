@@ -1,3 +1,4 @@
+import { NumberMap } from '../../base/number-map.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { AnyCall } from './collective-call.js'
 import type { Signature } from './signature.js'
@@ -20,7 +21,7 @@ export class Lane {
   readonly next: Uint32Array
   /** The largest of `next`: frames from here on belong to collectives that no rank here has called yet. */
   started = 0
-  readonly slots = new Map<number, Slot>()
+  readonly slots = new NumberMap<Slot>()
   /** The call of the collective that was opened last. */
   lastCall: AnyCall | undefined
   /** Exchange of a completed collective, reused by the next one. */
@@ -62,7 +63,7 @@ export class Lane {
 
   /** Whether the collective with this number is complete here. */
   hasCompleted(seq: number): boolean {
-    return ((seq - this.started) | 0) < 0 && !this.slots.has(seq)
+    return ((seq - this.started) | 0) < 0 && this.#current?.seq !== seq && !this.slots.has(seq)
   }
 
   /** Whether this local rank has joined the slot. */
@@ -85,7 +86,7 @@ export class Lane {
 
   /** Removes and returns all slots, which the caller fails. */
   clear(): Slot[] {
-    const slots = [...this.slots.values()]
+    const slots = this.slots.values()
     this.slots.clear()
     this.#current = undefined
     return slots

@@ -1,4 +1,4 @@
-import { append, takeFirst } from '../../base/keyed-queues.js'
+import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../../base/number-map.js'
 import type { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
@@ -41,8 +41,8 @@ export class SlotExchange implements Exchange {
   readonly #credit: Credit
   readonly #pieceBytes: number
   readonly #header = new Int32Array(collectiveWords)
-  readonly #arrived = new Map<number, (Uint8Array | OfferedMessage)[]>()
-  readonly #waiting = new Map<number, Waiting[]>()
+  readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
+  readonly #waiting = new NumberMap<Waiting>()
   readonly #partial = new Map<number, PartialMessage | OfferedMessage>()
   /** Receives whose payload is on its way, and the process indices it comes from. */
   readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
@@ -119,7 +119,7 @@ export class SlotExchange implements Exchange {
       return
     }
     const process = this.#state.processes.processes.at(peer)
-    const total = payload.byteLength
+    const total = payload.length
     const header = this.#header
     header[collectiveWord.step] = step
     if (total > this.eagerLimitBytes || !this.#credit.take(process, total)) {
@@ -140,26 +140,26 @@ export class SlotExchange implements Exchange {
     }
     return new Promise((resolve, reject) => {
       const take: Take = (bytes, owned) => resolve(owned ? bytes : copyOf(bytes))
-      const waiting = { take, room: undefined, reject, lend: undefined }
-      if (message === undefined) append(this.#waiting, key, waiting)
+      const waiting = { take, room: undefined, reject, lend: undefined, next: undefined }
+      if (message === undefined) appendLinked(this.#waiting, key, waiting)
       else this.#fetch(peer, message, waiting)
     })
   }
 
   take(peer: number, step: number, take: Take): void {
     if (this.#failed !== undefined) return
-    this.#takeNext(peer, step, { take, room: undefined, reject: undefined, lend: undefined })
+    this.#takeNext(peer, step, { take, room: undefined, reject: undefined, lend: undefined, next: undefined })
   }
 
   takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void {
     if (this.#failed !== undefined) return
-    this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend })
+    this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend, next: undefined })
   }
 
   #takeNext(peer: number, step: number, waiting: Waiting): void {
     const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
-    if (message === undefined) append(this.#waiting, key, waiting)
+    if (message === undefined) appendLinked(this.#waiting, key, waiting)
     else if (message instanceof OfferedMessage) this.#fetch(peer, message, waiting)
     else {
       this.#consumed(peer, message.byteLength)
@@ -184,7 +184,7 @@ export class SlotExchange implements Exchange {
       this.#offerArrived(peer, key, total, header[collectiveWord.offset]!, payload)
       return
     }
-    if (payload.byteLength === total) {
+    if (payload.length === total) {
       this.#deliver(peer, key, payload, false)
       return
     }
@@ -206,7 +206,7 @@ export class SlotExchange implements Exchange {
    */
   fail(error: RankweaveError, released: () => void): void {
     this.#failed ??= error
-    for (const queue of this.#waiting.values()) for (const { reject } of queue) reject?.(error)
+    for (const { reject } of linked(this.#waiting)) reject?.(error)
     this.#waiting.clear()
     this.drop()
     for (const [{ reject }, { message }] of [...this.#fetching]) {
@@ -228,8 +228,9 @@ export class SlotExchange implements Exchange {
 
   /** Drops the messages that no receive has taken. */
   drop(): void {
-    for (const [key, queue] of this.#arrived) for (const message of queue) this.#dropMessage(key, message)
-    this.#arrived.clear()
+    const arrived = this.#arrived
+    for (const key of arrived.keys()) for (const message of arrived.get(key)!) this.#dropMessage(key, message)
+    arrived.clear()
     for (const [key, partial] of this.#partial) {
       this.#dropMessage(key, partial instanceof OfferedMessage ? partial : partial.bytes)
     }
@@ -239,7 +240,7 @@ export class SlotExchange implements Exchange {
   /** Process indices that receives wait for, in any order. */
   awaited(): number[] {
     const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
-    return [...Array.from(this.#waiting.keys(), (key) => key % this.count), ...fetching]
+    return [...this.#waiting.keys().map((key) => key % this.count), ...fetching]
   }
 
   /** Process indices that have not taken what this process offered, in any order. */
@@ -247,7 +248,7 @@ export class SlotExchange implements Exchange {
     return this.#offers?.receivers ?? []
   }
 
-  /** What waits or has arrived for (peer, step). Of the first steps it is a small integer, which maps find fastest. */
+  /** What waits or has arrived for (peer, step). */
   #key(peer: number, step: number): number {
     return step * this.count + peer
   }
@@ -260,19 +261,19 @@ export class SlotExchange implements Exchange {
       return
     }
     this.#partial.delete(key)
-    const waiting = takeFirst(this.#waiting, key)
+    const waiting = takeFirstLinked(this.#waiting, key)
     if (waiting === undefined) append(this.#arrived, key, message)
     else this.#attempt(() => this.#fetch(peer, message, waiting))
   }
 
   #deliver(peer: number, key: number, bytes: Uint8Array, owned: boolean): void {
-    this.#state.runtime.processCounters.bytesCopied += bytes.byteLength
-    const waiting = takeFirst(this.#waiting, key)
+    this.#state.runtime.processCounters.bytesCopied += bytes.length
+    const waiting = takeFirstLinked(this.#waiting, key)
     if (waiting === undefined) {
       append(this.#arrived, key, owned ? bytes : copyOf(bytes))
       return
     }
-    this.#consumed(peer, bytes.byteLength)
+    this.#consumed(peer, bytes.length)
     try {
       hand(waiting.take, waiting.room, bytes, owned)
     } catch (error) {
