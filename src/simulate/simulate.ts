@@ -32,9 +32,9 @@ export interface SimulateOptions {
 }
 
 /**
- * Predicts what a schedule costs on a machine. Deterministic.
+ * Predicts what a schedule costs on a machine by the model of docs/simulation.md. Deterministic.
  *
- * Memory: about 150 bytes per message between processes, 60 per combination, and the lowered programs.
+ * Memory: about 200 bytes per message between processes, 60 per combination, and the lowered programs.
  *
  * @param source a schedule that verifies, or one that has been lowered, with its placement
  * @throws ERR_SIMULATION for bytes, options or a program that cannot be simulated
