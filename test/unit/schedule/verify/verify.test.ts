@@ -207,7 +207,6 @@ describe('verify rejects', () => {
       verify(broken(change)).violations[0]!.message
     const { opKind: kinds, opPeer, opTag, opPhase, specification } = broken(() => {})
     const { ranks } = specification
-    const copy = kinds.indexOf(2)
     expect(messageOf((s) => (s.opPeer[0] = 7))).toBe(
       `send to rank 7 with tag ${opTag[0]} in phase ${opPhase[0]} (operation 0) of rank 0: the peer of a send must be a rank from 0 to ${ranks - 1}, got 7`,
     )
@@ -217,7 +216,11 @@ describe('verify rejects', () => {
         `^receive from rank ${opPeer[receive]} with tag -1 in phase ${opPhase[receive]} \\(operation`,
       ),
     )
-    expect(messageOf((s) => (s.opTag[copy] = 5))).toMatch(/^copy in phase \d \(operation \d+\) of rank/)
+    const copying = structuredClone(small(1, (b) => b.copy(0, 0).add(0, 0, 1))) as Writable
+    copying.opTag[0] = 5
+    expect(verify(copying).violations[0]!.message).toBe(
+      'copy in phase 0 (operation 0) of rank 0: tag 5 is out of range',
+    )
     expect(messageOf((s) => (s.opKind[0] = 9))).toMatch(/^operation of kind 9 in phase 0 \(operation 0\)/)
   })
 
