@@ -16,10 +16,12 @@ import { alltoallLinear } from './alltoall-linear.js'
 import { alltoallPairwise } from './alltoall-pairwise.js'
 import { barrierDissemination } from './barrier-dissemination.js'
 import { barrierLinear } from './barrier-linear.js'
+import { bcastBinary } from './bcast-binary.js'
 import { bcastBinomial } from './bcast-binomial.js'
 import { bcastChain } from './bcast-chain.js'
 import { bcastLinear } from './bcast-linear.js'
 import { bcastScatterAllgather } from './bcast-scatter-allgather.js'
+import { bcastSplitBinary } from './bcast-split-binary.js'
 import { exscanChain } from './exscan-chain.js'
 import { exscanRecursiveDoubling } from './exscan-recursive-doubling.js'
 import { exscanTree } from './exscan-tree.js'
@@ -44,6 +46,8 @@ export const algorithms: readonly Algorithm[] = Object.freeze([
   barrierDissemination,
   bcastLinear,
   bcastBinomial,
+  bcastBinary,
+  bcastSplitBinary,
   bcastChain,
   bcastScatterAllgather,
   scatterLinear,

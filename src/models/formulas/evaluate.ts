@@ -28,5 +28,12 @@ export function sizesOf(ranks: number, bytes: number, segmentBytes: number): Siz
 /** The same with numbers of segments that are not rounded, as a function to minimize needs them. */
 export function smoothSizesOf(ranks: number, bytes: number, segmentBytes: number): Sizes {
   const ns = bytes / segmentBytes
-  return { P: ranks, m: bytes, ms: segmentBytes, ns, halfNs: ns / 2, q: Math.ceil(bytes / ranks) }
+  return {
+    P: ranks,
+    m: bytes,
+    ms: segmentBytes,
+    ns,
+    halfNs: Math.max(1, ns / 2),
+    q: Math.ceil(bytes / ranks),
+  }
 }

@@ -83,7 +83,11 @@ export const movementFormulas: readonly ModelledAlgorithm[] = [
     collective: 'bcast',
     source: 'equations 4.8 to 4.10',
     segmented: true,
-    time: (terms, sizes) => downBinaryTree(terms, sizes, sizes.halfNs) + terms.message(sizes.m / 2),
+    time: (terms, sizes) => {
+      const half = sizes.m / 2
+      const ms = Math.min(sizes.ms, half)
+      return downBinaryTree(terms, { ...sizes, ms }, sizes.halfNs) + terms.message(half)
+    },
   },
 
   // scatter, gather

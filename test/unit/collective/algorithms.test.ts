@@ -124,9 +124,9 @@ describe('algorithmOf', () => {
 
   test('an unknown id, or one of another collective, is refused with the known ones', () => {
     const refusal = (message: string) => expect.objectContaining({ code: 'ERR_ARGUMENT', message })
-    expect(() => algorithmOf('bcast-binary', 'bcast')).toThrowError(
+    expect(() => algorithmOf('bcast-ternary', 'bcast')).toThrowError(
       refusal(
-        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-chain, bcast-scatter-allgather, got 'bcast-binary'",
+        "expected an algorithm of bcast among bcast-linear, bcast-binomial, bcast-binary, bcast-split-binary, bcast-chain, bcast-scatter-allgather, got 'bcast-ternary'",
       ),
     )
     expect(() => algorithmOf('scan-chain', 'exscan')).toThrowError(
