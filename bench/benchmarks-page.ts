@@ -97,7 +97,8 @@ function ratioText(figure: ResultFigure): string {
 }
 
 function targetText(figure: ResultFigure): string {
-  const { target, unit, ours } = figure
+  const { target, judged: verdict, unit, ours } = figure
+  if (verdict !== undefined) return `${verdict.bound}: ${verdict.isMet ? 'met' : 'missed'}`
   if (target === undefined) return ''
   const judged = target.of === 'ours' ? ours : ratioOf(figure)!
   const isMet = target.is === 'at most' ? judged <= target.value : judged >= target.value

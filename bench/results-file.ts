@@ -29,6 +29,8 @@ export interface ResultFigure {
   /** ours / peer where it was computed from unrounded medians. */
   readonly ratio?: number
   readonly target?: Target
+  /** A target that is no bound of one number, as the bench has judged it. */
+  readonly judged?: { readonly bound: string; readonly isMet: boolean }
   readonly runs?: number
   readonly peerRuns?: number
 }

@@ -1,0 +1,37 @@
+// npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that `bench -- NAME --json` printed, and
+// writes bench/results and docs/benchmarks.md.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { benchmarksPage } from './benchmarks-page.js'
+import { recorded, recordedNames } from './recorded-lines.js'
+import { readResults } from './results-file.js'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
+const unknown = positionals.find((name) => !recordedNames.includes(name))
+if (positionals.length === 0 || unknown !== undefined) {
+  console.error(`expected names among ${recordedNames.join(', ')}, got '${unknown ?? ''}'`)
+  process.exit(2)
+}
+const given = values.from === undefined ? undefined : readFileSync(values.from, 'utf8')
+for (const name of positionals) {
+  const lines = (given ?? measured(name)).split('\n').filter((line) => line.startsWith('{'))
+  const file = recorded(name, lines, new Date().toISOString().slice(0, 10))
+  writeFileSync(`${root}bench/results/${name}.json`, `${JSON.stringify(file, null, 2)}\n`)
+}
+writeFileSync(`${root}docs/benchmarks.md`, benchmarksPage(readResults()))
+
+/** What the bench prints; it ends with 1 where a target is missed. */
+function measured(name: string): string {
+  const words = ['--import', 'tsx', `${root}bench/main.ts`, name, '--json']
+  const { stdout, status } = spawnSync(process.execPath, words, {
+    cwd: root,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  if (status !== 0 && status !== 1) throw new Error(`${name} ended with ${status}`)
+  return stdout
+}

@@ -1,0 +1,125 @@
+import type { Figure } from './bench.js'
+import type { ResultFigure, ResultFile } from './results-file.js'
+
+/** Where a bench is on the page. */
+interface Section {
+  readonly title: string
+  readonly order: number
+  readonly tables: readonly {
+    readonly title: string
+    readonly baseline: string
+    readonly note?: string
+    /** Whose cases end so; the last table takes the others. */
+    readonly ending?: string
+  }[]
+}
+
+const sections: Readonly<Record<string, Section>> = {
+  collectives: {
+    title: 'Collectives as schedules',
+    order: 4,
+    tables: [
+      { title: 'Compared with C on the same library', baseline: 'C', ending: ', vs C' },
+      {
+        title: 'Compared with the collectives before they were schedules',
+        baseline: 'before',
+        note: 'Of commit d497ac7, in turns with it. Instead of its ratio a bandwidth may reach 0.8 of that of a copy in memory, measured in the same run.',
+      },
+    ],
+  },
+  verify: {
+    title: 'Proofs of schedules',
+    order: 5,
+    tables: [
+      { title: 'Time of `verify`', baseline: '', note: 'In one thread; the schedule is made before.' },
+    ],
+  },
+  mutants: {
+    title: 'Mutants',
+    order: 6,
+    tables: [
+      {
+        title: 'Small changes of the sources that tests notice',
+        baseline: '',
+        note: 'A sample of every folder, drawn with a fixed seed; those listed in bench/mutants/equivalents.ts, which have no effect, do not count.',
+      },
+    ],
+  },
+}
+
+export const recordedNames: readonly string[] = Object.keys(sections)
+
+type Line = Figure & {
+  readonly bench: string
+  readonly commit: string
+  readonly node: string
+  readonly cpu: string
+}
+
+/** The figures of one bench as a file of results, from the lines that it printed; lines of other benches are left out. */
+export function recorded(name: string, lines: readonly string[], date: string): ResultFile {
+  const { title, order, tables } = sections[name]!
+  const figures = lines.map((line) => JSON.parse(line) as Line).filter(({ bench }) => bench === name)
+  const [first] = figures
+  if (first === undefined) throw new Error(`expected lines of ${name}, got none`)
+  const failed = figures.find(({ ours }) => ours === null)
+  if (failed !== undefined) throw new Error(`${failed.case} failed: ${failed['failed'] ?? ''}`)
+  const differs = figures.find(({ commit }) => commit !== first.commit)
+  if (differs !== undefined) throw new Error(`lines of commits ${first.commit} and ${differs.commit}`)
+  const left = new Set(figures)
+  return {
+    title,
+    command: `npm run bench -- ${name} --json`,
+    order,
+    tables: tables.map(({ title: of, baseline, note, ending = '' }) => {
+      const own = [...left].filter((figure) => figure.case.endsWith(ending))
+      for (const figure of own) left.delete(figure)
+      return {
+        title: of,
+        ours: 'Rankweave',
+        baseline,
+        commit: first.commit,
+        date,
+        machine: first.cpu,
+        software: [`Node ${first.node.replace('v', '')}`],
+        runs: first.runs,
+        source: `output of the command at commit ${first.commit}`,
+        ...(note === undefined ? {} : { note }),
+        figures: own.map(resultOf),
+      }
+    }),
+  }
+}
+
+function resultOf(figure: Line): ResultFigure {
+  const { unit, ours, peer, ratio, runs, target, met } = figure
+  const bound = boundOf(figure)
+  return {
+    case: figure.case,
+    unit,
+    ours: rounded(ours!),
+    ...(peer === null ? {} : { peer: rounded(peer) }),
+    ...(ratio === null ? {} : { ratio: rounded(ratio) }),
+    ...(target === null || met === null ? {} : { judged: { bound, isMet: met } }),
+    runs,
+  }
+}
+
+const rounded = (value: number): number => Number(value.toPrecision(4))
+
+/** Of a target that may be met in more than one way, all of them. */
+function boundOf({ target, unit, targetOf, targetIs, shareTarget, shareOf, share, low, high }: Line): string {
+  if (target === null) return ''
+  const sign = targetIs === 'at least' ? '>=' : '<='
+  if (typeof targetOf === 'string' && targetOf.includes('interval')) {
+    const interval =
+      typeof low === 'number' && typeof high === 'number' ? ` (${low.toFixed(2)} to ${high.toFixed(2)})` : ''
+    return `95% interval${interval} not above ${target}x`
+  }
+  const own =
+    targetOf === 'ratio'
+      ? `${sign} ${rounded(target)}x`
+      : `${sign} ${target}${unit === '%' ? '%' : ` ${unit}`}`
+  if (typeof shareTarget !== 'number' || typeof share !== 'number') return own
+  return `${own}, or >= ${shareTarget} of a ${shareOf} (${share.toFixed(2)})`
+}
