@@ -114,14 +114,21 @@ function titleOf(key: string): string {
   return key === 'allreduceSum' ? "allreduce, order 'any'," : key
 }
 
-/** One rank per process and 8 processes per core: messages per collective count. */
+/**
+ * One rank per process and 8 processes per core: messages per collective count. Every process compiles the same code, 8 to a
+ * core, and a compiler keeps a core for a time slice whenever the others yield it. So both collectives are measured twice: after
+ * their first 6,000 calls, and after as many more, when most is compiled.
+ */
 function crowded(ours: BuiltPrograms, before: BuiltPrograms): Suite {
   const ranks = 16
-  const effort = { warmUp: 6000, warmUpMs: 4000, iterations: 20, batches: 11 }
+  const effort = { warmUp: 6000, warmUpMs: 4000, iterations: 20, batches: 31 }
   const keys = ['barrier', 'allreduce'] as const
-  const args: CollectiveCase[] = keys.map((key) => ({ key, kind: key, ...effort }))
+  const passes = [', first calls', ''] as const
+  const args = passes.flatMap((pass) =>
+    keys.map((key): CollectiveCase => ({ key: `${key}${pass}`, kind: key, ...effort })),
+  )
   const world = { program: 'collectives', ranks, processes: ranks, args }
-  const words = keys.map((key) => `${key}:${key}:20:11`)
+  const words = keys.map((key) => `${key}:${key}:20:31`)
   return {
     name: 'crowded',
     implementations: [
@@ -129,13 +136,16 @@ function crowded(ours: BuiltPrograms, before: BuiltPrograms): Suite {
       before.onMpi('before', 'Open MPI', world, 120),
       ours.inC('C', 'Open MPI', 'collectives', ranks, words, 120),
     ],
-    cases: keys.flatMap((key): Case[] => {
-      const title = `${key === 'allreduce' ? 'allreduce of 8 B' : key}, ${ranks} processes of Open MPI`
-      const figure = { unit: 'us', ours: 'ours', key, details: { ranks } }
+    cases: keys.flatMap((kind): Case[] => {
+      const title = `${kind === 'allreduce' ? 'allreduce of 8 B' : kind}, ${ranks} processes of Open MPI`
+      const figure = { unit: 'us', ours: 'ours', details: { ranks } }
+      const first = `${kind}${passes[0]}`
       return [
         // The ratio to C of before, halved.
-        { ...figure, case: `${title}, vs before`, baselines: ['before'], target: timesFaster(2) },
-        { ...figure, case: `${title}, vs C`, baselines: ['C'] },
+        { ...figure, key: kind, case: `${title}, vs before`, baselines: ['before'], target: timesFaster(2) },
+        { ...figure, key: kind, case: `${title}, vs C`, baselines: ['C'] },
+        { ...figure, key: first, case: `${title}${passes[0]}, vs before`, baselines: ['before'] },
+        { ...figure, key: first, case: `${title}${passes[0]}, vs C`, baselines: ['C'], baselineKey: kind },
       ]
     }),
   }

@@ -20,9 +20,10 @@ const shortestSpinMs = 0.005
 const longestSpinMs = 0.05
 /** A frame that comes so soon after an unsuccessful spin justifies a longer one. */
 const soonMs = 0.2
-/** After so many successful spins the event loop gets its turn; after so many polls where processes share cores. */
+/** After so many successful spins the event loop gets its turn. */
 const spinsPerTurn = 1024
-const sharedPollsPerTurn = 128
+/** Where processes share cores, a poll that yields the core counts as so many of them: it takes much longer. */
+const spinsPerYield = 8
 /** Polls between two readings of the clock, and in a turn of the event loop where processes share cores. */
 const pollsPerBatch = 8
 /** A poll that yields the core takes as long as so many that do not, at least. */
@@ -64,9 +65,8 @@ export class MpiPolling {
   #sawActivity = false
   #spinMs = longestSpinMs
   #spunAt = 0
-  /** Successful spins since the last turn of the event loop; all polls where processes share cores. */
+  /** Successful spins since the last turn of the event loop, and what counts as such. */
   #spins = 0
-  readonly #spinsPerTurn: number
   #closed = false
 
   constructor(polled: PolledProcess) {
@@ -75,7 +75,6 @@ export class MpiPolling {
     this.#oversubscribed = polled.processesPerCore > 1
     this.#yieldTurn = this.#oversubscribed ? polled.yieldTurn : undefined
     this.#timeFactor = Math.max(1, polled.processesPerCore)
-    this.#spinsPerTurn = this.#oversubscribed ? sharedPollsPerTurn : spinsPerTurn
   }
 
   /** A frame came, or a transfer advanced. */
@@ -96,7 +95,7 @@ export class MpiPolling {
   /** Whether a rank may poll by itself: only so often without a turn of the event loop. */
   mayPoll(): boolean {
     this.expectArrival()
-    return this.#spins < this.#spinsPerTurn
+    return this.#spins < spinsPerTurn
   }
 
   /** How often a rank polls that would poll `maxPolls` times if its process had a core of its own. */
@@ -113,14 +112,14 @@ export class MpiPolling {
   /** A rank's own poll was unsuccessful. */
   failed(): void {
     if (!this.#oversubscribed) return
-    this.#spins++
+    this.#spins += spinsPerYield
     this.#yieldTurn?.()
   }
 
   /** Polls without pause; true once a frame came, false when it takes too long or the event loop must have its turn. */
   spin(): boolean {
     this.expectArrival()
-    if (this.#spins >= this.#spinsPerTurn) return false
+    if (this.#spins >= spinsPerTurn) return false
     for (let until = 0; !this.#closed; ) {
       if (this.#pollTimes(pollsPerBatch)) {
         this.#spins++
