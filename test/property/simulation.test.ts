@@ -12,6 +12,7 @@ import type { LoweredSchedule } from '../../src/schedule/lower/program.js'
 import { simulate } from '../../src/simulate/simulate.js'
 import { activities } from '../../src/simulate/simulation.js'
 import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { changed, type ProfilePath, plainProfile } from '../support/simulated-machine.js'
 import { cases } from '../support/soak.js'
 
@@ -112,6 +113,34 @@ describe('a simulation', () => {
           expect(waited.get(of) ?? 0).toBeCloseTo(waitUs[of], 9)
         }
       }),
+      { numRuns, seed },
+    )
+  })
+
+  it('does not depend on the numbers of nodes, nor of ranks on them', () => {
+    fc.assert(
+      fc.property(
+        fc.shuffledSubarray([...Array(24).keys()], { minLength: 24 }),
+        fc.shuffledSubarray([...Array(6).keys()], { minLength: 6 }),
+        fc.shuffledSubarray([...Array(4).keys()], { minLength: 4 }),
+        fc.constantFrom(0, 10, 3000, 20_000),
+        (destinations, nodes, places, bytes) => {
+          const time = (renamed: (rank: number) => number) => {
+            const edges = destinations.map((to, from) => [renamed(from), renamed(to)] as const)
+            const topology = topologyFromEdges(24, {
+              sources: edges.map(([from]) => from),
+              destinations: edges.map(([, to]) => to),
+            })
+            const machine = cluster({ nodes: 6, cores: 4, profile: plainProfile })
+            return simulate(plan(topology, { kind: 'direct' }).schedule, machine, { bytes }).timeUs
+          }
+          const renamed = (rank: number) => 4 * nodes[Math.floor(rank / 4)] + places[rank % 4]
+          expect(time(renamed)).toBeCloseTo(
+            time((rank) => rank),
+            9,
+          )
+        },
+      ),
       { numRuns, seed },
     )
   })

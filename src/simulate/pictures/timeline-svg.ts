@@ -32,7 +32,7 @@ const mostRows = 256
 
 /**
  * The timeline of a simulation as SVG: a row per rank; the critical path in red, its messages as arrows. At most
- * `rows` times about 25 kB, whatever the number of messages.
+ * `rows` times 50 kB, whatever the number of messages.
  *
  * @throws ERR_SIMULATION for a simulation without a timeline
  */

@@ -36,7 +36,7 @@ describe('timelineSvg', () => {
     expect(svg).toContain('rows: 16 of 300 ranks')
     expect(shownRanks(large, 16)).toHaveLength(16)
     expect([...shownRanks(large, 16)]).toContain(large.criticalPath.at(-1)!.rank)
-    expect(svgOf(large).length).toBeLessThan(64 * 25_000)
+    expect(svgOf(large).length).toBeLessThan(64 * 50_000)
   })
 
   it('without a timeline is ERR_SIMULATION', () => {
