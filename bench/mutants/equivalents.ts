@@ -170,4 +170,16 @@ export const equivalents: readonly Equivalent[] = [
     replacement: '<=',
     why: 'beyond the last task is none that needs 0',
   },
+  {
+    path: 'src/schedule/lower/lower-values.ts',
+    line: 'for (let e = entryStart[from]; e < entryStart[to]; e++) if (entryBlock[e] < 0) return true',
+    replacement: '<=',
+    why: 'what has no partial results is traced, and lowered to the same',
+  },
+  {
+    path: 'src/schedule/lower/lower-values.ts',
+    line: 'for (let i = 0; i < entry.length; i++) if (entry[i] !== -1) index.set(entry[i], i)',
+    replacement: '<=',
+    why: 'no entry is undefined, so no look-up finds it',
+  },
 ]

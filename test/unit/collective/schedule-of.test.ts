@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Algorithm, Shape } from '../../../src/collective/algorithm.js'
-import { algorithmOf } from '../../../src/collective/algorithms.js'
+import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
 import { bcastBinomial } from '../../../src/collective/bcast-binomial.js'
 import { scheduleOf } from '../../../src/collective/schedule-of.js'
 import type { ErrorCode } from '../../../src/errors.js'
@@ -15,6 +15,28 @@ describe('scheduleOf', () => {
     expect(parameters).toEqual({ root: 2, segments: 3 })
     expect(phases).toBe(3 + 2)
   })
+
+  test.each(algorithms.map((algorithm) => [algorithm.id, algorithm] as const))(
+    '%s without root and segments has root 0 and one segment',
+    (_, algorithm) => {
+      const { specification, opKind, opPhase, opPeer, entryBlock, entryFrom, entryTo } = scheduleOf(
+        algorithm,
+        {
+          ranks: 4,
+        },
+      )
+      const given = scheduleOf(algorithm, { ranks: 4, root: 0, segments: 1 })
+      expect({ specification, opKind, opPhase, opPeer, entryBlock, entryFrom, entryTo }).toEqual({
+        specification: given.specification,
+        opKind: given.opKind,
+        opPhase: given.opPhase,
+        opPeer: given.opPeer,
+        entryBlock: given.entryBlock,
+        entryFrom: given.entryFrom,
+        entryTo: given.entryTo,
+      })
+    },
+  )
 
   test.each<[Shape, ErrorCode, string]>([
     [{ ranks: 0 }, 'ERR_ARGUMENT', 'bcast-binomial: ranks must be an integer from 1 to 4194304, got 0'],

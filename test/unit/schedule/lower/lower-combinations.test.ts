@@ -159,7 +159,9 @@ describe('partial results in a frame', () => {
     for (const builder of [send, slot, operand]) {
       const built = builder.build()
       for (const placement of [Int32Array.of(0, 0), Int32Array.of(0, 1)]) {
-        expect(() => lower(built, placement)).toThrow(expect.objectContaining({ code: 'ERR_SCHEDULE' }))
+        expect(() => lower(built, placement)).toThrow(
+          expect.objectContaining({ code: 'ERR_SCHEDULE', details: expect.objectContaining({ part: 0 }) }),
+        )
       }
     }
   })

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { specificationOf } from '../../../../src/collective/specification-of.js'
+import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { lower } from '../../../../src/schedule/lower/lower.js'
 import { area, type MemoryOptions, valueMemory } from '../../../../src/schedule/lower/value-memory.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
 
 /** Where the values of rank 1 of a schedule with one rank per process are. */
 function memoryOf(id: string, ranks: number, options: MemoryOptions, segments = 1) {
@@ -29,6 +32,22 @@ describe('the memory of values', () => {
 
   it('of recursive doubling is not safe in place: contributions are sent and combined', () => {
     expect(memoryOf('allreduce-recursive-doubling', 4, allreduce).memory.isSafeInPlace).toBe(false)
+  })
+
+  it('of a contribution that is sent once is not safe in place where its slot is filled by a combination', () => {
+    const specification = specificationOf({ collective: 'allreduce' }, { ranks: 2 })
+    const builder = new ScheduleBuilder({ specification, strategy: 'by hand' })
+    // Rank 0 sends rank 1 its contribution back, next to its own.
+    builder.send(1, 0, 0).add(1, 0)
+    builder.receive(0, 0, 1).add(1, builder.stage(0))
+    builder.combine(0, 0, 0, 0, 2, builder.slot(0, 0))
+    builder.send(0, 1, 1).add(0, 0).add(1, 2)
+    builder.receive(1, 1, 0).add(0, builder.stage(1)).add(1, builder.stage(1))
+    builder.combine(1, 1, 0, 2, 3, builder.slot(1, 0))
+    const schedule = builder.build()
+    expect(verify(schedule).ok).toBe(true)
+    const program = lower(schedule, Int32Array.of(0, 1)).programs[1]!
+    expect(valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace).toBe(false)
   })
 
   it('of a broadcast is the receive buffer', () => {
