@@ -1,6 +1,4 @@
 import type { Communicator } from '../comm/communicator.js'
-import type { ProcessTopology } from '../topology/process-topology.js'
-import { topologyFromEdges } from '../topology/topology-builders.js'
 import { contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
 import type { Stopwatch } from './stopwatch.js'
 
@@ -58,7 +56,9 @@ async function allgather(
   bytes: number,
   stopwatch: Stopwatch,
 ): Promise<Workload> {
-  const graph = await comm.createTopology(ring(comm.size, neighbors))
+  const around = (by: number): number[] =>
+    Array.from({ length: neighbors }, (_, i) => (comm.rank + comm.size + by * (i + 1)) % comm.size)
+  const graph = await comm.createDistGraphAdjacent({ sources: around(-1), destinations: around(1) })
   const mine = new Uint8Array(bytes)
   const into = new Uint8Array(neighbors * bytes)
   const request = graph.neighborAllgatherInit(mine, into)
@@ -69,16 +69,4 @@ function reduction(comm: Communicator, bytes: number, stopwatch: Stopwatch): Wor
   const mine = new Float64Array(bytes / 8)
   const options = { into: new Float64Array(bytes / 8) }
   return (iterations) => timed(stopwatch, iterations, () => comm.reduce(mine, 'sum', 0, options))
-}
-
-/** Every rank sends to the ranks that follow it. */
-function ring(ranks: number, neighbors: number): ProcessTopology {
-  const edges = Array.from({ length: ranks * neighbors }, (_, i) => [
-    Math.floor(i / neighbors),
-    (Math.floor(i / neighbors) + 1 + (i % neighbors)) % ranks,
-  ])
-  return topologyFromEdges(ranks, {
-    sources: edges.map(([source]) => source!),
-    destinations: edges.map(([, destination]) => destination!),
-  })
 }

@@ -1,6 +1,5 @@
-import { largestOf } from '../base/extrema.js'
 import type { Communicator } from '../comm/communicator.js'
-import { createOperation } from '../comm/datatype/operation.js'
+import type { Operation } from '../comm/datatype/operation.js'
 import { type Contrast, contrast, type SamplingOptions, timed, type Workload } from './sampler.js'
 import type { Stopwatch } from './stopwatch.js'
 
@@ -25,8 +24,16 @@ const shortBytes = 8
 const [fewBytes, manyBytes] = [1024, 49_152]
 const [fewFrames, manyFrames] = [8, 136]
 
-/** Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in turn. */
-const last = createOperation<Int32Array>((_, right) => right.slice(), { name: 'last', commutative: false })
+/**
+ * Not commutative, so that every run of ranks takes part: a reduction along a chain passes every rank in turn. Plain data, because
+ * an import from here would cut the chunks that workers load.
+ */
+const last: Operation<Int32Array> = {
+  kind: 'operation',
+  name: 'last',
+  commutative: false,
+  combine: (_, right) => right.slice(),
+}
 
 /**
  * Measures with schedules, whose frames are what the simulator predicts: a frame sent and received within the program of a
@@ -57,7 +64,7 @@ export async function sampleMessages(
   const stream = await streams('both')
   const sendOverhead = await streams('send')
   // Longer than the stream takes to arrive, with a margin for what starts it.
-  const perFrame = largestOf([...stream, ...hop])
+  const perFrame = [...stream, ...hop].reduce((most, cost) => Math.max(most, cost))
   const late = (frames: number): Workload => delayed(pair, frames, stopwatch, 4 * perFrame * (frames + 8))
   const receiveOverhead = await costOf(late(fewFrames), late(manyFrames), manyFrames - fewFrames)
 
