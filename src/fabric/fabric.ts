@@ -35,6 +35,8 @@ export interface Fabric {
   readonly bulk?: BulkTransfer
   /** Memory that other processes read where it is, where there is such memory. */
   readonly sharing?: MemorySharing
+  /** Memory for copies that peers read where they are, where there is such memory. */
+  readonly staging?: StagingMemory
 
   /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
   attach(sink: FrameSink): void
@@ -136,14 +138,24 @@ export interface MemorySharing {
   /** Zeroed memory of this process. @throws RangeError when it cannot be allocated */
   alloc(sizeBytes: number): ArrayBufferLike
   /**
-   * Memory of this process for copies of payloads that peers are to read: always the same, allocated by the first call. Its
-   * length is what a process may stage at a time; empty where there is no such memory.
-   */
-  staging(): Uint8Array
-  /**
    * How `peer` finds `bytes`; undefined when they are not in memory that it can read. Good for frames that are sent to
    * `peer` from now on, as long as this process holds the buffer.
    */
+  locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
+  /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
+  reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
+}
+
+/**
+ * Memory of one process for copies of payloads that peers are to read in place. Who may read what until when is agreed on by
+ * frames, in `comm/`. Peers do not write it.
+ */
+export interface StagingMemory {
+  /** Always the same, allocated by the first call. Its length bounds what a process stages at a time; it may be 0. */
+  memory(): Uint8Array
+  /** Whether `peer` can read this memory, and this process that of `peer`: processes that can, can pairwise. */
+  isSharedWith(peer: number): boolean
+  /** How `peer` finds `bytes`, which are in this memory; undefined when it cannot read it. */
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
   /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
   reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array

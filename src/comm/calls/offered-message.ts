@@ -117,7 +117,7 @@ export class MessagesInPlace {
   read(message: OfferedMessage, { take, room, lend }: Waiting): void {
     const { transfers, runtime } = this.#state
     const { process, location, sizeBytes } = message
-    const bytes = runtime.fabric.sharing!.reach(process, location!, sizeBytes)
+    const bytes = runtime.fabric.staging!.reach(process, location!, sizeBytes)
     if (lend !== undefined) {
       this.#lent.add(message)
       lend(bytes, () => {

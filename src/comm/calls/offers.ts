@@ -64,7 +64,7 @@ export class Offers implements Offerer {
   /** A staged copy, the same for all who get these bytes in this step; undefined where it cannot be staged. */
   #copyOf(process: number, bytes: Uint8Array, step: number): StagedCopy | undefined {
     const { staging } = this.#state.runtime
-    if (staging === undefined || bytes.byteLength === 0 || !staging.reaches(process)) return undefined
+    if (staging === undefined || bytes.byteLength === 0 || !staging.isSharedWith(process)) return undefined
     const staged = this.#staged
     for (let i = staged.length - 1; i >= 0; i--) {
       const { bytes: other, copy } = staged[i]!

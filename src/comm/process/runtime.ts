@@ -58,7 +58,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
       this.onPeerLost(peer, reason),
     )
     this.credit = new Credit(this)
-    this.staging = fabric.sharing === undefined ? undefined : new Staging(fabric.sharing)
+    this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
     fabric.attach(this.router)
   }
 

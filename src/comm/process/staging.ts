@@ -1,22 +1,20 @@
 import { copyBytes } from '../../base/copy-bytes.js'
-import type { MemoryLocation, MemorySharing } from '../../fabric/fabric.js'
+import type { MemoryLocation, StagingMemory } from '../../fabric/fabric.js'
 import { FreeRanges } from './free-ranges.js'
 
 export type { MemoryLocation }
 
 /**
  * Copies of payloads in memory that the other processes read in place: one copy serves any number of readers, who need not
- * ask for it first. Its memory is bounded by the fabric (`MemorySharing.staging`); what finds no room there is sent otherwise.
+ * ask for it first. Its memory is bounded by the fabric (`StagingMemory`); what finds no room there is sent otherwise.
  */
 export class Staging {
-  readonly #sharing: MemorySharing
+  readonly #fabric: StagingMemory
   #memory: Uint8Array | undefined
   #free: FreeRanges | undefined
-  /** By process. */
-  readonly #reaches: (boolean | undefined)[] = []
 
-  constructor(sharing: MemorySharing) {
-    this.#sharing = sharing
+  constructor(fabric: StagingMemory) {
+    this.#fabric = fabric
   }
 
   /** Bytes that are not taken, for tests. */
@@ -25,10 +23,8 @@ export class Staging {
   }
 
   /** Whether a process can read this memory. */
-  reaches(process: number): boolean {
-    this.#ranges()
-    this.#reaches[process] ??= this.#sharing.locate(process, this.#memory!) !== undefined
-    return this.#reaches[process]
+  isSharedWith(process: number): boolean {
+    return this.#fabric.isSharedWith(process)
   }
 
   /** A copy, which lives until all of its readers have been released; undefined where there is no room for it. */
@@ -38,13 +34,13 @@ export class Staging {
     if (at < 0) return undefined
     const memory = this.#memory!
     copyBytes(memory, at, bytes)
-    return new StagedCopy(this.#sharing, memory.subarray(at, at + bytes.byteLength), () =>
+    return new StagedCopy(this.#fabric, memory.subarray(at, at + bytes.byteLength), () =>
       free.give(at, bytes.byteLength),
     )
   }
 
   #ranges(): FreeRanges {
-    this.#memory ??= this.#sharing.staging()
+    this.#memory ??= this.#fabric.memory()
     this.#free ??= new FreeRanges(this.#memory.byteLength)
     return this.#free
   }
@@ -52,12 +48,12 @@ export class Staging {
 
 export class StagedCopy {
   readonly bytes: Uint8Array
-  readonly #sharing: MemorySharing
+  readonly #fabric: StagingMemory
   readonly #free: () => void
   #readers = 0
 
-  constructor(sharing: MemorySharing, bytes: Uint8Array, free: () => void) {
-    this.#sharing = sharing
+  constructor(fabric: StagingMemory, bytes: Uint8Array, free: () => void) {
+    this.#fabric = fabric
     this.bytes = bytes
     this.#free = free
   }
@@ -65,7 +61,7 @@ export class StagedCopy {
   /** Adds a reader, which must be able to read it: where it finds the copy. */
   addReader(process: number): MemoryLocation {
     this.#readers++
-    return this.#sharing.locate(process, this.bytes)!
+    return this.#fabric.locate(process, this.bytes)!
   }
 
   /** Whether it has readers that have not been released. */

@@ -61,12 +61,12 @@ export const trafficCases: readonly ProcessCase[] = [
   {
     name: 'what a process has written to its staging memory is read in place by the peers that it names a location to',
     async program(fabric, session) {
-      const { sharing, process, processes } = fabric
+      const { staging, process, processes } = fabric
       const sizeBytes = 5000
       const me = new TestPeer(fabric, session)
-      const memory = sharing?.staging() ?? new Uint8Array(0)
+      const memory = staging?.memory() ?? new Uint8Array(0)
       expect(
-        sharing === undefined || memory === sharing.staging(),
+        staging === undefined || memory === staging.memory(),
         'the same staging memory each time',
         memory,
       )
@@ -74,7 +74,7 @@ export const trafficCases: readonly ProcessCase[] = [
       bytes.set(patternBytes(process, process, 7, bytes.length))
       for (let peer = 0; peer < processes; peer++) {
         if (peer === process) continue
-        const location = bytes.length === 0 ? undefined : sharing?.locate(peer, bytes)
+        const location = bytes.length === 0 ? undefined : staging?.locate(peer, bytes)
         const where = location === undefined ? [] : [location.segment, location.byteOffset]
         fabric.send(peer, Int32Array.of(bytes.length), new Uint8Array(Float64Array.from(where).buffer))
       }
@@ -82,7 +82,7 @@ export const trafficCases: readonly ProcessCase[] = [
       for (const { src, header, payload } of me.received) {
         if (payload.length === 0) continue
         const [segment, byteOffset] = new Float64Array(payload.slice().buffer)
-        const seen = sharing!.reach(src, { segment: segment!, byteOffset: byteOffset! }, header[0]!)
+        const seen = staging!.reach(src, { segment: segment!, byteOffset: byteOffset! }, header[0]!)
         expectBytes(seen, patternBytes(src, src, 7, header[0]!))
       }
       await me.part()

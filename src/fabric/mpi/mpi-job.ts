@@ -4,7 +4,8 @@ import { RankweaveError } from '../../errors.js'
 import { type MpiLauncher, requireLauncher } from './mpi-launcher.js'
 import { loadMpi, type MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
-import { placement } from './mpi-placement.js'
+import { allTexts, placement } from './mpi-placement.js'
+import { type MpiSharedMemory, openSharedMemory } from './mpi-shared-memory.js'
 
 /** Time for the launcher to forward what was printed, before a job is aborted. */
 const launcherFlushMs = 200
@@ -29,6 +30,8 @@ export class MpiJob {
   readonly processesPerCore: number
   /** Whether some node has more processes than cores. */
   readonly isOversubscribed: boolean
+  /** Memory that the processes of this node share, if they do. */
+  readonly sharedMemory: MpiSharedMemory | undefined
   /** Sessions that this process has not freed. */
   openSessions = 0
   #ended = false
@@ -57,6 +60,11 @@ export class MpiJob {
     this.nodes = nodes
     this.processesPerCore = processesPerCore
     this.isOversubscribed = isOversubscribed
+    const { process: me } = this
+    this.sharedMemory = openSharedMemory({
+      ...{ library, process: me, nodes },
+      texts: (mine) => allTexts(this, mine),
+    })
   }
 
   /** Aborts the whole job at once, whatever its other processes are doing. Does not return. */

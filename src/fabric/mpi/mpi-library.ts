@@ -1,4 +1,5 @@
 import { RankweaveError, reasonText } from '../../errors.js'
+import { type MappedMemory, mappedMemory } from './mapped-memory.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
 import { type AddressOf, MpiMemory } from './mpi-memory.js'
 
@@ -46,6 +47,7 @@ export interface MpiLibrary {
   readonly abi: MpiAbi
   readonly calls: MpiCalls
   readonly addressOf: AddressOf
+  readonly memory: MappedMemory
   /** Yields the core to another process. */
   readonly yieldTurn: () => void
   /** Whether MPI itself yields after an unsuccessful poll. Known once it is initialized. */
@@ -152,7 +154,8 @@ function describe(koffi: Koffi, path: string, library: ReturnType<Koffi['load']>
   // Open MPI's, of one byte: by mpi_yield_when_idle, or because its launcher has found more processes than cores.
   const yielding = symbol('opal_progress_yield_when_idle')
   const yieldsTurn = () => yielding !== undefined && (intAt(yielding) & 0xff) !== 0
-  return { path, version, abi, calls: callsOf(func), addressOf, yieldTurn, yieldsTurn, intAt, func }
+  const memory = mappedMemory(koffi)
+  return { path, version, abi, calls: callsOf(func), addressOf, memory, yieldTurn, yieldsTurn, intAt, func }
 }
 
 function callsOf(func: MpiLibrary['func']): MpiCalls {

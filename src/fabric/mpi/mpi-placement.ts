@@ -118,7 +118,7 @@ function processorName({ library }: JobProcess): string {
 }
 
 /** A short text of every process; one that is too long counts as empty. */
-function allTexts({ library, processes }: JobProcess, mine: string): string[] {
+export function allTexts({ library, processes }: JobProcess, mine: string): string[] {
   const { abi, calls, addressOf } = library
   const recordBytes = maxTextBytes + 4
   const memory = new MpiMemory((processes + 1) * recordBytes, addressOf)

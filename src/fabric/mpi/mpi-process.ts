@@ -10,6 +10,7 @@ import type { MpiJob } from './mpi-job.js'
 import { maxPayloadBytes } from './mpi-message.js'
 import { MpiOutbox } from './mpi-outbox.js'
 import { MpiPolling } from './mpi-polling.js'
+import { MpiStaging } from './mpi-shared-memory.js'
 
 /** A frame to oneself: the fabric's own copy. */
 interface OwnFrame {
@@ -35,6 +36,7 @@ export class MpiProcess implements Fabric {
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: MpiBulk
+  readonly staging?: MpiStaging
   readonly tryPoll?: (maxPolls: number) => boolean
   readonly #outbox: MpiOutbox
   readonly #inbox: MpiInbox
@@ -52,6 +54,7 @@ export class MpiProcess implements Fabric {
     this.processes = processes
     this.nodes = nodes
     this.isOversubscribed = job.isOversubscribed
+    if (job.sharedMemory !== undefined) this.staging = new MpiStaging(job.sharedMemory)
     this.#outbox = new MpiOutbox(library, comm, process, processes)
     this.#inbox = new MpiInbox(library, comm)
     this.bulk = new MpiBulk(library, comm, processes, maxTag, {
@@ -124,6 +127,7 @@ export class MpiProcess implements Fabric {
     this.#polling.close()
     this.bulk.close(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
     await drainSession(job, comm, this.#outbox, this.#inbox, this.bulk)
+    this.staging?.release()
     this.#keepAlive.close()
   }
 

@@ -30,6 +30,7 @@ export class ThreadsProcess implements Fabric {
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: ThreadsBulk
   readonly sharing: ThreadsSharing
+  readonly staging: ThreadsSharing
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
   readonly #inbox: ThreadsInbox
@@ -92,6 +93,7 @@ export class ThreadsProcess implements Fabric {
         if (!this.#closed) this.#post(peer, recordKind.forget, Int32Array.of(segment), undefined)
       },
     })
+    this.staging = this.sharing
     ports.forEach((port, peer) => {
       port?.on('message', (message: 0 | SegmentMessage) => {
         if (message === 0) this.#onWakeMessage()

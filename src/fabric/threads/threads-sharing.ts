@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads'
 import { receiveMessageOnPort } from 'node:worker_threads'
 import { RankweaveError } from '../../errors.js'
-import type { MemoryLocation, MemorySharing } from '../fabric.js'
+import type { MemoryLocation, MemorySharing, StagingMemory } from '../fabric.js'
 
 /** What a port between two processes carries besides `0`, the wake message. */
 export interface SegmentMessage {
@@ -33,7 +33,7 @@ interface Segment {
  * that refers to it, and retains it until the owner's program holds it no longer, which the garbage collector reports. All
  * of it ends with the worker threads.
  */
-export class ThreadsSharing implements MemorySharing {
+export class ThreadsSharing implements MemorySharing, StagingMemory {
   readonly #host: SharingHost
   readonly #own = new WeakMap<SharedArrayBuffer, Segment>()
   /** By peer: its segments that this process retains. */
@@ -60,7 +60,11 @@ export class ThreadsSharing implements MemorySharing {
     return new SharedArrayBuffer(sizeBytes)
   }
 
-  staging(): Uint8Array {
+  isSharedWith(peer: number): boolean {
+    return this.#host.ports[peer] !== null
+  }
+
+  memory(): Uint8Array {
     this.#staging ??= new Uint8Array(stagingMemory(this.#stagingBytes))
     return this.#staging
   }

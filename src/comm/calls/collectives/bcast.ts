@@ -27,12 +27,14 @@ type Contributions = readonly (BcastContribution | undefined)[]
 
 /** Step of the heads, before those of a plan. */
 const headStep = 0
+/** Most processes to which the root sends the head itself. */
+const mostInStar = 8
 /** It begins with the element type and whether the payload follows it at once; else a {@link CallHead} does. */
 const inlineBytes = 8
 const planned = Uint8Array.of(0, 1, 0, 0, 0, 0, 0, 0)
 
 /**
- * Only the root knows type and size, so it sends a head down a binomial tree of processes: short data come with it, others
+ * Only the root knows type and size, so it sends a head, down a binomial tree of processes unless they are few: short data come with it, others
  * by the algorithm that the head names, from the root's array into one of each process, whose other ranks copy from it.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
@@ -86,14 +88,28 @@ function sendFromRoot(
     const head = new Uint8Array(inlineBytes + bytes.byteLength)
     head[0] = type
     head.set(bytes, inlineBytes)
-    sendToChildren(exchange, me, head, headStep)
+    sendHead(state, exchange, me, head)
     finish()
     return
   }
   const head = encodeHead({ ...chosen, type, sizes: Float64Array.of(bytes.byteLength) })
-  sendToChildren(exchange, me, joined([planned, head]), headStep)
+  sendHead(state, exchange, me, joined([planned, head]))
   const plan = planMove(state, chosen, me)
   moveBlocks(plan, unitLengths(bytes.byteLength, plan.parts), [bytes], noBytes, exchange, finish)
+}
+
+/** From the root to every process at once where that is no slower: then the data, which come from the root too, meet their head. */
+function sendHead(state: CollectiveContext, exchange: Exchange, me: number, head: Uint8Array): void {
+  const { count } = exchange
+  if (!isStarOf(state, exchange)) {
+    sendToChildren(exchange, me, head, headStep)
+    return
+  }
+  for (let distance = 1; distance < count; distance++) exchange.send((me + distance) % count, headStep, head)
+}
+
+function isStarOf({ plans }: CollectiveContext, { count }: Exchange): boolean {
+  return count <= mostInStar && plans.isMemoryShared
 }
 
 /** Null for data that come with the head. */
@@ -116,10 +132,11 @@ function receive(
   contributions: Contributions,
   exchange: Exchange,
 ): undefined {
-  const parent = parentIn(exchange, root)
+  const isStar = isStarOf(state, exchange)
+  const parent = isStar ? root : parentIn(exchange, root)
   const intos = Array.from(state.localRanks, (_, localIndex) => contributions[localIndex]?.into)
   exchange.take(parent, headStep, (head, owned) => {
-    sendToChildren(exchange, root, head, headStep)
+    if (!isStar) sendToChildren(exchange, root, head, headStep)
     if (head[1] === 0) {
       const type = head[0]!
       // A decoded value may be a view of its bytes.

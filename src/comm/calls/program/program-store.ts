@@ -15,6 +15,10 @@ export interface ProgramStore {
    * written until `landed`. Undefined for a frame that is to be unpacked.
    */
   landing(frame: number): Uint8Array | undefined
+  /** Whether a frame with a landing need not be copied there where this process can read it in place. */
+  lends?(frame: number): boolean
+  /** Such a frame in place. @param release called when its values are read no more, before the run is done */
+  lend?(frame: number, bytes: Uint8Array, release: () => void): void
   /** The bytes of a frame without a landing. @param owned whether the store may retain them; else they are lent */
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void
   /** Makes the value of a combination, whose operands are there. */

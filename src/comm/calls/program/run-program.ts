@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../../errors.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
-import type { Exchange, Room, Take } from '../exchange.js'
+import type { Exchange, Lend, Room, Take } from '../exchange.js'
 import type { ProgramStore } from './program-store.js'
 
 /** Runs a process's program once. See {@link ProgramRun.start}. */
@@ -85,7 +85,16 @@ export class ProgramRun {
     const step = this.#firstStep + round[frame]
     receive.landing = store.landing(frame)
     if (receive.landing === undefined) exchange.take(peer[frame], step, receive.take)
-    else exchange.takeInto(peer[frame], step, receive.room, receive.landed)
+    else {
+      const lend = store.lends?.(frame) === true ? receive.lend : undefined
+      exchange.takeInto(peer[frame], step, receive.room, receive.landed, lend)
+    }
+  }
+
+  /** For a posted receive: its frame can be read in place. */
+  lent(frame: number, bytes: Uint8Array, release: () => void): void {
+    this.#store!.lend!(frame, bytes, release)
+    this.arrived(frame, undefined, true)
   }
 
   /** For a posted receive: its frame has arrived, and a store that unpacks has not seen it. */
@@ -142,6 +151,7 @@ class PostedReceive {
   readonly room: Room
   readonly landed: () => void
   readonly take: Take
+  readonly lend: Lend
 
   constructor(run: ProgramRun, frame: number) {
     this.frame = frame
@@ -154,6 +164,7 @@ class PostedReceive {
       )
     }
     this.landed = () => run.arrived(frame, undefined, true)
+    this.lend = (bytes, release) => run.lent(frame, bytes, release)
     this.take = (bytes, owned) => run.arrived(frame, bytes, owned)
   }
 }

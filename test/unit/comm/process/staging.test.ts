@@ -3,9 +3,9 @@ import { decodeLocation, encodeLocation, Staging } from '../../../../src/comm/pr
 
 const memory = new Uint8Array(1024)
 /** Process 9 cannot read it. */
-const sharing = {
-  alloc: () => new ArrayBuffer(0),
-  staging: () => memory,
+const fabric = {
+  memory: () => memory,
+  isSharedWith: (peer: number) => peer !== 9,
   locate: (peer: number, bytes: Uint8Array) =>
     peer === 9 ? undefined : { segment: 3, byteOffset: bytes.byteOffset },
   reach: () => memory,
@@ -13,7 +13,7 @@ const sharing = {
 
 describe('staging memory', () => {
   it('holds a copy until all of its readers have been released', () => {
-    const staging = new Staging(sharing)
+    const staging = new Staging(fabric)
     const first = staging.copy(Uint8Array.of(1, 2, 3))!
     const second = staging.copy(Uint8Array.of(4))!
     expect([...first.bytes, ...second.bytes]).toEqual([1, 2, 3, 4])
@@ -30,8 +30,8 @@ describe('staging memory', () => {
   })
 
   it('refuses what it has no room for, and names the processes that can read it', () => {
-    const staging = new Staging(sharing)
-    expect([staging.reaches(1), staging.reaches(9)]).toEqual([true, false])
+    const staging = new Staging(fabric)
+    expect([staging.isSharedWith(1), staging.isSharedWith(9)]).toEqual([true, false])
     expect(staging.copy(new Uint8Array(1025))).toBeUndefined()
     const copy = staging.copy(new Uint8Array(1024))!
     expect(staging.copy(new Uint8Array(1))).toBeUndefined()

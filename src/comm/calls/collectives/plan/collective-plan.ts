@@ -5,6 +5,7 @@ import { lowerInRounds } from '../../../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
 import { roundsByPhase } from '../../../../schedule/lower/rounds.js'
 import { type ValueMemory, valueMemory } from '../../../../schedule/lower/value-memory.js'
+import type { Scratch } from '../../../process/scratch.js'
 import type { CommContext } from '../../../table/comm-context.js'
 import type { CollectiveCall } from '../../collective-call.js'
 import type { Exchange } from '../../exchange.js'
@@ -19,17 +20,21 @@ export class CollectivePlan {
   readonly shape: Shape
   readonly participants: Participants
   readonly program: ProcessProgram
+  /** Memory for runs that do not retain their own. */
+  readonly scratch: Scratch
   /** Of the arrays that it retains from the start. */
   readonly sizeBytes: number
   readonly #memory: (ValueMemory | undefined)[] = []
   /** A run that is not active. */
   #spare: ProgramRun | undefined
 
-  constructor(algorithm: Algorithm, shape: Shape, participants: Participants, processIndex: number) {
+  constructor(algorithm: Algorithm, shape: Shape, participants: Participants, state: CommContext) {
+    this.scratch = state.runtime.scratch
     this.algorithm = algorithm
     this.shape = shape
     this.participants = participants
     const schedule = scheduleOf(algorithm, shape, participants.own)
+    const { processIndex } = state
     this.program = lowerInRounds(schedule, participants.process, processIndex, roundsByPhase(schedule))
     const { kind, own, ownFirst } = participants
     this.sizeBytes = bytesOfArrays(this.program) + own.byteLength + ownFirst.byteLength
@@ -76,6 +81,7 @@ export class CollectivePlans {
   /** The call of its barriers that name no method. */
   barrier: CollectiveCall<undefined, void> | undefined
   readonly #state: CommContext
+  #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()
   readonly #participants = new Map<WholeKind, Participants | null>()
   #planBytes = 0
@@ -87,6 +93,12 @@ export class CollectivePlans {
   /** Of the arrays of the plans that are retained. */
   get sizeBytes(): number {
     return this.#planBytes
+  }
+
+  /** Whether all its processes can read each other's memory. The same on all of them. */
+  get isMemoryShared(): boolean {
+    this.#isMemoryShared ??= isMemoryShared(this.#state)
+    return this.#isMemoryShared
   }
 
   participants(kind: WholeKind): Participants | null {
@@ -138,7 +150,7 @@ export class CollectivePlans {
     segments: number,
   ): CollectivePlan {
     const shape = shapeOf(participants, root, segments)
-    const plan = new CollectivePlan(algorithm, shape, participants, this.#state.processIndex)
+    const plan = new CollectivePlan(algorithm, shape, participants, this.#state)
     this.#planBytes += plan.sizeBytes
     for (const [oldest, { sizeBytes }] of this.#plans) {
       if (this.#plans.size < mostPlans && this.#planBytes <= mostPlanBytes) break
@@ -163,4 +175,13 @@ function bytesOfArrays(record: object): number {
     else if (typeof value === 'object' && value !== null) bytes += bytesOfArrays(value)
   }
   return bytes
+}
+
+function isMemoryShared({ runtime, processes, processIndex }: CommContext): boolean {
+  const { staging } = runtime
+  if (staging === undefined) return false
+  for (let i = 0; i < processes.count; i++) {
+    if (i !== processIndex && !staging.isSharedWith(processes.processes.at(i))) return false
+  }
+  return true
 }

@@ -8,6 +8,8 @@ export interface CallFacts {
   readonly processes: number
   /** Whether processes share cores, so that waiting for one another costs more than messages do. */
   readonly isOversubscribed: boolean
+  /** Whether all these processes can read each other's memory. */
+  readonly isMemoryShared: boolean
   /** Longer messages stay with their sender until the receiver is ready. */
   readonly eagerLimitBytes: number
   /** Bytes of the unit of data: what MPI's count describes. */
@@ -30,25 +32,29 @@ export interface Choice {
  * | barrier | processes share cores | `barrier-linear` |
  * | barrier | elsewhere | `barrier-dissemination` |
  * | allreduce | processes share cores, up to the eager limit | `allreduce-linear` |
+ * | allreduce | from 16 KiB per process, or what is past the eager limit | `allreduce-segmented` |
+ * | bcast | past the eager limit, where processes can read each other's memory | `bcast-linear` |
  * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
  * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
  * | reduce-scatter | processes share cores; where that cannot serve | `reduce-tree`, then `scatter-linear` |
  * | all others | | the messages written by hand |
  *
- * No other algorithm was measured to be faster: with 4 processes on 2 cores, 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9
- * times the bandwidth of what is written by hand, and 1 MiB by `bcast-linear` 0.8 to 1.0 times that of `bcast-binomial`.
+ * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with 4 processes on 2 cores,
+ * 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear`
+ * 0.8 to 1.0 times that of `bcast-binomial`.
  */
 export function defaultChoice(facts: CallFacts): Choice | null {
-  const { collective, processes, isOversubscribed, eagerLimitBytes, sizeBytes } = facts
+  const { collective, processes, isOversubscribed, isMemoryShared, eagerLimitBytes, sizeBytes } = facts
   const isCrowded = isOversubscribed && processes > 2
   switch (collective) {
     case 'barrier':
       return { id: isCrowded ? 'barrier-linear' : 'barrier-dissemination', segments: 1 }
     case 'allreduce':
-      return {
-        id: isCrowded && sizeBytes <= eagerLimitBytes ? 'allreduce-linear' : 'allreduce-tree',
-        segments: 1,
-      }
+      if (isCrowded && sizeBytes <= eagerLimitBytes) return { id: 'allreduce-linear', segments: 1 }
+      return { id: isLongPart(facts) ? 'allreduce-segmented' : 'allreduce-tree', segments: 1 }
+    case 'bcast':
+      if (!isMemoryShared || sizeBytes <= eagerLimitBytes) return null
+      return { id: 'bcast-linear', segments: 1 }
     case 'reduce-scatter':
       return isCrowded ? null : { id: 'reduce-scatter-tree', segments: 1 }
     case 'reduce':
@@ -59,6 +65,14 @@ export function defaultChoice(facts: CallFacts): Choice | null {
       return null
   }
 }
+
+/** Whether what each process sends each other is worth messages of its own, where the data are cut into a part for each. */
+function isLongPart({ sizeBytes, processes, eagerLimitBytes }: CallFacts): boolean {
+  const partBytes = Math.floor(sizeBytes / processes)
+  return processes > 1 && (partBytes >= longPartBytes || partBytes > eagerLimitBytes)
+}
+
+const longPartBytes = 16_384
 
 /** Segments of an algorithm that a call names without their number. */
 export function defaultSegments(id: string, sizeBytes: number): number {

@@ -2,7 +2,7 @@ import { bytesOf } from '../../../../base/bytes.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
 import { area, type ValueMemory } from '../../../../schedule/lower/value-memory.js'
-import { elementSizeBytes, newArray, type TypedArray } from '../../../datatype/elements.js'
+import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../../datatype/elements.js'
 import type { Kernel } from '../../../datatype/operation-kernels.js'
 import type { ProgramStore } from '../../program/program-store.js'
 
@@ -41,14 +41,22 @@ export class ElementStore implements ProgramStore {
   readonly #views: (TypedArray | undefined)[]
   readonly #packed: (Uint8Array | undefined)[]
   readonly #landings: (Uint8Array | undefined)[]
+  /** Values that are read in place, in memory of other processes: how to release them. */
+  readonly #leases: ((() => void) | undefined)[]
+  /** Frames that may be. */
+  readonly #lends: Uint8Array
 
-  /** @param kernel combines elements; only of reductions */
+  /**
+   * @param kernel combines elements; only of reductions
+   * @param isKernelOurs it neither writes nor retains its operands, so it may get memory of other processes
+   */
   constructor(
     program: ProcessProgram,
     memory: ValueMemory,
     type: number,
     lengthOf: LengthOf,
     kernel: Kernel | undefined,
+    isKernelOurs = false,
   ) {
     const { valueTerm, ranks, ownStart, send, receive } = program
     const values = valueTerm.length
@@ -87,6 +95,13 @@ export class ElementStore implements ProgramStore {
     this.#views = new Array(values)
     this.#packed = new Array(send.peer.length)
     this.#landings = new Array(receive.peer.length)
+    this.#leases = new Array(values)
+    this.#lends = isKernelOurs ? framesReadOnce(program) : new Uint8Array(receive.peer.length)
+  }
+
+  /** Scratch memory that a run needs. */
+  get scratchBytes(): number {
+    return this.#scratchElems * elementSizeBytes(this.#type)
   }
 
   /** Memory that it retains between runs: scratch memory, and frames that are packed. */
@@ -103,8 +118,9 @@ export class ElementStore implements ProgramStore {
    *
    * @param own what every hosted rank contributes; a rank that contributes nothing may pass any array
    * @param slots at least `slotElems` elements; not memory of `own`, unless the value memory is that of a call in place
+   * @param scratch at least `scratchBytes`, for a store that is bound once. Default: memory of its own
    */
-  bind(own: readonly TypedArray[], slots: TypedArray): void {
+  bind(own: readonly TypedArray[], slots: TypedArray, scratch?: ArrayBuffer): void {
     const arrays = this.#arrays
     const slotArray = own.length
     for (let rank = 0; rank < own.length; rank++) {
@@ -119,9 +135,12 @@ export class ElementStore implements ProgramStore {
       this.#forget(slotArray)
     }
     if (arrays[slotArray + 1] === undefined) {
-      const scratch = newArray(this.#type, this.#scratchElems)
-      arrays[slotArray + 1] = scratch
-      this.#bytes[slotArray + 1] = bytesOf(scratch)
+      const array =
+        scratch === undefined
+          ? newArray(this.#type, this.#scratchElems)
+          : elementsIn(this.#type, new Uint8Array(scratch, 0, this.scratchBytes))
+      arrays[slotArray + 1] = array
+      this.#bytes[slotArray + 1] = bytesOf(array)
     }
     const { ownCopy, ownCopyTo } = this.#memory
     for (let i = 0; i < ownCopy.length; i++) this.#copyOwn(ownCopy[i]!, ownCopyTo[i]!)
@@ -159,15 +178,20 @@ export class ElementStore implements ProgramStore {
     return this.#landings[frame]
   }
 
+  lends(frame: number): boolean {
+    return this.#lends[frame] === 1
+  }
+
+  lend(frame: number, bytes: Uint8Array, release: () => void): void {
+    this.#requireLength(frame, bytes)
+    const value = this.#program.receive.valueStart[frame]!
+    this.#views[value] = elementsIn(this.#type, bytes)
+    this.#leases[value] = release
+  }
+
   unpack(frame: number, bytes: Uint8Array): void {
     const { valueStart } = this.#program.receive
-    const expected = this.#receives.length[frame]! * elementSizeBytes(this.#type)
-    if (bytes.byteLength !== expected) {
-      throw new RankweaveError(
-        'ERR_COLLECTIVE_MISMATCH',
-        `expected a frame of ${expected} bytes, got ${bytes.byteLength}: the processes differ in what they run`,
-      )
-    }
+    this.#requireLength(frame, bytes)
     let at = 0
     for (let value = valueStart[frame]!; value < valueStart[frame + 1]!; value++) {
       const into = this.#bytesOf(value)
@@ -180,6 +204,26 @@ export class ElementStore implements ProgramStore {
     const { firstValue, left, right } = this.#program.combine
     const out = this.#view(firstValue + combination)
     this.#kernel!(out, this.#view(left[combination]!), this.#view(right[combination]!))
+    this.#release(left[combination]!)
+    this.#release(right[combination]!)
+  }
+
+  /** A value that has been read. */
+  #release(value: number): void {
+    const release = this.#leases[value]
+    if (release === undefined) return
+    this.#leases[value] = undefined
+    this.#views[value] = undefined
+    release()
+  }
+
+  #requireLength(frame: number, bytes: Uint8Array): void {
+    const expected = this.#receives.length[frame]! * elementSizeBytes(this.#type)
+    if (bytes.byteLength === expected) return
+    throw new RankweaveError(
+      'ERR_COLLECTIVE_MISMATCH',
+      `expected a frame of ${expected} bytes, got ${bytes.byteLength}: the processes differ in what they run`,
+    )
   }
 
   get #slots(): TypedArray {
@@ -275,4 +319,20 @@ function startsOf(terms: Int32Array, lengthOf: LengthOf): Float64Array {
   const starts = new Float64Array(terms.length + 1)
   for (let i = 0; i < terms.length; i++) starts[i + 1] = starts[i]! + lengthOf(terms[i]!)
   return starts
+}
+
+/** Frames to receive whose only value is read by one combination, and sent or delivered by none. */
+function framesReadOnce({ receive, send, combine, fillStart, valueTerm }: ProcessProgram): Uint8Array {
+  const reads = new Int32Array(valueTerm.length)
+  for (const value of combine.left) reads[value]!++
+  for (const value of combine.right) reads[value]!++
+  // More than any number of reads.
+  for (const value of send.value) reads[value] = 2
+  const frames = new Uint8Array(receive.peer.length)
+  for (let frame = 0; frame < frames.length; frame++) {
+    const value = receive.valueStart[frame]!
+    const isAlone = receive.valueStart[frame + 1] === value + 1
+    if (isAlone && reads[value] === 1 && fillStart[value] === fillStart[value + 1]) frames[frame] = 1
+  }
+  return frames
 }

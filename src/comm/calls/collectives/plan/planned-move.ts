@@ -36,7 +36,7 @@ export function chooseMove(
 
 /** What the rule takes into account. */
 export function factsOf(
-  { processes, runtime }: CollectiveContext,
+  { processes, runtime, plans }: CollectiveContext,
   collective: Collective,
   sizeBytes: number,
   order?: CombinationOrder,
@@ -45,6 +45,7 @@ export function factsOf(
     collective,
     processes: processes.count,
     isOversubscribed: runtime.fabric.isOversubscribed === true,
+    isMemoryShared: plans.isMemoryShared,
     eagerLimitBytes: runtime.options.eagerLimitBytes,
     sizeBytes,
     ...(order === undefined ? {} : { order }),

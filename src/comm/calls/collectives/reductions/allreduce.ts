@@ -4,12 +4,11 @@ import { SharedLanding } from '../blocks/shared-landing.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'
-import { allreduceLong } from './long-allreduce.js'
 import { deliverResult, type ReduceContribution, type Reduction } from './reduction.js'
 import { ReductionCall } from './reduction-call.js'
 import { leavesOf, ReductionRun } from './reduction-run.js'
 
-/** By a plan, or of many elements by segments. */
+/** By a plan. */
 export class AllreduceCall extends ReductionCall<ReductionRun> {
   constructor(state: CollectiveContext, reduction: Reduction, method: Method | undefined) {
     super(state, 'allreduce', reduction, method)
@@ -25,10 +24,6 @@ export class AllreduceCall extends ReductionCall<ReductionRun> {
     exchange: Exchange,
   ): void {
     const { state, reduction } = this
-    const isLinear = run.plan.algorithm.id === 'allreduce-linear'
-    if (this.method?.algorithm === undefined && !isLinear) {
-      if (allreduceLong(state, reduction, contributions, exchange)) return
-    }
     let landing: SharedLanding | undefined
     const room = (sizeBytes: number): Uint8Array => {
       const wanted = contributions.map(({ into }) => into)

@@ -52,10 +52,17 @@ export function planReduction(
       const { length } = state.plans.participants(kind as WholeKind)?.process ?? { length: Infinity }
       if (length > mostPieces * state.processes.count) return null
     } else if (state.wasDistributed && !isUnplaced(algorithm, required)) continue
+    else if (each === 'allreduce-segmented' && !isPiecesFew(state, kind as WholeKind)) continue
     const plan = tryPlan(state, algorithm, reduction, required, method?.segments ?? segments, root)
     if (typeof plan !== 'string') return plan
   }
   return null
+}
+
+/** With more pieces, what each process sends exceeds what the tree of processes does. */
+function isPiecesFew(state: CollectiveContext, kind: WholeKind): boolean {
+  const participants = state.plans.participants(kind)
+  return participants !== null && participants.process.length <= mostPieces * state.processes.count
 }
 
 /** The plan, or why there is none. */

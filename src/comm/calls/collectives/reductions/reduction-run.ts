@@ -125,9 +125,12 @@ export class ReductionRun {
       used = this.newStore(true)
       return array
     })
-    used.bind(arrays, slots)
+    const { scratch } = this.plan
+    const memory = scratch.take(used.scratchBytes)
+    used.bind(arrays, slots, memory)
     this.plan.run(exchange, used, () => {
       used.finish()
+      exchange.whenSent(() => scratch.give(memory))
       done(new Bound(this.plan, countElems, used, own, slots))
     })
   }
@@ -152,7 +155,8 @@ export class ReductionRun {
     const { program } = this.plan
     const { type, op } = this.#reduction
     const kernel = op.kind === 'kernel' ? op.kernel : this.#userKernel()
-    return new ElementStore(program, this.plan.memory(isInPlace), type, this.#lengthOf, kernel)
+    const memory = this.plan.memory(isInPlace)
+    return new ElementStore(program, memory, type, this.#lengthOf, kernel, op.kind === 'kernel')
   }
 
   /** A user-defined operation may overwrite its left operand, and return another array than those it gets. */

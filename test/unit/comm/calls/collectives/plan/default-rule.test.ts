@@ -6,7 +6,13 @@ import {
   defaultSegments,
 } from '../../../../../../src/comm/calls/collectives/plan/default-rule.js'
 
-const facts = { processes: 4, isOversubscribed: false, eagerLimitBytes: 65_536, sizeBytes: 8 } as const
+const facts = {
+  processes: 4,
+  isOversubscribed: false,
+  isMemoryShared: false,
+  eagerLimitBytes: 65_536,
+  sizeBytes: 8,
+} as const
 
 const rows: readonly (readonly [Partial<CallFacts> & Pick<CallFacts, 'collective'>, string | null])[] = [
   [{ collective: 'barrier' }, 'barrier-dissemination'],
@@ -14,9 +20,15 @@ const rows: readonly (readonly [Partial<CallFacts> & Pick<CallFacts, 'collective
   [{ collective: 'barrier', isOversubscribed: true, processes: 2 }, 'barrier-dissemination'],
   [{ collective: 'allreduce', order: 'tree' }, 'allreduce-tree'],
   [{ collective: 'allreduce', order: 'tree', isOversubscribed: true }, 'allreduce-linear'],
-  [{ collective: 'allreduce', order: 'tree', sizeBytes: 2 ** 24 }, 'allreduce-tree'],
-  [{ collective: 'allreduce', order: 'ranks', sizeBytes: 2 ** 24 }, 'allreduce-tree'],
-  [{ collective: 'allreduce', order: 'any', sizeBytes: 2 ** 24, isOversubscribed: true }, 'allreduce-tree'],
+  [{ collective: 'allreduce', order: 'tree', sizeBytes: 2 ** 24 }, 'allreduce-segmented'],
+  [{ collective: 'allreduce', order: 'ranks', sizeBytes: 2 ** 24 }, 'allreduce-segmented'],
+  [
+    { collective: 'allreduce', order: 'any', sizeBytes: 2 ** 24, isOversubscribed: true },
+    'allreduce-segmented',
+  ],
+  [{ collective: 'allreduce', order: 'tree', sizeBytes: 65_528 }, 'allreduce-tree'],
+  [{ collective: 'allreduce', order: 'tree', sizeBytes: 8192, eagerLimitBytes: 1024 }, 'allreduce-segmented'],
+  [{ collective: 'allreduce', order: 'tree', sizeBytes: 2 ** 24, processes: 1 }, 'allreduce-tree'],
   [{ collective: 'reduce' }, 'reduce-tree'],
   [{ collective: 'scan' }, 'scan-tree'],
   [{ collective: 'exscan' }, 'exscan-tree'],
@@ -24,6 +36,8 @@ const rows: readonly (readonly [Partial<CallFacts> & Pick<CallFacts, 'collective
   [{ collective: 'reduce-scatter', isOversubscribed: true }, null],
   [{ collective: 'bcast' }, null],
   [{ collective: 'bcast', sizeBytes: 2 ** 20, isOversubscribed: true }, null],
+  [{ collective: 'bcast', sizeBytes: 2 ** 20, isMemoryShared: true }, 'bcast-linear'],
+  [{ collective: 'bcast', sizeBytes: 65_536, isMemoryShared: true }, null],
   [{ collective: 'allgather', sizeBytes: 2 ** 20 }, null],
   [{ collective: 'bcast', sizeBytes: 2 ** 20, processes: 1 }, null],
 ]
