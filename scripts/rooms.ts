@@ -80,7 +80,10 @@ export const rooms: readonly Room[] = [
   room('fabric', []),
   room('fabric/local', ['fabric']),
   room('fabric/threads', ['fabric']),
-  room('fabric/mpi', ['fabric'], { packages: ['koffi'] }),
+  room('fabric/mpi', ['fabric'], {
+    packages: ['koffi'],
+    many: 'what a process needs of an MPI job, one file each',
+  }),
   room('fabric/conformance', ['fabric']),
 
   room('matching', []),

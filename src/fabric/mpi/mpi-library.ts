@@ -1,7 +1,6 @@
 import { RankweaveError, reasonText } from '../../errors.js'
-import { type MappedMemory, mappedMemory } from './mapped-memory.js'
 import { abiOf, type MpiAbi } from './mpi-abi.js'
-import { type AddressOf, MpiMemory } from './mpi-memory.js'
+import { type AddressOf, type MappedMemory, MpiMemory, mappedMemory } from './mpi-memory.js'
 
 type Call = (...args: number[]) => void
 

@@ -1,7 +1,7 @@
 import { closeSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { mappedMemory } from '../../../../src/fabric/mpi/mapped-memory.js'
 import { loadKoffi } from '../../../../src/fabric/mpi/mpi-library.js'
+import { mappedMemory } from '../../../../src/fabric/mpi/mpi-memory.js'
 import { MpiStaging, openSharedMemory, stagingBytes } from '../../../../src/fabric/mpi/mpi-shared-memory.js'
 
 const memory = mappedMemory(await loadKoffi())
