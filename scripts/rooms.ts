@@ -208,7 +208,7 @@ export const rooms: readonly Room[] = [
   room('cli/output', [
     'calibrate',
     ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
-    ...['machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
+    ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
     ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
   ]),
   room(

@@ -5,6 +5,7 @@ import { manifestFile } from '../package-paths.js'
 import { benchCommand } from './commands/bench.js'
 import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
+import { machineCommand } from './commands/machine.js'
 import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
@@ -67,6 +68,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     scheduleCommand,
     verifyCommand,
     simulateCommand,
+    machineCommand,
     mpiInfoCommand,
     benchCommand,
     calibrateCommand,

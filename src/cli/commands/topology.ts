@@ -2,11 +2,12 @@ import { Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { nodeOf } from '../../machine/machine.js'
-import { formatMachine, parseMachine } from '../../machine/text/machine-text.js'
+import { formatMachine } from '../../machine/text/machine-text.js'
 import { adjacencySvg } from '../../topology/files/adjacency-picture.js'
 import { type TopologyFormat, topologyFormats, topologyText } from '../../topology/files/format-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { readMachine } from '../input/machine-input.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
@@ -40,7 +41,7 @@ Examples:
 const schema = z.object({
   machine: z
     .string()
-    .transform((text) => parseMachine(text))
+    .transform((text) => readMachine(text).machine)
     .optional(),
   k: wholeList(2, 2 ** 20),
   format: oneOf(...topologyFormats).optional(),

@@ -17,5 +17,12 @@ SPEC is one line of text:
 A FILE may be compressed by gzip, whatever its name; - is standard input.`
 
 export const machineHelp = `
-A machine is one line of text: cluster:nodes=103,cores=40, or cluster:cores=102x40+16 for uneven nodes.
+A machine is one line of text:
+  cluster:nodes=103,cores=40       nodes behind one switch; cluster:cores=102x40+16 for uneven nodes
+  torus:dims=8x8x16,cores=4        a node at each router of a grid; mesh:dims=8x8 does not wrap, wrap=110 in part
+  clos:radix=40,levels=2,taper=4   nodes below switches, 4 ports down for each up; nodes=1024 for part of them
+  FILE.xml,nodes=16                16 nodes as lstopo --of xml describes one
+  slurm                            the nodes and tasks of the job, from SLURM_* (by=cpus: its processors)
+  hosts:FILE                       a host list: host:16 or host slots=16 per line
+,packages=2 divides the cores of nodes; ,profile=NAME or ,profile=FILE.json says what messages cost.
 Ranks fill node 0 first.`

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
-import { parseMachine } from '../../machine/text/machine-text.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
+import { readMachine } from './machine-input.js'
 import { oneOf, whole } from './options.js'
 
 /** The default of `--k`: reduces messages even where ranks have few common neighbors. */
@@ -55,7 +55,7 @@ export const strategySchema = {
   labels: whole(0, 2 ** 32 - 1).optional(),
   machine: z
     .string()
-    .transform((text) => parseMachine(text))
+    .transform((text) => readMachine(text).machine)
     .optional(),
 }
 

@@ -11,6 +11,7 @@ const commands = [
   'schedule',
   'verify',
   'simulate',
+  'machine',
   'bench',
   'mpi-info',
 ]

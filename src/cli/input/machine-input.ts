@@ -1,0 +1,109 @@
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { machineFromHostList } from '../../machine/hosts/host-list.js'
+import { machineFromHwloc } from '../../machine/hosts/hwloc.js'
+import { machineFromSlurm } from '../../machine/hosts/slurm.js'
+import type { Machine } from '../../machine/machine.js'
+import type { Profile } from '../../machine/profile.js'
+import { builtInProfiles } from '../../machine/profiles/built-in-profiles.js'
+import { parseProfile } from '../../machine/profiles/profile-file.js'
+import { parseMachine } from '../../machine/text/machine-text.js'
+import { readText } from '../../text/byte-source.js'
+import { withSource } from '../../text/source-file.js'
+
+/** A machine that the user described. */
+export interface MachineInput {
+  readonly machine: Machine
+  /** What its nodes are called, where the description says so. */
+  readonly hosts: readonly string[] | null
+}
+
+/**
+ * The machine of a command line:
+ * - one line of text, as {@link parseMachine} reads it
+ * - `FILE.xml` or `hwloc:FILE`: a node as `lstopo --of xml` describes it; `,nodes=16`: as many of them
+ * - `slurm`: the job's nodes, from the environment; `,by=cpus` counts processors instead of tasks
+ * - `hosts:FILE`: a host list
+ *
+ * Each with `,profile=NAME` or `,profile=FILE.json`, a file as `rankweave calibrate` writes it.
+ *
+ * @throws ERR_MACHINE, ERR_FILE
+ */
+export function readMachine(
+  text: string,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): MachineInput {
+  const parts = /^(slurm|hosts:[^,]+|hwloc:[^,]+|[^:,]+\.xml(?:\.gz)?)(,.*)?$/s.exec(text)
+  if (parts === null) return { machine: machineOfLine(text), hosts: null }
+  const [, source, rest = ''] = parts
+  const clauses = clausesOf(text, source.length, rest)
+  const profile = profileNamed(clauses.get('profile'))
+  if (source === 'slurm') {
+    const by = clauses.get('by') === 'cpus' ? { by: 'cpus' as const } : {}
+    return machineFromSlurm(environment, { ...by, profile })
+  }
+  if (source.startsWith('hosts:'))
+    return fromFile(source.slice('hosts:'.length), (list) => machineFromHostList(list, { profile }))
+  const file = source.startsWith('hwloc:') ? source.slice('hwloc:'.length) : source
+  const nodes = Number(clauses.get('nodes') ?? 1)
+  return { machine: fromFile(file, (xml) => machineFromHwloc(xml, { nodes, profile })), hosts: null }
+}
+
+function machineOfLine(text: string): Machine {
+  const match = /(?<=[:,]profile=)[^,]*\.json(?=,|$)/.exec(text)
+  if (match === null) return parseMachine(text)
+  const profile = fromFile(match[0], parseProfile)
+  const line = text.slice(0, match.index) + profile.name + text.slice(match.index + match[0].length)
+  return parseMachine(line, { profiles: [profile] })
+}
+
+const allowed: Readonly<Record<string, RegExp>> = {
+  profile: /^.+$/,
+  nodes: /^\d{1,8}$/,
+  by: /^(tasks|cpus)$/,
+}
+
+/** `,nodes=16,profile=simgrid-fast` after the source. */
+function clausesOf(text: string, start: number, rest: string): Map<string, string> {
+  const clauses = new Map<string, string>()
+  const keys = text.startsWith('slurm')
+    ? ['by', 'profile']
+    : text.startsWith('hosts:')
+      ? ['profile']
+      : ['nodes', 'profile']
+  let at = start + 1
+  for (const clause of rest.split(',').slice(1)) {
+    const [key, value = ''] = clause.split(/=(.*)/s)
+    if (!keys.includes(key) || clauses.has(key) || !allowed[key].test(value))
+      throw new RankweaveError(
+        'ERR_MACHINE',
+        `machine '${text}', character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once, got '${clause}'`,
+        { details: { text, at } },
+      )
+    clauses.set(key, value)
+    at += clause.length + 1
+  }
+  return clauses
+}
+
+function profileNamed(name: string | undefined): Profile | null {
+  if (name === undefined) return null
+  if (name.endsWith('.json')) return fromFile(name, parseProfile)
+  const names = builtInProfiles.map((profile) => profile.name).join(', ')
+  const profile = builtInProfiles.find((candidate) => candidate.name === name)
+  if (profile !== undefined) return profile
+  throw new RankweaveError('ERR_MACHINE', `expected a profile, FILE.json or one of ${names}, got '${name}'`)
+}
+
+/** What `read` makes of a file's text, which may be compressed; its errors name the file. */
+function fromFile<T>(file: string, read: (text: string) => T): T {
+  const text = withSource(file, (source) => readText(source, file))
+  try {
+    return read(text)
+  } catch (error) {
+    if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
+    throw new RankweaveError('ERR_MACHINE', `'${file}': ${error.message}`, {
+      details: { file },
+      cause: error,
+    })
+  }
+}

@@ -1,0 +1,134 @@
+import { rangeAt } from '../../base/search.js'
+import type { Machine } from '../../machine/machine.js'
+import { levelOf } from '../../machine/machine.js'
+import { interiorOf, linkName, networkOf } from '../../machine/network.js'
+import { levels, type Profile } from '../../machine/profile.js'
+import { figuresOf } from '../../machine/profile-figures.js'
+import { columns, counted, figure, table } from './reporter.js'
+
+/** How far apart two ranks are, and the links between them. */
+export interface RouteReport {
+  readonly from: number
+  readonly to: number
+  readonly level: string
+  /** Empty inside a node, and without a profile. */
+  readonly links: readonly string[]
+}
+
+export function routeReport(machine: Machine, from: number, to: number): RouteReport {
+  const level = levelOf(machine, from, to)
+  if (level !== 'network' || machine.profile === null) return { from, to, level, links: [] }
+  const network = networkOf(machine)
+  const links = new Int32Array(network.longestRoute)
+  const [fromNode, toNode] = [from, to].map((rank) => rangeAt(machine.firstRank, rank))
+  const length = network.route(fromNode, toNode, links)
+  return { from, to, level, links: Array.from(links.subarray(0, length), (link) => linkName(machine, link)) }
+}
+
+/** Machine and profile as `--json` prints them. */
+export function machineObject(machine: Machine) {
+  const { cores, packageFirstRank, profile } = machine
+  const interior = interiorOf(machine)
+  return {
+    kind: machine.kind,
+    nodes: cores.length,
+    packages: packageFirstRank.length - 1,
+    cores: machine.firstRank[cores.length],
+    ...shapeOf(machine),
+    links: { nodes: 2 * cores.length, interior: interior.links },
+    longestRoute: cores.length === 1 ? 0 : 2 + interior.longestWay,
+    profile:
+      profile === null
+        ? null
+        : {
+            name: profile.name,
+            provenance: profile.provenance,
+            source: profile.source,
+            figures: figuresOf(profile),
+          },
+  }
+}
+
+function shapeOf(machine: Machine): object {
+  if (machine.kind === 'torus') return { dims: machine.dims, wraps: machine.wraps }
+  if (machine.kind === 'cluster') return {}
+  const { radix, levels, nodesPerLeaf } = machine
+  return { radix, levels, nodesPerLeaf }
+}
+
+export function machineText(
+  machine: Machine,
+  hosts: readonly string[] | null,
+  route: RouteReport | null,
+): string {
+  const { links, longestRoute, nodes, cores, packages } = machineObject(machine)
+  const interior = machine.kind === 'torus' ? 'between routers' : 'between switches'
+  const summary = table([
+    ['nodes', figure(nodes)],
+    ['cores', `${figure(cores)}, ${perNode(machine.cores)}`],
+    ['packages', `${figure(packages)}, ${figure(packages / nodes)} per node`],
+    ['hosts', hosts === null ? null : listed(hosts)],
+    [
+      'links',
+      `${figure(links.nodes)} of nodes${links.interior === 0 ? '' : `, ${figure(links.interior)} ${interior}`}`,
+    ],
+    ['longest route', counted(longestRoute, 'link', 'links')],
+    [
+      'profile',
+      machine.profile === null
+        ? 'none: messages have no cost'
+        : `${machine.profile.name}, ${machine.profile.provenance}: ${machine.profile.source}`,
+    ],
+    ['route', route === null ? null : routeText(route)],
+  ])
+  return machine.profile === null ? summary : `${summary}\n\n${profileText(machine.profile)}`
+}
+
+function perNode(cores: Int32Array): string {
+  const [least, most] = [cores.reduce((a, b) => Math.min(a, b)), cores.reduce((a, b) => Math.max(a, b))]
+  return least === most ? `${figure(most)} per node` : `${figure(least)} to ${figure(most)} per node`
+}
+
+const mostListed = 8
+
+function listed(hosts: readonly string[]): string {
+  const more = hosts.length > mostListed ? `, and ${figure(hosts.length - mostListed)} more` : ''
+  return hosts.slice(0, mostListed).join(', ') + more
+}
+
+function routeText({ from, to, level, links }: RouteReport): string {
+  const where = `rank ${from} to rank ${to}: level ${level}`
+  return links.length === 0
+    ? where
+    : `${where}, ${counted(links.length, 'link', 'links')}: ${links.join(', ')}`
+}
+
+/** Costs per level, then what else there is, then which figures are from elsewhere. */
+function profileText(profile: Profile): string {
+  const costs = columns([
+    ['level', 'latency', 'send', 'receive', 'gap', 'per byte'],
+    ...levels.map((level) => {
+      const { latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte } = profile.levels[level]
+      return [level, ...[latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte].map(nanoseconds)]
+    }),
+    ['hop', nanoseconds(profile.hop.latencyNs), '', '', '', nanoseconds(profile.hop.nsPerByte)],
+  ])
+  const { copyNsPerByte, copyBlockNs, reduceNsPerByte } = profile.memory
+  const rest = table([
+    ['copy', `${nanoseconds(copyNsPerByte)} per byte, ${nanoseconds(copyBlockNs)} per block`],
+    ['combination', `${nanoseconds(reduceNsPerByte)} per byte`],
+    [
+      'eager limit',
+      Number.isFinite(profile.eagerLimitBytes) ? counted(profile.eagerLimitBytes, 'byte', 'bytes') : 'none',
+    ],
+  ])
+  const exceptions = Object.entries(profile.exceptions).map(
+    ([path, { provenance, source }]): [string, string] => [path, `${provenance}: ${source}`],
+  )
+  return [costs, rest, ...(exceptions.length === 0 ? [] : [table(exceptions)])].join('\n\n')
+}
+
+/** Three digits, since costs per byte are fractions of a nanosecond. */
+function nanoseconds(ns: number): string {
+  return `${ns >= 100 ? figure(Math.round(ns)) : Number(ns.toPrecision(3))} ns`
+}
