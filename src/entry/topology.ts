@@ -126,7 +126,7 @@ export {
   packageOf,
   type TorusMachine,
 } from '../machine/machine.js'
-export { linkName, type Network, networkOf } from '../machine/network.js'
+export { linkName, type Network, networkOf, routeBetween } from '../machine/network.js'
 export type { Nodes } from '../machine/nodes.js'
 export type {
   HopCosts,

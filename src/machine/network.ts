@@ -56,6 +56,25 @@ export function networkOf(machine: Machine): Network {
   }
 }
 
+/**
+ * The links that {@link networkOf} has between two nodes, in order; none from a node to itself. Needs no profile.
+ *
+ * @throws ERR_MACHINE for a node that the machine does not have
+ */
+export function routeBetween(machine: Machine, fromNode: number, toNode: number): Int32Array {
+  const nodes = machine.cores.length
+  for (const node of [fromNode, toNode])
+    if (!Number.isInteger(node) || node < 0 || node >= nodes)
+      failMachine(`expected a node from 0 to ${nodes - 1}, got ${node}`)
+  if (fromNode === toNode) return new Int32Array(0)
+  const interior = interiorOf(machine)
+  const links = new Int32Array(2 + interior.longestWay)
+  links[0] = 2 * fromNode
+  const end = interior.way(fromNode, toNode, 2 * nodes, links, 1)
+  links[end] = 2 * toNode + 1
+  return links.slice(0, end + 1)
+}
+
 /** Where a link of the machine's network leads from and to, in words. @throws ERR_MACHINE for no link of it */
 export function linkName(machine: Machine, link: number): string {
   const nodes = machine.cores.length

@@ -6,7 +6,7 @@ import { readMachine } from '../input/machine-input.js'
 import { parseOptions } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { machineObject, machineText, routeReport } from '../output/machine-report.js'
+import { machineObject, machineText, type RouteReport, routeReport } from '../output/machine-report.js'
 import type { Reporter } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
 
@@ -40,7 +40,7 @@ export const machineCommand: AddCommand = (program, act) => {
         if (file !== undefined && source !== 'hosts')
           throw new RankweaveError('ERR_USAGE', `expected one description of a machine, got also '${file}'`)
         const { machine, hosts } = readMachine(file === undefined ? source : `hosts:${file}`)
-        const route = ranks === undefined ? null : routeReport(machine, ...ranksOf(ranks, machine))
+        const route = ranks === undefined ? null : routeOfRanks(ranks, machine)
         const text = formatMachine(machine)
         const object = {
           machine: text,
@@ -54,8 +54,8 @@ export const machineCommand: AddCommand = (program, act) => {
     )
 }
 
-function ranksOf(text: string, { cores, firstRank }: Machine): [from: number, to: number] {
-  const last = firstRank[cores.length] - 1
+function routeOfRanks(text: string, machine: Machine): RouteReport {
+  const last = machine.firstRank[machine.cores.length] - 1
   const match = /^(\d{1,9}),(\d{1,9})$/.exec(text)
   const [from, to] = [Number(match?.[1]), Number(match?.[2])]
   if (!(from <= last && to <= last))
@@ -63,5 +63,5 @@ function ranksOf(text: string, { cores, firstRank }: Machine): [from: number, to
       'ERR_USAGE',
       `--route: expected two ranks from 0 to ${last} such as 0,${last}, got '${text}'`,
     )
-  return [from, to]
+  return routeReport(machine, from, to)
 }

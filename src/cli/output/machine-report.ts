@@ -1,7 +1,7 @@
 import { rangeAt } from '../../base/search.js'
 import type { Machine } from '../../machine/machine.js'
 import { levelOf } from '../../machine/machine.js'
-import { interiorOf, linkName, networkOf } from '../../machine/network.js'
+import { interiorOf, linkName, routeBetween } from '../../machine/network.js'
 import { levels, type Profile } from '../../machine/profile.js'
 import { figuresOf } from '../../machine/profile-figures.js'
 import { columns, counted, figure, table } from './reporter.js'
@@ -11,18 +11,14 @@ export interface RouteReport {
   readonly from: number
   readonly to: number
   readonly level: string
-  /** Empty inside a node, and without a profile. */
+  /** Empty inside a node. */
   readonly links: readonly string[]
 }
 
 export function routeReport(machine: Machine, from: number, to: number): RouteReport {
-  const level = levelOf(machine, from, to)
-  if (level !== 'network' || machine.profile === null) return { from, to, level, links: [] }
-  const network = networkOf(machine)
-  const links = new Int32Array(network.longestRoute)
-  const [fromNode, toNode] = [from, to].map((rank) => rangeAt(machine.firstRank, rank))
-  const length = network.route(fromNode, toNode, links)
-  return { from, to, level, links: Array.from(links.subarray(0, length), (link) => linkName(machine, link)) }
+  const links = routeBetween(machine, rangeAt(machine.firstRank, from), rangeAt(machine.firstRank, to))
+  const names = Array.from(links, (link) => linkName(machine, link))
+  return { from, to, level: levelOf(machine, from, to), links: names }
 }
 
 /** Machine and profile as `--json` prints them. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { clos } from '../../../src/machine/clos.js'
 import { cluster, type Machine } from '../../../src/machine/machine.js'
-import { linkName, networkOf } from '../../../src/machine/network.js'
+import { linkName, networkOf, routeBetween } from '../../../src/machine/network.js'
 import { simgridFast } from '../../../src/machine/profiles/simgrid-profiles.js'
 import { torus } from '../../../src/machine/torus.js'
 import { thrown } from '../topology/thrown.js'
@@ -30,9 +30,20 @@ test.each<[Machine, number, number]>([
     for (let to = 0; to < nodes; to++) {
       if (from === to) continue
       const route = links.subarray(0, network.route(from, to, links))
+      expect(routeBetween(machine, from, to)).toEqual(route)
       expect([route[0], route.at(-1)]).toEqual([2 * from, 2 * to + 1])
       expect(route.subarray(1, -1).every((link) => link >= 2 * nodes && link < count)).toBe(true)
     }
+  }
+})
+
+test('a node has no route to itself, and no route to nodes that do not exist', () => {
+  const machine = torus({ dims: [3] })
+  expect(routeBetween(machine, 1, 1)).toHaveLength(0)
+  for (const node of [-1, 3, 0.5]) {
+    const error = thrown(() => routeBetween(machine, 0, node))
+    expect(error).toMatchObject({ code: 'ERR_MACHINE' })
+    expect(error.message).toContain(`expected a node from 0 to 2, got ${node}`)
   }
 })
 
