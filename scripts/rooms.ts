@@ -56,7 +56,7 @@ export const rooms: readonly Room[] = [
   }),
   room('machine/interior', []),
   room('machine', ['topology', 'machine/interior']),
-  room('machine/profiles', ['machine'], { packages: ['zod'] }),
+  room('machine/profiles', ['machine']),
   room('machine/text', ['topology', 'machine/interior', 'machine', 'machine/profiles']),
   room('machine/hosts', ['machine']),
 

@@ -140,5 +140,6 @@ export type {
 export { checkProfile, type Figure, figuresOf } from '../machine/profile-figures.js'
 export { builtInProfiles } from '../machine/profiles/built-in-profiles.js'
 export { formatProfile, parseProfile } from '../machine/profiles/profile-file.js'
-export { formatMachine, type MachineTextOptions, parseMachine } from '../machine/text/machine-text.js'
+export { formatMachine } from '../machine/text/format-machine.js'
+export { type MachineTextOptions, parseMachine } from '../machine/text/machine-text.js'
 export { torus } from '../machine/torus.js'

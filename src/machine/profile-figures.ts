@@ -49,8 +49,9 @@ export function checkProfile(profile: Profile): void {
     failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got '${name}'`)
   const values = valuesOf(profile)
   for (const [path, value] of values) {
-    const isRight = value >= 0 && (Number.isFinite(value) || path === 'eagerLimitBytes')
-    if (typeof value !== 'number' || !isRight)
+    const isBounded =
+      Number.isFinite(value) || (path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY)
+    if (!isBounded || value < 0)
       failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${value}`)
   }
   checkOrigin(name, 'profile', profile)

@@ -1,5 +1,5 @@
 import type { Machine } from '../machine/machine.js'
-import { formatMachine } from '../machine/text/machine-text.js'
+import { formatMachine } from '../machine/text/format-machine.js'
 import type { Strategy } from './plan/strategy.js'
 import { formatStrategy } from './plan/strategy-text.js'
 

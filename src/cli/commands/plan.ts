@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { nodeOf } from '../../machine/machine.js'
-import { formatMachine } from '../../machine/text/machine-text.js'
+import { formatMachine } from '../../machine/text/format-machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'

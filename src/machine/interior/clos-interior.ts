@@ -51,7 +51,7 @@ export function closInterior(tree: Tree, nodes: number): Interior {
 
   return {
     links: firstLink[levels - 1],
-    longestWay: 2 * (below.findIndex((room) => room >= nodes && room > 1) - 1),
+    longestWay: 2 * (below.findIndex((room, level) => level > 0 && room >= nodes) - 1),
     way(fromNode, toNode, first, into, at) {
       let level = 1
       for (; branchOf(fromNode, level) !== branchOf(toNode, level); level++)

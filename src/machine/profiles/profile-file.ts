@@ -1,37 +1,33 @@
-import { z } from 'zod'
 import { failMachine } from '../machine-error.js'
-import { type Profile, provenances } from '../profile.js'
+import {
+  type HopCosts,
+  type Level,
+  levels,
+  type MemoryCosts,
+  type MessageCosts,
+  type Origin,
+  type Profile,
+} from '../profile.js'
 import { checkProfile } from '../profile-figures.js'
 
 /** Characters of a profile file. */
 export const longestProfileText = 2 ** 20
 
-const cost = z.number()
-const origin = { provenance: z.enum(provenances), source: z.string() }
-const messageCosts = z.strictObject({
-  latencyNs: cost,
-  sendOverheadNs: cost,
-  receiveOverheadNs: cost,
-  gapNs: cost,
-  nsPerByte: cost,
-})
-
-const profileFile = z.strictObject({
-  format: z.literal('rankweave-profile'),
-  version: z.literal(1),
-  name: z.string(),
-  ...origin,
-  exceptions: z.record(z.string(), z.strictObject(origin)),
-  levels: z.strictObject({
-    process: messageCosts,
-    package: messageCosts,
-    node: messageCosts,
-    network: messageCosts,
-  }),
-  hop: z.strictObject({ latencyNs: cost, nsPerByte: cost }),
-  memory: z.strictObject({ copyNsPerByte: cost, copyBlockNs: cost, reduceNsPerByte: cost }),
-  eagerLimitBytes: cost.nullable(),
-})
+const format = 'rankweave-profile'
+const fileKeys = [
+  'format',
+  'version',
+  'name',
+  'provenance',
+  'source',
+  'exceptions',
+  'levels',
+  'hop',
+  'memory',
+  'eagerLimitBytes',
+] as const
+const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
+const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs', 'nsPerByte'] as const
 
 /**
  * A profile from the JSON text that {@link formatProfile} writes. Units are in the keys; `eagerLimitBytes` is null where no
@@ -42,15 +38,48 @@ const profileFile = z.strictObject({
 export function parseProfile(text: string): Profile {
   if (text.length > longestProfileText)
     failMachine(`profile: expected at most ${longestProfileText} characters, got ${text.length}`)
-  const parsed = profileFile.safeParse(jsonOf(text))
-  if (!parsed.success) {
-    const { path, message } = parsed.error.issues[0]
-    return failMachine(`profile, ${path.length === 0 ? 'whole' : path.join('.')}: ${message}`)
+  const file = withKeys(jsonOf(text), 'profile', fileKeys)
+  if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
+  if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
+  const costs = withKeys(file.levels, 'profile, levels', levels)
+  for (const level of levels) withKeys(costs[level], `profile, levels.${level}`, messageKeys)
+  const exceptions = withKeys(file.exceptions, 'profile, exceptions', null)
+  for (const [path, origin] of Object.entries(exceptions))
+    withKeys(origin, `profile, exceptions, ${path}`, ['provenance', 'source'])
+  // The types of names, origins and figures are what `checkProfile` checks.
+  const profile: Profile = {
+    name: file.name as string,
+    provenance: file.provenance as Origin['provenance'],
+    source: file.source as string,
+    exceptions: exceptions as Record<string, Origin>,
+    levels: costs as Record<Level, MessageCosts>,
+    hop: withKeys(file.hop, 'profile, hop', ['latencyNs', 'nsPerByte']) as unknown as HopCosts,
+    memory: withKeys(file.memory, 'profile, memory', memoryKeys) as unknown as MemoryCosts,
+    eagerLimitBytes:
+      file.eagerLimitBytes === null ? Number.POSITIVE_INFINITY : (file.eagerLimitBytes as number),
   }
-  const { format: _format, version: _version, eagerLimitBytes, ...figures } = parsed.data
-  const profile = { ...figures, eagerLimitBytes: eagerLimitBytes ?? Number.POSITIVE_INFINITY }
   checkProfile(profile)
   return profile
+}
+
+/** The value as an object that has these keys and no others; null: any keys. */
+function withKeys<K extends string>(
+  value: unknown,
+  where: string,
+  keys: readonly K[] | null,
+): Record<K, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    return failMachine(`${where}: expected an object, got ${shown(value)}`)
+  for (const key of keys ?? [])
+    if (!Object.hasOwn(value, key)) failMachine(`${where}: expected '${key}', which is missing`)
+  for (const key of Object.keys(value))
+    if (keys !== null && !keys.some((known) => known === key))
+      failMachine(`${where}: expected no key '${key}'`)
+  return value as Record<K, unknown>
+}
+
+function shown(value: unknown): string {
+  return (JSON.stringify(value) ?? 'nothing').slice(0, 80)
 }
 
 function jsonOf(text: string): unknown {
@@ -66,7 +95,7 @@ export function formatProfile(profile: Profile): string {
   checkProfile(profile)
   const { name, provenance, source, exceptions, levels, hop, memory, eagerLimitBytes } = profile
   const file = {
-    ...{ format: 'rankweave-profile', version: 1, name, provenance, source, exceptions, levels, hop, memory },
+    ...{ format, version: 1, name, provenance, source, exceptions, levels, hop, memory },
     eagerLimitBytes: Number.isFinite(eagerLimitBytes) ? eagerLimitBytes : null,
   }
   return `${JSON.stringify(file, null, 2)}\n`

@@ -6,7 +6,7 @@ import type { Profile } from '../profile.js'
 import { builtInProfiles } from '../profiles/built-in-profiles.js'
 import { checkGrid } from '../torus.js'
 import { type Clause, ClauseReader } from './clause-reader.js'
-import { nodeClauses, readNodes } from './node-clauses.js'
+import { readNodes } from './node-clauses.js'
 
 export interface MachineTextOptions {
   /** The profiles that the text may name; default: {@link builtInProfiles}. */
@@ -98,38 +98,4 @@ function profileIn(reader: ClauseReader, profiles: readonly Profile[]): Profile 
     profiles.find((profile) => profile.name === clause.value) ??
     reader.fail(`one of the profiles ${names}`, clause.at)
   )
-}
-
-/** The line of text that {@link parseMachine} reads; of the profile only its name is in it. */
-export function formatMachine(machine: Machine): string {
-  const { isEven, clauses: inNodes } = nodeClauses(machine)
-  const nodes = `nodes=${machine.cores.length}`
-  const clauses = [...inNodes, ...(machine.profile === null ? [] : [`profile=${machine.profile.name}`])]
-  switch (machine.kind) {
-    case 'cluster':
-      return `cluster:${[...(isEven ? [nodes] : []), ...clauses].join(',')}`
-    case 'torus':
-      return `${gridText(machine)},${clauses.join(',')}`
-    case 'clos':
-      return `clos:${treeText(machine)},${nodes},${clauses.join(',')}`
-  }
-}
-
-function gridText({ dims, wraps }: TorusMachine): string {
-  const extents = `dims=${dims.join('x')}`
-  if (wraps.every((wrap) => wrap)) return `torus:${extents}`
-  if (!wraps.some((wrap) => wrap)) return `mesh:${extents}`
-  return `torus:${extents},wrap=${wraps.map(Number).join('')}`
-}
-
-function treeText({ radix, levels, nodesPerLeaf }: ClosMachine): string {
-  const size = `radix=${radix},levels=${levels}`
-  if (levels === 1 || 2 * nodesPerLeaf === radix) return size
-  const up = radix - nodesPerLeaf
-  const divisor = greatestDivisor(nodesPerLeaf, up)
-  return `${size},taper=${nodesPerLeaf / divisor}${up === divisor ? '' : `:${up / divisor}`}`
-}
-
-function greatestDivisor(a: number, b: number): number {
-  return b === 0 ? a : greatestDivisor(b, a % b)
 }

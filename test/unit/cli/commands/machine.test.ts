@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readMachine } from '../../../../src/cli/input/machine-input.js'
 import { formatProfile } from '../../../../src/machine/profiles/profile-file.js'
 import { simgridFast } from '../../../../src/machine/profiles/simgrid-profiles.js'
-import { formatMachine } from '../../../../src/machine/text/machine-text.js'
+import { formatMachine } from '../../../../src/machine/text/format-machine.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 const nodeFile = fileURLToPath(new URL('../../../machines/32intel64-2p8co2t.xml', import.meta.url))

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { machineFromHostList } from '../../../../src/machine/hosts/host-list.js'
-import { formatMachine } from '../../../../src/machine/text/machine-text.js'
+import { formatMachine } from '../../../../src/machine/text/format-machine.js'
 import { thrown } from '../../topology/thrown.js'
 
 test.each([

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { checkMachine } from '../../../../src/machine/check-machine.js'
 import { machineFromHwloc } from '../../../../src/machine/hosts/hwloc.js'
 import { simgridFast } from '../../../../src/machine/profiles/simgrid-profiles.js'
-import { formatMachine } from '../../../../src/machine/text/machine-text.js'
+import { formatMachine } from '../../../../src/machine/text/format-machine.js'
 import { thrown } from '../../topology/thrown.js'
 
 function nodeXml(name: string): string {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { expandHosts } from '../../../../src/machine/hosts/host-names.js'
 import { machineFromSlurm, type SlurmEnvironment } from '../../../../src/machine/hosts/slurm.js'
-import { formatMachine } from '../../../../src/machine/text/machine-text.js'
+import { formatMachine } from '../../../../src/machine/text/format-machine.js'
 import { thrown } from '../../topology/thrown.js'
 
 test.each([

@@ -37,18 +37,51 @@ describe('parseProfile rejects', () => {
   const file = (change: object) => JSON.stringify({ ...JSON.parse(formatProfile(simgridFast)), ...change })
   test.each([
     ['text that is not JSON', 'profile', 'expected JSON'],
-    ['another value', '[]', 'profile, whole'],
-    ['another format', file({ format: 'other' }), 'profile, format'],
-    ['another version', file({ version: 2 }), 'profile, version'],
-    ['an unknown key', file({ latency: 2 }), 'latency'],
-    ['a missing figure', file({ hop: { latencyNs: 1 } }), 'profile, hop.nsPerByte'],
-    ['a figure that is text', file({ hop: { latencyNs: '1', nsPerByte: 1 } }), 'profile, hop.latencyNs'],
+    ['another value', '[]', 'profile: expected an object, got []'],
+    [
+      'another format',
+      file({ format: 'other' }),
+      'profile, format: expected \'rankweave-profile\', got "other"',
+    ],
+    ['another version', file({ version: 2 }), 'profile, version: expected 1, got 2'],
+    ['an unknown key', file({ latency: 2 }), "profile: expected no key 'latency'"],
+    [
+      'a missing figure',
+      file({ hop: { latencyNs: 1 } }),
+      "profile, hop: expected 'nsPerByte', which is missing",
+    ],
+    [
+      'a figure that is text',
+      file({ hop: { latencyNs: '1', nsPerByte: 1 } }),
+      'hop.latencyNs: expected a number of at least 0, got 1',
+    ],
     [
       'a negative figure',
       file({ hop: { latencyNs: -1, nsPerByte: 1 } }),
       'hop.latencyNs: expected a number of at least 0',
     ],
-    ['an unknown provenance', file({ provenance: 'guessed' }), 'profile, provenance'],
+    [
+      'an unknown provenance',
+      file({ provenance: 'guessed' }),
+      "expected provenance given, measured, assumed, got 'guessed'",
+    ],
+    ['a name that is no text', file({ name: 7 }), "letters, digits and hyphens, got '7'"],
+    ['an unknown level', file({ levels: {} }), "profile, levels: expected 'process', which is missing"],
+    [
+      'a level that is no object',
+      file({ levels: { process: 1, package: 1, node: 1, network: 1 } }),
+      'profile, levels.process: expected an object, got 1',
+    ],
+    [
+      'an exception without a source',
+      file({ exceptions: { hop: { provenance: 'given' } } }),
+      "profile, exceptions, hop: expected 'source'",
+    ],
+    [
+      'an eager limit that is text',
+      file({ eagerLimitBytes: '7' }),
+      'eagerLimitBytes: expected a number of at least 0, got 7',
+    ],
     ['a name with a blank', file({ name: 'my machine' }), "got 'my machine'"],
     [
       'an exception of no figure',

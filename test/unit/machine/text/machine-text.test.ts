@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { builtInProfiles } from '../../../../src/machine/profiles/built-in-profiles.js'
-import { formatMachine, parseMachine } from '../../../../src/machine/text/machine-text.js'
+import { formatMachine } from '../../../../src/machine/text/format-machine.js'
+import { parseMachine } from '../../../../src/machine/text/machine-text.js'
 import { thrown } from '../../topology/thrown.js'
 
 describe('parseMachine reads, formatMachine writes', () => {
