@@ -1,3 +1,4 @@
+/** @internal */
 type Koffi = typeof import('koffi')
 
 /** The address of the memory of a view. */
@@ -43,6 +44,7 @@ const protection = { read: 1, readWrite: 3 } as const
 const mapShared = 1
 const closeOnExec = 1
 
+/** @internal The calls of the C library for it. */
 export function mappedMemory(koffi: Koffi): MappedMemory {
   const calls = process.platform === 'linux' ? linuxCalls(koffi) : undefined
   const map = (file: number, sizeBytes: number, access: number): Uint8Array | undefined => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { collectiveWord } from '../../../../src/comm/calls/collective-frame.js'
+import { firstStep } from '../../../../src/comm/calls/collectives/plan/collective-plan.js'
 import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
@@ -18,7 +19,7 @@ function openRank() {
   let header = message()
   const deliver = () => {
     comes = 'nothing'
-    sink.frame(1, header, Uint8Array.of(7))
+    sink.frame(1, header, header[headerWord.kind] === frameKind.eager ? Uint8Array.of(7) : new Uint8Array())
     return true
   }
   const fabric: Partial<Fabric> = {
@@ -72,12 +73,12 @@ function message(): Int32Array {
   return header
 }
 
-/** A byte, in the first step of a collective. */
+/** No bytes, in the first round of a collective's program. */
 function collectiveFrame(signature: Signature, seq: number): Int32Array {
   const header = new Int32Array(9 + signatureWords)
   header[headerWord.kind] = frameKind.collective
   header[collectiveWord.seq] = seq
-  header[collectiveWord.total] = 1
+  header[collectiveWord.step] = firstStep
   encodeSignature(signature, header, collectiveWord.signature)
   return header
 }

@@ -70,7 +70,7 @@ export class CollectivePlan {
 }
 
 /** Steps below it are those of the messages by which processes agree on lengths. */
-const firstStep = 64
+export const firstStep = 64
 
 /** Most plans of a communicator that are retained in a process, and most bytes of them: those used last. */
 const mostPlans = 32
