@@ -35,6 +35,17 @@ export function calibratedProfile(calibration: Calibration, label: ProfileLabel)
   if (network === null) exceptions['levels.network'] = assumed('as levels.node: there was one node')
   exceptions['hop'] = assumed('no latency of its own, at the bandwidth of levels.network')
   exceptions['eagerLimitBytes'] = { provenance: 'given', source: 'option of the world that was measured' }
+  for (const [level, measured] of [
+    ['node', node],
+    ['network', network],
+  ] as const) {
+    for (const [key, figure] of Object.entries(measured ?? {})) {
+      if (figure.median <= 0)
+        exceptions[`levels.${level}.${key}`] = assumed(
+          'too small to measure, or hidden by what else was done',
+        )
+    }
+  }
   const near = costsOf((node ?? network)!)
   const far = costsOf((network ?? node)!)
   return {

@@ -22,6 +22,8 @@ export function checkMachine(machine: Machine): void {
   checkNodes(machine)
   const nodes = machine.cores.length
   if (machine.kind === 'torus') {
+    if (!Array.isArray(machine.dims) || !Array.isArray(machine.wraps))
+      failMachine('expected the extents of a torus and which of them wrap, got none')
     const expected = checkGrid(machine)
     if (nodes !== expected) failMachine(`expected ${expected} nodes for the extents, got ${nodes}`)
   }
@@ -29,7 +31,8 @@ export function checkMachine(machine: Machine): void {
     checkTree(machine)
     checkRoom(machine, nodes)
   }
-  if (machine.profile !== null) checkProfile(machine.profile)
+  // Undefined in JSON that leaves it out.
+  if ((machine.profile ?? null) !== null) checkProfile(machine.profile!)
 }
 
 function checkNodes({ cores, firstRank, packageFirstRank }: Nodes): void {

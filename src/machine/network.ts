@@ -38,7 +38,6 @@ export function networkOf(machine: Machine): Network {
   const nodes = machine.cores.length
   const interior = interiorOf(machine)
   const links = 2 * nodes + interior.links
-  if (links > mostLinks) failMachine(`expected at most ${mostLinks} links, got ${links}`)
   const { latencyNs, nsPerByte } = profile.levels.network
   return {
     nodes,
@@ -59,7 +58,7 @@ export function networkOf(machine: Machine): Network {
 /**
  * The links that {@link networkOf} has between two nodes, in order; none from a node to itself. Needs no profile.
  *
- * @throws ERR_MACHINE for a node that the machine does not have
+ * @throws ERR_MACHINE for a node that the machine does not have, and beyond {@link mostLinks}
  */
 export function routeBetween(machine: Machine, fromNode: number, toNode: number): Int32Array {
   const nodes = machine.cores.length
@@ -86,8 +85,15 @@ export function linkName(machine: Machine, link: number): string {
   return link % 2 === 0 ? `node ${node} -> network` : `network -> node ${node}`
 }
 
-/** What is between the network interfaces of a machine's nodes. */
+/** What is between the network interfaces of a machine's nodes. @throws ERR_MACHINE beyond {@link mostLinks} */
 export function interiorOf(machine: Machine): Interior {
+  const interior = interiorOfKind(machine)
+  const links = 2 * machine.cores.length + interior.links
+  if (links > mostLinks) failMachine(`expected at most ${mostLinks} links, got ${links}`)
+  return interior
+}
+
+function interiorOfKind(machine: Machine): Interior {
   switch (machine.kind) {
     case 'cluster':
       return singleSwitch
@@ -100,7 +106,8 @@ export function interiorOf(machine: Machine): Interior {
 
 /** @throws ERR_MACHINE for a machine without one */
 export function profileOf({ profile }: Machine): Profile {
-  if (profile === null)
+  // Undefined in machines from JSON that leaves it out.
+  if ((profile ?? null) === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')
-  return profile
+  return profile!
 }

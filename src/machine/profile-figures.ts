@@ -5,6 +5,8 @@ const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs'
 const hopKeys = ['latencyNs', 'nsPerByte'] as const
 const memoryKeys = ['copyNsPerByte', 'copyBlockNs', 'reduceNsPerByte'] as const
 
+const mostCost = 1e15
+
 /** A figure of a profile: where it stands, what it is and where it is from. */
 export interface Figure {
   /** Such as `levels.network.gapNs`. */
@@ -39,20 +41,24 @@ function originOf({ provenance, source, exceptions }: Profile, path: string): Or
 }
 
 /**
- * Checks the name, that every cost is finite and not negative, and that every exception is of a figure.
+ * Checks the name, that every cost is a number from 0 to 10^15 (eleven days in nanoseconds), and that every exception is of a figure.
  *
  * @throws ERR_MACHINE with the path of the first figure that is not
  */
 export function checkProfile(profile: Profile): void {
   const { name, exceptions } = profile
+  const groups = [profile.hop, profile.memory, exceptions, ...levels.map((level) => profile.levels?.[level])]
+  if (groups.some((group) => typeof group !== 'object' || group === null))
+    failMachine(`profile '${name}': expected levels, hop, memory and exceptions, got some of them`)
   if (typeof name !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name) || name.length > 64)
     failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got '${name}'`)
   const values = valuesOf(profile)
   for (const [path, value] of values) {
-    const isBounded =
-      Number.isFinite(value) || (path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY)
-    if (!isBounded || value < 0)
+    const isUnlimited = path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY
+    if (!isUnlimited && !(Number.isFinite(value) && value >= 0))
       failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${value}`)
+    if (!isUnlimited && value > mostCost)
+      failMachine(`profile '${name}', ${path}: expected at most ${mostCost}, got ${value}`)
   }
   checkOrigin(name, 'profile', profile)
   for (const [begin, origin] of Object.entries(exceptions)) {

@@ -1,6 +1,7 @@
 import { requireOptions } from '../base/require-options.js'
-import { RankweaveError, shown } from '../errors.js'
-import { isMachine, type Machine, nodeOf, packageOf } from '../machine/machine.js'
+import { shown } from '../errors.js'
+import { checkMachine } from '../machine/check-machine.js'
+import { type Machine, nodeOf, packageOf } from '../machine/machine.js'
 import { networkOf, profileOf } from '../machine/network.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
@@ -48,9 +49,12 @@ export function simulate(
 ): Simulation {
   requireOptions('simulate', options)
   const { bytes, progress = 'dependencies', placement, timeline = false } = options
-  if (!isMachine(machine))
-    throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
+  checkMachine(machine)
   const profile = profileOf(machine)
+  if (typeof source !== 'object' || source === null || !('programs' in source || 'specification' in source))
+    refuse(`expected a schedule, got ${shown(source)}`)
+  if (typeof bytes !== 'number' && typeof Object(bytes).length !== 'number')
+    refuse(`bytes: expected a number, or one per block, got ${shown(bytes)}`)
   if (progress !== 'dependencies' && progress !== 'phases')
     refuse(`progress: expected 'dependencies' or 'phases', got ${shown(progress)}`)
   const schedule = 'programs' in source ? source.schedule : source

@@ -3,7 +3,8 @@ import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/check-shape.js'
 import { scheduleOf } from '../../collective/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
-import { nodeOf } from '../../machine/machine.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
+import { profileOf } from '../../machine/network.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
 import { plan } from '../../neighborhood/plan/plan.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
@@ -65,7 +66,10 @@ export const simulateCommand: AddCommand = (program, act) => {
     .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
     .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
     .option('--segments <number>', 'of an algorithm', '1')
-    .option('--processes <number>', 'processes that host the ranks, in blocks (default: one per rank)')
+    .option(
+      '--processes <number>',
+      'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
+    )
     .option('--progress <name>', 'when messages leave: dependencies or phases', 'dependencies')
     .option('--svg <file>', 'write the timeline as a picture, at most 64 ranks (-: to standard output)')
     .option(
@@ -82,6 +86,7 @@ export const simulateCommand: AddCommand = (program, act) => {
         await checkOutputs(report, svg, trace)
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
+        profileOf(machine)
         const schedule = await scheduleFrom(report, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
@@ -101,8 +106,7 @@ export const simulateCommand: AddCommand = (program, act) => {
         if (svg !== undefined)
           await writeOutput(report, svg, timelineSvg(simulation, { title: `${subject}, ${where}` }))
         if (trace !== undefined) {
-          const nodes = nodeOf(machine, processes ?? ranks)
-          const ofRanks = placement === undefined ? nodes : placement.map((process) => nodes[process])
+          const ofRanks = nodesOfRanks(machine, ranks, processes)
           await writeOutput(report, trace, traceEvents(simulation, { nodeOf: ofRanks }))
         }
         for (const file of [svg, trace])
@@ -132,7 +136,7 @@ export const simulateCommand: AddCommand = (program, act) => {
 
 /** An algorithm's id, a topology's text, which has a colon, or else a file. */
 async function scheduleFrom(report: Reporter, source: string, options: Options): Promise<Schedule> {
-  const { machine, ranks, root, segments } = options
+  const { machine, processes, ranks, root, segments } = options
   const algorithm = algorithms.find(({ id }) => id === source)
   if (algorithm !== undefined) {
     const cores = machine!.firstRank[machine!.cores.length]
@@ -146,8 +150,15 @@ async function scheduleFrom(report: Reporter, source: string, options: Options):
   report.step(`building ${source}`)
   const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
   await prepareEngine(options.engine)
-  const nodes = nodeOf(machine!, topology.ranks)
+  const nodes = nodesOfRanks(machine!, topology.ranks, processes)
   return plan(topology, strategy, { nodeOf: nodes, onProgress: groupProgress(report) }).schedule
+}
+
+/** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */
+function nodesOfRanks(machine: Machine, ranks: number, processes: number | undefined): Int32Array {
+  if (processes === undefined) return nodeOf(machine, ranks)
+  const nodes = nodeOf(machine, processes)
+  return placementOf(ranks, processes).map((process) => nodes[process])
 }
 
 /** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */

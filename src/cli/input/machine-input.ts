@@ -38,8 +38,8 @@ export function readMachine(
   const clauses = clausesOf(text, source.length, rest)
   const profile = profileNamed(clauses.get('profile'))
   if (source === 'slurm') {
-    const by = clauses.get('by') === 'cpus' ? { by: 'cpus' as const } : {}
-    return machineFromSlurm(environment, { ...by, profile })
+    const by = clauses.get('by') as 'tasks' | 'cpus' | undefined
+    return machineFromSlurm(environment, by === undefined ? { profile } : { by, profile })
   }
   if (source.startsWith('hosts:'))
     return fromFile(source.slice('hosts:'.length), (list) => machineFromHostList(list, { profile }))

@@ -46,6 +46,9 @@ interface Alternatives {
   all(): string[]
 }
 
+/** Of a number in a range, leading zeros included. */
+const mostDigits = 16
+
 /** `[001-003,7]` from its opening bracket. */
 function bracketAt(text: string, opening: number): Alternatives & { readonly end: number } {
   const ranges: { first: number; last: number; width: number }[] = []
@@ -57,6 +60,7 @@ function bracketAt(text: string, opening: number): Alternatives & { readonly end
     if (match === null) return fail(text, at, 'a number or a range such as 001-003')
     const [first, last] = [Number(match[1]), Number(match[2] ?? match[1])]
     if (last < first || last > Number.MAX_SAFE_INTEGER) fail(text, at, 'an ascending range')
+    if (match[1].length > mostDigits) fail(text, at, `numbers of at most ${mostDigits} digits`)
     ranges.push({ first, last, width: match[1].length })
     count += last - first + 1
     at += match[0].length

@@ -39,6 +39,7 @@ function packagesOf(text: string): number[] {
   let isTopology = false
   /** Whether a hardware thread of the core around may be used, and whether it is counted. */
   let core: { isCounted: boolean } | null = null
+  let packagesAround = 0
   for (const tag of xmlTags(text)) {
     if (!isTopology) {
       checkRoot(text, tag)
@@ -46,17 +47,21 @@ function packagesOf(text: string): number[] {
     }
     if (tag.name !== 'object') continue
     if (tag.kind === 'end') {
-      if (around.pop() === 'Core') core = null
+      const type = around.pop()
+      if (type === 'Core') core = null
+      else if (type === 'Package') packagesAround--
       continue
     }
     const type = tag.attributes.get('type') ?? failAt(text, tag.at, "an attribute 'type'")
-    around.push(type)
+    if (around.push(type) > deepest) failAt(text, tag.at, `objects at most ${deepest} deep`)
     if (type === 'Machine') allowed = cpuSet(tag.attributes.get('allowed_cpuset') ?? '')
-    else if (type === 'Package') packages.push(0)
-    else if (type === 'Core') core = { isCounted: false }
+    else if (type === 'Package') {
+      packages.push(0)
+      packagesAround++
+    } else if (type === 'Core') core = { isCounted: false }
     else if (type === 'PU' && core?.isCounted !== true && mayUse(allowed, tag)) {
       if (core !== null) core.isCounted = true
-      if (around.includes('Package')) packages[packages.length - 1]++
+      if (packagesAround > 0) packages[packages.length - 1]++
       else {
         if (outside < 0) outside = packages.push(0) - 1
         packages[outside]++
@@ -67,6 +72,9 @@ function packagesOf(text: string): number[] {
   const used = packages.filter((cores) => cores > 0)
   return used.length > 0 ? used : failAt(text, text.length, "an object of type 'PU'")
 }
+
+/** Of objects in objects; real machines have about 10. */
+const deepest = 256
 
 function checkRoot(text: string, { name, attributes, at }: XmlTag): void {
   if (name !== 'topology') failAt(text, at, "'<topology'")

@@ -43,6 +43,7 @@ function listedRuns(reader: ClauseReader, { value, at: start }: Clause): NodeRun
   for (const part of value.split('+')) {
     const times = /^\d+x/.exec(part)?.[0] ?? ''
     const count = times === '' ? 1 : Number(times.slice(0, -1))
+    if (count < 1) reader.fail('at least 1 node', at)
     nodes += count
     if (nodes > topologyLimits.ranks) reader.fail(`at most ${topologyLimits.ranks} nodes in all`, at)
     const packages = packagesOf(reader, { value: part.slice(times.length), at: at + times.length })

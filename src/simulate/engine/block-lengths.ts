@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { blockCount, type Specification } from '../../schedule/specification.js'
 
-/** Blocks together, and what a rank sends and holds, stay below 2^53 bytes: sums are exact. */
+/** All blocks together stay below 2^53 bytes. */
 export const longestBlockBytes = 2 ** 40
 
 /** Bytes of a block, or of partial results of part p where the term is `~p`. */
@@ -12,7 +12,7 @@ export type BytesOf = (term: number) => number
  * allgather, what one rank has for another in an alltoall, the vector of a reduction. Its parts differ by one byte at most.
  * The blocks of a barrier are empty.
  *
- * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40
+ * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40, and beyond 2^53 bytes in all
  */
 export function lengthsOfUnits(specification: Specification, bytes: number): BytesOf {
   requireLength('bytes', bytes)
@@ -20,13 +20,18 @@ export function lengthsOfUnits(specification: Specification, bytes: number): Byt
   const units = unitsOf(specification)
   const lengths = new Float64Array(partStart[ranks])
   if (collective === 'barrier') return lengthOfTerms(specification, lengths)
+  let total = 0
   for (let rank = 0; rank < ranks; rank++) {
     const first = partStart[rank]
     const cut = (partStart[rank + 1] - first) / units
+    const [whole, rest] = [Math.floor(bytes / cut), bytes % cut]
     for (let block = first; block < partStart[rank + 1]; block++) {
       const part = (block - first) % cut
-      lengths[block] = Math.floor(((part + 1) * bytes) / cut) - Math.floor((part * bytes) / cut)
+      // The byte after part p of `bytes` is floor((p + 1) bytes / cut), in numbers that stay exact.
+      lengths[block] = whole + Math.floor(((part + 1) * rest) / cut) - Math.floor((part * rest) / cut)
+      total += lengths[block]
     }
+    requireTotal(total)
   }
   return lengthOfTerms(specification, lengths)
 }
@@ -39,7 +44,12 @@ export function lengthsOfBlocks(specification: Specification, blockBytes: ArrayL
   const blocks = blockCount(specification)
   if (blockBytes.length !== blocks)
     refuse(`blockBytes: expected ${blocks} lengths, one per block, got ${blockBytes.length}`)
-  for (let block = 0; block < blocks; block++) requireLength(`blockBytes[${block}]`, blockBytes[block])
+  let total = 0
+  for (let block = 0; block < blocks; block++) {
+    requireLength(`blockBytes[${block}]`, blockBytes[block])
+    total += blockBytes[block]
+  }
+  requireTotal(total)
   const { partStart, ranks, reductions } = specification
   if (reductions.runStart.length > 1) {
     for (let rank = 1; rank < ranks; rank++) {
@@ -68,6 +78,10 @@ function unitsOf({ collective, ranks }: Specification): number {
 function requireLength(name: string, bytes: unknown): void {
   if (Number.isInteger(bytes) && (bytes as number) >= 0 && (bytes as number) <= longestBlockBytes) return
   refuse(`${name}: expected an integer from 0 to ${longestBlockBytes}, got ${shown(bytes)}`)
+}
+
+function requireTotal(bytes: number): void {
+  if (bytes > Number.MAX_SAFE_INTEGER) refuse(`expected less than 2^53 bytes in all blocks, got ${bytes}`)
 }
 
 /** @throws ERR_SIMULATION */

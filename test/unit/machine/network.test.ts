@@ -69,3 +69,9 @@ test('a network has at most 2^24 links, which is checked before they are allocat
   expect(error).toMatchObject({ code: 'ERR_MACHINE' })
   expect(error.message).toContain('expected at most 16777216 links, got 16777218')
 })
+
+test('routes and names of links are refused beyond the most links, as networks are', () => {
+  const machine = clos({ radix: 1024, levels: 4, nodesPerLeaf: 1, nodes: 524_288 })
+  expect(thrown(() => routeBetween(machine, 0, 524_287)).message).toContain('links')
+  expect(thrown(() => linkName(machine, 0)).message).toContain('links')
+})

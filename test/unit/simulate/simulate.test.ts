@@ -112,3 +112,23 @@ describe('simulate refuses', () => {
     expect(() => simulate(schedule, spread(3), { bytes: 1 })).toThrow(refused)
   })
 })
+
+it('simulate refuses what is no schedule, damaged machines and lengths, before anything is simulated', () => {
+  const schedule = one('bcast-binomial', 4)
+  const damaged = structuredClone(spread(4))
+  ;(damaged.profile!.levels.network as { latencyNs: number }).latencyNs = 1e308
+  const codeOf = (call: () => unknown) => {
+    try {
+      call()
+    } catch (error) {
+      return (error as { code?: string }).code
+    }
+    return 'none'
+  }
+  expect(codeOf(() => simulate(schedule, damaged, { bytes: 1 }))).toBe('ERR_MACHINE')
+  expect(codeOf(() => simulate(null as never, spread(4), { bytes: 1 }))).toBe('ERR_SIMULATION')
+  expect(codeOf(() => simulate(schedule, spread(4), { bytes: null as never }))).toBe('ERR_SIMULATION')
+  expect(codeOf(() => simulate(one('alltoall-linear', 128), spread(128), { bytes: 2 ** 40 }))).toBe(
+    'ERR_SIMULATION',
+  )
+})
