@@ -20,6 +20,7 @@ const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topolog
 const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text', 'machine/hosts']
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const simulation = ['simulate/engine', 'simulate', 'simulate/pictures']
+const collectives = ['collective/shape', 'collective']
 const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
@@ -65,7 +66,11 @@ export const rooms: readonly Room[] = [
   room('schedule/terms', ['schedule']),
   room('schedule/verify', ['topology', 'schedule', 'schedule/terms']),
   room('schedule/lower', ['topology', 'schedule']),
-  room('collective', ['schedule'], { many: 'one algorithm per file, named by its id' }),
+  room('collective/shape', ['schedule']),
+  room('collective/patterns', ['schedule', 'collective/shape']),
+  room('collective', ['schedule', 'collective/shape', 'collective/patterns'], {
+    many: 'one algorithm per file, named by its id',
+  }),
   room('models/formulas', ['schedule']),
   room('models', ['machine', 'schedule', 'models/formulas']),
   room('models/congestion', ['schedule', 'models']),
@@ -100,11 +105,11 @@ export const rooms: readonly Room[] = [
   room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
   room('comm/calls/collectives/plan', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/reduce'],
-    ...['schedule', 'schedule/lower', 'collective'],
+    ...['schedule', 'schedule/lower', ...collectives, 'collective/patterns'],
   ]),
   room('comm/calls/collectives/reductions', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
-    ...['comm/calls/collectives/plan', 'schedule', 'collective'],
+    ...['comm/calls/collectives/plan', 'schedule', ...collectives],
   ]),
   room('comm/calls/collectives/persistent', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
@@ -113,7 +118,7 @@ export const rooms: readonly Room[] = [
   room('comm/calls/collectives', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
-    ...['comm/calls/collectives/persistent', 'schedule', 'collective'],
+    ...['comm/calls/collectives/persistent', 'schedule', ...collectives],
   ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
@@ -218,7 +223,7 @@ export const rooms: readonly Room[] = [
       'models',
       'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
-      ...['schedule', 'schedule/file', 'schedule/verify', 'collective', 'fabric/mpi'],
+      ...['schedule', 'schedule/file', 'schedule/verify', ...collectives, 'fabric/mpi'],
       ...['simulate/engine', 'simulate', 'simulate/pictures'],
       ...[
         'comm/context/split/plan',
@@ -246,7 +251,7 @@ export const rooms: readonly Room[] = [
     ],
     ...[
       ...schedules,
-      'collective',
+      ...collectives,
       ...simulation,
       'models/formulas',
       'models',

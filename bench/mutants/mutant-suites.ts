@@ -15,6 +15,8 @@ const terms = [
 
 const inFolder = ['builder', 'message-pairs', 'operation-log'].map((name) => `test/unit/schedule/${name}`)
 
+const algorithms = ['test/unit/collective']
+
 export const mutantSuites: readonly MutantSuite[] = [
   {
     folder: 'schedule',
@@ -37,11 +39,13 @@ export const mutantSuites: readonly MutantSuite[] = [
     ],
   },
   { folder: 'schedule/file', tests: ['test/unit/schedule/file'], further: ['test/unit/cli/commands'] },
+  { folder: 'collective/shape', tests: algorithms, further: ['test/property/collective-algorithms.test.ts'] },
   {
-    folder: 'collective',
-    tests: ['test/unit/collective'],
+    folder: 'collective/patterns',
+    tests: algorithms,
     further: ['test/property/collective-algorithms.test.ts'],
   },
+  { folder: 'collective', tests: algorithms, further: ['test/property/collective-algorithms.test.ts'] },
   {
     folder: 'comm/calls/program',
     tests: ['test/unit/comm/calls/program', 'test/unit/comm/calls/collectives'],

@@ -1,6 +1,5 @@
 import { RankweaveError, shown } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
-import type { Algorithm } from './algorithm.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
 import { allgatherRecursiveDoubling } from './allgather-recursive-doubling.js'
@@ -39,6 +38,7 @@ import { scanRecursiveDoubling } from './scan-recursive-doubling.js'
 import { scanTree } from './scan-tree.js'
 import { scatterBinomial } from './scatter-binomial.js'
 import { scatterLinear } from './scatter-linear.js'
+import type { Algorithm } from './shape/algorithm.js'
 
 /** Every algorithm, by collective. */
 export const algorithms: readonly Algorithm[] = Object.freeze([

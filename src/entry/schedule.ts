@@ -7,10 +7,10 @@
 
 // algorithms of collectives
 
-export type { Algorithm, CombinationOrder, Shape } from '../collective/algorithm.js'
 export { algorithmOf, algorithms } from '../collective/algorithms.js'
-export { scheduleOf } from '../collective/schedule-of.js'
-export { specificationOf } from '../collective/specification-of.js'
+export type { Algorithm, CombinationOrder, Shape } from '../collective/shape/algorithm.js'
+export { scheduleOf } from '../collective/shape/schedule-of.js'
+export { specificationOf } from '../collective/shape/specification-of.js'
 
 // what algorithms cost by formula
 

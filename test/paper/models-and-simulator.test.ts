@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../src/collective/algorithms.js'
-import { scheduleOf } from '../../src/collective/schedule-of.js'
+import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
 import { cluster } from '../../src/machine/machine.js'
 import type { MessageCosts, Profile } from '../../src/machine/profile.js'
 import { simgridFast } from '../../src/machine/profiles/simgrid-profiles.js'

@@ -1,5 +1,5 @@
-import type { Algorithm, Shape } from '../../src/collective/algorithm.js'
-import { scheduleOf } from '../../src/collective/schedule-of.js'
+import type { Algorithm, Shape } from '../../src/collective/shape/algorithm.js'
+import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
 import { opKind, type Schedule } from '../../src/schedule/ir.js'
 import { pairMessages } from '../../src/schedule/message-pairs.js'
 import { treeAssociation } from '../../src/schedule/terms/tree-association.js'

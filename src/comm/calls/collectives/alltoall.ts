@@ -1,5 +1,5 @@
 import { concatenate, joinBlocks, splitBlocks } from '../../../base/packing.js'
-import type { Algorithm } from '../../../collective/algorithm.js'
+import type { Algorithm } from '../../../collective/shape/algorithm.js'
 import { RankweaveError } from '../../../errors.js'
 import { elementSizeBytes, typeCode } from '../../datatype/elements.js'
 import type { CommContext } from '../../table/comm-context.js'

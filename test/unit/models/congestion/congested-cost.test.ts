@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { congestedCost, type Stage } from '../../../../src/models/congestion/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../../../src/models/congestion/congestion-network.js'

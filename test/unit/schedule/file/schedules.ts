@@ -1,6 +1,6 @@
 import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../../src/collective/schedule-of.js'
-import { specificationOf } from '../../../../src/collective/specification-of.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
+import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import { type NeighborSchedule, partialResult, type Schedule } from '../../../../src/schedule/ir.js'
 import { neighborAllgatherSpecification, type Specification } from '../../../../src/schedule/specification.js'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { specificationOf } from '../../../../src/collective/specification-of.js'
+import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
 import { ScheduleBuilder } from '../../../../src/schedule/builder.js'
 import type { Schedule } from '../../../../src/schedule/ir.js'
 import { treeAssociation } from '../../../../src/schedule/terms/tree-association.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
 import { cluster } from '../../../../src/machine/machine.js'
 import type { Profile } from '../../../../src/machine/profile.js'
 import { parseMachine } from '../../../../src/machine/text/machine-text.js'

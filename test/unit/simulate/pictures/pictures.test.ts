@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { algorithmOf } from '../../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../../src/collective/schedule-of.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
 import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { shownRanks } from '../../../../src/simulate/pictures/shown-ranks.js'
 import { timelineSvg } from '../../../../src/simulate/pictures/timeline-svg.js'

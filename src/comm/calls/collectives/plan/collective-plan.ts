@@ -1,6 +1,6 @@
 import { rangeAt } from '../../../../base/search.js'
-import type { Algorithm, Shape } from '../../../../collective/algorithm.js'
-import { scheduleOf } from '../../../../collective/schedule-of.js'
+import type { Algorithm, Shape } from '../../../../collective/shape/algorithm.js'
+import { scheduleOf } from '../../../../collective/shape/schedule-of.js'
 import { lowerInRounds } from '../../../../schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
 import { roundsByPhase } from '../../../../schedule/lower/rounds.js'

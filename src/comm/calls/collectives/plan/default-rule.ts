@@ -1,4 +1,4 @@
-import type { CombinationOrder } from '../../../../collective/algorithm.js'
+import type { CombinationOrder } from '../../../../collective/shape/algorithm.js'
 import type { Collective } from '../../../../schedule/specification.js'
 
 /** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */

@@ -1,5 +1,5 @@
-import type { Algorithm } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
+import type { Algorithm } from '../../../../collective/shape/algorithm.js'
 import { RankweaveError, shown } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../../../base/growing-array.js'
 import { indexIn, rangeAt } from '../../../../base/search.js'
-import { treePath } from '../../../../collective/rank-tree.js'
+import { treePath } from '../../../../collective/patterns/rank-tree.js'
 import type { CommContext } from '../../../table/comm-context.js'
 import { type Participants, withOwn } from './participants.js'
 

@@ -1,5 +1,5 @@
-import type { Algorithm, CombinationOrder } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
+import type { Algorithm, CombinationOrder } from '../../../../collective/shape/algorithm.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 import type { CollectiveContext } from './collective-context.js'

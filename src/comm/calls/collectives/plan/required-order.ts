@@ -1,4 +1,4 @@
-import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/algorithm.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/shape/algorithm.js'
 import { typeCode } from '../../../datatype/elements.js'
 import type { ReadyOperation } from '../../../datatype/operation.js'
 import type { ParticipantKind } from './participants.js'

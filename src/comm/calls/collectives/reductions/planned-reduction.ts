@@ -1,6 +1,6 @@
 import { rangeAt } from '../../../../base/search.js'
-import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/algorithm.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
+import type { Algorithm, CombinationOrder, Shape } from '../../../../collective/shape/algorithm.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 import { elementSizeBytes } from '../../../datatype/elements.js'

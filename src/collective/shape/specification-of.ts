@@ -1,11 +1,11 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError } from '../../errors.js'
 import {
   type Collective,
   noReductions,
   type Reductions,
   type Specification,
   upTo,
-} from '../schedule/specification.js'
+} from '../../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
 import { shapeLimits } from './check-shape.js'
 

@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../schedule/builder.js'
-import { partialResult } from '../schedule/ir.js'
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import { partialResult } from '../../schedule/ir.js'
 import { combineReceived } from './values.js'
 
 /**

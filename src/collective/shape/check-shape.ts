@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { Algorithm, Shape } from './algorithm.js'
 
 /** Largest shapes: what a schedule holds is numbered with 32 bits, and its phases end at 2^24; `held` bounds the blocks of all rows. */

@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../schedule/builder.js'
-import type { Collective, Specification } from '../schedule/specification.js'
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import type { Collective, Specification } from '../../schedule/specification.js'
 
 /** What an algorithm is planned for. Lengths of blocks are not part of it: they are bound when a schedule runs. */
 export interface Shape {

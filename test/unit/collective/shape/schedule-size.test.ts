@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Algorithm } from '../../../src/collective/algorithm.js'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { scheduleOf } from '../../../src/collective/schedule-of.js'
-import { leastSize } from '../../../src/collective/schedule-size.js'
-import { isRankweaveError } from '../../../src/errors.js'
+import { algorithmOf, algorithms } from '../../../../src/collective/algorithms.js'
+import type { Algorithm } from '../../../../src/collective/shape/algorithm.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
+import { leastSize } from '../../../../src/collective/shape/schedule-size.js'
+import { isRankweaveError } from '../../../../src/errors.js'
 
 /** Ranks that an algorithm was asked for. */
 function watched(id: string): { readonly algorithm: Algorithm; readonly emitted: Set<number> } {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import type { Shape } from '../../../src/collective/algorithm.js'
-import { specificationOf } from '../../../src/collective/specification-of.js'
-import type { Collective, Specification } from '../../../src/schedule/specification.js'
+import type { Shape } from '../../../../src/collective/shape/algorithm.js'
+import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
+import type { Collective, Specification } from '../../../../src/schedule/specification.js'
 
 const shape: Shape = { ranks: 3, root: 1, segments: 2 }
 

@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../schedule/builder.js'
-import { partialResult } from '../schedule/ir.js'
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import { partialResult } from '../../schedule/ir.js'
 
 /** A value of a part that a rank holds, and where it is to store the result of combining it. */
 export interface HeldValue {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Algorithm, Shape } from '../../../src/collective/algorithm.js'
-import { algorithmOf, algorithms } from '../../../src/collective/algorithms.js'
-import { bcastBinomial } from '../../../src/collective/bcast-binomial.js'
-import { scheduleOf } from '../../../src/collective/schedule-of.js'
-import type { ErrorCode } from '../../../src/errors.js'
+import { algorithmOf, algorithms } from '../../../../src/collective/algorithms.js'
+import { bcastBinomial } from '../../../../src/collective/bcast-binomial.js'
+import type { Algorithm, Shape } from '../../../../src/collective/shape/algorithm.js'
+import { scheduleOf } from '../../../../src/collective/shape/schedule-of.js'
+import type { ErrorCode } from '../../../../src/errors.js'
 
 const error = (code: ErrorCode, message: string) =>
   expect.objectContaining({ code, message: expect.stringContaining(message) })

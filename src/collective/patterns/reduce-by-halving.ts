@@ -1,5 +1,5 @@
-import type { ScheduleBuilder } from '../schedule/builder.js'
-import { partialResult } from '../schedule/ir.js'
+import type { ScheduleBuilder } from '../../schedule/builder.js'
+import { partialResult } from '../../schedule/ir.js'
 import { coreIndex, coreRank, coreStart, foldedRanks } from './folded-ranks.js'
 
 /** What is reduced: for every rank of the core the parts whose totals it is to get. */

@@ -1,6 +1,6 @@
-import { below, mulberry32 } from '../base/random.js'
-import { ScheduleBuilder } from '../schedule/builder.js'
-import { OperationLog, operationLimits, tooMany } from '../schedule/operation-log.js'
+import { below, mulberry32 } from '../../base/random.js'
+import { ScheduleBuilder } from '../../schedule/builder.js'
+import { OperationLog, operationLimits, tooMany } from '../../schedule/operation-log.js'
 import type { Algorithm, Shape } from './algorithm.js'
 import { requireHeld, specificationOf } from './specification-of.js'
 
