@@ -1,6 +1,7 @@
 import { parseMachine } from '../src/machine/text/machine-text.js'
 import { plan } from '../src/neighborhood/plan/plan.js'
 import type { Strategy } from '../src/neighborhood/plan/strategy.js'
+import { formatStrategy } from '../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../src/schedule/verify/verify.js'
 import { buildTopology } from '../src/topology/spec/topology-from-spec.js'
 import { type Bench, ownFigure } from './bench.js'
@@ -40,7 +41,8 @@ export const planBench: Bench = {
       const first = plan(topology, strategy, options)
       if (!verify(first.schedule, topology).ok) throw new Error(`${spec}: the plan does not verify`)
       const samples = Array.from({ length: runs }, () => plan(topology, strategy, options).planMs)
-      const how = strategy.kind === 'direct' ? 'direct' : `k=${strategy.k} ${strategy.mode}`
+      const how =
+        strategy.kind === 'common-neighbor' ? `k=${strategy.k} ${strategy.mode}` : formatStrategy(strategy)
       yield ownFigure(`${spec} ${how}`, 'ms', samples, target, {
         ranks: topology.ranks,
         edges: topology.outRank.length,

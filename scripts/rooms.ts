@@ -77,7 +77,9 @@ export const rooms: readonly Room[] = [
   room('simulate/engine', ['machine', 'schedule', 'schedule/lower']),
   room('simulate', ['machine', 'schedule', 'schedule/lower', 'simulate/engine']),
   room('simulate/pictures', ['simulate']),
+  room('neighborhood/route', ['topology', 'machine', 'schedule']),
   room('neighborhood/plan', [
+    ...['neighborhood/route'],
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],
   ]),
@@ -161,7 +163,7 @@ export const rooms: readonly Room[] = [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],
     ...['machine', 'machine/text'],
     ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/context', 'comm'],
-    ...['neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
+    ...['neighborhood/route', 'neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
   ]),
   room('neighborhood/spmm', [
     ...['topology', 'topology/matrix', 'machine', 'comm'],

@@ -17,6 +17,7 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
     { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 1, dedupe: false, elide: false },
     { kind: 'common-neighbor', k: 4, mode: 'aware', theta: 0 },
   ],
+  routed: [{ kind: 'routed' }, { kind: 'routed', radices: [3, 5, 7, 11], first: 'highest' }],
 }
 
 const everyStrategy: readonly Strategy[] = Object.values(strategies).flat()

@@ -19,6 +19,7 @@ import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
 import type { Strategy } from './plan/strategy.js'
+import { routedRoute } from './route/routed.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -122,9 +123,11 @@ function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: 
       throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
     checkFriendOptions(ranks, k, theta, null)
     checkEngine(engine, labelSeed, k)
+  } else if (strategy.kind === 'routed') {
+    routedRoute(ranks, strategy)
   } else if (strategy.kind !== 'direct') {
     const { kind } = strategy as { kind: unknown }
-    throw strategyError(`expected strategy direct or common-neighbor, got ${shown(kind)}`)
+    throw strategyError(`expected strategy direct, common-neighbor or routed, got ${shown(kind)}`)
   }
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)

@@ -21,7 +21,11 @@ export type PlanFrom = (typeof choices)[number]
  * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by default, by the
  * kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
  */
-export const planningLimits = { direct: 2 ** 16, 'common-neighbor': 2 ** 20 } as const
+export const planningLimits = {
+  direct: 2 ** 16,
+  'common-neighbor': 2 ** 20,
+  routed: Number.POSITIVE_INFINITY,
+} as const
 
 /** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
 export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
@@ -36,6 +40,9 @@ export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
     throw strategyError(
       "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
     )
+  }
+  if (planFrom === 'neighbors' && strategy.kind === 'routed') {
+    throw strategyError("routed needs the whole graph, got planFrom 'neighbors'")
   }
   if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact')) {
     throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
+import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
 import { readMachine } from './machine-input.js'
 import { oneOf, whole } from './options.js'
@@ -16,7 +17,11 @@ const engines = groupingEngines.filter((engine) => engine !== 'distributed')
 /** The options that choose a strategy, for `plan` and `spmm`. */
 export function addStrategyOptions(command: Command): Command {
   return command
-    .addOption(new Option('--strategy <name>', 'direct or common-neighbor').default('common-neighbor'))
+    .addOption(
+      new Option('--strategy <text>', 'direct, common-neighbor or routed:radices=4.4.4').default(
+        'common-neighbor',
+      ),
+    )
     .addOption(new Option('--k <number>', 'friends per group, at least 2').default(String(defaultK)))
     .addOption(
       new Option('--mode <mode>', 'agnostic: any ranks are friends; aware: friends share a node').default(
@@ -45,7 +50,7 @@ export function addStrategyOptions(command: Command): Command {
 }
 
 export const strategySchema = {
-  strategy: oneOf('direct', 'common-neighbor'),
+  strategy: z.string(),
   k: whole(2, 2 ** 20),
   mode: oneOf('agnostic', 'aware').optional(),
   theta: whole(0, 2 ** 31 - 1).optional(),
@@ -70,7 +75,7 @@ export interface StrategyChoice {
  */
 export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchema>>): StrategyChoice {
   const machine = options.machine ?? null
-  if (options.strategy === 'direct') return { strategy: { kind: 'direct' }, machine }
+  if (options.strategy !== 'common-neighbor') return { strategy: parseStrategy(options.strategy), machine }
   const mode = options.mode ?? (machine === null ? 'agnostic' : 'aware')
   if (mode === 'aware' && machine === null) {
     throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which defines the nodes')

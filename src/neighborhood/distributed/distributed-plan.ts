@@ -49,9 +49,9 @@ export async function planFromNeighbors(
 ): Promise<PlanOfRanks> {
   const begin = performance.now()
   const made =
-    strategy.kind === 'direct'
-      ? directPlan(lists, where.ranks)
-      : await combiningPlan(exchange, lists, strategy, where)
+    strategy.kind === 'common-neighbor'
+      ? await combiningPlan(exchange, lists, strategy, where)
+      : directPlan(lists, where.ranks)
   const { hosts } = where
   if (made !== null && 'rankOf' in made) await hosts.learn(made.rankOf)
   await provePlan(exchange, made, (rank) => hosts.find(rank)!)

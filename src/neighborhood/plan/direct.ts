@@ -2,7 +2,7 @@ import { NeighborScheduleBuilder } from '../../schedule/builder.js'
 import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { ownPlace, ReceiveSlots } from './receive-slots.js'
+import { ownPlace, ReceiveSlots } from '../route/receive-slots.js'
 
 /**
  * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and self loops

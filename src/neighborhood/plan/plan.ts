@@ -6,6 +6,8 @@ import { groupFriends } from '../../topology/grouping/group-friends.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { routeSchedule } from '../route/route-schedule.js'
+import { routedRoute } from '../route/routed.js'
 import { commonNeighborSchedule } from './common-neighbor.js'
 import { directSchedule } from './direct.js'
 import type { Plan, PlanStatistics, Strategy } from './strategy.js'
@@ -59,10 +61,16 @@ function scheduleOf(
       })
       return { schedule: commonNeighborSchedule(topology, groups, strategy), groups }
     }
+    case 'routed': {
+      const route = routedRoute(topology.ranks, strategy)
+      const { kind, radices, first = 'lowest' } = strategy
+      const parameters = { ...(radices === undefined ? {} : { radices: radices.join('.') }), first }
+      return { schedule: routeSchedule(topology, route, { strategy: kind, parameters }), groups: null }
+    }
     default:
       throw new RankweaveError(
         'ERR_STRATEGY',
-        `expected strategy direct or common-neighbor, got ${shown((strategy as { kind: unknown }).kind)}`,
+        `expected strategy direct, common-neighbor or routed, got ${shown((strategy as { kind: unknown }).kind)}`,
       )
   }
 }

@@ -4,7 +4,8 @@ import type { CommonNeighbor, Strategy } from './strategy.js'
 
 /**
  * A strategy from its line of text: `direct`, or `common-neighbor:k=4,mode=aware` with any of `theta=6`,
- * `dedupe=false`, `elide=false`, `engine=improved`, `labels=7` (a seed) behind it. Defaults: k=2, mode=agnostic.
+ * `dedupe=false`, `elide=false`, `engine=improved`, `labels=7` (a seed) behind it, or `routed:radices=4.4,first=highest`.
+ * Defaults: k=2, mode=agnostic; radices of 2, first=lowest.
  *
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */
@@ -14,7 +15,8 @@ export function parseStrategy(text: string): Strategy {
   const options = colon < 0 ? [] : text.slice(colon + 1).split(',')
   if (kind === 'direct' && options.length === 0) return { kind }
   if (kind === 'direct') return fail(text, 'direct without options', text.slice(colon))
-  if (kind !== 'common-neighbor') return fail(text, 'direct or common-neighbor', kind)
+  if (kind === 'routed') return parseRouted(text, options)
+  if (kind !== 'common-neighbor') return fail(text, 'direct, common-neighbor or routed', kind)
   const seen = new Set<string>()
   let strategy: CommonNeighbor = { kind, k: 2, mode: 'agnostic' }
   for (const option of options) {
@@ -24,6 +26,20 @@ export function parseStrategy(text: string): Strategy {
     if (seen.has(name)) return fail(text, `${name} once`, option)
     seen.add(name)
     strategy = { ...strategy, ...parseOption(text, name, value) }
+  }
+  return strategy
+}
+
+function parseRouted(text: string, options: readonly string[]): Strategy {
+  let strategy: Strategy = { kind: 'routed' }
+  for (const option of options) {
+    const [name, value = ''] = option.split('=')
+    if (name === 'first' && (value === 'lowest' || value === 'highest'))
+      strategy = { ...strategy, first: value }
+    else if (name === 'radices') {
+      const radices = value.split('.').map((radix) => parseWhole(text, name, radix, 2))
+      strategy = { ...strategy, radices }
+    } else return fail(text, 'radices=2.2 or first=lowest or first=highest', option)
   }
   return strategy
 }
@@ -64,6 +80,11 @@ function fail(text: string, expected: string, got: string): never {
 /** The line of text that {@link parseStrategy} reads as this strategy. */
 export function formatStrategy(strategy: Strategy): string {
   if (strategy.kind === 'direct') return 'direct'
+  if (strategy.kind === 'routed') {
+    const { radices, first } = strategy
+    const words = [radices && `radices=${radices.join('.')}`, first && `first=${first}`].filter(Boolean)
+    return words.length === 0 ? 'routed' : `routed:${words.join(',')}`
+  }
   const { kind, ...options } = strategy
   const order = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labelSeed'] as const
   const given = order.filter((name) => options[name] !== undefined)

@@ -1,10 +1,12 @@
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { GroupingEngine } from '../../topology/friends/grouping-options.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { Routed } from '../route/routed.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule. `direct`: one message per distinct edge.
  * `common-neighbor`: groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7).
+ * `routed`: blocks travel together, digit by digit of the rank number.
  */
 export type Strategy =
   | { readonly kind: 'direct' }
@@ -29,6 +31,7 @@ export type Strategy =
       /** Breaks ties between equally heavy groups by a permutation of the ranks. Default: by the ranks themselves. */
       readonly labelSeed?: number
     }
+  | Routed
 
 export type CommonNeighbor = Extract<Strategy, { kind: 'common-neighbor' }>
 

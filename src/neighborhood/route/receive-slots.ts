@@ -37,6 +37,11 @@ export class ReceiveSlots {
     }
   }
 
+  /** Whether the entered rank has a rank among its sources. */
+  isSource(source: number): boolean {
+    return this.#seenBy[source] === this.#rank
+  }
+
   /** The place of the first slot of one of the entered rank's sources. */
   placeOf(source: number): number {
     return this.#builder.slot(this.#rank, this.#firstSlot[source])
