@@ -1,11 +1,12 @@
 #!/usr/bin/env node
 import { runCli, wantsJson } from './cli.js'
 import { exitCodes } from './output/exit-codes.js'
-import { followerStreams, isMpiFollower } from './output/mpi-streams.js'
+import { abortMpiOnEarlyExit, followerStreams, isMpiFollower } from './output/mpi-streams.js'
 import { exitCodeOf, processStreams } from './output/streams.js'
 
 const argv = process.argv.slice(2)
 const streams = processStreams({ ownStdout: wantsJson(argv) })
+abortMpiOnEarlyExit(argv)
 const follower = isMpiFollower(argv) ? followerStreams(streams) : undefined
 const exitCode = await runCli(argv, follower?.streams ?? streams)
 if (exitCode !== exitCodes.ok) await follower?.release()

@@ -6,6 +6,7 @@ import { RankweaveError, shown } from '../errors.js'
 import type { FabricFactory, FabricKind } from '../fabric/fabric.js'
 import { local } from '../fabric/local/local.js'
 import { mpi } from '../fabric/mpi/mpi.js'
+import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import type { Launcher } from './launcher.js'
@@ -140,6 +141,7 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   if (typeof options !== 'object' || options === null) {
     throw new RankweaveError('ERR_ARGUMENT', `run: expected options with ranks, got ${shown(options)}`)
   }
+  if (options.fabric === 'mpi') abortJobOnEarlyExit()
   requireKnownOptions('run', options, optionNames)
   requireInteger('ranks', options.ranks, 1, maxWorldRanks, 'ERR_WORLD')
   requireInteger('eagerLimitBytes', options.eagerLimitBytes, 0, Number.MAX_SAFE_INTEGER, 'ERR_ARGUMENT')

@@ -1,3 +1,4 @@
+import { abortJobOnEarlyExit } from '../../fabric/mpi/mpi-early-exit.js'
 import { joinedMpiJob } from '../../fabric/mpi/mpi-job.js'
 import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
 import type { Streams } from './streams.js'
@@ -10,12 +11,21 @@ const graceMs = 500
  * reports. What the user's program prints is not affected.
  */
 export function isMpiFollower(argv: readonly string[], env = process.env): boolean {
+  return usesMpi(argv) && (mpiLauncher(env)?.process ?? 0) > 0
+}
+
+/** A command that all processes of a job run together, and that fails in one of them, fails the job. */
+export function abortMpiOnEarlyExit(argv: readonly string[]): void {
+  if (usesMpi(argv)) abortJobOnEarlyExit()
+}
+
+function usesMpi(argv: readonly string[]): boolean {
   const end = argv.indexOf('--')
   const own = argv.slice(0, end < 0 ? undefined : end)
-  const usesMpi =
+  return (
     own[0] === 'mpi-info' ||
     own.some((word, n) => word === '--fabric=mpi' || (word === 'mpi' && own[n - 1] === '--fabric'))
-  return usesMpi && (mpiLauncher(env)?.process ?? 0) > 0
+  )
 }
 
 /** Holds back the output of a follower. */

@@ -1,14 +1,13 @@
 import { writeSync } from 'node:fs'
 import { inspect } from 'node:util'
 import { RankweaveError } from '../../errors.js'
+import { keepJobOnExit, letLauncherForward } from './mpi-early-exit.js'
 import { type MpiLauncher, requireLauncher } from './mpi-launcher.js'
 import { loadMpi, type MpiLibrary } from './mpi-library.js'
 import { MpiMemory } from './mpi-memory.js'
 import { allTexts, placement } from './mpi-placement.js'
 import { type MpiSharedMemory, openSharedMemory } from './mpi-shared-memory.js'
 
-/** Time for the launcher to forward what was printed, before a job is aborted. */
-const launcherFlushMs = 200
 /** Turns of the event loop before an operation of the whole job is tested by a timer instead. */
 const eagerTurns = 200
 
@@ -44,6 +43,7 @@ export class MpiJob {
     const { abi, calls, addressOf } = library
     const memory = new MpiMemory(64, addressOf)
     const { address } = memory
+    keepJobOnExit()
     calls.initThread(0, 0, abi.threadFunneled, address)
     this.threadLevel = levelOf(memory.words[0]!, abi.threadFunneled, abi.threadMultiple)
     process.once('exit', this.#onExit)
@@ -117,8 +117,8 @@ export class MpiJob {
   }
 
   #abort(exitCode: number): void {
-    // Launchers drop output that they have not forwarded yet, such as the reason.
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, launcherFlushMs)
+    // Such as the reason.
+    letLauncherForward()
     this.library.calls.abort(this.library.abi.commWorld, exitCode === 0 ? 1 : exitCode)
   }
 

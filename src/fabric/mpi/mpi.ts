@@ -1,6 +1,7 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
+import { abortJobOnEarlyExit } from './mpi-early-exit.js'
 import { joinMpiJob, type MpiJob } from './mpi-job.js'
 import { requireLauncher, settleColors } from './mpi-launcher.js'
 import { MpiMemory } from './mpi-memory.js'
@@ -23,6 +24,7 @@ export interface MpiOptions {
  * @throws ERR_WORLD for options that do not fit the number of processes
  */
 export function mpi(options: MpiOptions = {}): MpiFactory {
+  abortJobOnEarlyExit()
   requireKnownOptions('mpi', options, { library: true, ranksPerProcess: true, nodes: true })
   const { library, ranksPerProcess, nodes } = options
   const { processes } = requireLauncher()

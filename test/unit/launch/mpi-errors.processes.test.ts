@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { mpi, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import { describeMpi, rankweave, runJob, startCommand } from '../../support/mpi.js'
 
 /** The command in one process, as if Open MPI's mpirun had started it. */
 function alone(nodeArgs: readonly string[], more: readonly string[]) {
@@ -58,6 +58,17 @@ describeMpi('mpi with the library of the other MPI', ({ name, ...mpi }) => {
     const args = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi', '--mpi-lib', other)
     const { code, stderr } = await runJob({ name, ...mpi }, 2, args)
     expect(stderr).toMatch(/ERR_MPI_LIBRARY: .* started 2 processes, but MPI_COMM_WORLD .* has 1/)
+    expect(code).not.toBe(0)
+  })
+})
+
+describeMpi('mpi where one process alone fails before MPI is initialized', (mpi) => {
+  it('ends the whole job, and reports why', async () => {
+    const command = rankweave('run', 'examples/split-grid.ts', '-n', '4', '--fabric', 'mpi')
+    const script = '[ "$OMPI_COMM_WORLD_RANK$PMI_RANK" = 1 ] && set -- "$@" --no-such-option; exec "$@"'
+    const words = ['sh', '-c', script, 'sh', process.execPath, ...command]
+    const { code, stderr } = await startCommand(mpi, 2, words).ended
+    expect(stderr).toContain('no-such-option')
     expect(code).not.toBe(0)
   })
 })
