@@ -195,7 +195,16 @@ export const rooms: readonly Room[] = [
 
   room(
     'cli/input',
-    ['text', 'topology/friends', ...machines, 'neighborhood/plan', ...fabrics, 'comm/process', 'launch'],
+    [
+      'text',
+      'topology/friends',
+      ...machines,
+      'schedule',
+      'neighborhood/plan',
+      ...fabrics,
+      'comm/process',
+      'launch',
+    ],
     { packages: ['commander', 'zod'] },
   ),
   room('cli/program', [

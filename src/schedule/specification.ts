@@ -18,6 +18,9 @@ export const collectives = [
 
 export type Collective = (typeof collectives)[number]
 
+/** Those in which one rank, the root, has all data before or after. */
+export const rootedCollectives: readonly Collective[] = ['bcast', 'scatter', 'gather', 'reduce']
+
 /**
  * What every rank holds before a collective and must hold after it. Complete in itself: no topology, communicator or
  * algorithm is needed to read it.

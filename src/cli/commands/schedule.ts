@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { algorithmOf, algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/shape/check-shape.js'
@@ -7,6 +8,7 @@ import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { countMessages } from '../../schedule/walk.js'
+import { refuseNeedlessRoot } from '../input/given-options.js'
 import { parseOptions, whole } from '../input/options.js'
 import { type ExitCode, exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -52,11 +54,12 @@ export const scheduleCommand: AddCommand = (program, act) => {
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, id: string | undefined, raw: unknown) => {
+      act(async (report: Reporter, id: string | undefined, raw: unknown, command: Command) => {
         const { list, output, ranks, root, segments } = parseOptions(schema, raw)
         if (list) return listAlgorithms(report)
         if (id === undefined) throw new RankweaveError('ERR_USAGE', 'expected an algorithm, or --list')
         const algorithm = algorithmOf(id)
+        refuseNeedlessRoot(command, algorithm)
         if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
         await checkOutputs(report, output)
         report.step(`planning ${algorithm.id} of ${figure(ranks)} ranks`)

@@ -1,3 +1,4 @@
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/shape/check-shape.js'
@@ -17,10 +18,16 @@ import { simulate } from '../../simulate/simulate.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { refuseGiven, refuseNeedlessRoot } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  chooseStrategy,
+  strategyOptionNames,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
@@ -80,9 +87,10 @@ export const simulateCommand: AddCommand = (program, act) => {
   addStrategyOptions(command)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, source: string, raw: unknown) => {
+      act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
         const { bytes, machine, processes, progress, svg, trace } = options
+        refuseInapplicable(command, source)
         await checkOutputs(report, svg, trace)
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
@@ -134,15 +142,33 @@ export const simulateCommand: AddCommand = (program, act) => {
     )
 }
 
+const shapeOptionNames = ['ranks', 'root', 'segments'] as const
+
+/** @throws ERR_USAGE for an option that another kind of source takes */
+function refuseInapplicable(command: Command, source: string): void {
+  const algorithm = algorithmNamed(source)
+  if (algorithm !== undefined) {
+    refuseGiven(command, strategyOptionNames, 'is for topologies, not for algorithms')
+    refuseNeedlessRoot(command, algorithm)
+    return
+  }
+  const kind = isTopology(source) ? 'topologies' : 'schedule files'
+  refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
+  if (!isTopology(source)) refuseGiven(command, strategyOptionNames, `is for topologies, not for ${kind}`)
+}
+
+const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
+const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
+
 /** An algorithm's id, a topology's text, which has a colon, or else a file. */
 async function scheduleFrom(report: Reporter, source: string, options: Options): Promise<Schedule> {
   const { machine, processes, ranks, root, segments } = options
-  const algorithm = algorithms.find(({ id }) => id === source)
+  const algorithm = algorithmNamed(source)
   if (algorithm !== undefined) {
     const cores = machine!.firstRank[machine!.cores.length]
     return scheduleOf(algorithm, { ranks: ranks ?? cores, root, segments })
   }
-  if (!/^[a-z]{2,}:/.test(source)) {
+  if (!isTopology(source)) {
     report.step(`reading ${source}`)
     return readScheduleFile(source, { open: openInput })
   }

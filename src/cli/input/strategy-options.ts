@@ -49,6 +49,11 @@ export function addStrategyOptions(command: Command): Command {
     .addOption(new Option('--machine <text>', 'nodes and cores of the ranks, e.g. cluster:nodes=4,cores=32'))
 }
 
+/** Names of the options of {@link addStrategyOptions} but the machine. */
+export const strategyOptionNames = [
+  ...['strategy', 'k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'],
+] as const
+
 export const strategySchema = {
   strategy: z.string(),
   k: whole(2, 2 ** 20),

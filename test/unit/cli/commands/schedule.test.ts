@@ -12,6 +12,12 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 describe('schedule', () => {
+  it('refuses a root where the collective has none', async () => {
+    const answer = await cli('schedule', 'allgather-ring', '--ranks', '4', '--root', '2')
+    const reason = '--root is for bcast, scatter, gather, reduce, not for allgather'
+    expect(answer).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`ERR_USAGE: ${reason}`) })
+  })
+
   it('--list lists the algorithms by collective', async () => {
     const { exitCode, stdout } = await cli('schedule', '--list')
     expect(exitCode).toBe(0)

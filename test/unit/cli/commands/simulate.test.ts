@@ -78,4 +78,18 @@ describe('simulate', () => {
     expect(beside.stdout).toMatch(/^<svg .*<\/svg>\n$/s)
     expect(beside.stderr).toContain('predicted time')
   })
+
+  it.each([
+    ['allgather-ring', '--k 4', 'topologies, not for algorithms'],
+    ['allgather-ring', '--no-dedupe', 'topologies, not for algorithms'],
+    ['allgather-ring', '--root 0', 'bcast, scatter, gather, reduce, not for allgather'],
+    ['moore:4x4:r=1', '--ranks 8', 'algorithms, not for topologies'],
+    ['no-such-file.jsonl', '--segments 2', 'algorithms, not for schedule files'],
+    ['no-such-file.jsonl', '--engine greedy', 'topologies, not for schedule files'],
+  ])('%s %s is refused, for it would have no effect', async (source, text, reason) => {
+    const option = text.split(' ')
+    const answer = await cli('simulate', source, ...option, ...machine, '--bytes', '8')
+    const stderr = expect.stringContaining(`ERR_USAGE: ${option[0]} is for ${reason}`)
+    expect(answer).toMatchObject({ exitCode: 2, stderr })
+  })
 })
