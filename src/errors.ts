@@ -110,9 +110,18 @@ export class RankweaveError extends Error {
   }
 }
 
-/** A value that was passed, as it stands in a message: a string in quotes, else its text. Never throws. */
+/** Characters of a value that a message repeats. */
+const mostShown = 200
+
+/** A value that was passed, as it stands in a message: a string in quotes, else its text; the beginning of a long one. Never throws. */
 export function shown(value: unknown): string {
-  return typeof value === 'string' ? `'${value}'` : reasonText(value)
+  return typeof value === 'string' ? `'${shortened(value)}'` : shortened(reasonText(value))
+}
+
+/** A text as it stands in a message: the beginning of a long one, and its length. */
+export function shortened(text: string): string {
+  if (text.length <= mostShown) return text
+  return `${text.slice(0, mostShown)}... (${text.length} characters)`
 }
 
 /** What was thrown, or given as a reason, as it stands in a message: of an error its message. Never throws. */

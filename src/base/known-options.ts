@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 import { requireOptions } from './require-options.js'
 
 /**
@@ -20,7 +20,7 @@ export function requireKnownOptions(
     const near = nearest(name, names)
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `${where}: expected options among ${names.join(', ')}, got '${name}'${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
+      `${where}: expected options among ${names.join(', ')}, got ${shown(name)}${near === undefined ? '' : ` (did you mean '${near}'?)`}`,
     )
   }
 }

@@ -124,6 +124,9 @@ describe('values in messages', () => {
     [[0], '[0]'],
     [[], '[]'],
     [[1, 2], '1,2'],
+    ['y'.repeat(200), `'${'y'.repeat(200)}'`],
+    ['y'.repeat(3000), `'${'y'.repeat(200)}... (3000 characters)'`],
+    [new Array(1000).fill(7), `${'7,'.repeat(100)}... (1999 characters)`],
     [null, 'null'],
     [Object.create(null), 'a value of type object that has no text'],
   ])('%o', (value, text) => expect(shown(value)).toBe(text))

@@ -1,4 +1,4 @@
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shortened, shown } from '../../errors.js'
 import { machineFromHostList } from '../../machine/hosts/host-list.js'
 import { machineFromHwloc } from '../../machine/hosts/hwloc.js'
 import { machineFromSlurm } from '../../machine/hosts/slurm.js'
@@ -76,8 +76,8 @@ function clausesOf(text: string, start: number, rest: string): Map<string, strin
     if (!keys.includes(key) || clauses.has(key) || !allowed[key].test(value))
       throw new RankweaveError(
         'ERR_MACHINE',
-        `machine '${text}', character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once, got '${clause}'`,
-        { details: { text, at } },
+        `machine ${shown(text)}, character ${at + 1}: expected ${keys.map((name) => `${name}=...`).join(' or ')} once, got ${shown(clause)}`,
+        { details: { text: shortened(text), at } },
       )
     clauses.set(key, value)
     at += clause.length + 1
@@ -91,7 +91,10 @@ function profileNamed(name: string | undefined): Profile | null {
   const names = builtInProfiles.map((profile) => profile.name).join(', ')
   const profile = builtInProfiles.find((candidate) => candidate.name === name)
   if (profile !== undefined) return profile
-  throw new RankweaveError('ERR_MACHINE', `expected a profile, FILE.json or one of ${names}, got '${name}'`)
+  throw new RankweaveError(
+    'ERR_MACHINE',
+    `expected a profile, FILE.json or one of ${names}, got ${shown(name)}`,
+  )
 }
 
 /** What `read` makes of a file's text, which may be compressed; its errors name the file. */

@@ -1,4 +1,4 @@
-import { isRankweaveError } from '../../errors.js'
+import { isRankweaveError, shortened, shown } from '../../errors.js'
 import { failMachine } from '../machine-error.js'
 
 /** The value of `key=value`, and where it begins. */
@@ -35,12 +35,13 @@ export class ClauseReader {
   }
 
   fail(expected: string, at = this.start): never {
-    const got = at < this.#text.length ? `'${this.#text.slice(at)}'` : 'the end'
-    const text = this.#text
-    return failMachine(`machine '${text}', character ${at + 1}: expected ${expected}, got ${got}`, {
-      text,
-      at,
-    })
+    const got = at < this.#text.length ? shown(this.#text.slice(at)) : 'the end'
+    return this.#failAt(`expected ${expected}, got ${got}`, at)
+  }
+
+  #failAt(reason: string, at: number): never {
+    const text = shortened(this.#text)
+    return failMachine(`machine '${text}', character ${at + 1}: ${reason}`, { text, at })
   }
 
   /** The clause of that key, which then counts as read. */
@@ -61,8 +62,7 @@ export class ClauseReader {
       return call()
     } catch (error) {
       if (!isRankweaveError(error, 'ERR_MACHINE')) throw error
-      const text = this.#text
-      return failMachine(`machine '${text}', character ${at + 1}: ${error.message}`, { text, at })
+      return this.#failAt(error.message, at)
     }
   }
 

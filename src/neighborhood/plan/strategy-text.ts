@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { type GroupingEngine, groupingEngines } from '../../topology/friends/grouping-options.js'
 import type { CommonNeighbor, Strategy } from './strategy.js'
 
@@ -74,7 +74,7 @@ function parseWhole(text: string, name: string, value: string, least: number): n
 }
 
 function fail(text: string, expected: string, got: string): never {
-  throw new RankweaveError('ERR_STRATEGY', `strategy '${text}': expected ${expected}, got '${got}'`)
+  throw new RankweaveError('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`)
 }
 
 /** The line of text that {@link parseStrategy} reads as this strategy. */

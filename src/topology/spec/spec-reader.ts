@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shortened, shown } from '../../errors.js'
 
 /** A part of the text, and where it begins. */
 export interface Word {
@@ -20,8 +20,8 @@ export class SpecReader {
     const rest = this.#text.slice(at)
     throw new RankweaveError(
       'ERR_SPEC',
-      `topology '${this.#text}', character ${at + 1}: expected ${expected}, got ${rest === '' ? 'the end' : `'${rest}'`}`,
-      { details: { text: this.#text, at } },
+      `topology ${shown(this.#text)}, character ${at + 1}: expected ${expected}, got ${rest === '' ? 'the end' : shown(rest)}`,
+      { details: { text: shortened(this.#text), at } },
     )
   }
 
