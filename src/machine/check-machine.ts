@@ -1,6 +1,6 @@
 import { topologyLimits } from '../topology/limits.js'
 import { checkRoom, checkTree } from './clos.js'
-import { isMachine, type Machine } from './machine.js'
+import { type Machine, requireMachine } from './machine.js'
 import { failMachine } from './machine-error.js'
 import { mostPackages, type Nodes } from './nodes.js'
 import { checkProfile } from './profile-figures.js'
@@ -18,12 +18,10 @@ import { checkGrid } from './torus.js'
  * @throws ERR_MACHINE with the first that does not hold
  */
 export function checkMachine(machine: Machine): void {
-  if (!isMachine(machine)) failMachine('expected a machine')
+  requireMachine(machine)
   checkNodes(machine)
   const nodes = machine.cores.length
   if (machine.kind === 'torus') {
-    if (!Array.isArray(machine.dims) || !Array.isArray(machine.wraps))
-      failMachine('expected the extents of a torus and which of them wrap, got none')
     const expected = checkGrid(machine)
     if (nodes !== expected) failMachine(`expected ${expected} nodes for the extents, got ${nodes}`)
   }

@@ -1,4 +1,7 @@
+import { requireOptions } from '../base/require-options.js'
 import { rangeAt } from '../base/search.js'
+import { shown } from '../errors.js'
+import { topologyLimits } from '../topology/limits.js'
 import type { Tree } from './interior/clos-interior.js'
 import type { Grid } from './interior/torus-interior.js'
 import { failMachine } from './machine-error.js'
@@ -39,27 +42,32 @@ export function isMachine(value: unknown): value is Machine {
   return machineKinds.includes(kind!) && cores instanceof Int32Array && firstRank instanceof Int32Array
 }
 
+/** @throws ERR_MACHINE unless it has the fields of a machine */
+export function requireMachine(value: unknown): asserts value is Machine {
+  if (!isMachine(value)) failMachine(`expected a machine, got ${shown(value)}`)
+}
+
 /**
  * A cluster of equal nodes; each node's cores are divided equally among its packages, one unless given.
  *
- * @throws ERR_MACHINE
+ * @throws ERR_MACHINE; ERR_ARGUMENT unless `options` is an object
  */
-export function cluster({
-  nodes,
-  cores,
-  packages = 1,
-  profile = null,
-}: {
+export function cluster(options: {
   readonly nodes: number
   readonly cores: number
   readonly packages?: number
   readonly profile?: Profile | null
 }): ClusterMachine {
+  requireOptions('cluster', options)
+  const { nodes, cores, packages = 1, profile = null } = options
   return { kind: 'cluster', ...nodesOf([{ nodes, packages: equalPackages(cores, packages) }]), profile }
 }
 
 /** A cluster whose node i has `coresPerNode[i]` cores, at least one each. @throws ERR_MACHINE */
 export function clusterOf(coresPerNode: ArrayLike<number>, profile: Profile | null = null): ClusterMachine {
+  const nodes: unknown = Object(coresPerNode).length
+  if (!Number.isInteger(nodes) || (nodes as number) > topologyLimits.ranks)
+    failMachine(`expected the cores of at most ${topologyLimits.ranks} nodes, got ${shown(coresPerNode)}`)
   const runs: NodeRun[] = Array.from(coresPerNode, (cores) => ({ nodes: 1, packages: [cores] }))
   return { kind: 'cluster', ...nodesOf(runs), profile }
 }
@@ -67,7 +75,9 @@ export function clusterOf(coresPerNode: ArrayLike<number>, profile: Profile | nu
 /** @throws ERR_MACHINE */
 export function equalPackages(cores: number, packages: number): number[] {
   if (!Number.isInteger(packages) || packages < 1 || packages > mostPackages)
-    failMachine(`expected 1 to ${mostPackages} packages per node, got ${packages}`)
+    failMachine(`expected 1 to ${mostPackages} packages per node, got ${shown(packages)}`)
+  if (!Number.isInteger(cores) || cores < 1)
+    failMachine(`expected at least 1 core per node, got ${shown(cores)}`)
   if (packages > 1 && cores % packages !== 0)
     failMachine(`expected a number of cores that ${packages} packages divide, got ${cores}`)
   return new Array<number>(packages).fill(cores / packages)
@@ -78,8 +88,9 @@ export function equalPackages(cores: number, packages: number): number[] {
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
-export function nodeOf({ firstRank }: Machine, ranks: number): Int32Array {
-  return rangeOfEach(firstRank, ranks)
+export function nodeOf(machine: Machine, ranks: number): Int32Array {
+  requireMachine(machine)
+  return rangeOfEach(machine.firstRank, ranks)
 }
 
 /**
@@ -87,13 +98,14 @@ export function nodeOf({ firstRank }: Machine, ranks: number): Int32Array {
  *
  * @throws ERR_MACHINE when there are fewer cores than ranks
  */
-export function packageOf({ packageFirstRank }: Machine, ranks: number): Int32Array {
-  return rangeOfEach(packageFirstRank, ranks)
+export function packageOf(machine: Machine, ranks: number): Int32Array {
+  requireMachine(machine)
+  return rangeOfEach(machine.packageFirstRank, ranks)
 }
 
 function rangeOfEach(first: Int32Array, ranks: number): Int32Array {
   const ranges = first.length - 1
-  if (!Number.isInteger(ranks) || ranks < 0) failMachine(`expected an integer of ranks, got ${ranks}`)
+  if (!Number.isInteger(ranks) || ranks < 0) failMachine(`expected an integer of ranks, got ${shown(ranks)}`)
   if (ranks > first[ranges])
     failMachine(`expected at least ${ranks} cores for ${ranks} ranks, got ${first[ranges]}`)
   const result = new Int32Array(ranks)

@@ -1,3 +1,4 @@
+import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { failMachine } from './machine-error.js'
 
@@ -32,12 +33,12 @@ export function nodesOf(runs: readonly NodeRun[]): Nodes {
   let [nodes, packages, ranks] = [0, 0, 0]
   for (const run of runs) {
     if (!Number.isInteger(run.nodes) || run.nodes < 0 || run.nodes > topologyLimits.ranks)
-      failMachine(`expected 1 to ${topologyLimits.ranks} nodes, got ${run.nodes}`)
+      failMachine(`expected 1 to ${topologyLimits.ranks} nodes, got ${shown(run.nodes)}`)
     if (run.packages.length < 1 || run.packages.length > mostPackages)
       failMachine(`node ${nodes}: expected 1 to ${mostPackages} packages, got ${run.packages.length}`)
     for (const cores of run.packages) {
       if (!Number.isInteger(cores) || cores < 1)
-        failMachine(`node ${nodes}: expected at least 1 core, got ${cores}`)
+        failMachine(`node ${nodes}: expected at least 1 core, got ${shown(cores)}`)
       ranks += run.nodes * cores
       if (ranks > topologyLimits.ranks)
         failMachine(

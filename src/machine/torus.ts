@@ -1,3 +1,5 @@
+import { requireOptions } from '../base/require-options.js'
+import { shown } from '../errors.js'
 import { topologyLimits } from '../topology/limits.js'
 import { type Grid, torusInterior } from './interior/torus-interior.js'
 import { equalPackages, type TorusMachine } from './machine.js'
@@ -15,15 +17,9 @@ export const longestRoute = 2 ** 16
  * A torus or, where no dimension wraps, a mesh: routers in a grid, one node of `cores` cores at each. Ranks fill nodes in
  * order, the first dimension fastest.
  *
- * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links
+ * @throws ERR_MACHINE beyond 24 dimensions, 2^24 cores and routes of 2^16 links; ERR_ARGUMENT unless `options` is an object
  */
-export function torus({
-  dims,
-  wraps = dims.map(() => true),
-  cores = 1,
-  packages = 1,
-  profile = null,
-}: {
+export function torus(options: {
   readonly dims: readonly number[]
   /** Default: every dimension wraps. */
   readonly wraps?: readonly boolean[]
@@ -32,6 +28,9 @@ export function torus({
   readonly packages?: number
   readonly profile?: Profile | null
 }): TorusMachine {
+  requireOptions('torus', options)
+  const { dims, cores = 1, packages = 1, profile = null } = options
+  const wraps = options.wraps ?? Array.from(dims ?? [], () => true)
   const nodes = checkGrid({ dims, wraps })
   return {
     kind: 'torus',
@@ -44,14 +43,18 @@ export function torus({
 
 /** Checks a grid and returns its number of nodes. @throws ERR_MACHINE */
 export function checkGrid({ dims, wraps }: Grid): number {
+  if (!Array.isArray(dims) || !Array.isArray(wraps))
+    failMachine('expected the extents of a torus and which of them wrap, got none')
   if (dims.length < 1 || dims.length > mostDimensions)
     failMachine(`expected 1 to ${mostDimensions} dimensions, got ${dims.length}`)
   if (wraps.length !== dims.length)
     failMachine(`expected to know of ${dims.length} dimensions whether they wrap, got ${wraps.length}`)
+  if (!wraps.every((wrap) => typeof wrap === 'boolean'))
+    failMachine('expected true or false for every dimension: whether it wraps')
   let nodes = 1
   for (const [d, extent] of dims.entries()) {
     if (!Number.isInteger(extent) || extent < 1)
-      failMachine(`dimension ${d}: expected at least 1 node, got ${extent}`)
+      failMachine(`dimension ${d}: expected at least 1 node, got ${shown(extent)}`)
     nodes *= extent
     if (nodes > topologyLimits.ranks)
       failMachine(`expected at most ${topologyLimits.ranks} nodes, got more up to dimension ${d}`)

@@ -65,7 +65,8 @@ export interface ModelledCall {
 }
 
 /** @throws ERR_MODEL for numbers out of range */
-export function checkCall({ ranks, bytes = 0 }: ModelledCall): void {
+export function checkCall(call: ModelledCall): void {
+  const { ranks, bytes = 0 } = Object(call) as ModelledCall
   requireInteger('ranks', ranks, 1, modelLimits.ranks)
   requireInteger('bytes', bytes, 0, modelLimits.bytes)
 }
@@ -74,6 +75,23 @@ export function checkCall({ ranks, bytes = 0 }: ModelledCall): void {
 export function requireInteger(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return
   fail(`expected ${name} as an integer from ${least} to ${most}, got ${shown(value)}`)
+}
+
+/** @throws ERR_MODEL */
+export function requireBytes(name: string, value: number): void {
+  if (isFigure(value, 0) && value <= modelLimits.bytes) return
+  fail(`expected ${name} as a number from 0 to ${modelLimits.bytes}, got ${shown(value)}`)
+}
+
+/** What leaves a leaf switch, in shares of what its nodes can send. @throws ERR_MODEL */
+export function requireTaper(taper: number): void {
+  if (isFigure(taper, 0) && taper > 0 && taper <= 1) return
+  fail(`expected taper as a number above 0, at most 1, got ${shown(taper)}`)
+}
+
+/** @throws ERR_MODEL */
+export function requireList(name: string, values: readonly number[]): void {
+  if (!Array.isArray(values)) fail(`expected a list of ${name}, got ${shown(values)}`)
 }
 
 function isFigure(value: unknown, least: number): value is number {

@@ -1,8 +1,14 @@
-import type { ClosMachine, Machine, TorusMachine } from '../machine.js'
+import { type ClosMachine, type Machine, requireMachine, type TorusMachine } from '../machine.js'
 import type { NodeRun, Nodes } from '../nodes.js'
 
-/** The line of text that `parseMachine` reads; of the profile only its name is in it. */
+/**
+ * The line of text that `parseMachine` reads, unless nodes differ so often that it is longer than 2^20 characters; of the
+ * profile only its name is in it.
+ *
+ * @throws ERR_MACHINE unless it has the fields of a machine
+ */
 export function formatMachine(machine: Machine): string {
+  requireMachine(machine)
   const { isEven, clauses: inNodes } = nodeClauses(machine)
   const nodes = `nodes=${machine.cores.length}`
   const clauses = [...inNodes, ...(machine.profile === null ? [] : [`profile=${machine.profile.name}`])]

@@ -1,12 +1,18 @@
+import { requireOptions } from '../../base/require-options.js'
+import { shown } from '../../errors.js'
 import { topologyLimits } from '../../topology/limits.js'
 import { checkRoom, checkTree } from '../clos.js'
 import { mostNodesOf } from '../interior/clos-interior.js'
 import type { ClosMachine, ClusterMachine, Machine, TorusMachine } from '../machine.js'
+import { failMachine } from '../machine-error.js'
 import type { Profile } from '../profile.js'
 import { builtInProfiles } from '../profiles/built-in-profiles.js'
 import { checkGrid } from '../torus.js'
 import { type Clause, ClauseReader } from './clause-reader.js'
 import { readNodes } from './node-clauses.js'
+
+/** Characters of a text. */
+const longestText = 2 ** 20
 
 export interface MachineTextOptions {
   /** The profiles that the text may name; default: {@link builtInProfiles}. */
@@ -28,9 +34,17 @@ export interface MachineTextOptions {
  *
  * Nodes of a torus and of a Clos network have one core unless given; a Clos network has all nodes it has room for.
  *
- * @throws ERR_MACHINE with what was expected and at which character
+ * @throws ERR_MACHINE with what was expected and at which character, and beyond 2^20 characters; ERR_ARGUMENT unless
+ *   `options` is an object
  */
-export function parseMachine(text: string, { profiles = builtInProfiles }: MachineTextOptions = {}): Machine {
+export function parseMachine(text: string, options: MachineTextOptions = {}): Machine {
+  if (typeof text !== 'string') failMachine(`expected a machine's line of text, got ${shown(text)}`)
+  if (text.length > longestText)
+    failMachine(`expected a machine's text of at most ${longestText} characters, got ${text.length}`)
+  requireOptions('parseMachine', options)
+  const { profiles = builtInProfiles } = options
+  if (!Array.isArray(profiles) || profiles.some((profile) => typeof profile?.name !== 'string'))
+    failMachine(`expected a list of profiles, got ${shown(profiles)}`)
   const reader = new ClauseReader(text, ['cluster', 'torus', 'mesh', 'clos'])
   const profile = profileIn(reader, profiles)
   const machine = machineIn(reader, profile)

@@ -1,4 +1,4 @@
-import { fail, requireInteger } from '../check-input.js'
+import { fail, requireInteger, requireList, requireTaper } from '../check-input.js'
 
 /** A network as one-way links, numbered from 0, and how messages take them. */
 export interface CongestionNetwork {
@@ -27,6 +27,7 @@ const mostNodes = 2 ** 20
  * @see Sack 2011 §3.1
  */
 export function torusNetwork(dims: readonly number[]): CongestionNetwork {
+  requireList('extents', dims)
   if (dims.length === 0 || dims.length > 16) fail(`expected 1 to 16 dimensions, got ${dims.length}`)
   for (const extent of dims) requireInteger('extents', extent, 1, mostNodes)
   const nodes = dims.reduce((product, extent) => product * extent, 1)
@@ -76,10 +77,11 @@ export interface Clos {
  * @throws ERR_MODEL
  * @see Sack 2011 §3.1
  */
-export function closNetwork({ nodes, nodesPerSwitch, taper }: Clos): CongestionNetwork {
+export function closNetwork(clos: Clos): CongestionNetwork {
+  const { nodes, nodesPerSwitch, taper } = Object(clos) as Clos
   requireInteger('nodes', nodes, 1, mostNodes)
   requireInteger('nodesPerSwitch', nodesPerSwitch, 1, nodes)
-  if (!(taper > 0 && taper <= 1)) fail(`expected taper as a number above 0, at most 1, got ${taper}`)
+  requireTaper(taper)
   const switches = Math.ceil(nodes / nodesPerSwitch)
   const links = 2 * nodes + 2 * switches
   const capacity = new Float64Array(links).fill(1, 0, 2 * nodes)

@@ -1,6 +1,7 @@
 import { largestOf } from '../../base/extrema.js'
+import { shown } from '../../errors.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
-import { fail, requireInteger } from '../check-input.js'
+import { fail, requireBytes, requireInteger, requireList, requireTaper } from '../check-input.js'
 import type { Stage } from './congested-cost.js'
 
 /**
@@ -13,7 +14,10 @@ import type { Stage } from './congested-cost.js'
  * @see Sack 2011 §3.3
  */
 export function doublingStages(order: readonly number[], blockBytes: number): readonly Stage[] {
+  requireList('bits', order)
   requireInteger('bits', order.length, 0, 20)
+  for (const bit of order) requireInteger('bits', bit, 0, order.length - 1)
+  requireBytes('blockBytes', blockBytes)
   if ([...order].sort((a, b) => a - b).some((bit, i) => bit !== i))
     fail(`expected a permutation of the bits 0 to ${order.length - 1}, got ${order.join(', ')}`)
   const nodes = 2 ** order.length
@@ -25,8 +29,9 @@ export function doublingStages(order: readonly number[], blockBytes: number): re
   }))
 }
 
-/** The order of bits that congests a torus least: the bits that travel furthest first, while blocks are few. */
+/** The order of bits that congests a torus least: the bits that travel furthest first, while blocks are few. @throws ERR_MODEL */
 export function torusOrder(dims: readonly number[]): readonly number[] {
+  requireList('extents', dims)
   const bits = dims.flatMap((extent, d) => {
     requireInteger('extents', extent, 1, 2 ** 20)
     if (Math.log2(extent) % 1 !== 0) fail(`expected extents that are powers of two, got ${extent}`)
@@ -53,8 +58,11 @@ export function torusOrder(dims: readonly number[]): readonly number[] {
  * @see Sack 2011 §3.4
  */
 export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockBytes: number): readonly Stage[] {
+  requireList('extents', dims)
   if (dims.length !== 3) fail(`expected 3 dimensions, got ${dims.length}`)
-  if (![1, 3, 6].includes(ways)) fail(`expected 1, 3 or 6 ways, got ${ways}`)
+  if (![1, 3, 6].includes(ways)) fail(`expected 1, 3 or 6 ways, got ${shown(ways)}`)
+  for (const extent of dims) requireInteger('extents', extent, 1, 2 ** 20)
+  requireBytes('blockBytes', blockBytes)
   const nodes = dims.reduce((product, extent) => product * extent, 1)
   requireInteger('nodes', nodes, 1, 2 ** 20)
   const strides = [1, dims[0]!, dims[0]! * dims[1]!]
@@ -97,8 +105,14 @@ export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockByte
  * The messages of a schedule with one rank per node: a stage per phase, as if a barrier ended it.
  *
  * @param blockBytes of every block and partial result
+ * @throws ERR_MODEL for a length out of range
  */
-export function* scheduleStages(schedule: Schedule, blockBytes: number): Generator<Stage> {
+export function scheduleStages(schedule: Schedule, blockBytes: number): Generator<Stage> {
+  requireBytes('blockBytes', blockBytes)
+  return stagesOf(schedule, blockBytes)
+}
+
+function* stagesOf(schedule: Schedule, blockBytes: number): Generator<Stage> {
   const phases = Array.from({ length: schedule.phases }, () => ({
     source: [] as number[],
     destination: [] as number[],
@@ -121,17 +135,25 @@ export function* scheduleStages(schedule: Schedule, blockBytes: number): Generat
  * Bytes that a shuffle of one block per node costs, charged to the bisection of a torus: an eighth of the nodes' blocks cross
  * it in each direction. Fixed routes may congest more.
  *
+ * @throws ERR_MODEL
  * @see Sack 2011 §3.4
  */
 export function torusShuffleBytes(dims: readonly number[], blockBytes: number): number {
+  requireList('extents', dims)
+  if (dims.length === 0) fail('expected at least one extent, got none')
+  for (const extent of dims) requireInteger('extents', extent, 1, 2 ** 20)
+  requireBytes('blockBytes', blockBytes)
   return (blockBytes * largestOf(dims)) / 4
 }
 
 /**
  * Bytes that a shuffle of one block per node costs, charged to the links that leave a switch of a Clos network.
  *
+ * @throws ERR_MODEL
  * @see Sack 2011 §3.3
  */
 export function closShuffleBytes(taper: number, blockBytes: number): number {
+  requireTaper(taper)
+  requireBytes('blockBytes', blockBytes)
   return blockBytes / taper
 }

@@ -108,3 +108,23 @@ describe('parseMachine reads, formatMachine writes', () => {
     expect(error.message).toContain(message)
   })
 })
+
+test.each([
+  ['clauses', `cluster:${'cores=1,'.repeat(2 ** 18)}`],
+  ['cores', `cluster:cores=${'1+'.repeat(2 ** 20)}1`],
+  ['packages', `cluster:cores=${'1/'.repeat(3e6)}1`],
+  ['extents', `torus:dims=${'1x'.repeat(3e6)}1`],
+])('a text of too many %s is refused by its length', (_, text) => {
+  const message = `expected a machine's text of at most 1048576 characters, got ${text.length}`
+  expect(() => parseMachine(text)).toThrowError(expect.objectContaining({ code: 'ERR_MACHINE', message }))
+})
+
+test.each([
+  ['packages', `cluster:cores=${'1/'.repeat(2 ** 19 - 10)}1`],
+  ['extents', `torus:dims=${'1x'.repeat(2 ** 19 - 10)}1`],
+  ['letters', `cluster:cores=${'y'.repeat(2 ** 19)}`],
+])('a message about long %s has their beginning', (_, text) => {
+  const error = thrown(() => parseMachine(text))
+  expect(error.code).toBe('ERR_MACHINE')
+  expect(error.message.length + JSON.stringify(error.details).length).toBeLessThan(1200)
+})
