@@ -9,17 +9,12 @@ import type { WaitOptions } from '../comm/process/wait-options.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
-import {
-  checkEngine,
-  checkFriendOptions,
-  refuseSimulation,
-  strategyError,
-} from '../topology/friends/grouping-options.js'
+import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
+import { kindOf } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
-import { routedRoute } from './route/routed.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -114,21 +109,7 @@ async function contextOfFirst(
 
 /** Finds, before anything is sent, what planning would reject later. */
 function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: number): void {
-  if (typeof strategy !== 'object' || strategy === null) {
-    throw strategyError(`expected a strategy, got ${shown(strategy)}`)
-  }
-  if (strategy.kind === 'common-neighbor') {
-    const { k, mode, theta = 0, engine, labelSeed } = strategy
-    if (mode !== 'aware' && mode !== 'agnostic')
-      throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
-    checkFriendOptions(ranks, k, theta, null)
-    checkEngine(engine, labelSeed, k)
-  } else if (strategy.kind === 'routed') {
-    routedRoute(ranks, strategy)
-  } else if (strategy.kind !== 'direct') {
-    const { kind } = strategy as { kind: unknown }
-    throw strategyError(`expected strategy direct, common-neighbor or routed, got ${shown(kind)}`)
-  }
+  kindOf(strategy).check(strategy, ranks)
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
   }

@@ -11,6 +11,7 @@ import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.j
 import { namedRanks } from './distributed/own-lists.js'
 import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
+import { strategies, strategyKinds } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
 
@@ -21,11 +22,9 @@ export type PlanFrom = (typeof choices)[number]
  * Edges, counted with their multiplicity, of the largest graphs that `createDistGraphAdjacent` gathers by default, by the
  * kind of the strategy (docs/topologies-and-plans.md#larger-graphs).
  */
-export const planningLimits = {
-  direct: 2 ** 16,
-  'common-neighbor': 2 ** 20,
-  routed: Number.POSITIVE_INFINITY,
-} as const
+export const planningLimits = Object.fromEntries(
+  strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),
+) as Readonly<Record<Strategy['kind'], number>>
 
 /** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
 export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
@@ -41,8 +40,8 @@ export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
       "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
     )
   }
-  if (planFrom === 'neighbors' && strategy.kind === 'routed') {
-    throw strategyError("routed needs the whole graph, got planFrom 'neighbors'")
+  if (planFrom === 'neighbors' && planningLimits[strategy.kind] === Number.POSITIVE_INFINITY) {
+    throw strategyError(`${strategy.kind} needs the whole graph, got planFrom 'neighbors'`)
   }
   if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact')) {
     throw strategyError(`engine ${engine} needs the whole graph, got planFrom 'neighbors'`)

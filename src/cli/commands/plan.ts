@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
+import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -31,9 +32,8 @@ ${machineHelp}
 The plan is a schedule: for every rank, which blocks it sends to whom, and in which step. It is verified before it is
 printed or written. A plan with violations is not written, and the exit code is 1.
 
-direct            one message per pair of ranks that share an edge
-common-neighbor   groups of k friends, ranks with more than theta common out-neighbors, exchange their blocks; then
-                  each sends one combined message to every common neighbor in its part
+Strategies:
+${strategiesHelp}
 
 Examples:
   rankweave plan moore:64x64:r=4 --k 4

@@ -2,6 +2,7 @@ import { type Command, Option } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
+import { kindsText } from '../../neighborhood/plan/strategies.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
@@ -18,9 +19,7 @@ const engines = groupingEngines.filter((engine) => engine !== 'distributed')
 export function addStrategyOptions(command: Command): Command {
   return command
     .addOption(
-      new Option('--strategy <text>', 'direct, common-neighbor or routed:radices=4.4.4').default(
-        'common-neighbor',
-      ),
+      new Option('--strategy <text>', `${kindsText}, with options as below`).default('common-neighbor'),
     )
     .addOption(new Option('--k <number>', 'friends per group, at least 2').default(String(defaultK)))
     .addOption(

@@ -11,9 +11,10 @@ import {
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
 import { commonNeighborSchedule } from '../plan/common-neighbor.js'
+import type { CommonNeighbor } from '../plan/common-neighbor-strategy.js'
 import { directSchedule } from '../plan/direct.js'
 import type { PlanOfRanks } from '../plan/plan-of-ranks.js'
-import type { CommonNeighbor, Strategy } from '../plan/strategy.js'
+import type { Strategy } from '../plan/strategy.js'
 import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'

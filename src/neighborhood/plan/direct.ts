@@ -3,6 +3,22 @@ import { type NeighborSchedule, scheduleTag } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from '../route/receive-slots.js'
+import type { StrategyKind } from '../route/strategy-kind.js'
+
+/** One message per distinct edge. */
+export interface Direct {
+  readonly kind: 'direct'
+}
+
+export const direct: StrategyKind<Direct> = {
+  help: 'direct   one message per pair of ranks that share an edge',
+  initial: { kind: 'direct' },
+  options: {},
+  planningLimit: 2 ** 16,
+  check() {},
+  route: () => ({ hops: 1, hop: (_h, _source, destination) => destination }),
+  schedule: (_strategy, { topology }) => ({ schedule: directSchedule(topology), groups: null }),
+}
 
 /**
  * Every rank sends its block to every distinct out-neighbor except itself, in one phase. Parallel edges and self loops

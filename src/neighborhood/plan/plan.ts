@@ -1,19 +1,18 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
-import { type NeighborSchedule, opKind } from '../../schedule/ir.js'
+import { opKind } from '../../schedule/ir.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
-import { groupFriends } from '../../topology/grouping/group-friends.js'
-import type { Grouping } from '../../topology/grouping/grouping.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Route } from '../route/route.js'
 import { routeSchedule } from '../route/route-schedule.js'
-import { routedRoute } from '../route/routed.js'
-import { commonNeighborSchedule } from './common-neighbor.js'
-import { directSchedule } from './direct.js'
+import type { GroupedSchedule, RouteFacts } from '../route/strategy-kind.js'
+import { kindOf } from './strategies.js'
 import type { Plan, PlanStatistics, Strategy } from './strategy.js'
+import { parametersOf } from './strategy-text.js'
 
 export interface PlanOptions {
-  /** Nodes and cores of the ranks: needed by strategies in aware mode. */
+  /** Nodes and cores of the ranks: needed by strategies that know nodes. */
   readonly machine?: Machine
   /** The node of every rank, instead of a machine. */
   readonly nodeOf?: Int32Array
@@ -28,50 +27,46 @@ export interface PlanOptions {
 /**
  * Plans a neighbor allgather: the same topology, strategy and nodes give the same schedule on every machine.
  *
- * @throws ERR_STRATEGY an unknown strategy, k < 2, theta not an integer >= 0, aware mode without a machine, engine
+ * @throws ERR_STRATEGY an unknown strategy, impossible parameters, a strategy that needs nodes without a machine, engine
  *   `distributed`, of which one process could only simulate all ranks
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
-  if (typeof strategy !== 'object' || strategy === null) {
-    throw new RankweaveError('ERR_STRATEGY', `plan: expected a strategy, got ${shown(strategy)}`)
-  }
   const now = options.now ?? (() => performance.now())
   const begin = now()
-  const { schedule, groups } = scheduleOf(topology, strategy, options)
+  const { schedule, groups } = scheduleOf(strategy, factsOf(topology, options))
   return { schedule, groups, planMs: now() - begin }
 }
 
-function scheduleOf(
-  topology: ProcessTopology,
-  strategy: Strategy,
-  options: PlanOptions,
-): { readonly schedule: NeighborSchedule; readonly groups: Grouping | null } {
-  switch (strategy.kind) {
-    case 'direct':
-      return { schedule: directSchedule(topology), groups: null }
-    case 'common-neighbor': {
-      const nodes = strategy.mode === 'aware' ? nodesOf(topology.ranks, options) : null
-      const { onGroup, onProgress } = options
-      const groups = groupFriends(topology, {
-        ...strategy,
-        nodeOf: nodes,
-        ...(onGroup === undefined ? {} : { onGroup }),
-        ...(onProgress === undefined ? {} : { onProgress }),
-      })
-      return { schedule: commonNeighborSchedule(topology, groups, strategy), groups }
-    }
-    case 'routed': {
-      const route = routedRoute(topology.ranks, strategy)
-      const { kind, radices, first = 'lowest' } = strategy
-      const parameters = { ...(radices === undefined ? {} : { radices: radices.join('.') }), first }
-      return { schedule: routeSchedule(topology, route, { strategy: kind, parameters }), groups: null }
-    }
-    default:
-      throw new RankweaveError(
-        'ERR_STRATEGY',
-        `expected strategy direct, common-neighbor or routed, got ${shown((strategy as { kind: unknown }).kind)}`,
-      )
+/**
+ * The route of a strategy: what every operation over the topology may follow.
+ *
+ * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
+ */
+export function routeOf(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Route {
+  const kind = kindOf(strategy)
+  kind.check(strategy, topology.ranks)
+  return kind.route(strategy, factsOf(topology, options))
+}
+
+function scheduleOf(strategy: Strategy, facts: RouteFacts): GroupedSchedule {
+  const { topology } = facts
+  const kind = kindOf(strategy)
+  kind.check(strategy, topology.ranks)
+  if (kind.schedule !== undefined) return kind.schedule(strategy, facts)
+  const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
+  return { schedule: routeSchedule(topology, kind.route(strategy, facts), header), groups: null }
+}
+
+function factsOf(topology: ProcessTopology, options: PlanOptions): RouteFacts {
+  const { onGroup, onProgress } = options
+  return {
+    topology,
+    nodeOf: nodesOf(topology.ranks, options),
+    progress: {
+      ...(onGroup === undefined ? {} : { onGroup }),
+      ...(onProgress === undefined ? {} : { onProgress }),
+    },
   }
 }
 

@@ -1,93 +1,73 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { type GroupingEngine, groupingEngines } from '../../topology/friends/grouping-options.js'
-import type { CommonNeighbor, Strategy } from './strategy.js'
+import type { Parameters } from '../../schedule/ir.js'
+import type { StrategyKind } from '../route/strategy-kind.js'
+import type { StrategyOption } from '../route/strategy-option.js'
+import { kindOf, kindsText, strategies } from './strategies.js'
+import type { Strategy } from './strategy.js'
 
 /**
- * A strategy from its line of text: `direct`, or `common-neighbor:k=4,mode=aware` with any of `theta=6`,
- * `dedupe=false`, `elide=false`, `engine=improved`, `labels=7` (a seed) behind it, or `routed:radices=4.4,first=highest`.
- * Defaults: k=2, mode=agnostic; radices of 2, first=lowest.
+ * A strategy from its line of text: its kind, then a colon and options in any order, joined by commas:
+ * `direct`, `common-neighbor:k=4,mode=aware`, `routed:radices=4.4,first=highest`. Numbers of a list are joined by dots, lists by
+ * slashes. Options left out have the defaults of the kind.
  *
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */
 export function parseStrategy(text: string): Strategy {
   const colon = text.indexOf(':')
-  const kind = colon < 0 ? text : text.slice(0, colon)
-  const options = colon < 0 ? [] : text.slice(colon + 1).split(',')
-  if (kind === 'direct' && options.length === 0) return { kind }
-  if (kind === 'direct') return fail(text, 'direct without options', text.slice(colon))
-  if (kind === 'routed') return parseRouted(text, options)
-  if (kind !== 'common-neighbor') return fail(text, 'direct, common-neighbor or routed', kind)
+  const word = colon < 0 ? text : text.slice(0, colon)
+  const given = colon < 0 ? [] : text.slice(colon + 1).split(',')
+  if (!Object.hasOwn(strategies, word)) return fail(text, kindsText, word)
+  const kind = kindOf({ kind: word } as Strategy)
+  const fields = fieldsByName(kind)
+  if (fields.size === 0 && given.length > 0) return fail(text, `${word} without options`, text.slice(colon))
+  const values: Record<string, unknown> = { ...kind.initial }
   const seen = new Set<string>()
-  let strategy: CommonNeighbor = { kind, k: 2, mode: 'agnostic' }
-  for (const option of options) {
-    const equals = option.indexOf('=')
-    const name = equals < 0 ? option : option.slice(0, equals)
-    const value = equals < 0 ? '' : option.slice(equals + 1)
-    if (seen.has(name)) return fail(text, `${name} once`, option)
+  for (const words of given) {
+    const equals = words.indexOf('=')
+    const name = equals < 0 ? words : words.slice(0, equals)
+    const value = equals < 0 ? '' : words.slice(equals + 1)
+    if (seen.has(name)) return fail(text, `${name} once`, words)
     seen.add(name)
-    strategy = { ...strategy, ...parseOption(text, name, value) }
+    const found = fields.get(name)
+    if (found === undefined) return fail(text, inWords([...fields.keys()]), name)
+    const { field, option } = found
+    const parsed = option.parse(value)
+    if (parsed === undefined)
+      return fail(text, option.expected(name), option.isWord ? `${name}=${value}` : value)
+    values[field] = parsed
   }
-  return strategy
-}
-
-function parseRouted(text: string, options: readonly string[]): Strategy {
-  let strategy: Strategy = { kind: 'routed' }
-  for (const option of options) {
-    const [name, value = ''] = option.split('=')
-    if (name === 'first' && (value === 'lowest' || value === 'highest'))
-      strategy = { ...strategy, first: value }
-    else if (name === 'radices') {
-      const radices = value.split('.').map((radix) => parseWhole(text, name, radix, 2))
-      strategy = { ...strategy, radices }
-    } else return fail(text, 'radices=2.2 or first=lowest or first=highest', option)
-  }
-  return strategy
-}
-
-function parseOption(text: string, name: string, value: string): Partial<CommonNeighbor> {
-  switch (name) {
-    case 'k':
-      return { k: parseWhole(text, name, value, 2) }
-    case 'theta':
-      return { theta: parseWhole(text, name, value, 0) }
-    case 'mode':
-      if (value === 'aware' || value === 'agnostic') return { mode: value }
-      return fail(text, 'mode=aware or mode=agnostic', `mode=${value}`)
-    case 'dedupe':
-    case 'elide':
-      if (value === 'true' || value === 'false') return { [name]: value === 'true' }
-      return fail(text, `${name}=true or ${name}=false`, `${name}=${value}`)
-    case 'engine':
-      if (groupingEngines.includes(value as GroupingEngine)) return { engine: value as GroupingEngine }
-      return fail(text, `engine=${groupingEngines.join(', engine=')}`, `engine=${value}`)
-    case 'labels':
-      return { labelSeed: parseWhole(text, name, value, 0) }
-    default:
-      return fail(text, 'k, mode, theta, dedupe, elide, engine or labels', name)
-  }
-}
-
-function parseWhole(text: string, name: string, value: string, least: number): number {
-  const number = Number(value)
-  if (/^\d+$/.test(value) && Number.isSafeInteger(number) && number >= least) return number
-  return fail(text, `${name}, an integer >= ${least}`, value)
-}
-
-function fail(text: string, expected: string, got: string): never {
-  throw new RankweaveError('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`)
+  return values as unknown as Strategy
 }
 
 /** The line of text that {@link parseStrategy} reads as this strategy. */
 export function formatStrategy(strategy: Strategy): string {
-  if (strategy.kind === 'direct') return 'direct'
-  if (strategy.kind === 'routed') {
-    const { radices, first } = strategy
-    const words = [radices && `radices=${radices.join('.')}`, first && `first=${first}`].filter(Boolean)
-    return words.length === 0 ? 'routed' : `routed:${words.join(',')}`
-  }
-  const { kind, ...options } = strategy
-  const order = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labelSeed'] as const
-  const given = order.filter((name) => options[name] !== undefined)
-  const words = given.map((name) => `${name === 'labelSeed' ? 'labels' : name}=${options[name]}`)
-  return `${kind}:${words.join(',')}`
+  const words = formatted(strategy).map(({ name, text }) => `${name}=${text}`)
+  return words.length === 0 ? strategy.kind : `${strategy.kind}:${words.join(',')}`
+}
+
+/** The options of a strategy that are given, as a schedule names them. */
+export function parametersOf(strategy: Strategy): Parameters {
+  return Object.fromEntries(
+    formatted(strategy).map(({ name, value, text }) => [name, Array.isArray(value) ? text : value]),
+  ) as Parameters
+}
+
+function formatted(strategy: Strategy) {
+  return [...fieldsByName(kindOf(strategy))].flatMap(([name, { field, option }]) => {
+    const value = (strategy as unknown as Readonly<Record<string, unknown>>)[field]
+    return value === undefined ? [] : [{ name, value, text: option.format(value) }]
+  })
+}
+
+function fieldsByName({ options }: StrategyKind<Strategy>) {
+  const entries = Object.entries(options as Readonly<Record<string, StrategyOption>>)
+  return new Map(entries.map(([field, option]) => [option.name ?? field, { field, option }]))
+}
+
+function inWords(names: readonly string[]): string {
+  return names.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
+}
+
+function fail(text: string, expected: string, got: string): never {
+  throw new RankweaveError('ERR_STRATEGY', `strategy ${shown(text)}: expected ${expected}, got ${shown(got)}`)
 }

@@ -9,6 +9,7 @@ import { thrown } from '../../topology/thrown.js'
 const grid = mooreTopology({ dims: [8, 8], radius: 2 })
 const machine = cluster({ nodes: 8, cores: 8 })
 const aware: Strategy = { kind: 'common-neighbor', k: 2, mode: 'aware' }
+const agnostic = { kind: 'common-neighbor', k: 2, mode: 'agnostic' } as const
 
 test('a machine and its nodes give the same plan, and the same twice', () => {
   const { schedule, groups } = plan(grid, aware, { machine })
@@ -54,8 +55,12 @@ test.each([
   [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer >= 2, got 1/],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
-  [undefined, 'ERR_STRATEGY', /plan: expected a strategy, got undefined/],
-  [{ kind: 'telepathy' }, 'ERR_STRATEGY', /expected strategy direct or common-neighbor, got 'telepathy'/],
+  [undefined, 'ERR_STRATEGY', /expected a strategy, got undefined/],
+  [
+    { kind: 'telepathy' },
+    'ERR_STRATEGY',
+    /expected strategy direct, common-neighbor.* or .*, got 'telepathy'/,
+  ],
 ])('plan rejects %j', (strategy, code, message) => {
   const error = thrown(() => plan(grid, strategy as Strategy))
   expect(error.code).toBe(code)
@@ -80,6 +85,9 @@ test.each([
     'common-neighbor:k=3,mode=agnostic,theta=0,dedupe=false,elide=true',
     { kind: 'common-neighbor', k: 3, mode: 'agnostic', theta: 0, dedupe: false, elide: true },
   ],
+  ['common-neighbor:k=2,mode=agnostic,labels=7', { ...agnostic, labelSeed: 7 }],
+  ['routed', { kind: 'routed' }],
+  ['routed:radices=4.3,first=highest', { kind: 'routed', radices: [4, 3], first: 'highest' }],
 ] as [string, Strategy][])('parseStrategy and formatStrategy round-trip %s', (text, strategy) => {
   expect(parseStrategy(text)).toEqual(strategy)
   expect(formatStrategy(strategy)).toBe(text)
@@ -95,7 +103,7 @@ test('options may be left out and come in any order', () => {
 })
 
 test.each([
-  ['', /expected direct or common-neighbor, got ''/],
+  ['', /expected direct, common-neighbor.* or .*, got ''/],
   ['indirect', /got 'indirect'/],
   ['direct:k=2', /direct without options, got ':k=2'/],
   ['common-neighbor:', /k, mode, theta, dedupe, elide, engine or labels, got ''/],
@@ -114,6 +122,10 @@ test.each([
   ['common-neighbor:labels=x', /labels, an integer >= 0, got 'x'/],
   ['common-neighbor:k=2,k=3', /k once, got 'k=3'/],
   ['common-neighbor:speed=9', /got 'speed'/],
+  ['routed:radices=4.1', /radices, integers >= 2 joined by dots, got '4.1'/],
+  ['routed:radices', /got ''/],
+  ['routed:first=last', /first=lowest or first=highest, got 'first=last'/],
+  ['toString', /got 'toString'/],
 ])("parseStrategy rejects '%s'", (text, message) => {
   const error = thrown(() => parseStrategy(text))
   expect(error.code).toBe('ERR_STRATEGY')

@@ -1,0 +1,34 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { routed } from '../route/routed.js'
+import type { StrategyKind } from '../route/strategy-kind.js'
+import { commonNeighbor } from './common-neighbor-strategy.js'
+import { direct } from './direct.js'
+import type { Strategy } from './strategy.js'
+
+type KindOf<K extends Strategy['kind']> = StrategyKind<Extract<Strategy, { readonly kind: K }>>
+
+/** All strategies. Whatever differs from kind to kind is here. */
+export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
+  direct,
+  'common-neighbor': commonNeighbor,
+  routed,
+}
+
+export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]
+
+/** @throws ERR_STRATEGY for what is not a strategy */
+export function kindOf(strategy: Strategy): StrategyKind<Strategy> {
+  if (typeof strategy !== 'object' || strategy === null)
+    throw new RankweaveError('ERR_STRATEGY', `expected a strategy, got ${shown(strategy)}`)
+  const { kind } = strategy
+  if (typeof kind !== 'string' || !Object.hasOwn(strategies, kind))
+    throw new RankweaveError('ERR_STRATEGY', `expected strategy ${kindsText}, got ${shown(kind)}`)
+  // A kind is handed its own strategies alone.
+  return strategies[kind] as unknown as StrategyKind<Strategy>
+}
+
+/** The kinds in words, for errors. */
+export const kindsText = strategyKinds.join(', ').replace(/, (?=[^ ]*$)/, ' or ')
+
+/** One line of help per strategy. */
+export const strategiesHelp = strategyKinds.map((kind) => `  ${strategies[kind].help}`).join('\n')

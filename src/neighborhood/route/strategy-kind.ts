@@ -1,0 +1,39 @@
+import type { NeighborSchedule } from '../../schedule/ir.js'
+import type { GroupingOptions } from '../../topology/friends/grouping-options.js'
+import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { Route } from './route.js'
+import type { StrategyOption } from './strategy-option.js'
+
+/** What a route may depend on: the same in every process. */
+export interface RouteFacts {
+  readonly topology: ProcessTopology
+  /** Node of every rank; null where it is not known. */
+  readonly nodeOf: Int32Array | null
+  /** Of a search for friend groups. */
+  readonly progress?: Pick<GroupingOptions, 'onGroup' | 'onProgress'>
+}
+
+/** A schedule, and the friend groups behind it. */
+export interface GroupedSchedule {
+  readonly schedule: NeighborSchedule
+  readonly groups: Grouping | null
+}
+
+/** Everything that depends on the kind of a strategy. A new strategy is one of these, in the table of strategies. */
+export interface StrategyKind<S extends { readonly kind: string }> {
+  /** One line of help. */
+  readonly help: string
+  /** What its name alone stands for. */
+  readonly initial: S
+  /** Its parameters, in the order in which they are written. */
+  readonly options: { readonly [Name in Exclude<keyof S, 'kind'>]-?: StrategyOption }
+  /** Edges, counted with their multiplicity, above which ranks plan from their neighbors by default. Infinity: never. */
+  readonly planningLimit: number
+  /** Finds, before anything is sent, what can be wrong whatever topology and nodes are. @throws ERR_STRATEGY */
+  check(strategy: S, ranks: number): void
+  /** @throws ERR_STRATEGY */
+  route(strategy: S, facts: RouteFacts): Route
+  /** A schedule of its own. Default: that of the route. @throws ERR_STRATEGY */
+  schedule?(strategy: S, facts: RouteFacts): GroupedSchedule
+}
