@@ -3,7 +3,7 @@ import { opKind } from '../ir.js'
 import { operationsOfRank, rankOfOperation } from '../walk.js'
 import { homeOfBlock, type LoweringContext } from './lowering-context.js'
 
-/** The frames of a process in one direction: by round, then peer. */
+/** The frames of a process in one direction: by round, then peer; peers of sends begin after the process. */
 export interface Frames {
   readonly round: Int32Array
   readonly peer: Int32Array
@@ -41,6 +41,7 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
   const { schedule, placement, rounds } = context
   const { opPeer, opTag, entryStart, entryBlock } = schedule
   const { ofOperation } = rounds
+  const processes = context.processStart.length - 1
   const ops = new GrowingInt32Array()
   for (const rank of ranks) {
     const [from, to] = operationsOfRank(schedule, rank)
@@ -75,8 +76,11 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     const partials = hasPartials ? partialsOf(byPeer.subarray(first, i)) : noEntries
     found.push({ round, peer, messages: i - first, blocks: blocks.toArray().sort(), partials })
   }
+  // Ascending peers would have all processes send to the same ones at the same time (docs/decisions/0033).
+  const firstPeer = kind === opKind.send ? process + 1 : 0
+  const turn = ({ peer }: Frame): number => (peer - firstPeer + processes) % processes
   return concatenate(
-    found.sort((a, b) => a.round - b.round || a.peer - b.peer),
+    found.sort((a, b) => a.round - b.round || turn(a) - turn(b)),
     entryBlock,
   )
 

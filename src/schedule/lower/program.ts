@@ -42,7 +42,7 @@ export interface ProcessProgram {
   readonly counts: ProcessCounts
 }
 
-/** By round, then peer. */
+/** By round, then peer, beginning with the process after this one. */
 export interface SendFrames {
   readonly round: Int32Array
   /** Process at the other end. */
