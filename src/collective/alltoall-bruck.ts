@@ -34,10 +34,9 @@ export const alltoallBruck: Algorithm = {
         operations.receive(rank, segment + step, source)
         for (let way = size; way < ranks; way++) {
           if ((way & size) === 0) continue
-          const origin = onward(rank, -(way % (2 * size)))
           const hasArrived = way < 2 * size
           places[way] = hasArrived
-            ? operations.slot(rank, origin * segments + segment)
+            ? operations.slot(rank, onward(rank, -way) * segments + segment)
             : operations.stage(rank)
           operations.add(blockAt(source, way), places[way])
         }

@@ -8,6 +8,7 @@ import { lower, lowerInRounds } from '../../../../src/schedule/lower/lower.js'
 import type { ProcessProgram } from '../../../../src/schedule/lower/program.js'
 import { roundsByPhase } from '../../../../src/schedule/lower/rounds.js'
 import type { Collective } from '../../../../src/schedule/specification.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
 import { interpret } from '../../../support/lowered-interpreter.js'
 
 function builderOf(collective: Collective, ranks: number, segments = 1): ScheduleBuilder {
@@ -69,6 +70,25 @@ describe('combinations', () => {
     expect([...program.valueTerm]).toEqual([0, 1, partial, partial])
     expect([...program.dependencies.needs]).toEqual([0, 0])
     expect(slotsOf(pairAllreduce(), [0, 0])).toEqual([['(0.0 1.0)'], ['(0.0 1.0)']])
+  })
+
+  test('follow the receives of their round where phases differ between both ends', () => {
+    const builder = builderOf('reduce', 3)
+    const [at0, at1, sum] = [builder.stage(0), builder.stage(1), builder.stage(1)]
+    builder.send(2, 0, 1).add(2, 0)
+    builder.receive(1, 0, 2).add(2, at1)
+    builder.combine(1, 0, 0, 0, at1, sum)
+    // What rank 0 expects in phase 0 leaves in phase 1.
+    builder.send(1, 1, 0).add(partial, sum)
+    builder.receive(0, 0, 1).add(partial, at0)
+    builder.combine(0, 0, 0, 0, at0, builder.slot(0, 0))
+    const schedule = builder.build()
+    expect(verify(schedule).violations).toEqual([])
+    for (const placement of [
+      [0, 1, 2],
+      [0, 1, 1],
+    ])
+      expect(slotsOf(schedule, placement)).toEqual([['(0.0 (1.0 2.0))'], [], []])
   })
 
   test('wait once for a frame that brings both operands', () => {

@@ -156,6 +156,24 @@ describe('lower', () => {
     expectDelivered(schedule, Int32Array.of(0, 1, 1, 0))
   })
 
+  test('a block that arrives in the round in which it is sent on is missing there, also after frames of earlier rounds', () => {
+    const topology = topologyOf(4, [
+      [0, 1],
+      [3, 1],
+      [0, 2],
+    ])
+    const builder = builderFor(topology, 2)
+    builder.send(3, 0, 1, 0).add(3, 0)
+    builder.receive(1, 0, 3, 0).add(3, 2)
+    builder.send(0, 1, 1, 0).add(0, 0)
+    builder.receive(1, 1, 0, 0).add(0, 1)
+    builder.send(1, 1, 2, 0).add(0, 1)
+    builder.receive(2, 1, 1, 0).add(0, 1)
+    expect(() => lower(builder.build(), Int32Array.of(0, 1, 2, 3))).toThrowError(
+      expect.objectContaining({ code: 'ERR_SCHEDULE', details: { process: 1, block: 0 } }),
+    )
+  })
+
   test('lowerProcess equals lower; processes without ranks have empty programs', () => {
     const schedule = friendsSchedule()
     const placement = Int32Array.of(3, 3, 0, 0, 1, 3, 1)

@@ -40,6 +40,10 @@ function codesOf(schedule: Schedule, topology = schedule.topology): ViolationCod
 }
 
 describe('verify accepts', () => {
+  test('a schedule without ranks', () => {
+    expect(codesOf(builderFor(topologyOf(0, []), 1).build())).toEqual([])
+  })
+
   test('messages with several tags, in order for each tag', () => {
     const topology = topologyOf(2, [
       [0, 1],
@@ -169,6 +173,19 @@ describe('verify rejects', () => {
     expect(codesOf(sends([0, 0]))).toContain('blocks-differ')
     expect(verify(sends([1, 0])).violations[0]!.message).toMatch(
       /^rank \d+ sends blocks \[1, 0\] to rank (\d+) with tag \d+, but rank \1 expects blocks \[0, 1\]$/,
+    )
+  })
+
+  test('a copy from a place that its own phase fills later', () => {
+    const early = small(1, (b) => {
+      const staged = b.stage(1)
+      b.copy(1, 0).add(0, staged, 1)
+      b.send(0, 0, 1, 0).add(0, 0)
+      b.copy(1, 0).add(0, 1, staged)
+      b.receive(1, 0, 0, 0).add(0, b.stage(1))
+    })
+    expect(verify(early).violations[0]!.message).toBe(
+      'rank 1 reads block 0 from place 2 in phase 0, which holds nothing yet',
     )
   })
 
