@@ -84,6 +84,11 @@ export const rooms: readonly Room[] = [
     ...['schedule', 'schedule/verify', 'schedule/lower'],
   ]),
 
+  room('neighborhood/choose', [
+    ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
+    ...['neighborhood/route', 'neighborhood/plan'],
+  ]),
+
   room('fabric', []),
   room('fabric/local', ['fabric']),
   room('fabric/threads', ['fabric']),
@@ -197,10 +202,12 @@ export const rooms: readonly Room[] = [
     'cli/input',
     [
       'text',
+      'topology',
       'topology/friends',
       ...machines,
       'schedule',
       'neighborhood/plan',
+      'neighborhood/choose',
       ...fabrics,
       'comm/process',
       'launch',
@@ -221,12 +228,16 @@ export const rooms: readonly Room[] = [
     ],
     'cli/input',
   ]),
-  room('cli/output', [
-    'calibrate',
-    ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
-    ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
-    ...['fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
-  ]),
+  room(
+    'cli/output',
+    [
+      'calibrate',
+      ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
+      ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
+      ...['neighborhood/choose', 'fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
+    ],
+    { many: 'one report per command, and what they share' },
+  ),
   room(
     'cli/commands',
     [

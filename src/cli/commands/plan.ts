@@ -4,14 +4,18 @@ import { formatMachine } from '../../machine/text/format-machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
+import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { compareStrategies, comparisonOf } from '../input/comparison.js'
 import { openInput } from '../input/open-input.js'
-import { oneOf, parseOptions } from '../input/options.js'
+import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import { choiceObject, choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import {
@@ -39,11 +43,14 @@ Examples:
   rankweave plan moore:64x64:r=4 --k 4
   rankweave plan moore:64x64:r=4 --k 4 --machine cluster:nodes=103,cores=40 -o plan.jsonl
   rankweave plan er:256:d=0.2:seed=1 --k 3 --json
+  rankweave plan moore:16x16:r=2 --strategy auto --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 256 --compare
   rankweave verify plan.jsonl
   rankweave plan moore:64x64:r=4 -o - | rankweave verify -`
 
 const schema = z.object({
   ...strategySchema,
+  bytes: whole(0, longestBlockBytes).optional(),
+  compare: z.boolean(),
   output: z.string().optional(),
   scheduleVersion: oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
 })
@@ -55,6 +62,8 @@ export const planCommand: AddCommand = (program, act) => {
     .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
   addStrategyOptions(command)
+    .option('--bytes <number>', 'bytes of every block, for --strategy auto and --compare')
+    .option('--compare', 'compare the predicted times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
     .option('--schedule-version <number>', 'version of the schedule format, 1 or 2', '2')
     .option('--json', 'one JSON object on standard output', false)
@@ -63,10 +72,15 @@ export const planCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
         await checkOutputs(report, options.output)
-        const { strategy, machine } = chooseStrategy(options)
+        const comparison = comparisonOf(options)
+        const named = (comparison?.auto ?? null) === null ? chooseStrategy(options).strategy : null
+        const machine = options.machine ?? null
         report.step(`building ${spec}`)
         const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
+        if (comparison !== null) report.step('comparing strategies')
+        const choice = comparison === null ? null : compareStrategies(topology, comparison, named)
+        const strategy = named ?? choice!.strategy
         report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
         const planned = plan(topology, strategy, {
@@ -96,11 +110,20 @@ export const planCommand: AddCommand = (program, act) => {
             volumeBlocks: direct.volumeBlocks,
           },
           matching: groupingOf(planned),
+          ...(choice === null ? {} : choiceObject(choice, formatStrategy(strategy))),
           planMs,
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
         }
-        reportBeside(report, options.output, object, text(spec, object, direct))
+        reportBeside(
+          report,
+          options.output,
+          object,
+          [
+            text(spec, object, direct),
+            ...(choice === null ? [] : [choiceRows(choice, formatStrategy(strategy))]),
+          ].join('\n'),
+        )
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
       }),
     )

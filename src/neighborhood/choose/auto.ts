@@ -1,0 +1,62 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
+import type { Strategy } from '../plan/strategy.js'
+
+/** The library chooses a strategy, for a machine with a profile and a block size. */
+export interface AutoStrategy {
+  readonly kind: 'auto'
+  /** Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call. */
+  readonly bytes?: number
+  /** Strategies that are planned and simulated, besides direct sends, before one is chosen. Default 8. */
+  readonly budget?: number
+}
+
+export const defaultBudget = 8
+const largestBudget = 2 ** 20
+
+/** @throws ERR_STRATEGY for bytes or a budget that are none */
+export function checkAuto({ bytes = 0, budget = 1 }: AutoStrategy): void {
+  requireWhole('bytes', bytes, 0, longestBlockBytes)
+  requireWhole('budget', budget, 1, largestBudget)
+}
+
+export function isAuto(strategy: Strategy | AutoStrategy): strategy is AutoStrategy {
+  return strategy.kind === 'auto'
+}
+
+/**
+ * `auto` with any of `bytes=4096`, `budget=16` behind a colon; null for the text of another strategy.
+ *
+ * @throws ERR_STRATEGY
+ */
+export function parseAuto(text: string): AutoStrategy | null {
+  const [kind, ...rest] = text.split(':')
+  if (kind !== 'auto') return null
+  let strategy: AutoStrategy = { kind }
+  for (const option of rest.length === 0 ? [] : rest.join(':').split(',')) {
+    const [, name, digits] = /^(bytes|budget)=(\d{1,16})$/.exec(option) ?? []
+    if (name === undefined)
+      throw new RankweaveError('ERR_STRATEGY', `'${text}': expected bytes=4096 or budget=16, got '${option}'`)
+    strategy = { ...strategy, [name]: Number(digits) }
+  }
+  checkAuto(strategy)
+  return strategy
+}
+
+export function formatAuto({ bytes, budget }: AutoStrategy): string {
+  const options = [
+    bytes === undefined ? '' : `bytes=${bytes}`,
+    budget === undefined ? '' : `budget=${budget}`,
+  ]
+  const given = options.filter((option) => option !== '')
+  return given.length === 0 ? 'auto' : `auto:${given.join(',')}`
+}
+
+/** @throws ERR_STRATEGY */
+function requireWhole(name: string, value: unknown, least: number, most: number): void {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return
+  throw new RankweaveError(
+    'ERR_STRATEGY',
+    `auto: expected ${name} as an integer from ${least} to ${most}, got ${shown(value)}`,
+  )
+}

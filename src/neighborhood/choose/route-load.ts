@@ -1,0 +1,102 @@
+import type { NeighborSets } from '../../topology/neighbors.js'
+import type { Route } from '../route/route.js'
+
+/** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
+export interface HopLoad {
+  /** To ranks on its own node, and to others. */
+  readonly messages: readonly [node: number, network: number]
+  readonly blocks: readonly [node: number, network: number]
+}
+
+/** Sources whose ways are followed; all where there are no more. */
+export const mostSampledSources = 64
+
+/**
+ * Estimates the messages and blocks of a route from the ways of at most {@link mostSampledSources} sources, which are spread over the
+ * ranks. Blocks are exact where all sources are followed. Messages: those of one hop that lead equally far ahead are taken to be of
+ * different ranks, one each as long as there are fewer of them than ranks.
+ *
+ * Time: the destinations of the sampled sources times hops. Deterministic.
+ *
+ * @param mostPeers per hop, the most messages that a rank sends; absent: unknown
+ */
+export function routeLoad(
+  route: Route,
+  destinations: NeighborSets,
+  nodeOf: Int32Array,
+  mostPeers: readonly number[] | null,
+): HopLoad[] {
+  const ranks = destinations.start.length - 1
+  const stride = Math.max(1, Math.floor(ranks / mostSampledSources))
+  const followed = new Followed(route, ranks)
+  let samples = 0
+  for (let i = 0; i * stride + (i % stride) < ranks; i++) {
+    followed.add(i * stride + (i % stride), destinations, nodeOf)
+    samples++
+  }
+  return followed.byDistance.map((distances, h) => {
+    const messages: [number, number] = [0, 0]
+    const blocks: [number, number] = [0, 0]
+    for (const [key, count] of distances) {
+      const level = key % 2
+      const perRank = count / samples
+      blocks[level] += perRank
+      messages[level] += Math.min(1, perRank)
+    }
+    const all = messages[0] + messages[1]
+    const most = mostPeers?.[h] ?? Number.POSITIVE_INFINITY
+    const scale = all > most ? most / all : 1
+    return { messages: [messages[0] * scale, messages[1] * scale], blocks }
+  })
+}
+
+/** Counts moves of blocks by hop, by how far ahead they lead, and by whether they leave a node. */
+class Followed {
+  /** Of every hop: blocks by twice the distance ahead, plus one between nodes. */
+  readonly byDistance: Map<number, number>[]
+  readonly #route: Route
+  readonly #ranks: number
+  /** Of the source that is followed: the hop in which a rank gets its block, and from whom; valid where `#seenBy` names it. */
+  readonly #arrival: Int32Array
+  readonly #parent: Int32Array
+  readonly #seenBy: Int32Array
+  readonly #neededBy: Int32Array
+
+  constructor(route: Route, ranks: number) {
+    this.byDistance = Array.from({ length: route.hops }, () => new Map())
+    this.#route = route
+    this.#ranks = ranks
+    this.#arrival = new Int32Array(ranks)
+    this.#parent = new Int32Array(ranks)
+    this.#seenBy = new Int32Array(ranks).fill(-1)
+    this.#neededBy = new Int32Array(ranks).fill(-1)
+  }
+
+  add(source: number, { start, rank }: NeighborSets, nodeOf: Int32Array): void {
+    const [first, end] = [start[source], start[source + 1]]
+    const at = new Int32Array(end - first).fill(source)
+    this.#seenBy[source] = source
+    this.#neededBy[source] = source
+    for (let h = 0; h < this.#route.hops; h++) {
+      for (let d = first; d < end; d++) {
+        const next = this.#route.hop(h, source, rank[d])
+        if (this.#seenBy[next] !== source) {
+          this.#seenBy[next] = source
+          this.#arrival[next] = h
+          this.#parent[next] = at[d - first]
+        }
+        at[d - first] = next
+      }
+    }
+    for (let d = first; d < end; d++) {
+      for (let to = rank[d]; this.#neededBy[to] !== source; to = this.#parent[to]) {
+        this.#neededBy[to] = source
+        const from = this.#parent[to]
+        const ahead = (to - from + this.#ranks) % this.#ranks
+        const distances = this.byDistance[this.#arrival[to]]
+        const key = 2 * ahead + (nodeOf[from] === nodeOf[to] ? 0 : 1)
+        distances.set(key, (distances.get(key) ?? 0) + 1)
+      }
+    }
+  }
+}

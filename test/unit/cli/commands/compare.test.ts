@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { cli, onlyObject } from '../run-cli.js'
+
+const machine = ['--machine', 'cluster:nodes=2,cores=8,profile=simgrid-fast']
+const auto = ['--strategy', 'auto:budget=2', ...machine]
+
+describe('plan --strategy auto', () => {
+  it('plans what it chose, and says among what', async () => {
+    const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--json'))
+    const { chosen, alternatives, strategy } = object as {
+      chosen: string
+      strategy: string
+      alternatives: { strategy: string; timeUs: number; breakEvenStarts: number | null }[]
+    }
+    expect(object).toMatchObject({ verified: true, bytesPerBlock: 4 })
+    expect(chosen).toBe(alternatives[0]!.strategy)
+    expect(chosen).toMatch(new RegExp(`^${strategy}`))
+    expect(alternatives.map((alternative) => alternative.strategy)).toContain('direct')
+    expect(alternatives.find((alternative) => alternative.strategy === 'direct')!.breakEvenStarts).toBeNull()
+  })
+
+  it('prints a table that marks what is planned', async () => {
+    const { exitCode, stdout } = await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--compare')
+    expect(exitCode).toBe(0)
+    expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us/)
+    expect(stdout).toMatch(/ {4}direct +[\d.]+ us .* never\n/)
+  })
+})
+
+it('plan --compare has the named strategy among the others', async () => {
+  const { stdout } = await cli('plan', 'moore:4x4:r=1', '--k', '2', ...machine, '--bytes', '4', '--compare')
+  expect(stdout).toMatch(/\* common-neighbor:k=2,mode=aware/)
+})
+
+it.each([
+  [['--strategy', 'auto', '--bytes', '4'], 'ERR_USAGE'],
+  [auto, 'ERR_USAGE'],
+  [['--strategy', 'auto:budget=0', ...machine, '--bytes', '4'], 'ERR_STRATEGY'],
+  [['--compare', '--bytes', '4'], 'ERR_USAGE'],
+  [['--compare', '--machine', 'cluster:nodes=2,cores=8', '--bytes', '4'], 'ERR_MACHINE'],
+  [
+    ['--strategy', 'auto', '--machine', 'cluster:nodes=1,cores=8,profile=simgrid-fast', '--bytes', '4'],
+    'ERR_MACHINE',
+  ],
+])('refuses %j', async (args, code) => {
+  const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...args, '--json'))
+  expect(object).toMatchObject({ error: { code } })
+})
