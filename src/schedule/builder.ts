@@ -2,7 +2,7 @@ import { RankweaveError } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { type NeighborSchedule, opKind, type Parameters, partialResult, type Schedule } from './ir.js'
 import { addEntry, OperationLog } from './operation-log.js'
-import { neighborAllgatherSpecification, type Specification } from './specification.js'
+import { type NeighborCollective, neighborSpecification, type Specification } from './specification.js'
 
 /** A schedule without its operations. */
 export interface ScheduleHeader {
@@ -138,14 +138,20 @@ export class ScheduleBuilder {
   }
 }
 
-/** Builds the schedule of a neighbor allgather over a topology. */
+/** Builds the schedule of a neighborhood collective over a topology, by default of a neighbor allgather. */
 export class NeighborScheduleBuilder extends ScheduleBuilder {
   readonly #topology: ProcessTopology
 
   /** @throws ERR_SCHEDULE as the constructor of {@link ScheduleBuilder} */
-  constructor(head: Omit<ScheduleHeader, 'specification'> & { readonly topology: ProcessTopology }) {
-    super({ ...head, specification: neighborAllgatherSpecification(head.topology) })
-    this.#topology = head.topology
+  constructor(
+    head: Omit<ScheduleHeader, 'specification'> & {
+      readonly topology: ProcessTopology
+      readonly collective?: NeighborCollective
+    },
+  ) {
+    const { topology, collective = 'neighbor-allgather' } = head
+    super({ ...head, specification: neighborSpecification(collective, topology) })
+    this.#topology = topology
   }
 
   override build(): NeighborSchedule {

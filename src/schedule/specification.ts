@@ -1,3 +1,4 @@
+import { pairEdges } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 
 /** What a schedule is for: a name for readers. What it must do is in the {@link Specification}. */
@@ -14,6 +15,8 @@ export const collectives = [
   'scan',
   'exscan',
   'alltoall',
+  'neighbor-alltoall',
+  'neighbor-reduce',
 ] as const
 
 export type Collective = (typeof collectives)[number]
@@ -21,14 +24,23 @@ export type Collective = (typeof collectives)[number]
 /** Those in which one rank, the root, has all data before or after. */
 export const rootedCollectives: readonly Collective[] = ['bcast', 'scatter', 'gather', 'reduce']
 
+/** Those over a topology, from which their specification follows. */
+export const neighborCollectives = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
+
+export type NeighborCollective = (typeof neighborCollectives)[number]
+
+export function isNeighborCollective(collective: Collective): collective is NeighborCollective {
+  return (neighborCollectives as readonly Collective[]).includes(collective)
+}
+
 /**
  * What every rank holds before a collective and must hold after it. Complete in itself: no topology, communicator or
  * algorithm is needed to read it.
  *
  * **Blocks** are the units of data, of any length. What rank o contributes is cut into parts: its p-th part is block
  * `partStart[o] + p`, and `partStart` has length `ranks + 1`. A broadcast in 4 segments has 4 parts at the root and none
- * elsewhere; in an alltoall part p of origin o is what o sends to p; in a reduction all ranks have equally many parts, and
- * parts of one index are combined.
+ * elsewhere; in an alltoall part p of origin o is what o sends to p, in a neighbor alltoall to its p-th destination; in a
+ * reduction all ranks have equally many parts, and parts of one index are combined.
  *
  * **Before**, rank r holds `ownBlock[ownStart[r]]` up to the next in its own places.
  *
@@ -87,6 +99,91 @@ export function neighborAllgatherSpecification({ ranks, inStart, inRank }: Proce
     slotTerm: inRank,
     reductions: noReductions,
   }
+}
+
+/**
+ * A neighbor alltoall: part j of rank r is what it sends to its j-th destination; its l-th slot must hold what the edge that
+ * is paired with its l-th source brings (MPI-4.1 §8.6). Blocks are numbered like the edges. Shares the arrays of the
+ * topology.
+ */
+export function neighborAlltoallSpecification(topology: ProcessTopology): Specification {
+  const { ranks, outStart, outRank, inStart } = topology
+  const arrival = pairEdges(topology)
+  const slotTerm = new Int32Array(outRank.length)
+  for (let edge = 0; edge < arrival.length; edge++) slotTerm[arrival[edge]] = edge
+  return {
+    collective: 'neighbor-alltoall',
+    ranks,
+    partStart: outStart,
+    ownStart: outStart,
+    ownBlock: upTo(outRank.length),
+    slotStart: inStart,
+    slotTerm,
+    reductions: noReductions,
+  }
+}
+
+/**
+ * A neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination of their blocks
+ * in list order, each as often as it is listed. Not in MPI.
+ */
+export function neighborReduceSpecification({ ranks, inStart, inRank }: ProcessTopology): Specification {
+  const starts = upTo(ranks + 1)
+  const slotStart = new Int32Array(ranks + 1)
+  const runStart = [0]
+  for (let rank = 0; rank < ranks; rank++) {
+    const isReceiver = inStart[rank + 1] > inStart[rank]
+    slotStart[rank + 1] = slotStart[rank] + (isReceiver ? 1 : 0)
+    if (isReceiver) runStart.push(inStart[rank + 1])
+  }
+  return {
+    collective: 'neighbor-reduce',
+    ranks,
+    partStart: starts,
+    ownStart: starts,
+    ownBlock: starts.subarray(0, ranks),
+    slotStart,
+    slotTerm: upTo(slotStart[ranks]).map((reduction) => ~reduction),
+    reductions: {
+      isIdempotent: false,
+      runStart: Int32Array.from(runStart),
+      first: inRank,
+      count: new Int32Array(inRank.length).fill(1),
+      stride: new Int32Array(inRank.length).fill(1),
+    },
+  }
+}
+
+/** What a neighborhood collective demands over a topology. */
+export function neighborSpecification(
+  collective: NeighborCollective,
+  topology: ProcessTopology,
+): Specification {
+  switch (collective) {
+    case 'neighbor-allgather':
+      return neighborAllgatherSpecification(topology)
+    case 'neighbor-alltoall':
+      return neighborAlltoallSpecification(topology)
+    case 'neighbor-reduce':
+      return neighborReduceSpecification(topology)
+  }
+}
+
+/** Whether two specifications demand the same, number by number. Most share their arrays. */
+export function isSameSpecification(a: Specification, b: Specification): boolean {
+  const arrays = ['partStart', 'ownStart', 'ownBlock', 'slotStart', 'slotTerm'] as const
+  const reductions = ['runStart', 'first', 'count', 'stride'] as const
+  return (
+    a.collective === b.collective &&
+    a.ranks === b.ranks &&
+    a.reductions.isIdempotent === b.reductions.isIdempotent &&
+    arrays.every((name) => isSame(a[name], b[name])) &&
+    reductions.every((name) => isSame(a.reductions[name], b.reductions[name]))
+  )
+}
+
+function isSame(a: Int32Array, b: Int32Array): boolean {
+  return a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
 }
 
 /** Blocks are numbered 0 to this minus one. */

@@ -123,7 +123,9 @@ function demandOf(
     case 'barrier':
       return { partsOf: () => 1, slotsOf: () => upTo(1), reduces: () => ranks }
     case 'neighbor-allgather':
-      throw new TypeError('a neighbor allgather is specified by its topology')
+    case 'neighbor-alltoall':
+    case 'neighbor-reduce':
+      throw new TypeError(`${collective} is specified by its topology`)
   }
 }
 

@@ -21,18 +21,18 @@ export class FileContent {
   /** Neighbors; null without a topology. */
   readonly #out: Rows | null
   readonly #in: Rows | null
-  /** Null where the specification follows from the topology. */
+  /** Null in a neighbor allgather, whose specification follows from the topology even of a slice. */
   readonly #specification: SpecificationRows | null
   #found = 0
   /** Elements of lists of ranks, blocks and slots in all lines; they are counted with 32 bits. */
   #listed = 0
 
   constructor(header: ScheduleFileHeader) {
-    const { phases, ranks, slice, version } = header
+    const { collective, phases, ranks, slice, version } = header
     this.header = header
     this.topologyFacts = topologyFactsIn(header)
     const hasTopology = this.topologyFacts !== null
-    this.#bounds = { version, ranks, phases, hasTopology, blocks: blocksIn(header) }
+    this.#bounds = { version, collective, ranks, phases, hasTopology, blocks: blocksIn(header) }
     this.#log = new OperationLog(ranks)
     this.#staging = new Int32Array(ranks)
     this.#state = new Uint8Array(ranks)
@@ -40,7 +40,8 @@ export class FileContent {
     else for (const rank of slice) this.#state[rank] = 1
     this.#out = hasTopology ? new Rows(ranks) : null
     this.#in = hasTopology ? new Rows(ranks) : null
-    this.#specification = hasTopology || version === 1 ? null : new SpecificationRows(header)
+    const follows = hasTopology && collective === 'neighbor-allgather'
+    this.#specification = follows || version === 1 ? null : new SpecificationRows(header)
   }
 
   /** Adds a rank line that was parsed. */
@@ -85,6 +86,6 @@ export class FileContent {
   }
 
   #specificationFor(topology: ProcessTopology | null): Specification {
-    return topology === null ? this.#specification!.build() : neighborAllgatherSpecification(topology)
+    return this.#specification?.build() ?? neighborAllgatherSpecification(topology!)
   }
 }

@@ -1,6 +1,6 @@
 import { topologyLimits } from '../../topology/limits.js'
 import { maxPhases } from '../builder.js'
-import { collectives } from '../specification.js'
+import { collectives, isNeighborCollective } from '../specification.js'
 import { isIntegerBelow, limit } from './checked-values.js'
 import { type FormatVersion, formatVersions } from './format-version.js'
 import { formatName, type HeaderVersion2, type ScheduleFileHeader } from './header.js'
@@ -137,8 +137,9 @@ function checkSpecification(header: HeaderVersion2, reject: Reject): void {
   }
   if (described !== ranks) reject('parts', `runs of ${ranks} ranks in all`, parts)
   if (topology === null) return
-  if (collective !== 'neighbor-allgather') reject('topology', `null, ${collective} has none`, topology)
+  if (!isNeighborCollective(collective)) reject('topology', `null, ${collective} has none`, topology)
   if (idempotent) reject('idempotent', 'false with a topology', idempotent)
+  if (collective === 'neighbor-alltoall') return
   if (blocks !== ranks || parts.some(([, each]) => each !== 1)) {
     reject('parts', `one part of every rank with a topology, [[${ranks},1]]`, parts)
   }

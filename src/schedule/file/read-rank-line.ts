@@ -16,7 +16,7 @@ export interface RankLine {
 }
 
 /** Facts of the header that rank lines are checked against. */
-export type LineBounds = Pick<ScheduleFileHeader, 'version' | 'ranks' | 'phases'> & {
+export type LineBounds = Pick<ScheduleFileHeader, 'version' | 'ranks' | 'phases' | 'collective'> & {
   readonly hasTopology: boolean
   readonly blocks: number
 }
@@ -32,7 +32,7 @@ const keysOf = {
  * operations name exist; own blocks and slots are checked here.
  */
 export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLog, reject: Reject): RankLine {
-  const { blocks, hasTopology, ranks, version } = bounds
+  const { blocks, collective, hasTopology, ranks, version } = bounds
   const keys = version === 1 ? keysOf.version1 : hasTopology ? keysOf.topology : keysOf.others
   const object = objectWith(line, keys, 'the line', reject)
   const rank = integer(object['rank'], ranks, 'rank', reject)
@@ -43,7 +43,8 @@ export function readRankLine(line: unknown, bounds: LineBounds, log: OperationLo
   const own = version === 1 ? [rank] : integers(object['own'], blocks, 'own', reject)
   const slots = version === 1 ? sources : readSlots(object['slots'], blocks, reject)
   const staging = integer(object['staging'], limit, 'staging', reject)
-  if (hasTopology) {
+  // What other collectives demand follows from several lines.
+  if (hasTopology && collective === 'neighbor-allgather') {
     requireSame(own, [rank], 'own', 'the block of the rank, as there is a topology', reject)
     requireSame(slots, sources, 'slots', 'the sources in "in", as there is a topology', reject)
   }

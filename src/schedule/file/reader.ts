@@ -3,7 +3,14 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Schedule } from '../ir.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
-import { blockCount, type Specification, upTo } from '../specification.js'
+import {
+  blockCount,
+  isNeighborCollective,
+  isSameSpecification,
+  neighborSpecification,
+  type Specification,
+  upTo,
+} from '../specification.js'
 import { FileContent } from './file-content.js'
 import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, type Reject, shown } from './reject.js'
@@ -45,7 +52,10 @@ export class ScheduleReader {
     const schedule = content.schedule()
     const block = blockOfNoRank(schedule.specification)
     if (block !== null) this.#fail(`own: expected every block at some rank, got none with block ${block}`)
-    if (schedule.topology !== null) this.#checkTopology(schedule.topology, content.topologyFacts?.hash)
+    if (schedule.topology !== null) {
+      this.#checkTopology(schedule.topology, content.topologyFacts?.hash)
+      this.#checkDemand(schedule.specification, schedule.topology)
+    }
     return schedule
   }
 
@@ -77,6 +87,15 @@ export class ScheduleReader {
     } catch (cause) {
       this.#fail(`expected a topology: ${cause instanceof Error ? cause.message : cause}`, cause)
     }
+  }
+
+  #checkDemand(specification: Specification, topology: ProcessTopology): void {
+    const { collective } = specification
+    if (!isNeighborCollective(collective)) return
+    if (isSameSpecification(specification, neighborSpecification(collective, topology))) return
+    this.#fail(
+      `expected parts, own blocks and slots as a ${collective} over the topology demands, got others`,
+    )
   }
 
   readonly #reject: Reject = (where, expected, got) =>

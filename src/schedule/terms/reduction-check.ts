@@ -90,7 +90,8 @@ export class ReductionCheck {
       blocks += count[run]
     }
     this.#blocks[reduction] = blocks
-    if (isInterval) this.#span[reduction] = blocks
+    // With more blocks than ranks some are repeated.
+    if (isInterval && blocks <= ranks) this.#span[reduction] = blocks
   }
 
   #byBlocks(term: number, reduction: number): number {

@@ -4,7 +4,7 @@ import type { ViolationList } from './violations.js'
 
 /**
  * Whether the arrays form a specification: lengths, ascending rows, blocks and reductions in range, and every reduction
- * over at least one rank, each rank once and all with the same part.
+ * over at least one rank, all with the same part and, but in neighbor reductions, each rank once.
  */
 export function checkSpecification(specification: Specification, found: ViolationList): boolean {
   const before = found.count
@@ -77,24 +77,28 @@ function checkReductions(specification: Specification, complain: Complain): void
   const { reductions, ranks } = specification
   const count = reductions.runStart.length - 1
   if (count === 0) return
+  // Parallel edges bring a block as often as there are edges.
+  const mayRepeat = specification.collective === 'neighbor-reduce'
   const parts = new Parts(specification)
   const seenIn = new Int32Array(ranks).fill(-1)
   for (let reduction = 0; reduction < count; reduction++) {
-    const fault = reductionFault(reductions, specification.partStart[ranks], ranks, reduction)
+    const fault = reductionFault(specification, reduction, mayRepeat)
     if (fault !== null) complain(() => `reduction ${reduction} ${fault}`)
-    else if (!isOfOnePart(reductions, parts, reduction, seenIn)) {
-      complain(() => `reduction ${reduction} must combine one part of every rank, each once`)
+    else if (!isOfOnePart(reductions, parts, reduction, mayRepeat ? null : seenIn)) {
+      const once = mayRepeat ? '' : ', each once'
+      complain(() => `reduction ${reduction} must combine one part of every rank${once}`)
     }
   }
 }
 
 /** What is wrong with the number of blocks of a reduction, or with their range. */
 function reductionFault(
-  { runStart, first, count, stride }: Reductions,
-  blocks: number,
-  ranks: number,
+  { reductions, ranks, partStart }: Specification,
   reduction: number,
+  mayRepeat: boolean,
 ): string | null {
+  const { runStart, first, count, stride } = reductions
+  const blocks = partStart[ranks]
   let all = 0
   for (let run = runStart[reduction]; run < runStart[reduction + 1]; run++) {
     if (count[run] < 1) return `has a run of ${count[run]} blocks`
@@ -104,16 +108,20 @@ function reductionFault(
       return `must combine blocks from 0 to ${blocks - 1}, got ${first[run]} to ${last}`
     }
   }
-  if (all < 1 || all > ranks) return `must combine 1 to ${ranks} blocks, got ${all}`
+  if (all < 1) return 'must combine at least 1 block, got none'
+  if (all > ranks && !mayRepeat) return `must combine 1 to ${ranks} blocks, got ${all}`
   return null
 }
 
-/** O(runs) for reductions of one run where all ranks have equally many parts, else O(blocks). */
+/**
+ * Whether the blocks are the same part of their ranks, and of different ranks where `seenIn`, a mark for each rank, is given.
+ * O(runs) for reductions of one run where all ranks have equally many parts, else O(blocks).
+ */
 function isOfOnePart(
   { runStart, first, count, stride }: Reductions,
   parts: Parts,
   reduction: number,
-  seenIn: Int32Array,
+  seenIn: Int32Array | null,
 ): boolean {
   const [from, to] = [runStart[reduction], runStart[reduction + 1]]
   if (to - from === 1 && parts.perRank > 0) {
@@ -124,8 +132,8 @@ function isOfOnePart(
     for (let n = 0; n < count[run]; n++) {
       const block = first[run] + n * stride[run]
       const origin = parts.originOf(block)
-      if (parts.partOf(block) !== part || seenIn[origin] === reduction) return false
-      seenIn[origin] = reduction
+      if (parts.partOf(block) !== part || seenIn?.[origin] === reduction) return false
+      if (seenIn !== null) seenIn[origin] = reduction
     }
   }
   return true

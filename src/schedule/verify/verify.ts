@@ -2,7 +2,13 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
-import { neighborAllgatherSpecification, type Specification, upTo } from '../specification.js'
+import {
+  isNeighborCollective,
+  isSameSpecification,
+  neighborSpecification,
+  type Specification,
+  upTo,
+} from '../specification.js'
 import { phaseRows, rankOfOperations } from '../walk.js'
 import { checkSlots } from './check-slots.js'
 import { followTerms } from './follow-terms.js'
@@ -111,7 +117,7 @@ function prove(
 function topologyDifference(schedule: Schedule, expected: ProcessTopology | null): string | null {
   const actual = schedule.topology
   if (actual !== null && !demandsNeighbors(schedule.specification, actual)) {
-    return 'the specification is not that of a neighbor allgather over the topology'
+    return `the specification is not that of a ${nameOf(schedule.specification)} over the topology`
   }
   if (actual === expected || expected === null) return null
   if (actual === null) return 'the schedule has no topology'
@@ -132,19 +138,15 @@ function topologyDifference(schedule: Schedule, expected: ProcessTopology | null
   return null
 }
 
-/** A schedule with a topology is a neighbor allgather; most share its arrays. */
+/** The specification of a schedule with a topology follows from it. */
 function demandsNeighbors(specification: Specification, topology: ProcessTopology): boolean {
-  const expected = neighborAllgatherSpecification(topology)
-  const same = (a: Int32Array, b: Int32Array): boolean =>
-    a === b || (a.length === b.length && a.every((value, i) => value === b[i]))
-  return (
-    specification.ranks === expected.ranks &&
-    same(specification.partStart, expected.partStart) &&
-    same(specification.ownStart, expected.ownStart) &&
-    same(specification.ownBlock, expected.ownBlock) &&
-    same(specification.slotStart, expected.slotStart) &&
-    same(specification.slotTerm, expected.slotTerm)
-  )
+  const { collective } = specification
+  if (!isNeighborCollective(collective)) return false
+  return isSameSpecification(specification, neighborSpecification(collective, topology))
+}
+
+function nameOf({ collective }: Specification): string {
+  return isNeighborCollective(collective) ? collective.replace('-', ' ') : 'neighbor allgather'
 }
 
 function sameRow(aStart: Int32Array, a: Int32Array, bStart: Int32Array, b: Int32Array, row: number): boolean {

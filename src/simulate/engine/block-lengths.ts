@@ -9,7 +9,7 @@ export type BytesOf = (term: number) => number
 
 /**
  * The lengths of blocks where every unit of data, which MPI's count describes, has equally many bytes: a contribution of an
- * allgather, what one rank has for another in an alltoall, the vector of a reduction. Its parts differ by one byte at most.
+ * allgather, what one rank has for another in an alltoall (in a neighbor alltoall: along an edge), the vector of a reduction. Its parts differ by one byte at most.
  * The blocks of a barrier are empty.
  *
  * @throws ERR_SIMULATION unless `bytes` is an integer from 0 to 2^40, and beyond 2^53 bytes in all
@@ -17,13 +17,12 @@ export type BytesOf = (term: number) => number
 export function lengthsOfUnits(specification: Specification, bytes: number): BytesOf {
   requireLength('bytes', bytes)
   const { collective, partStart, ranks } = specification
-  const units = unitsOf(specification)
   const lengths = new Float64Array(partStart[ranks])
   if (collective === 'barrier') return lengthOfTerms(specification, lengths)
   let total = 0
   for (let rank = 0; rank < ranks; rank++) {
     const first = partStart[rank]
-    const cut = (partStart[rank + 1] - first) / units
+    const cut = cutOf(specification, partStart[rank + 1] - first)
     const [whole, rest] = [Math.floor(bytes / cut), bytes % cut]
     for (let block = first; block < partStart[rank + 1]; block++) {
       const part = (block - first) % cut
@@ -70,9 +69,18 @@ function lengthOfTerms({ partStart }: Specification, lengths: ArrayLike<number>)
   return (term) => lengths[term < 0 ? first + ~term : term]
 }
 
-/** How many units of data a rank that contributes has; each is cut into equally many parts. */
-function unitsOf({ collective, ranks }: Specification): number {
-  return collective === 'scatter' || collective === 'alltoall' || collective === 'reduce-scatter' ? ranks : 1
+/** Into how many parts a rank that contributes cuts every unit of its data. */
+function cutOf({ collective, ranks }: Specification, parts: number): number {
+  switch (collective) {
+    case 'neighbor-alltoall':
+      return 1
+    case 'scatter':
+    case 'alltoall':
+    case 'reduce-scatter':
+      return parts / ranks
+    default:
+      return parts
+  }
 }
 
 function requireLength(name: string, bytes: unknown): void {
