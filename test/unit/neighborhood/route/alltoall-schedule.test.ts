@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { routeOf } from '../../../../src/neighborhood/plan/plan.js'
 import { alltoallSchedule } from '../../../../src/neighborhood/route/alltoall-schedule.js'
 import type { Route } from '../../../../src/neighborhood/route/route.js'
-import { type Routed, routedRoute } from '../../../../src/neighborhood/route/routed.js'
 import { formatSchedule } from '../../../../src/schedule/file/format-schedule.js'
 import { parseSchedule } from '../../../../src/schedule/file/reader.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
@@ -26,16 +26,16 @@ const topologies: Readonly<Record<string, ProcessTopology>> = {
   'er 29': erdosRenyiTopology({ ranks: 29, density: 0.3, seed: 5 }),
   'grid of extents 1, 2 and 3': cartTopology({ dims: [1, 2, 3], periods: [true, true, false] }),
 }
-const routesOf = (ranks: number): readonly Route[] => [
+const routesOf = (topology: ProcessTopology): readonly Route[] => [
   direct,
-  ...([{}, { first: 'highest' }, { radices: [3, 5, 7] }] as const).map((options) =>
-    routedRoute(ranks, { kind: 'routed', ...options } as Routed),
-  ),
+  routeOf(topology, { kind: 'routed' }),
+  routeOf(topology, { kind: 'routed', radices: [3, 5, 7], first: 'highest' }),
+  routeOf(topology, { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 }),
 ]
 
 describe('a neighbor alltoall by a route', () => {
   it.each(Object.entries(topologies))('is right, and read back as it was written: %s', (_, topology) => {
-    for (const route of routesOf(topology.ranks)) {
+    for (const route of routesOf(topology)) {
       const schedule = alltoallSchedule(topology, route, header)
       expect(verify(schedule)).toMatchObject({ ok: true, violations: [] })
       const lines = [...formatSchedule(schedule)]
