@@ -52,11 +52,8 @@ describe('a neighbor alltoall by a route', () => {
 
   it('sends each rank at most the sum of radix - 1 messages', () => {
     const topology = mooreTopology({ dims: [8, 8], radius: 3 })
-    const schedule = alltoallSchedule(
-      topology,
-      routedRoute(64, { kind: 'routed', radices: [4, 4, 4] }),
-      header,
-    )
+    const route = routeOf(topology, { kind: 'routed', radices: [4, 4, 4] })
+    const schedule = alltoallSchedule(topology, route, header)
     expect(countMessages(schedule).messages).toBeLessThanOrEqual(64 * 9)
   })
 
