@@ -167,7 +167,7 @@ export const rooms: readonly Room[] = [
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],
     ...['machine', 'machine/text'],
-    ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/context', 'comm'],
+    ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/p2p', 'comm/context', 'comm'],
     ...['neighborhood/route', 'neighborhood/plan', 'neighborhood/distributed', 'neighborhood/execute'],
   ]),
   room('neighborhood/spmm', [

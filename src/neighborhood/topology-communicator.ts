@@ -1,13 +1,16 @@
 import { promiseTry } from '../base/promise-try.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
-import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
+import { blocking } from '../comm/calls/collectives/form.js'
+import type { BlocksOptions, Elements, IntoOptions } from '../comm/calls/collectives/plan/options.js'
 import type { PersistentRequest } from '../comm/calls/program/persistent-request.js'
 import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { FreshArray, SameElements } from '../comm/datatype/array-types.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
 import type { StridedView } from '../comm/datatype/strided-view.js'
+import type { Request } from '../comm/p2p/request.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
+import { startedBy } from '../comm/started-collective.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { BlockLayoutOptions } from './execute/block-layout.js'
 import {
@@ -17,6 +20,7 @@ import {
   isRetained,
   neighborAllgatherv,
 } from './execute/neighbor-allgather.js'
+import { type EdgeBlocksOptions, neighborAlltoall, neighborAlltoallv } from './execute/neighbor-alltoall.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
@@ -161,6 +165,62 @@ export class TopologyCommunicator extends Communicator {
     layout: BlockLayoutOptions = {},
   ): PersistentRequest {
     return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
+  }
+
+  /**
+   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order. Shapes: the same
+   * number of elements in every block on all ranks; `data` has one block per destination, the result one per source. On a
+   * grid both have two per dimension; those beyond a border are neither sent nor written. Parallel edges are paired in the
+   * order of the lists; on a grid block s arrives as block `s ^ 1`.
+   *
+   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent; ERR_TRUNCATE on a rank
+   *   without destinations, which learns the length of blocks when they arrive, after the exchange
+   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types
+   * @see MPI-4.1 §8.6.2
+   */
+  neighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: Elements<T>,
+    options?: IntoOptions<I>,
+  ): Promise<I> {
+    return neighborAlltoall(blocking, this, this.neighborhood, data, options) as Promise<I>
+  }
+
+  /** Starts a `neighborAlltoall`. */
+  ineighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: Elements<T>,
+    options?: IntoOptions<I>,
+  ): Request<I> {
+    return neighborAlltoall(startedBy(this), this, this.neighborhood, data, options) as Request<I>
+  }
+
+  /**
+   * `neighborAlltoall` of blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side by side) to the
+   * j-th destination. Lengths are sent with the blocks; those given in `counts` are checked. Blocks are packed in the order of
+   * the sources unless `displs` places them.
+   *
+   * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
+   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
+   * rank only, after the exchange
+   * @see MPI-4.1 §8.6.2
+   */
+  neighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: Elements<T>,
+    sendCounts: ArrayLike<number>,
+    options?: EdgeBlocksOptions<I>,
+  ): Promise<Gathered<I>> {
+    const { neighborhood } = this
+    return neighborAlltoallv(blocking, this, neighborhood, data, sendCounts, options) as Promise<Gathered<I>>
+  }
+
+  /** Starts a `neighborAlltoallv`. */
+  ineighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: Elements<T>,
+    sendCounts: ArrayLike<number>,
+    options?: EdgeBlocksOptions<I>,
+  ): Request<Gathered<I>> {
+    const form = startedBy(this)
+    const { neighborhood } = this
+    return neighborAlltoallv(form, this, neighborhood, data, sendCounts, options) as Request<Gathered<I>>
   }
 
   /** The same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */

@@ -64,6 +64,14 @@ const names: readonly CollectiveName[] = [
   'reduceScatterInit',
   'scanInit',
   'exscanInit',
+  'neighborAlltoall',
+  'neighborAlltoallv',
+  'neighborAlltoallw',
+  'neighborReduce',
+  'neighborAlltoallInit',
+  'neighborAlltoallvInit',
+  'neighborAlltoallwInit',
+  'neighborReduceInit',
 ]
 const codeOfName = new Map(names.map((name, code) => [name, code]))
 

@@ -8,8 +8,10 @@ import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { directAlltoallOfRanks } from '../plan/alltoall-of-ranks.js'
 import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
+import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
@@ -32,6 +34,13 @@ export interface NeighborhoodOptions {
   readonly strategy: Strategy
   /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine | undefined
+}
+
+/** What a process runs for an operation other than the neighbor allgather. */
+export interface OperationProgram {
+  readonly program: ProcessProgram
+  /** Which block of its rank's send buffer every contributed value is. */
+  readonly ownSlot: Int32Array
 }
 
 /** Where a rank's lists are in the arrays of a topology, and what the numbers in them stand for. */
@@ -62,13 +71,14 @@ export class Neighborhood {
   /** Undefined where no process has it. */
   #topology: ProcessTopology | undefined
   readonly #part: PlanOfRanks | undefined
-  /** Of the ranks of the part, until it has been lowered. */
-  #placement: Int32Array | undefined
+  /** Of the ranks of the part. */
+  readonly #placement: Int32Array | undefined
   /** The same part in ranks, while it is in use: it takes memory for all ranks. */
   #partInRanks: WeakRef<Plan> | undefined
   #cached: CachedPlan | undefined
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
+  readonly #operations = new Map<NeighborOperation, OperationProgram>()
   /** Slices that not all of their ranks in this process have requested yet. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
@@ -130,6 +140,13 @@ export class Neighborhood {
     return cart === null ? inStart[row + 1] - inStart[row] : 2 * cart.dims.length
   }
 
+  /** Blocks in the send buffer of a rank, in an alltoall: its destinations, or on a grid two per dimension. */
+  sendSlotsOf(rank: number): number {
+    const { topology, row } = this.#rowOf(rank)
+    const { cart, outStart } = topology
+    return cart === null ? outStart[row + 1] - outStart[row] : 2 * cart.dims.length
+  }
+
   #rowOf(rank: number): OwnRow {
     if (this.#part === undefined) return { topology: this.#topology!, row: rank, rankOf: null }
     const { rankOf, schedule } = this.#part
@@ -162,12 +179,48 @@ export class Neighborhood {
   #programOfPart({ schedule, rankOf }: PlanOfRanks): ProcessProgram {
     const rounds = roundsByPhase(schedule)
     const program = lowerInRounds(schedule, this.#placement!, this.#state.processIndex, rounds)
-    this.#placement = undefined
     return {
       ...program,
       ranks: program.ranks.map((number) => rankOf[number]),
       valueTerm: program.valueTerm.map((number) => rankOf[number]),
     }
+  }
+
+  /**
+   * This process's program for another operation: planned and lowered at its first call. Where no process has the whole
+   * topology, blocks of an alltoall are sent directly, whatever the strategy.
+   *
+   * @throws ERR_SCHEDULE when the plan does not verify
+   */
+  operation(operation: NeighborOperation): OperationProgram {
+    let found = this.#operations.get(operation)
+    if (found === undefined) {
+      found = this.#part === undefined ? this.#wholeOperation(operation) : this.#partOperation(this.#part)
+      this.#operations.set(operation, found)
+    }
+    return found
+  }
+
+  #wholeOperation(operation: NeighborOperation): OperationProgram {
+    const placement = placementOf(this.#state)
+    const nodeOf = nodesOf(this.#state, this.#machine, placement)
+    const { plan, rounds } = plans.planFor(this.topology, this.strategy, nodeOf, operation)
+    const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
+    if (this.topology.cart === null) return { program, ownSlot: ownPlaces(program) }
+    const existing = existingSlots(program, this.topology)
+    const { ownStart } = program
+    const ownSlot = Int32Array.from(
+      existing.flatMap((slots, i) => slots.slice(0, ownStart[i + 1] - ownStart[i])),
+    )
+    return { program: onGrid(program, this.topology), ownSlot }
+  }
+
+  #partOperation(part: PlanOfRanks): OperationProgram {
+    const schedule = directAlltoallOfRanks(part)
+    const { processIndex } = this.#state
+    const program = lowerInRounds(schedule, this.#placement!, processIndex, roundsByPhase(schedule))
+    const ranks = program.ranks.map((number) => part.rankOf[number])
+    return { program: { ...program, ranks }, ownSlot: ownPlaces(program) }
   }
 
   /** The slots of the program, rank by rank. */
@@ -215,14 +268,28 @@ function named(numbers: Int32Array, rankOf: Int32Array | null): Int32Array {
 }
 
 /** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */
-function onGrid(program: ProcessProgram, { cart }: ProcessTopology): ProcessProgram {
-  const places = Array.from(program.ranks, (rank) => {
+function onGrid(program: ProcessProgram, topology: ProcessTopology): ProcessProgram {
+  const existing = existingSlots(program, topology)
+  const fillSlot = program.fillSlot.map((slot, f) => existing[program.fillRank[f]][slot])
+  return { ...program, fillSlot }
+}
+
+/** For every hosted rank the slots of MPI's buffer that have a neighbor. */
+function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): number[][] {
+  return Array.from(ranks, (rank) => {
     const existing: number[] = []
     for (const [slot, neighbor] of cartNeighborSlots(cart!, rank).entries()) {
       if (neighbor !== procNull) existing.push(slot)
     }
     return existing
   })
-  const fillSlot = program.fillSlot.map((slot, f) => places[program.fillRank[f]][slot])
-  return { ...program, fillSlot }
+}
+
+/** The own place of every contributed value. */
+function ownPlaces({ ranks, ownStart }: ProcessProgram): Int32Array {
+  const places = new Int32Array(ownStart[ranks.length])
+  for (let i = 0; i < ranks.length; i++) {
+    for (let value = ownStart[i]; value < ownStart[i + 1]; value++) places[value] = value - ownStart[i]
+  }
+  return places
 }

@@ -11,9 +11,9 @@ import { RankweaveError } from '../../errors.js'
 import { type BlockLayoutOptions, blockLayout } from './block-layout.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, contributionOf } from './buffers.js'
+import { slotCounts, varyingFill } from './deliver-varying.js'
 import { fillSlots } from './fill-slots.js'
 import { copyWords, wordViewOf } from './memory-words.js'
-import { slotCounts, varyingFill } from './neighbor-allgather.js'
 import { countRun } from './neighbor-traffic.js'
 import type { Neighborhood } from './neighborhood.js'
 import { fillRankSlots, UniformStore } from './uniform-store.js'
@@ -86,7 +86,7 @@ export function neighborAllgathervInit(
       const { program, traffic } = neighborhood
       const lengths = await exchangeLengths(neighborhood, buffers, exchange)
       const store = BlockStore.of(program, elementSizeBytes(type), lengths)
-      const counts = slotCounts(neighborhood, store, type)
+      const counts = slotCounts(neighborhood, program, store, type)
       const displs = buffers.map(({ recv: into, layoutOptions: wanted }, i) => {
         const layout = blockLayout(name, counts[i], wanted)
         checkInto(name, into, type, layout.size)

@@ -3,12 +3,13 @@ import { RankweaveError } from '../../errors.js'
 import { type MessageRounds, messageRounds } from '../../schedule/lower/rounds.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { plan } from './plan.js'
+import { type NeighborOperation, planOperation } from './plan-operation.js'
 import type { Plan, Strategy } from './strategy.js'
 import { formatStrategy } from './strategy-text.js'
 
 /** A verified plan and what it is for. */
 export class CachedPlan {
+  readonly operation: NeighborOperation
   readonly topology: ProcessTopology
   readonly strategy: string
   readonly nodeOf: Int32Array
@@ -16,7 +17,14 @@ export class CachedPlan {
   #rounds: MessageRounds | undefined
   #isShared = false
 
-  constructor(topology: ProcessTopology, strategy: string, nodeOf: Int32Array, made: Plan) {
+  constructor(
+    operation: NeighborOperation,
+    topology: ProcessTopology,
+    strategy: string,
+    nodeOf: Int32Array,
+    made: Plan,
+  ) {
+    this.operation = operation
     this.topology = topology
     this.strategy = strategy
     this.nodeOf = nodeOf
@@ -60,16 +68,25 @@ export class PlanCache {
    *
    * @param nodeOf node of every rank
    */
-  planFor(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array): CachedPlan {
+  planFor(
+    topology: ProcessTopology,
+    strategy: Strategy,
+    nodeOf: Int32Array,
+    operation: NeighborOperation = 'neighbor-allgather',
+  ): CachedPlan {
     const text = formatStrategy(strategy)
     const cached = this.#recent.find(
-      (made) => made.topology === topology && made.strategy === text && areEqual(made.nodeOf, nodeOf),
+      (made) =>
+        made.operation === operation &&
+        made.topology === topology &&
+        made.strategy === text &&
+        areEqual(made.nodeOf, nodeOf),
     )
     if (cached !== undefined) return cached
-    const made = plan(topology, strategy, { nodeOf })
+    const made = planOperation(topology, strategy, operation, { nodeOf })
     const { ok, violations } = verify(made.schedule)
     if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
-    return this.#recent.add(new CachedPlan(topology, text, nodeOf, made))
+    return this.#recent.add(new CachedPlan(operation, topology, text, nodeOf, made))
   }
 }
 

@@ -1,0 +1,84 @@
+import { RankFailure } from '../../comm/calls/collective-call.js'
+import type { Gathered } from '../../comm/calls/collectives/blocks/gathered.js'
+import type { BlocksOptions } from '../../comm/calls/collectives/plan/options.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
+import { isRankweaveError } from '../../errors.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { type BlockLayout, blockLayout } from './block-layout.js'
+import type { BlockStore } from './block-store.js'
+import { checkInto, elementWords } from './buffers.js'
+import { fillSlots } from './fill-slots.js'
+import type { Neighborhood } from './neighborhood.js'
+import { receiveBuffers } from './receive-buffers.js'
+
+/**
+ * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank whose counts or
+ * buffer did not fit.
+ *
+ * @param wanted what every hosted rank expects, and where
+ */
+export function deliverVarying(
+  name: string,
+  neighborhood: Neighborhood,
+  program: ProcessProgram,
+  store: BlockStore,
+  type: number,
+  wanted: readonly BlocksOptions[],
+): (Gathered<TypedArray> | RankFailure)[] {
+  const counts = slotCounts(neighborhood, program, store, type)
+  const layouts = wanted.map((options, i) => receiveLayout(name, type, counts[i], options))
+  const sizes = layouts.map(({ size }) => size)
+  const buffers = receiveBuffers(type, sizes, (i) => layouts[i].into)
+  const displsOf = layouts.map(({ displs }) => displs)
+  fillSlots(program, store, buffers, varyingFill(program, displsOf, type))
+  const results = buffers.results()
+  return layouts.map(({ failure, displs }, i) => failure ?? { data: results[i], counts: counts[i], displs })
+}
+
+/** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */
+export function slotCounts(
+  neighborhood: Neighborhood,
+  { ranks, fillStart, fillRank, fillSlot }: ProcessProgram,
+  store: BlockStore,
+  type: number,
+): Int32Array[] {
+  const perElement = elementWords(type)
+  const counts = Array.from(ranks, (rank) => new Int32Array(neighborhood.slotsOf(rank)))
+  for (let v = 0; v + 1 < fillStart.length; v++) {
+    const count = store.length[v] / perElement
+    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) counts[fillRank[f]][fillSlot[f]] = count
+  }
+  return counts
+}
+
+/** Where slots begin that are `displs[i][slot]` elements into the buffer of the i-th hosted rank. */
+export function varyingFill(
+  { fillRank, fillSlot }: ProcessProgram,
+  displs: readonly Int32Array[],
+  type: number,
+): Int32Array {
+  const perElement = elementWords(type)
+  return fillSlot.map((slot, f) => displs[fillRank[f]][slot] * perElement)
+}
+
+interface ReceiveLayout extends BlockLayout {
+  readonly into: TypedArray | undefined
+  /** The rank's counts or buffer did not fit: it fails alone, and its blocks go to a buffer that is dropped. */
+  readonly failure?: RankFailure
+}
+
+function receiveLayout(
+  name: string,
+  type: number,
+  arrived: Int32Array,
+  options: BlocksOptions,
+): ReceiveLayout {
+  try {
+    const layout = blockLayout(name, arrived, options)
+    checkInto(name, options.into, type, layout.size)
+    return { ...layout, into: options.into }
+  } catch (error) {
+    if (!isRankweaveError(error)) throw error
+    return { ...blockLayout(name, arrived, {}), into: undefined, failure: new RankFailure(error) }
+  }
+}
