@@ -22,6 +22,18 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     path: 'src/schedule/operation-log.ts',
+    line: '#lastPhase = -1',
+    replacement: '1',
+    why: 'the first operation is of a rank above the last one, whatever its phase',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: '#lastClass = -1',
+    replacement: '1',
+    why: 'the first operation is of a rank above the last one, whatever its class',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
     line: 'rank > this.#lastRank ||',
     replacement: '&&',
     why: 'what is sorted already is sorted again',
@@ -39,6 +51,18 @@ export const equivalents: readonly Equivalent[] = [
     why: 'beyond the last operation is none',
   },
   {
+    path: 'src/schedule/operation-log.ts',
+    line: 'const [steps, stepOf] = this.#phases > count ? numbered(phases) : [this.#phases, phases]',
+    replacement: '(this.#phases > count) ? [this.#phases, phases] : numbered(phases)',
+    why: 'the same order, in other memory and time',
+  },
+  {
+    path: 'src/schedule/operation-log.ts',
+    line: 'const [steps, stepOf] = this.#phases > count ? numbered(phases) : [this.#phases, phases]',
+    replacement: '>=',
+    why: 'the same order, in other memory and time',
+  },
+  {
     path: 'src/schedule/builder.ts',
     line: 'const { specification, phases = 0 } = head',
     replacement: '(0 + 1)',
@@ -48,6 +72,12 @@ export const equivalents: readonly Equivalent[] = [
     path: 'src/schedule/message-pairs.ts',
     line: 'if (opTag[ops[i]] >= opTag[ops[i - 1]]) continue',
     replacement: '>',
+    why: 'what is sorted already is sorted again',
+  },
+  {
+    path: 'src/schedule/message-pairs.ts',
+    line: 'if (opTag[ops[i]] >= opTag[ops[i - 1]]) continue',
+    replacement: 'false',
     why: 'what is sorted already is sorted again',
   },
   {
