@@ -13,8 +13,8 @@ const sources = new Set<Readable>()
 export function dropOutputOfBrokenStreams(workers: readonly Worker[]): () => void {
   const own = workers.flatMap(({ stdout, stderr }) => [stdout, stderr])
   if (sources.size === 0) {
-    process.stdout.on('unpipe', drop)
-    process.stderr.on('unpipe', drop)
+    listen(process.stdout)
+    listen(process.stderr)
   }
   for (const source of own) sources.add(source)
   return () => {
@@ -23,6 +23,14 @@ export function dropOutputOfBrokenStreams(workers: readonly Worker[]): () => voi
     process.stdout.off('unpipe', drop)
     process.stderr.off('unpipe', drop)
   }
+}
+
+/** Without a warning: every worker's output has a listener of its own there. */
+function listen(stream: NodeJS.WriteStream): void {
+  const most = stream.getMaxListeners()
+  stream.setMaxListeners(0)
+  stream.on('unpipe', drop)
+  stream.setMaxListeners(most)
 }
 
 function drop(source: Readable): void {
