@@ -1,3 +1,5 @@
+import { closeSync } from 'node:fs'
+
 /** @internal */
 type Koffi = typeof import('koffi')
 
@@ -54,8 +56,11 @@ export function mappedMemory(koffi: Koffi): MappedMemory {
   return {
     create(sizeBytes) {
       const file = calls?.memfdCreate('rankweave', closeOnExec) ?? -1
-      if (file < 0 || calls!.ftruncate(file, sizeBytes) !== 0) return undefined
-      const bytes = map(file, sizeBytes, protection.readWrite)
+      if (file < 0) return undefined
+      // The size of a file may be limited (ulimit -f), as may the address space.
+      const isLongEnough = calls!.ftruncate(file, sizeBytes) === 0
+      const bytes = isLongEnough ? map(file, sizeBytes, protection.readWrite) : undefined
+      if (bytes === undefined) closeSync(file)
       return bytes === undefined ? undefined : { bytes, file }
     },
     map: (file, sizeBytes) => map(file, sizeBytes, protection.read),

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, readSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import type { MemoryLocation, StagingMemory } from '../fabric.js'
 import type { MpiLibrary } from './mpi-library.js'
 
@@ -111,10 +111,13 @@ export function openSharedMemory(job: SharingJob): MpiSharedMemory | undefined {
 /** The memory of another process; undefined if it cannot be opened, or is another process's that has the same number. */
 function mapOf({ memory }: Pick<MpiLibrary, 'memory'>, text: string): Uint8Array | undefined {
   if (text === '') return undefined
-  const [pid, file, token] = text.split(' ')
+  const [pid, descriptor, token] = text.split(' ')
+  const file = `/proc/${pid}/fd/${descriptor}`
   let opened: number
   try {
-    opened = openSync(`/proc/${pid}/fd/${file}`, 'r')
+    // A stranger's descriptor may be a pipe, whose reader would wait, and take what is not for it.
+    if (!statSync(file).isFile()) return undefined
+    opened = openSync(file, 'r')
   } catch {
     return undefined
   }

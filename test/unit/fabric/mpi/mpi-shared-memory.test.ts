@@ -1,4 +1,4 @@
-import { closeSync } from 'node:fs'
+import { closeSync, openSync, readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { loadKoffi } from '../../../../src/fabric/mpi/mpi-library.js'
 import { mappedMemory } from '../../../../src/fabric/mpi/mpi-memory.js'
@@ -8,10 +8,10 @@ const memory = mappedMemory(await loadKoffi())
 const token = 'ab'.repeat(16)
 
 /** Process 1, which has memory of its own and answers `reply` when asked whether it has mapped that of the others. */
-function peer({ named = token, reply = 'mapped' } = {}) {
+function peer({ named = token, reply = 'mapped', descriptor = -1 } = {}) {
   const own = memory.create(stagingBytes)!
   own.bytes.set(Buffer.from(token, 'hex'))
-  const answers = [`${process.pid} ${own.file} ${named}`, reply]
+  const answers = [`${process.pid} ${descriptor < 0 ? own.file : descriptor} ${named}`, reply]
   const said: string[] = []
   const job = (nodes: readonly string[]) => ({
     ...{ library: { memory }, process: 0, nodes },
@@ -69,8 +69,20 @@ describe.skipIf(process.platform !== 'linux')('memory that the processes of a no
     expect(openSharedMemory(stranger.job(['a', 'a']))).toBeUndefined()
     expect(stranger.said[1]).toBe('')
     stranger.close()
+    const directory = openSync('/', 'r')
+    const other = peer({ descriptor: directory })
+    expect(openSharedMemory(other.job(['a', 'a']))).toBeUndefined()
+    closeSync(directory)
+    other.close()
     const gone = peer()
     gone.close()
     expect(openSharedMemory(gone.job(['a', 'a']))).toBeUndefined()
+  })
+
+  it('leaves no file open where its size is refused', () => {
+    const open = () => readdirSync('/proc/self/fd').length
+    const before = open()
+    expect(memory.create(-1)).toBeUndefined()
+    expect(open()).toBe(before)
   })
 })
