@@ -53,6 +53,41 @@ describe('long messages of collectives between threads', () => {
     })
   })
 
+  it.each([8, 9])(
+    'of a broadcast among %i: a root of up to 8 processes sends every head itself',
+    async (processes) => {
+      const sent = await onThreads(processes, async (world) => {
+        const { processCounters } = world.seat().state.runtime
+        const root = processes - 1
+        const sentBy = async (data: Uint8Array) => {
+          const before = processCounters.framesSent
+          expect(await world.bcast(world.rank === root ? data : null, root)).toEqual(data)
+          return processCounters.framesSent - before
+        }
+        const short = await sentBy(Uint8Array.of(1, 2, 3))
+        await world.barrier()
+        const none = await sentBy(new Uint8Array(0))
+        await world.barrier()
+        const staged = await sentBy(new Uint8Array(long).fill(7))
+        await world.barrier()
+        return { short, none, staged }
+      })
+      const others = processes - 1
+      const isStar = processes <= 8
+      for (const one of ['short', 'none'] as const) {
+        const frames = sent.map((counts) => counts[one])
+        // One per process but the root, whoever sends it.
+        expect(frames.reduce((sum, count) => sum + count, 0)).toBe(others)
+        if (isStar) expect(frames.at(-1)).toBe(others)
+        else expect(frames.at(-1)).toBe(4)
+      }
+      // A head and an offer to each, who answers when it has read.
+      const total = sent.reduce((sum, { staged }) => sum + staged, 0)
+      expect(total).toBe(3 * others)
+      if (isStar) expect(sent.map(({ staged }) => staged)).toEqual([...Array(others).fill(1), 2 * others])
+    },
+  )
+
   it('stay readable after their sender has failed, until every receiver has taken or dropped them', async () => {
     const codes = await onThreads(2, async (world) => {
       const staging = stagingOf(world)
