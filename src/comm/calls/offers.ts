@@ -12,7 +12,7 @@ export class Offers implements Offerer {
   readonly #onFailed: (error: RankweaveError) => void
   readonly #pieces = new Set<OfferedPiece>()
   #whenEmpty: (() => void)[] = []
-  /** What is staged in this collective. */
+  /** What is staged in this collective and not all taken. */
   readonly #staged: { readonly bytes: Uint8Array; readonly step: number; readonly copy: StagedCopy }[] = []
   #isWithdrawn = false
 
@@ -93,6 +93,7 @@ export class Offers implements Offerer {
   pieceSent(piece: OfferedPiece): void {
     this.#pieces.delete(piece)
     if (this.#pieces.size > 0) return
+    this.#staged.length = 0
     const callbacks = this.#whenEmpty
     this.#whenEmpty = []
     for (const done of callbacks) done()
