@@ -1,7 +1,16 @@
-/** The free ranges of a stretch of memory, in bytes: the first that is long enough is taken, so what is used stays in the cache. */
+/**
+ * Free ranges are taken in turn from so many bytes at the start, and from the rest only when these are taken. Memory whose
+ * last content is still in the cache of another core costs up to ten times as much to write (record 0028): this is more than
+ * such a cache holds. It also bounds the pages that are backed by memory where little is taken at a time.
+ */
+export const lapBytes = 8 * 2 ** 20
+
+/** The free ranges of a stretch of memory, in bytes. */
 export class FreeRanges {
   readonly #starts: number[]
   readonly #sizes: number[]
+  /** End of the range that was taken last, as long as that is in the lap. */
+  #next = 0
 
   constructor(sizeBytes: number) {
     this.#starts = [0]
@@ -15,26 +24,42 @@ export class FreeRanges {
   /** Start of a range of this many bytes, a multiple of 64 as those before it are; -1 if none is long enough. */
   take(sizeBytes: number): number {
     const size = padded(sizeBytes)
-    const at = this.#sizes.findIndex((free) => free >= size)
-    if (at < 0) return -1
-    const start = this.#starts[at]!
-    if (this.#sizes[at] === size) this.#remove(at)
-    else {
-      this.#starts[at] = start + size
-      this.#sizes[at]! -= size
-    }
+    const inTurn = this.#takeFrom(this.#next, size, lapBytes)
+    const start = inTurn < 0 ? this.#takeFrom(0, size, Number.POSITIVE_INFINITY) : inTurn
+    const end = start + size
+    if (start >= 0) this.#next = end < lapBytes ? end : 0
     return start
+  }
+
+  /** The first range in what is free from `from` on; -1 if none is long enough and begins before `limit`. */
+  #takeFrom(from: number, size: number, limit: number): number {
+    for (let at = 0; at < this.#starts.length; at++) {
+      const freeStart = this.#starts[at]!
+      const freeEnd = freeStart + this.#sizes[at]!
+      const start = Math.max(freeStart, from)
+      if (start >= limit) return -1
+      if (freeEnd - start < size) continue
+      this.#remove(at)
+      this.#insert(at, start + size, freeEnd)
+      this.#insert(at, freeStart, start)
+      return start
+    }
+    return -1
   }
 
   /** Returns a range that was taken with this size. */
   give(start: number, sizeBytes: number): void {
-    const size = padded(sizeBytes)
     const after = this.#starts.findIndex((other) => other > start)
     const at = after < 0 ? this.#starts.length : after
-    this.#starts.splice(at, 0, start)
-    this.#sizes.splice(at, 0, size)
+    this.#insert(at, start, start + padded(sizeBytes))
     this.#join(at)
     this.#join(at - 1)
+  }
+
+  #insert(at: number, start: number, end: number): void {
+    if (start === end) return
+    this.#starts.splice(at, 0, start)
+    this.#sizes.splice(at, 0, end - start)
   }
 
   /** Joins a range with the one after it, if nothing is between them. */

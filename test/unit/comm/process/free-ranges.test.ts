@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../src/base/random.js'
-import { FreeRanges } from '../../../../src/comm/process/free-ranges.js'
+import { FreeRanges, lapBytes } from '../../../../src/comm/process/free-ranges.js'
 
 describe('free ranges', () => {
-  it('are taken from the start, and joined again whatever the order of their return', () => {
+  it('are taken one after the other, and joined again whatever the order of their return', () => {
     for (const order of [
       [0, 1, 2],
       [0, 2, 1],
@@ -19,6 +19,26 @@ describe('free ranges', () => {
       expect(ranges.take(1024)).toBe(0)
       expect(ranges.take(1)).toBe(-1)
     }
+  })
+
+  it('are taken in turn: a range is taken again when a lap has gone by', () => {
+    const mebibyte = 2 ** 20
+    const ranges = new FreeRanges(8 * lapBytes)
+    const one = () => {
+      const start = ranges.take(mebibyte)
+      ranges.give(start, mebibyte)
+      return start
+    }
+    const laps = Array.from({ length: lapBytes / mebibyte }, (_, n) => n * mebibyte)
+    expect(Array.from({ length: 2 * laps.length }, one)).toEqual([...laps, ...laps])
+    // What is taken is passed by, what is beyond the lap only serves when all before it is taken.
+    expect(ranges.take(mebibyte)).toBe(0)
+    const held = ranges.take(lapBytes - 2 * mebibyte)
+    expect([one(), one(), one()]).toEqual([lapBytes - mebibyte, lapBytes - mebibyte, lapBytes - mebibyte])
+    expect(ranges.take(2 * mebibyte)).toBe(lapBytes - mebibyte)
+    expect(one()).toBe(lapBytes + mebibyte)
+    ranges.give(held, lapBytes - 2 * mebibyte)
+    expect([one(), one()]).toEqual([mebibyte, 2 * mebibyte])
   })
 
   it('never overlap what is taken, and none is lost', () => {
