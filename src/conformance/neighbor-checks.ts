@@ -18,6 +18,11 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
     { kind: 'common-neighbor', k: 4, mode: 'aware', theta: 0 },
   ],
   routed: [{ kind: 'routed' }, { kind: 'routed', radices: [3, 5, 7, 11], first: 'highest' }],
+  hierarchical: [{ kind: 'hierarchical' }, { kind: 'hierarchical', first: 'inside' }],
+  lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }],
+  // Its graphs are grids: onMoore and onGrid.
+  cartesian: [{ kind: 'cartesian' }],
+  allgather: [{ kind: 'allgather' }, { kind: 'allgather', radices: [3, 5, 7, 11], first: 'lowest' }],
 }
 
 const everyStrategy: readonly Strategy[] = Object.values(strategies).flat()
@@ -31,7 +36,8 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
       const keys = shuffled(ranksOf(world), pick)
       // Ranks are distributed over the processes at random.
       const comm = await world.split(0, keys[world.rank])
-      for (const density of [0, 2, 60]) await onMultigraph(comm, strategy, density, pick)
+      const densities = strategy.kind === 'cartesian' ? [] : [0, 2, 60]
+      for (const density of densities) await onMultigraph(comm, strategy, density, pick)
       await onGrid(comm, strategy)
       await onMoore(comm, strategy)
       await comm.free()

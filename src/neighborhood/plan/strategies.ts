@@ -1,4 +1,8 @@
 import { RankweaveError, shown } from '../../errors.js'
+import { allgather } from '../route/allgather.js'
+import { cartesian } from '../route/cartesian.js'
+import { hierarchical } from '../route/hierarchical.js'
+import { lanes } from '../route/lanes.js'
 import { routed } from '../route/routed.js'
 import type { StrategyKind } from '../route/strategy-kind.js'
 import { commonNeighbor } from './common-neighbor-strategy.js'
@@ -12,6 +16,10 @@ export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
   direct,
   'common-neighbor': commonNeighbor,
   routed,
+  hierarchical,
+  lanes,
+  cartesian,
+  allgather,
 }
 
 export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]

@@ -1,5 +1,9 @@
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { Allgather } from '../route/allgather.js'
+import type { Cartesian } from '../route/cartesian.js'
+import type { Hierarchical } from '../route/hierarchical.js'
+import type { Lanes } from '../route/lanes.js'
 import type { Routed } from '../route/routed.js'
 import type { CommonNeighbor } from './common-neighbor-strategy.js'
 import type { Direct } from './direct.js'
@@ -8,7 +12,7 @@ import type { Direct } from './direct.js'
  * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in the table of
  * strategies (docs/topologies-and-plans.md#strategies).
  */
-export type Strategy = Direct | CommonNeighbor | Routed
+export type Strategy = Direct | CommonNeighbor | Routed | Hierarchical | Lanes | Cartesian | Allgather
 
 /** A schedule and how it was made. */
 export interface Plan {

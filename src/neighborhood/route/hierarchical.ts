@@ -1,0 +1,77 @@
+import { binaryRadices, Digits, requireCover } from './digits.js'
+import { type NodeLayout, nodeLayout } from './node-layout.js'
+import type { Route } from './route.js'
+import type { StrategyKind } from './strategy-kind.js'
+import { checkOptions, listOption, wordOption } from './strategy-option.js'
+
+/** Digits of the node are corrected between ranks of the same number on their nodes, and digits of that number inside nodes. */
+export interface Hierarchical {
+  readonly kind: 'hierarchical'
+  /** Of the digits of the node, lowest first; their product must be at least the number of nodes. Default: 2. */
+  readonly between?: readonly number[]
+  /** Of the digits of a rank on its node, lowest first; their product must be at least the ranks of a node. Default: 2. */
+  readonly inside?: readonly number[]
+  /** Default `between`: a block crosses to a node once, however many ranks there need it. */
+  readonly first?: 'between' | 'inside'
+}
+
+export const hierarchical: StrategyKind<Hierarchical> = {
+  help: 'hierarchical:between=4.4,inside=2.2.2.2,first=between   digits of the node, then of the rank on it',
+  initial: { kind: 'hierarchical' },
+  options: { between: listOption(2), inside: listOption(2), first: wordOption(['between', 'inside']) },
+  planningLimit: Number.POSITIVE_INFINITY,
+  check(strategy) {
+    checkOptions(strategy, hierarchical.options)
+  },
+  route({ kind, between, inside, first = 'between' }, facts) {
+    const layout = nodeLayout(kind, facts)
+    const { nodes, largest } = layout
+    if (between !== undefined) requireCover(kind, 'between', between, nodes, 'the nodes')
+    if (inside !== undefined) requireCover(kind, 'inside', inside, largest, 'the ranks of a node')
+    const nodeDigits = new Digits(between ?? binaryRadices(nodes), 'lowest', nodes)
+    const rankDigits = new Digits(inside ?? binaryRadices(largest), 'lowest', largest)
+    return first === 'between'
+      ? nodesFirst(layout, nodeDigits, rankDigits)
+      : ranksFirst(layout, nodeDigits, rankDigits)
+  },
+}
+
+function nodesFirst(
+  { nodes, node, local, start, ranks }: NodeLayout,
+  between: Digits,
+  inside: Digits,
+): Route {
+  return {
+    hops: between.steps + inside.steps,
+    hop(h, source, destination) {
+      const isBetween = h < between.steps
+      const at = isBetween ? between.between(h, node[source], node[destination], nodes) : node[destination]
+      const size = start[at + 1] - start[at]
+      // On a node with fewer ranks several stand for one of this number.
+      const entered = local[source] % size
+      const number = isBetween
+        ? entered
+        : inside.between(h - between.steps, entered, local[destination], size)
+      return ranks[start[at] + number]
+    },
+  }
+}
+
+function ranksFirst(
+  { nodes, node, local, start, ranks }: NodeLayout,
+  between: Digits,
+  inside: Digits,
+): Route {
+  return {
+    hops: inside.steps + between.steps,
+    hop(h, source, destination) {
+      const isInside = h < inside.steps
+      const at = isInside
+        ? node[source]
+        : between.between(h - inside.steps, node[source], node[destination], nodes)
+      const size = start[at + 1] - start[at]
+      const wanted = local[destination] % size
+      return ranks[start[at] + (isInside ? inside.between(h, local[source], wanted, size) : wanted)]
+    },
+  }
+}

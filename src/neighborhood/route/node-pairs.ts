@@ -1,0 +1,65 @@
+import { indexIn } from '../../base/search.js'
+import { type CompressedRows, transposeRows } from '../../topology/compressed-rows.js'
+import { distinctOut } from '../../topology/neighbors.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { NodeLayout } from './node-layout.js'
+
+/** Which nodes send to which: the ordered pairs of different nodes with an edge between their ranks. */
+export class NodePairs {
+  readonly #out: CompressedRows
+  readonly #in: CompressedRows
+
+  constructor(topology: ProcessTopology, { nodes, node, start, ranks }: NodeLayout) {
+    const out = distinctOut(topology)
+    const rows: number[] = []
+    const rowStart = new Int32Array(nodes + 1)
+    const seenBy = new Int32Array(nodes).fill(-1)
+    for (let n = 0; n < nodes; n++) {
+      const partners: number[] = []
+      for (let i = start[n]; i < start[n + 1]; i++) {
+        for (let e = out.start[ranks[i]]; e < out.start[ranks[i] + 1]; e++) {
+          const other = node[out.rank[e]]
+          if (other === n || seenBy[other] === n) continue
+          seenBy[other] = n
+          partners.push(other)
+        }
+      }
+      for (const other of partners.sort((a, b) => a - b)) rows.push(other)
+      rowStart[n + 1] = rows.length
+    }
+    this.#out = { start: rowStart, rank: Int32Array.from(rows) }
+    this.#in = transposeRows(nodes, this.#out)
+  }
+
+  /** Nodes that a node sends to. */
+  destinationsOf(node: number): number {
+    return this.#out.start[node + 1] - this.#out.start[node]
+  }
+
+  /** Nodes that a node receives from. */
+  sourcesOf(node: number): number {
+    return this.#in.start[node + 1] - this.#in.start[node]
+  }
+
+  /** The number of a destination among those of a node, counted from the first one after the node. */
+  destinationIndex(node: number, destination: number): number {
+    return indexAfter(this.#out, node, destination)
+  }
+
+  /** The number of a source among those of a node, counted from the first one before the node, backwards. */
+  sourceIndex(node: number, source: number): number {
+    return this.sourcesOf(node) - 1 - indexAfter(this.#in, node, source)
+  }
+}
+
+function indexAfter({ start, rank }: CompressedRows, node: number, other: number): number {
+  const row = rank.subarray(start[node], start[node + 1])
+  let after = 0
+  let end = row.length
+  while (after < end) {
+    const middle = (after + end) >>> 1
+    if (row[middle] < node) after = middle + 1
+    else end = middle
+  }
+  return (indexIn(row, other) - after + row.length) % row.length
+}

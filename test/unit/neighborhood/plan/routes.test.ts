@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest'
+import { cluster, clusterOf, type Machine, nodeOf } from '../../../../src/machine/machine.js'
+import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
+import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
+import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
+import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import { thrown } from '../../topology/thrown.js'
+
+function statistics(topology: ProcessTopology, text: string, machine?: Machine) {
+  const planned = plan(topology, parseStrategy(text), machine && { machine })
+  expect(verify(planned.schedule, topology).violations).toEqual([])
+  const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
+  return { ...planStatistics(planned, nodes), phases: planned.schedule.phases }
+}
+
+const grid = mooreTopology({ dims: [16, 16], radius: 2 })
+const machine = cluster({ nodes: 16, cores: 16 })
+
+test('dimension by dimension: 2rd messages per rank, every block once', () => {
+  expect(statistics(grid, 'cartesian:windows=5/5')).toMatchObject({
+    phases: 2,
+    messages: { meanPerRank: 8, maxPerRank: 8 },
+    volumeBlocks: 256 * 24,
+  })
+})
+
+test('the windows of fewest messages are the default', () => {
+  const chosen = statistics(grid, 'cartesian')
+  expect(chosen).toMatchObject({ phases: 4, messages: { maxPerRank: 6 } })
+  expect(statistics(grid, 'cartesian:windows=2.3/2.3,order=0.1')).toMatchObject({
+    messages: chosen.messages,
+    volumeBlocks: chosen.volumeBlocks,
+  })
+  const wide = mooreTopology({ dims: [16, 16], radius: 4 })
+  expect(statistics(wide, 'cartesian')).toMatchObject({ phases: 4, messages: { maxPerRank: 8 } })
+})
+
+test('on a Cartesian topology every dimension has a window of three', () => {
+  for (const periods of [
+    [true, true, true],
+    [false, true, false],
+  ]) {
+    statistics(cartTopology({ dims: [4, 1, 5], periods }), 'cartesian:windows=3/1/3')
+    statistics(cartTopology({ dims: [2, 3, 2], periods }), 'cartesian')
+  }
+})
+
+test('one message per pair of nodes with edges', () => {
+  expect(statistics(grid, 'lanes:lanes=1', machine).messages.interNode).toBe(16 * 4)
+  // A lane per four ranks, since a node has four partners: every rank sends to another node once.
+  expect(statistics(grid, 'lanes', machine)).toMatchObject({ messages: { interNode: 256 } })
+})
+
+test('ranks of the same number on their nodes exchange first', () => {
+  expect(statistics(grid, 'hierarchical:between=16,inside=16', machine)).toMatchObject({
+    phases: 2,
+    messages: { meanPerRank: 8, interNode: 256 * 4 },
+    volumeBlocks: 256 * 24,
+  })
+})
+
+test.each([
+  'hierarchical',
+  'hierarchical:first=inside',
+  'lanes',
+  'lanes:lanes=1',
+  'lanes:radices=3.3.5,lanes=4',
+])('%s suits nodes of different sizes, and nodes in any order', (text) => {
+  const topology = mooreTopology({ dims: [6, 7], radius: 2 })
+  statistics(topology, text, clusterOf([1, 17, 5, 16, 9]))
+  statistics(topology, text, cluster({ nodes: 1, cores: 64 }))
+  statistics(topology, text, cluster({ nodes: 42, cores: 1 }))
+  const scattered = Int32Array.from({ length: 42 }, (_, rank) => (rank * 31) % 5)
+  const { schedule } = plan(topology, parseStrategy(text), { nodeOf: scattered })
+  expect(verify(schedule, topology).violations).toEqual([])
+})
+
+test.each([
+  ['routed:radices=2.2', /radices whose product is at least 256, the ranks, got 2.2, product 4/],
+  ['allgather:radices=15.17', /product is at least 256/],
+  ['hierarchical:between=3', /between whose product is at least 16, the nodes, got 3/],
+  ['hierarchical:inside=3', /inside whose product is at least 16, the ranks of a node, got 3/],
+  ['lanes:radices=3.5', /radices whose product is at least 16/],
+  ['cartesian:windows=5', /windows for 2 dimensions, got 1/],
+  ['cartesian:windows=2.2/5', /windows whose product is at least 5, the offsets of dimension 0, got 2.2/],
+  ['cartesian:order=0.0', /an order of 2 dimensions, got 0.0/],
+])('%s is refused', (text, message) => {
+  const error = thrown(() => plan(grid, parseStrategy(text), { machine }))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(message)
+})
+
+test.each(['hierarchical', 'lanes'])('%s without nodes is refused', (text) => {
+  const error = thrown(() => plan(grid, parseStrategy(text)))
+  expect([error.code, error.message]).toEqual([
+    'ERR_STRATEGY',
+    `${text} needs the node of every rank: pass a machine`,
+  ])
+  expect(thrown(() => plan(grid, parseStrategy(text), { nodeOf: new Int32Array(3) })).code).toBe(
+    'ERR_STRATEGY',
+  )
+})
+
+test('cartesian without a grid is refused', () => {
+  const star = topologyFromEdges(5, { sources: [0, 0, 1], destinations: [1, 2, 4] })
+  expect(thrown(() => plan(star, { kind: 'cartesian' })).message).toMatch(
+    /same offsets from every rank of a grid/,
+  )
+})
