@@ -166,7 +166,7 @@ export const rooms: readonly Room[] = [
 
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
-    ...['neighborhood/plan', 'comm/process', 'comm/calls', 'comm/context'],
+    ...['neighborhood/route', 'neighborhood/plan', 'comm/process', 'comm/calls', 'comm/context'],
   ]),
   room('neighborhood/execute', [
     ...['topology', 'machine', 'schedule', 'schedule/lower', 'neighborhood/plan'],

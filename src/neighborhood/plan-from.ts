@@ -2,7 +2,7 @@ import { rangeAt } from '../base/search.js'
 import type { Exchange } from '../comm/calls/exchange.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import { RankweaveError, shown } from '../errors.js'
-import type { Machine } from '../machine/machine.js'
+import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { strategyError } from '../topology/friends/grouping-options.js'
 import { topologyFromLists } from '../topology/topology-builders.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
@@ -11,6 +11,7 @@ import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.j
 import { namedRanks } from './distributed/own-lists.js'
 import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
+import { nodesOf, placementOf } from './execute/placement.js'
 import { strategies, strategyKinds } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
@@ -74,7 +75,14 @@ export async function topologyOrPlan(
       const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
       if (error !== null) throw error
       const nodeOf = (rank: number) => nodeIndexOf(state, hosts, machine, rank)
-      const plan = await planFromNeighbors(exchange, lists, strategy, { ranks: state.size, nodeOf, hosts })
+      const nodesOfAll = async () => {
+        if (machine === undefined) await state.place()
+        return machine === undefined
+          ? nodesOf(state, machine, placementOf(state))
+          : nodesOfMachine(machine, state.size)
+      }
+      const where = { ranks: state.size, nodeOf, nodesOfAll, hosts }
+      const plan = await planFromNeighbors(exchange, lists, strategy, where)
       return { plan, placement: plan.rankOf.map((rank) => hosts.find(rank)!) }
     }
   }

@@ -10,16 +10,20 @@ import {
   type RankPattern,
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from '../plan/common-neighbor.js'
 import type { CommonNeighbor } from '../plan/common-neighbor-strategy.js'
 import { directSchedule } from '../plan/direct.js'
 import type { PlanOfRanks } from '../plan/plan-of-ranks.js'
+import { kindOf } from '../plan/strategies.js'
 import type { Strategy } from '../plan/strategy.js'
+import { parametersOf } from '../plan/strategy-text.js'
 import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
 import { provePlan } from './plan-proof.js'
 import type { RankHosts } from './rank-hosts.js'
+import { planOfRoute } from './route-plan.js'
 
 // Steps of the exchange.
 const groupingStep = 200
@@ -31,6 +35,8 @@ export interface RankPlacement {
   readonly ranks: number
   /** Of a rank that `hosts` knows. */
   nodeOf(rank: number): number
+  /** Of every rank: with a distributed table it is fetched. */
+  nodesOfAll(): Promise<Int32Array>
   readonly hosts: RankHosts
 }
 
@@ -49,10 +55,7 @@ export async function planFromNeighbors(
   where: RankPlacement,
 ): Promise<PlanOfRanks> {
   const begin = performance.now()
-  const made =
-    strategy.kind === 'common-neighbor'
-      ? await combiningPlan(exchange, lists, strategy, where)
-      : directPlan(lists, where.ranks)
+  const made = await partOf(exchange, lists, strategy, where)
   const { hosts } = where
   if (made !== null && 'rankOf' in made) await hosts.learn(made.rankOf)
   await provePlan(exchange, made, (rank) => hosts.find(rank)!)
@@ -62,6 +65,31 @@ export async function planFromNeighbors(
   return { ...plan, planMs, groups: plan.groups && { ...plan.groups, timeMs: planMs } }
 }
 
+/** The plan, or why this process has none; null when another process has failed. */
+async function partOf(
+  exchange: Exchange,
+  lists: OwnLists,
+  strategy: Strategy,
+  where: RankPlacement,
+): Promise<PlanOfRanks | RankweaveError | null> {
+  if (strategy.kind === 'direct') return directPlan(lists, where.ranks)
+  if (strategy.kind === 'common-neighbor') return combiningPlan(exchange, lists, strategy, where)
+  const kind = kindOf(strategy)
+  const nodeOf = kind.routeNeeds === 'nodes' ? await where.nodesOfAll() : null
+  const routeOf = () => kind.route(strategy, { topology: withoutEdges(where.ranks), nodeOf })
+  const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
+  return planOfRoute(exchange, lists, routeOf, header, where)
+}
+
+function withoutEdges(ranks: number): ProcessTopology {
+  const start = new Int32Array(ranks + 1)
+  const none = new Int32Array(0)
+  return {
+    ...{ ranks, pairing: 'occurrence', cart: null },
+    ...{ outStart: start, outRank: none, outWeight: null, inStart: start, inRank: none, inWeight: null },
+  }
+}
+
 function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {
   const rankOf = namedRanks(lists)
   const own = lists.localRanks.map((rank) => indexIn(rankOf, rank))
@@ -69,7 +97,6 @@ function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {
   return { ranks, rankOf, own, schedule, groups: null, planMs: 0 }
 }
 
-/** The plan, or why this process has none; null when another process has failed. */
 async function combiningPlan(
   exchange: Exchange,
   lists: OwnLists,

@@ -7,6 +7,8 @@ export interface RankHosts {
   find(rank: number): number | undefined
   /** Looks up those of these ranks that are not known, with one message per slice of the rank table. */
   learn(ranks: Int32Array): Promise<void>
+  /** Takes a process's word for where a rank is. */
+  believe(rank: number, process: number): void
 }
 
 /** With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched. */
@@ -29,6 +31,8 @@ class PlacedHosts implements RankHosts {
   learn(): Promise<void> {
     return Promise.resolve()
   }
+
+  believe(): void {}
 }
 
 class LookedUpHosts implements RankHosts {
@@ -49,5 +53,8 @@ class LookedUpHosts implements RankHosts {
     if (missing.length === 0) return
     const processes = await this.#state.processesOfRanks(missing)
     for (const [i, rank] of missing.entries()) this.#found.set(rank, processes[i])
+  }
+  believe(rank: number, process: number): void {
+    if (!this.#found.has(rank)) this.#found.set(rank, process)
   }
 }

@@ -2,7 +2,7 @@ import { NeighborScheduleBuilder } from '../../schedule/builder.js'
 import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { deliveryTrees } from './delivery-trees.js'
+import { deliveryTrees, type Moves } from './delivery-trees.js'
 import { emitMessages, movesByMessage } from './moves-by-message.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import type { Route } from './route.js'
@@ -22,15 +22,30 @@ export function routeSchedule(
   route: Route,
   header: RouteHeader,
 ): NeighborSchedule {
+  const moves = deliveryTrees(route, distinctOut(topology), topology.ranks)
+  return scheduleOfMoves(topology, moves, route.hops, header)
+}
+
+/**
+ * The schedule of moves, by block, then hop, then the rank that gets it.
+ *
+ * @param emitted the ranks whose operations are emitted, ascending; all moves from and to them are given. Default: all
+ */
+export function scheduleOfMoves(
+  topology: ProcessTopology,
+  moves: Moves,
+  hops: number,
+  header: RouteHeader & { readonly phases?: number },
+  emitted?: Int32Array,
+): NeighborSchedule {
   const { ranks } = topology
   const builder = new NeighborScheduleBuilder({ topology, ...header })
-  const moves = deliveryTrees(route, distinctOut(topology), ranks)
   const sends = movesByMessage(moves, ranks, moves.from, moves.to)
   const receives = movesByMessage(moves, ranks, moves.to, moves.from)
   const slots = new ReceiveSlots(builder, topology)
   /** Where every move leaves its block. */
   const places = new Int32Array(moves.block.length)
-  for (let rank = 0; rank < ranks; rank++) {
+  for (const rank of emitted ?? Array(ranks).keys()) {
     slots.enter(rank)
     for (let i = receives.start[rank]; i < receives.start[rank + 1]; i++) {
       const move = receives.order[i]
@@ -40,11 +55,11 @@ export function routeSchedule(
   }
   const { before } = moves
   const reads = before.map((move) => (move === -1 ? ownPlace : places[move]))
-  for (let rank = 0; rank < ranks; rank++) {
+  for (const rank of emitted ?? Array(ranks).keys()) {
     slots.enter(rank)
     emitMessages(builder, moves, sends, rank, 'send', reads)
     emitMessages(builder, moves, receives, rank, 'receive', places)
-    slots.copyRest(Math.max(0, route.hops - 1))
+    slots.copyRest(Math.max(0, hops - 1))
   }
   return builder.build()
 }

@@ -17,7 +17,8 @@ export const routed: StrategyKind<Routed> = {
   help: 'routed:radices=4.4.4,first=lowest   digits of the rank, one after the other',
   initial: { kind: 'routed' },
   options: { radices: listOption(2), first: wordOption(['lowest', 'highest']) },
-  planningLimit: Number.POSITIVE_INFINITY,
+  planningLimit: 2 ** 16,
+  routeNeeds: 'ranks',
   check(strategy, ranks) {
     checkOptions(strategy, routed.options)
     const { kind, radices } = strategy

@@ -46,6 +46,11 @@ class Learned implements RankHosts {
     for (const rank of ranks) this.#known.add(rank)
     this.#isAsked = false
   }
+
+  believe(rank: number, process: number): void {
+    expect(process).toBe(processOf(rank))
+    this.#known.add(rank)
+  }
 }
 
 const planWith = (hostsOf: (process: number) => RankHosts) =>
@@ -53,13 +58,14 @@ const planWith = (hostsOf: (process: number) => RankHosts) =>
     planFromNeighbors(exchange, listsOf(exchange.me), strategy, {
       ranks: topology.ranks,
       nodeOf: () => 0,
+      nodesOfAll: async () => new Int32Array(topology.ranks),
       hosts: hostsOf(exchange.me),
     }),
   )
 
 describe('planning from neighbors while the processes of friends are looked up', () => {
   it.each([1, 2, 3, 4])('makes the same plan however late they are found, seed %i', async (seed) => {
-    const everywhere = { find: processOf, learn: async () => {} }
+    const everywhere = { find: processOf, learn: async () => {}, believe: () => {} }
     const expected = await Promise.all(planWith(() => everywhere))
     const random = seededRandom(seed)
     const whenFound = async () => {

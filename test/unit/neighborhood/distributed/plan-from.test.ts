@@ -12,8 +12,8 @@ async function plannedFrom(graph: Awaited<ReturnType<Communicator['createDistGra
 }
 
 describe('createDistGraphAdjacent plans from the graph up to the limit, from neighbors beyond', () => {
-  it.each(['direct', 'common-neighbor'] as const)('strategy %s', async (kind) => {
-    const strategy: Strategy = kind === 'direct' ? { kind } : { ...combining, theta: 2 }
+  it.each(['direct', 'common-neighbor', 'routed'] as const)('strategy %s', async (kind) => {
+    const strategy: Strategy = kind === 'common-neighbor' ? { ...combining, theta: 2 } : { kind }
     const found = await run(
       async (world) => {
         // Rank 0 sends to itself, which is an edge like any other.
@@ -54,6 +54,8 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
           await of({ kind: 'direct' }, 'neighbors'),
           await of(combining, 'neighbors'),
           await of(combining, 'graph'),
+          await of({ kind: 'routed' }, 'neighbors'),
+          await of({ kind: 'routed' }),
           await of({ ...combining, engine: 'greedy' }),
           await of({ ...combining, engine: 'improved' }),
           await of({ ...combining, engine: 'distributed' }),
@@ -64,7 +66,7 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
       },
       { ranks: 3, fabric: local({ processes: 2 }) },
     )
-    const expected = ['neighbors', 'neighbors', 'graph', 'graph', 'graph', 'neighbors']
+    const expected = ['neighbors', 'neighbors', 'graph', 'neighbors', 'graph', 'graph', 'graph', 'neighbors']
     expect(found).toEqual(new Array(3).fill([...expected, 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_ARGUMENT']))
   })
 })
@@ -105,7 +107,7 @@ describe('a plan from neighbors is the plan from the graph, byte for byte', () =
     ['one rank', single],
   ]
   it.each(cases)('%s', async (_, topology) => {
-    for (const strategy of [{ kind: 'direct' }, combining] as const) {
+    for (const strategy of [{ kind: 'direct' }, combining, { kind: 'routed' }] as const) {
       const expected = [...formatSchedule(plan(topology, strategy).schedule)]
       for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
         const found = await run(
@@ -127,7 +129,7 @@ describe('a plan from neighbors is the plan from the graph, byte for byte', () =
             expect([...varied.data]).toEqual(sources.flatMap((s) => Array<number>(s % 3).fill(s)))
             return graph.planLines(0)
           },
-          { ranks: topology.ranks, fabric: local({ processes }) },
+          { ranks: topology.ranks, fabric: local({ processes, seed: processes }) },
         )
         expect(found[0]).toEqual(expected)
       }

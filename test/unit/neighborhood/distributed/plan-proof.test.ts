@@ -14,7 +14,13 @@ const topology = mooreTopology({ dims: [4, 6], radius: 1 })
 const processes = 4
 const perProcess = topology.ranks / processes
 const processOf = (rank: number) => Math.floor(rank / perProcess)
-const where = { ranks: topology.ranks, nodeOf: () => 0, hosts: { find: processOf, learn: async () => {} } }
+const hosts = { find: processOf, learn: async () => {}, believe: () => {} }
+const where = {
+  ranks: topology.ranks,
+  nodeOf: () => 0,
+  nodesOfAll: async () => new Int32Array(topology.ranks),
+  hosts,
+}
 const combining: Strategy = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 1 }
 
 function listsOf(process: number) {

@@ -43,53 +43,58 @@ const combining = { kind: 'common-neighbor', k: 2, theta: 0 } as const
 const strategies: [string, Strategy, number][] = [
   ['direct', { kind: 'direct' }, 2 * reach],
   ['common-neighbor', { ...combining, mode: 'aware' }, 4 * reach],
+  // A way to a destination passes one other rank.
+  ['routed', { kind: 'routed', radices: [8, 9] }, 4 * reach],
 ]
 
 describe('a graph planned from neighbors on a distributed table, with 64 processes', () => {
-  it.each(strategies)('%s: looks up neighbors and friends only', async (_, strategy, partners) => {
-    await run(
-      async (world) => {
-        const found: unknown[] = []
-        const retained: number[] = []
-        for (const table of ['distributed', 'replicated'] as const) {
-          const part = await splitWith(world, table)
-          const neighbors = neighborsOf(part)
-          const lists = { sources: neighbors, destinations: neighbors }
-          const graph = await part.createDistGraphAdjacent({ ...lists, strategy, planFrom: 'neighbors' })
-          for (let call = 0; call < 3; call++) {
-            const blocks = await graph.neighborAllgather(Int32Array.of(graph.rank, call))
-            expect([...blocks]).toEqual(neighbors.flatMap((neighbor) => [neighbor, call]))
-          }
-          const varying = await graph.neighborAllgatherv(new Uint8Array(graph.rank % 3).fill(graph.rank))
-          expect([...varying.counts]).toEqual(neighbors.map((neighbor) => neighbor % 3))
-          const into = new Float64Array(neighbors.length)
-          const request = graph.neighborAllgatherInit(Float64Array.of(graph.rank / 3), into)
-          for (let start = 0; start < 2; start++) {
-            await request.start()
-            expect([...into]).toEqual(neighbors.map((neighbor) => neighbor / 3))
-            into.fill(-1)
-          }
-          request.free()
-          const { opPeer, entryBlock } = (await graph.plan()).schedule
-          found.push({ opPeer, entryBlock })
+  it.each(strategies)(
+    '%s: looks up neighbors, friends and the ranks on ways only',
+    async (_, strategy, partners) => {
+      await run(
+        async (world) => {
+          const found: unknown[] = []
+          const retained: number[] = []
+          for (const table of ['distributed', 'replicated'] as const) {
+            const part = await splitWith(world, table)
+            const neighbors = neighborsOf(part)
+            const lists = { sources: neighbors, destinations: neighbors }
+            const graph = await part.createDistGraphAdjacent({ ...lists, strategy, planFrom: 'neighbors' })
+            for (let call = 0; call < 3; call++) {
+              const blocks = await graph.neighborAllgather(Int32Array.of(graph.rank, call))
+              expect([...blocks]).toEqual(neighbors.flatMap((neighbor) => [neighbor, call]))
+            }
+            const varying = await graph.neighborAllgatherv(new Uint8Array(graph.rank % 3).fill(graph.rank))
+            expect([...varying.counts]).toEqual(neighbors.map((neighbor) => neighbor % 3))
+            const into = new Float64Array(neighbors.length)
+            const request = graph.neighborAllgatherInit(Float64Array.of(graph.rank / 3), into)
+            for (let start = 0; start < 2; start++) {
+              await request.start()
+              expect([...into]).toEqual(neighbors.map((neighbor) => neighbor / 3))
+              into.fill(-1)
+            }
+            request.free()
+            const { opPeer, entryBlock } = (await graph.plan()).schedule
+            found.push({ opPeer, entryBlock })
 
-          const described = graph.describe()
-          retained.push(described.retained.total)
-          expect(part.describe().table.kind).toBe(table)
-          expect(described.table.kind).toBe(table)
-          if (table === 'distributed') {
-            // Of both communicators of the split: a process hosts 2 of their ranks.
-            expect(described.table.lookups!.asked).toBeLessThanOrEqual(2 * partners)
-            expect(described.table.lookups!.cached).toBe(0)
-            expect(described.retained.table).toBe(4 * described.ranksHere)
+            const described = graph.describe()
+            retained.push(described.retained.total)
+            expect(part.describe().table.kind).toBe(table)
+            expect(described.table.kind).toBe(table)
+            if (table === 'distributed') {
+              // Of both communicators of the split: a process hosts 2 of their ranks.
+              expect(described.table.lookups!.asked).toBeLessThanOrEqual(2 * partners)
+              expect(described.table.lookups!.cached).toBe(0)
+              expect(described.retained.table).toBe(4 * described.ranksHere)
+            }
           }
-        }
-        expect(found[0]).toEqual(found[1])
-        expect(retained[0]).toBeLessThan(retained[1])
-      },
-      { ranks, fabric: local({ processes, seed: 3 }) },
-    )
-  })
+          expect(found[0]).toEqual(found[1])
+          expect(retained[0]).toBeLessThan(retained[1])
+        },
+        { ranks, fabric: local({ processes, seed: 3 }) },
+      )
+    },
+  )
 
   it('its plan is that of the whole graph, also where some processes have fetched the table, and a copy uses it', async () => {
     const strategy = { ...combining, mode: 'agnostic', engine: 'distributed' } as const
