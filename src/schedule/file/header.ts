@@ -1,6 +1,6 @@
 import { topologyHash } from '../../topology/topology-hash.js'
 import type { Parameters, Schedule } from '../ir.js'
-import { type Collective, upTo } from '../specification.js'
+import type { Collective } from '../specification.js'
 import type { FormatVersion } from './format-version.js'
 
 /** The format name in every header (docs/schedule-format.md). */
@@ -113,7 +113,6 @@ export function blocksIn(header: ScheduleFileHeader): number {
 
 /** The first block of every rank, and the number of blocks. Length: ranks + 1. */
 export function partStartOf({ parts, ranks }: HeaderVersion2): Int32Array {
-  if (parts.length === 1 && parts[0][1] === 1) return upTo(ranks + 1)
   const starts = new Int32Array(ranks + 1)
   let rank = 0
   for (const [count, each] of parts) {
