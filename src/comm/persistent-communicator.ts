@@ -1,4 +1,5 @@
-import * as inits from './calls/collectives/inits.js'
+import * as collectives from './calls/collectives/collectives.js'
+import { boundAtRoot, boundCall, scatterInit } from './calls/collectives/inits.js'
 import { allreduceInit } from './calls/collectives/persistent/allreduce-init.js'
 import { allgatherInit, barrierInit, bcastInit } from './calls/collectives/persistent/persistent-moves.js'
 import type { MethodOptions, OrderOptions } from './calls/collectives/plan/method.js'
@@ -79,7 +80,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     root = 0,
     options?: MethodOptions,
   ): PersistentRequest {
-    return inits.scatterInit(this, send, recv, root, options)
+    return scatterInit(this, send, recv, root, options)
   }
 
   /**
@@ -94,7 +95,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     root = 0,
     options?: MethodOptions,
   ): PersistentRequest {
-    return inits.gatherInit(this, send, recv, root, options)
+    const bound = boundAtRoot('gatherInit', this, send, recv, root, options)
+    return collectives.gather(bound.form, this, send, root, bound.options)
   }
 
   /**
@@ -108,7 +110,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     recv: SameElements<T>,
     options?: MethodOptions,
   ): PersistentRequest {
-    return inits.alltoallInit(this, send, recv, options)
+    const bound = boundCall('alltoallInit', this, send, recv, options)
+    return collectives.alltoall(bound.form, this, send, bound.options)
   }
 
   /**
@@ -124,7 +127,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     root = 0,
     options?: OrderOptions,
   ): PersistentRequest {
-    return inits.reduceInit(this, send, recv, op, root, options)
+    const bound = boundAtRoot('reduceInit', this, send, recv, root, options)
+    return collectives.reduce(bound.form, this, send, op, root, bound.options)
   }
 
   /**
@@ -139,7 +143,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     op: ArrayOperation<T>,
     options?: OrderOptions & { readonly counts?: ArrayLike<number> },
   ): PersistentRequest {
-    return inits.reduceScatterInit(this, send, recv, op, options)
+    const bound = boundCall('reduceScatterInit', this, send, recv, options)
+    return collectives.reduceScatter(bound.form, this, send, op, bound.options)
   }
 
   /**
@@ -154,7 +159,8 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     op: ArrayOperation<T>,
     options?: OrderOptions,
   ): PersistentRequest {
-    return inits.scanInit(this, send, recv, op, options)
+    const bound = boundCall('scanInit', this, send, recv, options)
+    return collectives.scan(bound.form, this, send, op, bound.options)
   }
 
   /**
@@ -169,6 +175,7 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
     op: ArrayOperation<T>,
     options?: OrderOptions,
   ): PersistentRequest {
-    return inits.exscanInit(this, send, recv, op, options)
+    const bound = boundCall('exscanInit', this, send, recv, options)
+    return collectives.exscan(bound.form, this, send, op, bound.options)
   }
 }

@@ -7,7 +7,7 @@ import * as collectives from './collectives.js'
 import type { Handle } from './form.js'
 import { requireArray, requireRoom } from './persistent/persistent-moves.js'
 import { PersistentForm } from './persistent-form.js'
-import type { MethodOptions, OrderOptions } from './plan/method.js'
+import type { MethodOptions } from './plan/method.js'
 
 // Calls that are bound to their buffers as they are: every start is the call, on what its buffers hold then. All of `recv` is
 // passed as `into`, whose length is checked here.
@@ -40,95 +40,63 @@ export function scatterInit(
   return collectives.scatter(form, comm, isRoot ? send : null, root, { ...options, into })
 }
 
-/** `recv` only on the root. */
-export function gatherInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  root: number,
-  options?: MethodOptions,
-): PersistentRequest {
-  requireRoot(root, comm.size)
-  const bound = boundOf('gatherInit', send, comm.rank === root ? recv : null, (count) => comm.size * count)
-  return collectives.gather(bound.form, comm, send, root, { ...options, ...bound.into })
+/** Elements that `recv` needs for so many in `send`. */
+type Room = (countElems: number, comm: Handle, options: BlockCounts) => number
+
+interface BlockCounts {
+  readonly counts?: ArrayLike<number>
 }
 
-export function alltoallInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  options?: MethodOptions,
-): PersistentRequest {
-  const bound = boundOf('alltoallInit', send, recv, (count) => count)
-  return collectives.alltoall(bound.form, comm, send, { ...options, ...bound.into })
-}
+const asMany: Room = (countElems) => countElems
 
-/** `recv` only on the root. */
-export function reduceInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  op: unknown,
-  root: number,
-  options?: OrderOptions,
-): PersistentRequest {
-  requireRoot(root, comm.size)
-  const bound = boundOf('reduceInit', send, comm.rank === root ? recv : null, (count) => count)
-  return collectives.reduce(bound.form, comm, send, op, root, { ...options, ...bound.into })
-}
-
-export function reduceScatterInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  op: unknown,
-  options?: OrderOptions & { readonly counts?: ArrayLike<number> },
-): PersistentRequest {
+const roomOf = {
+  gatherInit: (countElems, { size }) => size * countElems,
+  alltoallInit: asMany,
+  reduceInit: asMany,
   // Malformed counts are reported with those of calls.
-  const room = (count: number) => options?.counts?.[comm.rank] ?? Math.floor(count / comm.size)
-  const bound = boundOf('reduceScatterInit', send, recv, room)
-  return collectives.reduceScatter(bound.form, comm, send, op, { ...options, ...bound.into })
-}
+  reduceScatterInit: (countElems, { rank, size }, { counts }) =>
+    counts?.[rank] ?? Math.floor(countElems / size),
+  scanInit: asMany,
+  exscanInit: asMany,
+} satisfies Partial<Record<CollectiveName, Room>>
 
-export function scanInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  op: unknown,
-  options?: OrderOptions,
-): PersistentRequest {
-  const bound = boundOf('scanInit', send, recv, (count) => count)
-  return collectives.scan(bound.form, comm, send, op, { ...options, ...bound.into })
-}
-
-export function exscanInit(
-  comm: Handle,
-  send: unknown,
-  recv: unknown,
-  op: unknown,
-  options?: OrderOptions,
-): PersistentRequest {
-  const bound = boundOf('exscanInit', send, recv, (count) => count)
-  return collectives.exscan(bound.form, comm, send, op, { ...options, ...bound.into })
+/** The form of a call that is bound to its buffers, and its options, which name the array that it fills. */
+export interface BoundCall<O> {
+  readonly form: PersistentForm
+  readonly options: O & { readonly into?: TypedArray }
 }
 
 /**
- * The form of a call that sends one array and fills another, and the option that names the latter.
+ * Binds a call that sends one array and fills another.
  *
  * @param recv null where the rank gets nothing
- * @param room elements that `recv` needs for so many in `send`
  */
-function boundOf(
-  name: CollectiveName,
+export function boundCall<O extends object>(
+  name: keyof typeof roomOf,
+  comm: Handle,
   send: unknown,
   recv: unknown,
-  room: (countElems: number) => number,
-): { readonly form: PersistentForm; readonly into: { readonly into?: TypedArray } } {
+  options: O | undefined,
+): BoundCall<O> {
   const from = elementsOf(name, send)
-  if (recv === null) return { form: new PersistentForm(name, [from]), into: {} }
-  requireRoom(name, typeCodeOf(from), room(from.length), recv)
-  const to = recv as TypedArray
-  return { form: new PersistentForm(name, [from, to]), into: { into: to } }
+  const given = { ...options } as O
+  if (recv === null) return { form: new PersistentForm(name, [from]), options: given }
+  requireRoom(name, typeCodeOf(from), roomOf[name](from.length, comm, given), recv)
+  const into = recv as TypedArray
+  return { form: new PersistentForm(name, [from, into]), options: { ...given, into } }
+}
+
+/** {@link boundCall} where the root alone fills an array. */
+export function boundAtRoot<O extends object>(
+  name: 'gatherInit' | 'reduceInit',
+  comm: Handle,
+  send: unknown,
+  recv: unknown,
+  root: number,
+  options?: O,
+): BoundCall<O> {
+  requireRoot(root, comm.size)
+  return boundCall(name, comm, send, comm.rank === root ? recv : null, options)
 }
 
 /** Not of a strided view, which would be packed once instead of at every start. */
