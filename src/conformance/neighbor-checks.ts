@@ -1,5 +1,9 @@
 import type { Communicator } from '../comm/communicator.js'
+import { cluster } from '../machine/machine.js'
+import { simgridSlow } from '../machine/profiles/simgrid-profiles.js'
 import { PROC_NULL } from '../matching/wildcards.js'
+import { type AutoStrategy, formatAuto } from '../neighborhood/choose/auto.js'
+import type { TopologyOptions } from '../neighborhood/create.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
 import type { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
@@ -25,11 +29,21 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
   allgather: [{ kind: 'allgather' }, { kind: 'allgather', radices: [3, 5, 7, 11], first: 'lowest' }],
 }
 
-const everyStrategy: readonly Strategy[] = Object.values(strategies).flat()
+const everyStrategy: readonly (Strategy | AutoStrategy)[] = [
+  ...Object.values(strategies).flat(),
+  { kind: 'auto', budget: 1 },
+]
+
+/** How the collectives of a communicator of some size are carried out; `auto` chooses for nodes of three cores. */
+function optionsFor(strategy: Strategy | AutoStrategy, size: number): TopologyOptions {
+  if (strategy.kind !== 'auto') return { strategy }
+  const machine = cluster({ nodes: Math.ceil(size / 3), cores: 3, profile: simgridSlow })
+  return { strategy, machine }
+}
 
 /** Neighborhood collectives by one strategy, on all kinds of graphs. */
 export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy, n) => ({
-  name: `neighbor collectives by ${formatStrategy(strategy)}`,
+  name: `neighbor collectives by ${strategy.kind === 'auto' ? formatAuto(strategy) : formatStrategy(strategy)}`,
   async check(world, { seed, rounds }) {
     for (let round = 0; round < rounds; round++) {
       const pick = drawn(seed, n, round)
@@ -48,7 +62,7 @@ export const neighborChecks: readonly WorldCase[] = everyStrategy.map((strategy,
 /** With self loops, parallel edges and isolated ranks; `density` edges of a hundred possible ones. */
 async function onMultigraph(
   comm: Communicator,
-  strategy: Strategy,
+  strategy: Strategy | AutoStrategy,
   density: number,
   pick: Draw,
 ): Promise<void> {
@@ -62,7 +76,11 @@ async function onMultigraph(
   shuffled(edges, pick)
   const sources = edges.filter(([, to]) => to === rank).map(([from]) => from)
   const destinations = edges.filter(([from]) => from === rank).map(([, to]) => to)
-  const graph = await comm.createDistGraphAdjacent({ sources, destinations, strategy })
+  const graph = await comm.createDistGraphAdjacent({
+    sources,
+    destinations,
+    ...optionsFor(strategy, size),
+  })
   same([...graph.sources], sources, 'sources')
   same([...graph.destinations], destinations, 'destinations')
   const twin = await graph.dup()
@@ -71,9 +89,12 @@ async function onMultigraph(
   await Promise.all([graph.free(), twin.free()])
 }
 
-async function onGrid(comm: Communicator, strategy: Strategy): Promise<void> {
+async function onGrid(comm: Communicator, strategy: Strategy | AutoStrategy): Promise<void> {
   const dims = dimsCreate(comm.size, 2)
-  const grid = await comm.createCart([...dims], { periods: [true, false], strategy })
+  const grid = await comm.createCart([...dims], {
+    periods: [true, false],
+    ...optionsFor(strategy, comm.size),
+  })
   if (grid === null) throw new Error('expected a place in a grid of all ranks, got null')
   const into = new Int32Array(grid.sources.length).fill(-1)
   const got = await grid.neighborAllgather(Int32Array.of(grid.rank), { into })
@@ -86,9 +107,9 @@ async function onGrid(comm: Communicator, strategy: Strategy): Promise<void> {
   await grid.free()
 }
 
-async function onMoore(comm: Communicator, strategy: Strategy): Promise<void> {
+async function onMoore(comm: Communicator, strategy: Strategy | AutoStrategy): Promise<void> {
   const topology = mooreTopology({ dims: [...dimsCreate(comm.size, 2)], radius: 1, periodic: true })
-  const graph = await comm.createTopology(topology, { strategy })
+  const graph = await comm.createTopology(topology, optionsFor(strategy, comm.size))
   await exchange(graph, 3)
   await graph.free()
 }

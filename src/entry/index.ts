@@ -40,9 +40,9 @@ export type { BlockLayoutOptions } from '../neighborhood/execute/block-layout.js
 export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
-export { type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
+export { autoLimit, type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
 export type { PlanLinesOptions } from '../neighborhood/plan-lines.js'
-export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
+export { type BlockLength, TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 
 // messages and requests
 

@@ -57,6 +57,9 @@ export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.
 
 // strategies and their plans
 
+export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
+export type { Alternative, Choice } from '../neighborhood/choose/choice.js'
+export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
 export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'

@@ -8,7 +8,7 @@ import type { CartShape, ProcessTopology } from '../topology/process-topology.js
 import { topologyFromEdges, topologyFromLists } from '../topology/topology-builders.js'
 import { requireDegrees, requireLength, requireNumbers, requireRanks } from './arguments.js'
 import { CartCommunicator } from './cart-communicator.js'
-import { createWith, type TopologyOptions } from './create.js'
+import { createWith, strategyOf, type TopologyOptions } from './create.js'
 import { type AdjacentEdges, type DistributedEdges, gatherEdges } from './distributed/gather-lists.js'
 import { checkPlanFrom, type PlanFrom, topologyOrPlan } from './plan-from.js'
 import { cachedTopology } from './topology-cache.js'
@@ -145,7 +145,8 @@ export function createDistGraphAdjacent(
   }
   requireLength(where, 'source weight', sourceWeights, sources.length)
   requireLength(where, 'destination weight', destinationWeights, destinations.length)
-  const { strategy = { kind: 'direct' }, machine, planFrom } = options
+  const { machine, planFrom } = options
+  const strategy = strategyOf(options)
   checkPlanFrom(strategy, planFrom)
   const made = createWith(comm, options, {
     ranks: comm.size,

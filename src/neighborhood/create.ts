@@ -9,24 +9,34 @@ import type { WaitOptions } from '../comm/process/wait-options.js'
 import { rankTable, worldRanksOf } from '../comm/table/rank-table.js'
 import { isRankweaveError, RankweaveError, shown } from '../errors.js'
 import { isMachine, type Machine, nodeOf } from '../machine/machine.js'
+import { profileOf } from '../machine/network.js'
 import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
+import { type AutoStrategy, checkAuto, isAuto } from './choose/auto.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
 import { kindOf } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
-  /** Default `{ kind: 'direct' }`. */
-  readonly strategy?: Strategy
-  /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
+  /**
+   * `auto`: the library chooses one per class of block lengths, by what the simulator predicts for the machine. Default:
+   * `{ kind: 'auto' }` with a machine that has a profile, else `{ kind: 'direct' }`.
+   */
+  readonly strategy?: Strategy | AutoStrategy
+  /** Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's processes. */
   readonly machine?: Machine
   /** Permits a library to renumber the ranks; this one does not. Default false. */
   readonly reorder?: boolean
 }
 
-const direct: Strategy = { kind: 'direct' }
+/** The strategy of some options, or its default. */
+export function strategyOf({ strategy, machine }: TopologyOptions): Strategy | AutoStrategy {
+  if (strategy !== undefined) return strategy
+  // Undefined in machines from JSON that leaves it out.
+  return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
+}
 
 /** What distinguishes the ways to give a topology. */
 export interface Creation<C, H> {
@@ -65,7 +75,8 @@ export function createWith<C, H>(
   creation: Creation<C, H>,
 ): Promise<H | null> {
   requireOptions('topology', options)
-  const { strategy = direct, machine } = options
+  const { machine } = options
+  const strategy = strategyOf(options)
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
   if (creation.whole !== undefined && strategy.kind === 'common-neighbor') {
@@ -87,7 +98,11 @@ export function createWith<C, H>(
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const made = await contextOfFirst(state, exchange, ranks)
       if (made === null) return hosted.map(() => null)
-      const neighborhood = new Neighborhood(made, given, { strategy, machine })
+      const neighborhood = new Neighborhood(
+        made,
+        given,
+        isAuto(strategy) ? { strategy: { kind: 'direct' }, auto: strategy, machine } : { strategy, machine },
+      )
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
         index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,
@@ -108,11 +123,17 @@ async function contextOfFirst(
 }
 
 /** Finds, before anything is sent, what planning would reject later. */
-function checkStrategy(strategy: Strategy, machine: Machine | undefined, ranks: number): void {
-  kindOf(strategy).check(strategy, ranks)
+function checkStrategy(strategy: Strategy | AutoStrategy, machine: Machine | undefined, ranks: number): void {
+  const auto = isAuto(strategy) ? strategy : null
+  if (auto === null) kindOf(strategy as Strategy).check(strategy as Strategy, ranks)
+  else checkAuto(auto)
   if (machine !== undefined && !isMachine(machine)) {
     throw new RankweaveError('ERR_MACHINE', `expected a machine, got ${shown(machine)}`)
   }
+  if (auto !== null && machine === undefined) {
+    throw new RankweaveError('ERR_MACHINE', 'strategy auto: expected a machine with a profile, got none')
+  }
+  if (auto !== null) profileOf(machine!)
   // Called only when it will throw: every rank checks its arguments, and the result has an entry per rank.
   if (machine !== undefined && machine.firstRank[machine.cores.length] < ranks) nodeOf(machine, ranks)
 }

@@ -5,6 +5,7 @@ import { RankweaveError, shown } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'
 import { strategyError } from '../topology/friends/grouping-options.js'
 import { topologyFromLists } from '../topology/topology-builders.js'
+import { type AutoStrategy, isAuto } from './choose/auto.js'
 import { planFromNeighbors } from './distributed/distributed-plan.js'
 import { compareEnds, findOneSidedEdge } from './distributed/edge-check.js'
 import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.js'
@@ -27,8 +28,14 @@ export const planningLimits = Object.fromEntries(
   strategyKinds.map((kind) => [kind, strategies[kind].planningLimit]),
 ) as Readonly<Record<Strategy['kind'], number>>
 
+/** Edges of the largest graphs for which a strategy is chosen by default; for larger ones ranks plan direct sends. */
+export const autoLimit = 2 ** 20
+
+const limitOf = (strategy: Strategy | AutoStrategy): number =>
+  isAuto(strategy) ? autoLimit : planningLimits[strategy.kind]
+
 /** @throws ERR_ARGUMENT for another word, ERR_STRATEGY for an engine that cannot plan so */
-export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
+export function checkPlanFrom(strategy: Strategy | AutoStrategy, planFrom: unknown): void {
   if (planFrom !== undefined && !choices.includes(planFrom as PlanFrom)) {
     throw new RankweaveError(
       'ERR_ARGUMENT',
@@ -41,7 +48,8 @@ export function checkPlanFrom(strategy: Strategy, planFrom: unknown): void {
       "engine distributed plans from neighbors, got planFrom 'graph'; engine greedy finds the same",
     )
   }
-  if (planFrom === 'neighbors' && planningLimits[strategy.kind] === Number.POSITIVE_INFINITY) {
+  const needsGraph = isAuto(strategy) || planningLimits[strategy?.kind] === Number.POSITIVE_INFINITY
+  if (planFrom === 'neighbors' && needsGraph) {
     throw strategyError(`${strategy.kind} needs the whole graph, got planFrom 'neighbors'`)
   }
   if (planFrom === 'neighbors' && (engine === 'improved' || engine === 'exact')) {
@@ -59,7 +67,7 @@ export async function topologyOrPlan(
   hosted: readonly AdjacentEdges[],
   options: {
     readonly isWeighted: boolean
-    readonly strategy: Strategy
+    readonly strategy: Strategy | AutoStrategy
     readonly machine: Machine | undefined
     readonly planFrom: PlanFrom | undefined
   },
@@ -69,7 +77,7 @@ export async function topologyOrPlan(
   const lists = { localRanks: state.localRanks, hosted }
   if (planFrom !== 'graph') {
     const { agree, edges } = await compareEnds(exchange, lists)
-    if (planFrom === 'neighbors' || edges > planningLimits[strategy.kind]) {
+    if (planFrom === 'neighbors' || edges > limitOf(strategy)) {
       const hosts = rankHosts(state)
       await hosts.learn(namedRanks(lists))
       const error = agree ? null : await findOneSidedEdge(exchange, lists, (rank) => hosts.find(rank)!)
@@ -82,7 +90,8 @@ export async function topologyOrPlan(
           : nodesOfMachine(machine, state.size)
       }
       const where = { ranks: state.size, nodeOf, nodesOfAll, hosts }
-      const plan = await planFromNeighbors(exchange, lists, strategy, where)
+      const named = isAuto(strategy) ? ({ kind: 'direct' } as const) : strategy
+      const plan = await planFromNeighbors(exchange, lists, named, where)
       return { plan, placement: plan.rankOf.map((rank) => hosts.find(rank)!) }
     }
   }
@@ -103,7 +112,7 @@ function nodeIndexOf(
 }
 
 /** Undefined: by the size of the graph. One process has it all anyway. */
-function planFromOf(strategy: Strategy, processes: number): PlanFrom | undefined {
+function planFromOf(strategy: Strategy | AutoStrategy, processes: number): PlanFrom | undefined {
   const engine = strategy.kind === 'common-neighbor' ? strategy.engine : undefined
   if (engine === 'distributed') return 'neighbors'
   return engine === undefined && processes > 1 ? undefined : 'graph'

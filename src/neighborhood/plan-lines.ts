@@ -32,7 +32,7 @@ export function planLines(
     signature: { name: 'planLines', root, extra: version },
     unplaced: neighborhood.isLocated,
     run: async (hosted, exchange) => {
-      const { schedule, ranks } = neighborhood.plan
+      const { schedule, ranks } = neighborhood.forBlocks(null).plan
       const { localRanks } = state
       const isRootHere = localRanks.includes(root)
       let lines: string[] | null = null

@@ -11,7 +11,9 @@ import type { StridedView } from '../comm/datatype/strided-view.js'
 import type { Request } from '../comm/p2p/request.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { startedBy } from '../comm/started-collective.js'
+import { RankweaveError, shown } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import type { Choice } from './choose/choice.js'
 import type { BlockLayoutOptions } from './execute/block-layout.js'
 import {
   type CheckedCall,
@@ -26,6 +28,11 @@ import type { Neighborhood } from './execute/neighborhood.js'
 import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
+
+/** Bytes of every block: an integer >= 0. */
+export interface BlockLength {
+  readonly bytes?: number | null
+}
 
 /**
  * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
@@ -73,11 +80,23 @@ export class TopologyCommunicator extends Communicator {
 
   /**
    * The verified plan that neighborhood collectives execute; made now if none has run yet. Where no process has the whole
-   * topology, the plan of this process's ranks, which its `ranks` lists.
+   * topology, the plan of this process's ranks, which its `ranks` lists. Where the library chooses by block length, the plan
+   * for blocks of `bytes`; without, the one for lengths that no rank knows of all.
    */
-  async plan(): Promise<Plan> {
+  async plan({ bytes = null }: BlockLength = {}): Promise<Plan> {
     this.seat()
-    return this.neighborhood.plan
+    return this.neighborhood.forBlocks(checkedLength('plan', bytes)).plan
+  }
+
+  /**
+   * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would take; null
+   * where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all, as in `neighborAllgatherv`.
+   *
+   * @throws ERR_ARGUMENT for a length that is none
+   */
+  choice({ bytes = null }: BlockLength = {}): Choice | null {
+    this.seat()
+    return this.neighborhood.choiceFor(checkedLength('choice', bytes))
   }
 
   /**
@@ -228,4 +247,9 @@ export class TopologyCommunicator extends Communicator {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new TopologyCommunicator(state, localIndex, this.neighborhood)
   }
+}
+
+function checkedLength(where: string, bytes: number | null): number | null {
+  if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
 }

@@ -20,8 +20,9 @@ export function checkAuto({ bytes = 0, budget = 1 }: AutoStrategy): void {
   requireWhole('budget', budget, 1, largestBudget)
 }
 
+/** False for what is no strategy at all. */
 export function isAuto(strategy: Strategy | AutoStrategy): strategy is AutoStrategy {
-  return strategy.kind === 'auto'
+  return strategy?.kind === 'auto'
 }
 
 /**

@@ -37,11 +37,12 @@ export function checkedAllgather(
   const { into } = options
   const neededElems = neighborhood.slotsOf(rank) * elements.length
   checkInto(name, into, type, neededElems)
+  const chosen = neighborhood.forBlocks(elements.byteLength)
   const likely = state.collectives.reusableCall()
   const call =
-    likely instanceof UniformAllgather && likely.fits(neighborhood, type, elements.length)
+    likely instanceof UniformAllgather && likely.fits(chosen, type, elements.length)
       ? likely
-      : new UniformAllgather(neighborhood, type, elements.length)
+      : new UniformAllgather(chosen, type, elements.length)
   return { call, blocks: { elements, into }, neededElems }
 }
 
@@ -91,7 +92,7 @@ export function neighborAllgatherv(
   const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
     signature: { name, type },
     unplaced: neighborhood.isLocated,
-    run: (blocks, exchange) => gatherVarying(neighborhood, type, blocks, exchange),
+    run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
   }
   // The engine turns a refusal into a rejection with its error.
   const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)

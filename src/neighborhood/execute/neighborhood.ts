@@ -8,11 +8,15 @@ import { neighborAllgatherSpecification } from '../../schedule/specification.js'
 import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import type { AutoStrategy } from '../choose/auto.js'
+import type { Choice } from '../choose/choice.js'
+import { ChoicesBySize } from '../choose/choices-by-size.js'
 import { directAlltoallOfRanks } from '../plan/alltoall-of-ranks.js'
 import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
+import { formatStrategy } from '../plan/strategy-text.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
 import { type SlotList, slotList } from './uniform-store.js'
@@ -34,6 +38,8 @@ export interface NeighborhoodOptions {
   readonly strategy: Strategy
   /** Nodes and cores of the ranks, for strategies in aware mode. Default: the nodes of the world's processes. */
   readonly machine?: Machine | undefined
+  /** The library chooses by block length, for the machine, which has a profile; `strategy` is for what it cannot choose for. */
+  readonly auto?: AutoStrategy | undefined
 }
 
 /** What a process runs for an operation other than the neighbor allgather. */
@@ -42,6 +48,8 @@ export interface OperationProgram {
   /** Which block of its rank's send buffer every contributed value is. */
   readonly ownSlot: Int32Array
 }
+/** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
+const mostChosen = 8
 
 /** Where a rank's lists are in the arrays of a topology, and what the numbers in them stand for. */
 interface OwnRow {
@@ -59,13 +67,7 @@ interface OwnRow {
  */
 export class Neighborhood {
   readonly strategy: Strategy
-  readonly traffic: NeighborTraffic = {
-    calls: 0,
-    messagesSent: 0,
-    messagesInProcess: 0,
-    framesSent: 0,
-    blocksSent: 0,
-  }
+  readonly traffic: NeighborTraffic
   readonly #state: CommState
   readonly #machine: Machine | undefined
   /** Undefined where no process has it. */
@@ -79,22 +81,61 @@ export class Neighborhood {
   #program: ProcessProgram | undefined
   #slots: SlotList | undefined
   readonly #operations = new Map<NeighborOperation, OperationProgram>()
+  /** Undefined where the strategy was given. */
+  readonly #choices: ChoicesBySize | undefined
+  /** By strategy, the one that was used last at the end. */
+  readonly #chosen = new Map<string, Neighborhood>()
+  /** Whether processes share its tables: those of a communicator have one plan to share, and what was chosen is further ones. */
+  readonly #isShared: boolean
   /** Slices that not all of their ranks in this process have requested yet. */
   readonly #slices = new Map<CommState, { readonly neighborhood: Neighborhood; missing: number }>()
 
-  constructor(state: CommState, given: TopologyOrPlan, { strategy, machine }: NeighborhoodOptions) {
+  /** @param of that of the communicator, where this one carries out what was chosen */
+  constructor(
+    state: CommState,
+    given: TopologyOrPlan,
+    { strategy, machine, auto }: NeighborhoodOptions,
+    of?: Neighborhood,
+  ) {
     this.#state = state
     this.strategy = strategy
     this.#machine = machine
+    this.traffic = of?.traffic ?? noTraffic()
+    this.#isShared = of === undefined && auto === undefined
     if ('plan' in given) {
       this.#part = given.plan
       this.#placement = given.placement
       return
     }
     this.#topology = given.topology
+    if (auto !== undefined) this.#choices = new ChoicesBySize(machine!, auto)
+    if (of !== undefined) return
     state.tables.share('topology', given.topology, (shared) => {
       this.#topology = shared
     })
+  }
+
+  /**
+   * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of all (null): this
+   * neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask for the same.
+   */
+  forBlocks(bytes: number | null): Neighborhood {
+    const choice = this.choiceFor(bytes)
+    if (choice === null) return this
+    const text = formatStrategy(choice.strategy)
+    const known = this.#chosen.get(text)
+    const { strategy } = choice
+    const options = { strategy, machine: this.#machine }
+    const chosen = known ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
+    this.#chosen.delete(text)
+    this.#chosen.set(text, chosen)
+    if (this.#chosen.size > mostChosen) this.#chosen.delete(this.#chosen.keys().next().value!)
+    return chosen
+  }
+
+  /** What was chosen for blocks of some length; null where the strategy was given. */
+  choiceFor(bytes: number | null): Choice | null {
+    return this.#choices?.choiceFor(this.topology, bytes) ?? null
   }
 
   /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
@@ -250,6 +291,7 @@ export class Neighborhood {
       const nodeOf = nodesOf(this.#state, this.#machine, placementOf(this.#state))
       const cached = plans.planFor(this.topology, this.strategy, nodeOf)
       this.#cached = cached
+      if (!this.#isShared) return cached
       const { schedule, ...others } = cached.plan
       const { topology: _, specification: __, ...tables } = schedule
       this.#state.tables.share('plan', { ...others, schedule: tables }, (shared) => {
@@ -260,6 +302,10 @@ export class Neighborhood {
     }
     return this.#cached
   }
+}
+
+function noTraffic(): NeighborTraffic {
+  return { calls: 0, messagesSent: 0, messagesInProcess: 0, framesSent: 0, blocksSent: 0 }
 }
 
 /** A copy of numbers as the ranks that they stand for. */

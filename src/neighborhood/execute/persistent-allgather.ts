@@ -41,7 +41,7 @@ export function neighborAllgatherInit(
     signature,
     unplaced: neighborhood.isLocated,
     run: (buffers, exchange) => {
-      const { program, slots, traffic } = neighborhood
+      const { program, slots, traffic } = neighborhood.forBlocks(elements.byteLength)
       const store = new UniformStore(program, type, elementSizeBytes(type), count)
       const sends = buffers.map((bound) => wordViewOf(bound.send))
       const receives = buffers.map((bound) => wordViewOf(bound.recv))
@@ -83,10 +83,11 @@ export function neighborAllgathervInit(
     signature,
     unplaced: neighborhood.isLocated,
     run: async (buffers, exchange) => {
-      const { program, traffic } = neighborhood
-      const lengths = await exchangeLengths(neighborhood, buffers, exchange)
+      const chosen = neighborhood.forBlocks(null)
+      const { program, traffic } = chosen
+      const lengths = await exchangeLengths(chosen, buffers, exchange)
       const store = BlockStore.of(program, elementSizeBytes(type), lengths)
-      const counts = slotCounts(neighborhood, program, store, type)
+      const counts = slotCounts(chosen, program, store, type)
       const displs = buffers.map(({ recv: into, layoutOptions: wanted }, i) => {
         const layout = blockLayout(name, counts[i], wanted)
         checkInto(name, into, type, layout.size)
