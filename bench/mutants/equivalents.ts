@@ -208,6 +208,24 @@ export const equivalents: readonly Equivalent[] = [
   },
   {
     path: 'src/schedule/lower/lower-values.ts',
+    line: 'for (let v = received.term.length - 1; v >= 0; v--) {',
+    replacement: '+',
+    why: 'beyond the last term is none of a block',
+  },
+  {
+    path: 'src/schedule/lower/lower-values.ts',
+    line: 'for (let frame = 0; frame < round.length; frame++) {',
+    replacement: '<=',
+    why: 'beyond the last frame are no terms',
+  },
+  {
+    path: 'src/schedule/lower/value-memory.ts',
+    line: 'if (term < 0 && !this.#slotOfPart.has(~term)) this.#slotOfPart.set(~term, slot)',
+    replacement: '<=',
+    why: 'the slot of block 0 would be that of no part, and without parts nothing is written early but a final combination',
+  },
+  {
+    path: 'src/schedule/lower/lower-values.ts',
     line: 'for (let e = entryStart[from]; e < entryStart[to]; e++) if (entryBlock[e] < 0) return true',
     replacement: '<=',
     why: 'what has no partial results is traced, and lowered to the same',

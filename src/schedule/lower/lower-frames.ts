@@ -84,14 +84,14 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
     entryBlock,
   )
 
-  /** By sender, receiver, tag and order; the operations are by own rank and order. */
+  /** By sender, receiver, tag and order, which sorting keeps; the operations are by own rank and order. */
   function partialsOf(messages: Int32Array): Int32Array {
     const own = (op: number): number => rankOfOperation(schedule, op)
     const other = (op: number): number => opPeer[op]
     const [sender, receiver] = kind === opKind.send ? [own, other] : [other, own]
     const ordered = messages
       .slice()
-      .sort((a, b) => sender(a) - sender(b) || receiver(a) - receiver(b) || opTag[a] - opTag[b] || a - b)
+      .sort((a, b) => sender(a) - sender(b) || receiver(a) - receiver(b) || opTag[a] - opTag[b])
     const entries = new GrowingInt32Array(8)
     for (const op of ordered) {
       for (let e = entryStart[op]; e < entryStart[op + 1]; e++) if (entryBlock[e] < 0) entries.push(e)

@@ -91,6 +91,23 @@ describe('combinations', () => {
       expect(slotsOf(schedule, placement)).toEqual([['(0.0 (1.0 2.0))'], [], []])
   })
 
+  test('reach the place of their message where sender and receiver list tags in other orders', () => {
+    const builder = builderOf('allreduce', 2, 2)
+    const from = [builder.stage(0), builder.stage(0)] as const
+    for (const [part, place] of from.entries()) {
+      builder.send(1, 0, 0, part).add(2 + part, part)
+      builder.receive(0, 0, 1, part).add(2 + part, place)
+      builder.combine(0, 0, part, part, place, builder.slot(0, part))
+    }
+    for (const part of [0, 1]) builder.send(0, 1, 1, 9 - part).add(partialResult(part), builder.slot(0, part))
+    for (const part of [1, 0])
+      builder.receive(1, 1, 0, 9 - part).add(partialResult(part), builder.slot(1, part))
+    const schedule = builder.build()
+    expect(verify(schedule).violations).toEqual([])
+    const results = ['(0.0 1.0)', '(0.1 1.1)']
+    expect(slotsOf(schedule, [0, 1])).toEqual([results, results])
+  })
+
   test('wait once for a frame that brings both operands', () => {
     const builder = builderOf('reduce', 3)
     const places = [builder.stage(0), builder.stage(0), builder.stage(0)]

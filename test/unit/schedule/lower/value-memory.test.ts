@@ -104,6 +104,16 @@ describe('the memory of values', () => {
     expect(isSafe).toEqual([true, false, true])
   })
 
+  it('of several ranks, or of one that gets less than it contributes, is not safe in place', () => {
+    const isSafe = (id: string, placement: readonly number[]) =>
+      lower(
+        scheduleOf(algorithmOf(id), { ranks: placement.length }),
+        Int32Array.from(placement),
+      ).programs.map((program) => valueMemory(program, { ...allreduce, parts: 1 }).isSafeInPlace)
+    expect(isSafe('allreduce-linear', [0, 0, 1])).toEqual([false, true])
+    expect(isSafe('reduce-linear', [0, 1, 2])).toEqual([true, false, false])
+  })
+
   it('of one rank alone is safe in place: its contribution is the result', () => {
     const program = lower(scheduleOf(algorithmOf('allreduce-ring'), { ranks: 1 }), Int32Array.of(0))
       .programs[0]!
