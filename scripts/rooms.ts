@@ -77,15 +77,21 @@ export const rooms: readonly Room[] = [
   room('simulate/engine', ['machine', 'schedule', 'schedule/lower']),
   room('simulate', ['machine', 'schedule', 'schedule/lower', 'simulate/engine']),
   room('simulate/pictures', ['simulate']),
-  room('neighborhood/route', [
-    'topology/generate',
-    'topology/spec',
-    'topology',
-    'topology/friends',
-    'topology/grouping',
-    'machine',
-    'schedule',
-  ]),
+  room(
+    'neighborhood/route',
+    [
+      'topology/generate',
+      'topology/spec',
+      'topology',
+      'topology/friends',
+      'topology/grouping',
+      'machine',
+      'schedule',
+    ],
+    {
+      many: 'one route per file, and what they are made of',
+    },
+  ),
   room('neighborhood/plan', [
     ...['neighborhood/route'],
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],

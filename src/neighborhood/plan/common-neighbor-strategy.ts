@@ -10,10 +10,11 @@ import {
 import { groupFriends } from '../../topology/grouping/group-friends.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
-import { edgeOf, routeByEdges } from '../route/edge-ways.js'
+import { routeByEdges } from '../route/edge-ways.js'
 import type { RouteFacts, StrategyKind } from '../route/strategy-kind.js'
 import { checkOptions, wholeOption, wordOption } from '../route/strategy-option.js'
 import { commonNeighborSchedule } from './common-neighbor.js'
+import { serveEdges } from './served-edges.js'
 
 /** Groups of k friends combine what they send to common neighbors (Ghazimirsaeed 2019 §7). */
 export interface CommonNeighbor {
@@ -78,13 +79,9 @@ function groupsOf(strategy: CommonNeighbor, { topology, nodeOf, progress }: Rout
 
 /** For every edge the rank that serves it: a friend, or the destination itself. */
 function friendsOfEdges(out: NeighborSets, groups: FriendGroups): Int32Array {
-  const { k, count, members, commonStart, common, holder } = groups
   const friends = out.rank.slice()
-  for (let group = 0; group < count; group++) {
-    for (let c = commonStart[group]; c < commonStart[group + 1]; c++) {
-      const serving = members[group * k + holder[c]]
-      for (let i = 0; i < k; i++) friends[edgeOf(out, members[group * k + i], common[c])] = serving
-    }
-  }
+  serveEdges(groups, out, (edge, holder) => {
+    friends[edge] = holder
+  })
   return friends
 }

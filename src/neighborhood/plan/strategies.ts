@@ -6,6 +6,8 @@ import { lanes } from '../route/lanes.js'
 import { routed } from '../route/routed.js'
 import type { StrategyKind } from '../route/strategy-kind.js'
 import { commonNeighbor } from './common-neighbor-strategy.js'
+import { cumulative } from './cumulative.js'
+import { descending } from './descending.js'
 import { direct } from './direct.js'
 import type { Strategy } from './strategy.js'
 
@@ -15,6 +17,8 @@ type KindOf<K extends Strategy['kind']> = StrategyKind<Extract<Strategy, { reado
 export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
   direct,
   'common-neighbor': commonNeighbor,
+  descending,
+  cumulative,
   routed,
   hierarchical,
   lanes,

@@ -6,13 +6,24 @@ import type { Hierarchical } from '../route/hierarchical.js'
 import type { Lanes } from '../route/lanes.js'
 import type { Routed } from '../route/routed.js'
 import type { CommonNeighbor } from './common-neighbor-strategy.js'
+import type { Cumulative } from './cumulative.js'
+import type { Descending } from './descending.js'
 import type { Direct } from './direct.js'
 
 /**
  * How to turn a topology into a neighbor-allgather schedule: what kinds there are, and what each does, is in the table of
  * strategies (docs/topologies-and-plans.md#strategies).
  */
-export type Strategy = Direct | CommonNeighbor | Routed | Hierarchical | Lanes | Cartesian | Allgather
+export type Strategy =
+  | Direct
+  | CommonNeighbor
+  | Descending
+  | Cumulative
+  | Routed
+  | Hierarchical
+  | Lanes
+  | Cartesian
+  | Allgather
 
 /** A schedule and how it was made. */
 export interface Plan {

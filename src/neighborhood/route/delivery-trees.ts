@@ -29,13 +29,16 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
   const arrival = new Int32Array(ranks)
   const parent = new Int32Array(ranks)
   const isNeededBy = new Int32Array(ranks).fill(-1)
-  let needed = new Int32Array(64)
+  /** Ranks that need the block, as `arrival * ranks + rank`: sorted by the order in which it reaches them. */
+  let needed = new Float64Array(64)
+  let at = new Int32Array(64)
   const moveTo = new Int32Array(ranks)
 
   for (let source = 0; source < ranks; source++) {
     const [from, to] = [destinations.start[source], destinations.start[source + 1]]
     if (from === to) continue
-    const at = new Int32Array(to - from).fill(source)
+    if (at.length < to - from) at = new Int32Array(2 * (to - from))
+    at.fill(source, 0, to - from)
     seenBy[source] = source
     for (let h = 0; h < hops; h++) {
       for (let d = from; d < to; d++) {
@@ -54,16 +57,17 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
       for (let rank = destinations.rank[d]; isNeededBy[rank] !== source; rank = parent[rank]) {
         isNeededBy[rank] = source
         if (count === needed.length) {
-          const grown = new Int32Array(2 * count)
+          const grown = new Float64Array(2 * count)
           grown.set(needed)
           needed = grown
         }
-        needed[count++] = rank
+        needed[count++] = arrival[rank] * ranks + rank
       }
     }
-    const receivers = needed.subarray(0, count).sort((a, b) => arrival[a] - arrival[b] || a - b)
+    needed.subarray(0, count).sort()
     moveTo[source] = -1
-    for (const rank of receivers) {
+    for (let i = 0; i < count; i++) {
+      const rank = needed[i] % ranks
       moveTo[rank] = blocks.length
       blocks.push(source)
       hopOf.push(arrival[rank])
@@ -73,11 +77,11 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
     }
   }
   return {
-    block: blocks.toArray(),
-    hop: hopOf.toArray(),
-    from: froms.toArray(),
-    to: tos.toArray(),
-    before: befores.toArray(),
+    block: blocks.view(),
+    hop: hopOf.view(),
+    from: froms.view(),
+    to: tos.view(),
+    before: befores.view(),
   }
 }
 

@@ -11,6 +11,8 @@ export class Digits {
   readonly steps: number
   readonly #weights: Int32Array
   readonly #lowestFirst: boolean
+  /** All weights are powers of two: remainders are bits, several times as fast. */
+  readonly #isBinary: boolean
 
   /**
    * @param radices of the digits, lowest first; their product must be at least `count` of every `between`
@@ -24,6 +26,7 @@ export class Digits {
       // Weights beyond the numbers are all alike.
       this.#weights[i + 1] = Math.min(this.#weights[i] * radix, Math.max(1, most))
     }
+    this.#isBinary = this.#weights.every((weight) => (weight & (weight - 1)) === 0)
   }
 
   /** The number after a step, of numbers below `count`. */
@@ -33,11 +36,11 @@ export class Digits {
     if (this.#lowestFirst) {
       const weight = weights[step + 1]
       if (weight >= count) return to
-      mixed = from - (from % weight) + (to % weight)
+      mixed = this.#isBinary ? (from & -weight) | (to & (weight - 1)) : from - (from % weight) + (to % weight)
     } else {
       const weight = weights[this.steps - 1 - step]
       if (weight >= count) return from
-      mixed = to - (to % weight) + (from % weight)
+      mixed = this.#isBinary ? (to & -weight) | (from & (weight - 1)) : to - (to % weight) + (from % weight)
     }
     return mixed < count ? mixed : mixed - this.#top(count)
   }

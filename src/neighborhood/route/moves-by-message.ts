@@ -31,13 +31,72 @@ export function movesByMessage(
   const next = start.slice(0, ranks)
   const order = new Int32Array(block.length)
   for (let move = 0; move < block.length; move++) order[next[rankOf[move]]++] = move
-  const ahead = (move: number): number => (peerOf[move] - rankOf[move] + ranks) % ranks
+  let keys = new Float64Array(64)
+  let sorted = new Int32Array(64)
   for (let rank = 0; rank < ranks; rank++) {
-    order
-      .subarray(start[rank], start[rank + 1])
-      .sort((a, b) => hop[a] - hop[b] || ahead(a) - ahead(b) || a - b)
+    const first = start[rank]
+    const count = start[rank + 1] - first
+    if (keys.length < count) [keys, sorted] = [new Float64Array(2 * count), new Int32Array(2 * count)]
+    for (let i = 0; i < count; i++) {
+      const move = order[first + i]
+      const ahead = peerOf[move] - rank
+      // The place in the list is part of the key, so equal messages keep their order, and numbers sort without a comparison function.
+      keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
+      sorted[i] = move
+    }
+    keys.subarray(0, count).sort()
+    for (let i = 0; i < count; i++) order[first + i] = sorted[keys[i] % count]
   }
   return { start, order }
+}
+
+/**
+ * Emits one rank's messages phase by phase, those of hop h in phase h: the order of a schedule, which then need not be sorted.
+ *
+ * @param reads where a move takes its block from, `writes` where it leaves it
+ */
+export function emitPhases(
+  builder: ScheduleBuilder,
+  moves: BlockMoves,
+  { sends, receives }: { readonly sends: MovesByMessage; readonly receives: MovesByMessage },
+  rank: number,
+  { reads, writes }: { readonly reads: Int32Array; readonly writes: Int32Array },
+): void {
+  const { hop } = moves
+  let send = sends.start[rank]
+  let receive = receives.start[rank]
+  const [sendEnd, receiveEnd] = [sends.start[rank + 1], receives.start[rank + 1]]
+  while (send < sendEnd || receive < receiveEnd) {
+    const sendHop = send < sendEnd ? hop[sends.order[send]] : Number.POSITIVE_INFINITY
+    const receiveHop = receive < receiveEnd ? hop[receives.order[receive]] : Number.POSITIVE_INFINITY
+    if (sendHop <= receiveHop) send = emitHop(builder, moves, sends, rank, 'send', reads, send)
+    else receive = emitHop(builder, moves, receives, rank, 'receive', writes, receive)
+  }
+}
+
+/** Emits the messages of one hop, from a position on, and returns the position after them. */
+function emitHop(
+  builder: ScheduleBuilder,
+  { block, hop, from, to }: BlockMoves,
+  { start, order }: MovesByMessage,
+  rank: number,
+  kind: 'send' | 'receive',
+  places: Int32Array,
+  position: number,
+): number {
+  const peerOf = kind === 'send' ? to : from
+  const phase = hop[order[position]]
+  let lastPeer = -1
+  let i = position
+  for (; i < start[rank + 1]; i++) {
+    const move = order[i]
+    if (hop[move] !== phase) break
+    const peer = peerOf[move]
+    if (peer !== lastPeer) builder[kind](rank, phase, peer, phase)
+    lastPeer = peer
+    builder.add(block[move], places[move])
+  }
+  return i
 }
 
 /**

@@ -3,7 +3,7 @@ import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { deliveryTrees, type Moves } from './delivery-trees.js'
-import { emitMessages, movesByMessage } from './moves-by-message.js'
+import { emitPhases, movesByMessage } from './moves-by-message.js'
 import { ownPlace, ReceiveSlots } from './receive-slots.js'
 import type { Route } from './route.js'
 
@@ -57,8 +57,7 @@ export function scheduleOfMoves(
   const reads = before.map((move) => (move === -1 ? ownPlace : places[move]))
   for (const rank of emitted ?? Array(ranks).keys()) {
     slots.enter(rank)
-    emitMessages(builder, moves, sends, rank, 'send', reads)
-    emitMessages(builder, moves, receives, rank, 'receive', places)
+    emitPhases(builder, moves, { sends, receives }, rank, { reads, writes: places })
     slots.copyRest(Math.max(0, hops - 1))
   }
   return builder.build()

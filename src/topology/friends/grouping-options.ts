@@ -27,6 +27,11 @@ export interface GroupingOptions {
    * worse.
    */
   readonly labelSeed?: number
+  /**
+   * A member loses only the common neighbors that its friends serve, and may hand over its own ones in a later group. Engine
+   * `greedy` only. Default false.
+   */
+  readonly cumulative?: boolean
   /** Reports every group as it is found. */
   readonly onGroup?: (step: number, groups: number) => void
   /**

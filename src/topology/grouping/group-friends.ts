@@ -1,9 +1,11 @@
+import { partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import {
   type GroupingOptions,
   type GroupingSettings,
   groupingSettings,
   refuseSimulation,
+  strategyError,
 } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
@@ -33,10 +35,12 @@ export function groupFriends(topology: ProcessTopology, options: GroupingOptions
   refuseSimulation('groupFriends', options.engine)
   const settings = groupingSettings(topology.ranks, options)
   if (settings.engine === 'exact') preparedSolver()
+  if (options.cumulative && (settings.engine !== 'greedy' || settings.labelSeed !== null))
+    throw strategyError('cumulative groups: expected engine greedy, without labels')
   const { now = () => performance.now() } = options
   const begin = now()
   const meter = new ProgressMeter(options.onProgress)
-  const groups = groupCentrally(topology, settings, meter, options.onGroup)
+  const groups = groupCentrally(topology, settings, meter, options)
   const weight = groups.common.length
   const { engine } = settings
   return { ...groups, engine, weight, messages: null, waves: null, timeMs: now() - begin }
@@ -47,7 +51,7 @@ function groupCentrally(
   topology: ProcessTopology,
   settings: GroupingSettings,
   meter: ProgressMeter,
-  onGroup: GroupingOptions['onGroup'],
+  { onGroup, cumulative = false }: GroupingOptions,
 ) {
   const { labelSeed } = settings
   const labels = labelSeed === null ? null : seededLabels(topology.ranks, labelSeed)
@@ -63,10 +67,18 @@ function groupCentrally(
 
   for (let groups = rounds.find(); groups.length > 0; groups = rounds.find()) {
     builder.addStep(rankOf === null ? groups : groups.map((group) => named(group, rankOf)))
-    rounds.serve(groups)
+    rounds.serve(cumulative ? groups.flatMap(withoutOwnParts) : groups)
   }
   const direct = active.toSets()
   return builder.build(labels === null ? direct : permuteRows(direct, labels))
+}
+
+/** What every member loses when it keeps the neighbors that it serves itself. */
+function withoutOwnParts({ members, common }: FormedGroup): FormedGroup[] {
+  return Array.from(members, (member, i) => {
+    const [from, to] = partBounds(common.length, members.length, i)
+    return { members: Int32Array.of(member), common: common.filter((_, c) => c < from || c >= to) }
+  })
 }
 
 function named({ members, common }: FormedGroup, rankOf: Int32Array): FormedGroup {

@@ -1,10 +1,11 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { cluster, clusterOf, type Machine, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import type { ProcessTopology } from '../../../../src/topology/process-topology.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
 import { thrown } from '../../topology/thrown.js'
@@ -109,4 +110,49 @@ test('cartesian without a grid is refused', () => {
   expect(thrown(() => plan(star, { kind: 'cartesian' })).message).toMatch(
     /same offsets from every rank of a grid/,
   )
+})
+
+describe('moore 64x64, r=4, on nodes of 40', () => {
+  const wide = mooreTopology({ dims: [64, 64], radius: 4 })
+  const nodes = nodeOf(cluster({ nodes: 103, cores: 40 }), 4096)
+  const messages = (text: string) =>
+    planStatistics(plan(wide, parseStrategy(text), { nodeOf: nodes }), nodes).messages
+
+  test('groups of 4, 3 and 2: less than 31.0 messages per rank, 24.3 of them between nodes', () => {
+    const { meanPerRank, interNode } = messages('descending:ks=4.3.2,mode=aware')
+    // Exchanges from which no message follows are left out, other than in the count of 31.0.
+    expect(meanPerRank).toBeCloseTo(30.65, 2)
+    expect(interNode! / 4096).toBeCloseTo(24.25, 2)
+  })
+
+  test('cumulative groups of 2: 19.79 messages per rank', () => {
+    const groups = groupFriends(wide, { k: 2, mode: 'aware', nodeOf: nodes, cumulative: true })
+    expect((groups.count * 2 + groups.direct.length) / 4096).toBeCloseTo(19.79, 2)
+  })
+
+  test('one message per pair of nodes: 1,554', () => {
+    expect(messages('lanes:lanes=1').interNode).toBe(1554)
+  })
+})
+
+test.each([
+  ['descending:ks=4.3.2,mode=agnostic', 4],
+  ['descending:ks=3.2,mode=aware', 3],
+  ['cumulative:k=2,mode=agnostic', 2],
+  ['cumulative:k=3,mode=aware', 3],
+])('%s sends fewer messages than groups of one size', (text, k) => {
+  const mode = text.slice(text.indexOf('mode='))
+  const topology = mooreTopology({ dims: [8, 8], radius: 3 })
+  const nodes = cluster({ nodes: 4, cores: 16 })
+  const combined = statistics(topology, `common-neighbor:k=${k},${mode}`, nodes).messages.planned
+  expect(statistics(topology, text, nodes).messages.planned).toBeLessThanOrEqual(combined)
+})
+
+test.each([
+  ['descending:ks=4.1,mode=aware', /ks, integers >= 2/],
+  ['cumulative:k=1', /k, an integer >= 2/],
+  ['descending:mode=aware', /pass a machine/],
+])('%s is refused', (text, message) => {
+  const error = thrown(() => plan(grid, parseStrategy(text)))
+  expect([error.code, message.test(error.message)]).toEqual(['ERR_STRATEGY', true])
 })
