@@ -28,6 +28,7 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
   lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }],
   // Its graphs are grids: onMoore and onGrid.
   cartesian: [{ kind: 'cartesian' }],
+  pipelined: [{ kind: 'pipelined' }, { kind: 'pipelined', steps: [1, 2] }],
   allgather: [{ kind: 'allgather' }, { kind: 'allgather', radices: [3, 5, 7, 11], first: 'lowest' }],
 }
 

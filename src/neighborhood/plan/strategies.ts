@@ -3,6 +3,7 @@ import { allgather } from '../route/allgather.js'
 import { cartesian } from '../route/cartesian.js'
 import { hierarchical } from '../route/hierarchical.js'
 import { lanes } from '../route/lanes.js'
+import { pipelined } from '../route/pipelined.js'
 import { routed } from '../route/routed.js'
 import type { StrategyKind } from '../route/strategy-kind.js'
 import { commonNeighbor } from './common-neighbor-strategy.js'
@@ -24,6 +25,7 @@ export const strategies: { readonly [K in Strategy['kind']]: KindOf<K> } = {
   lanes,
   cartesian,
   allgather,
+  pipelined,
 }
 
 export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'][]

@@ -4,6 +4,7 @@ import type { Allgather } from '../route/allgather.js'
 import type { Cartesian } from '../route/cartesian.js'
 import type { Hierarchical } from '../route/hierarchical.js'
 import type { Lanes } from '../route/lanes.js'
+import type { Pipelined } from '../route/pipelined.js'
 import type { Routed } from '../route/routed.js'
 import type { CommonNeighbor } from './common-neighbor-strategy.js'
 import type { Cumulative } from './cumulative.js'
@@ -24,6 +25,7 @@ export type Strategy =
   | Lanes
   | Cartesian
   | Allgather
+  | Pipelined
 
 /** A schedule and how it was made. */
 export interface Plan {

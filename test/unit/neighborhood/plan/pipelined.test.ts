@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest'
+import { cluster, clusterOf, nodeOf } from '../../../../src/machine/machine.js'
+import { simgridFast } from '../../../../src/machine/profiles/simgrid-profiles.js'
+import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
+import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { verify } from '../../../../src/schedule/verify/verify.js'
+import { simulate } from '../../../../src/simulate/simulate.js'
+import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
+import { thrown } from '../../topology/thrown.js'
+
+const machine = cluster({ nodes: 16, cores: 16, profile: simgridFast })
+const grid = mooreTopology({ dims: [16, 16], radius: 2 })
+
+test('blocks that have come are spread while others are on their way', () => {
+  const { schedule, ...rest } = plan(grid, parseStrategy('pipelined:steps=1.1,inside=16'), { machine })
+  expect(verify(schedule, grid).violations).toEqual([])
+  // Of a row per node: two hops of two messages between nodes; four messages inside after none, one and two hops.
+  expect(planStatistics({ schedule, ...rest }, nodeOf(machine, 256))).toMatchObject({
+    messages: { maxPerRank: 2 * 2 + 3 * 4, interNode: 256 * 4 },
+    volumeBlocks: 256 * 24,
+  })
+  const inTurn = plan(grid, parseStrategy('cartesian:windows=5/5')).schedule
+  const timeOf = (of: typeof schedule): number => simulate(of, machine, { bytes: 4096 }).timeUs
+  expect(timeOf(schedule)).toBeLessThan(0.8 * timeOf(inTurn))
+})
+
+test.each([
+  'pipelined',
+  'pipelined:between=3.2,inside=2.3',
+  'pipelined:steps=1',
+  'pipelined:steps=1.2.1,inside=5',
+])('%s is right on nodes of different sizes, with parallel edges and self loops', (text) => {
+  const uneven = clusterOf([3, 5, 1, 4, 4])
+  const topology = buildTopology('er:17:d=0.3:seed=1')
+  const { schedule } = plan(topology, parseStrategy(text), { machine: uneven })
+  expect(verify(schedule, topology).violations).toEqual([])
+})
+
+test('impossible parameters are ERR_STRATEGY', () => {
+  const attempt = (text: string) => () => plan(grid, parseStrategy(text), { machine })
+  for (const text of ['between=2,inside=16', 'inside=3.3', 'steps=1.1,between=16', 'steps=0'])
+    expect(thrown(attempt(`pipelined:${text}`)).code).toBe('ERR_STRATEGY')
+  expect(thrown(() => plan(grid, { kind: 'pipelined' })).code).toBe('ERR_STRATEGY')
+})
