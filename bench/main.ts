@@ -7,6 +7,7 @@ import { collectivesBench } from './collectives.js'
 import { groupingBench } from './grouping.js'
 import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
+import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { planBench } from './plan.js'
 import { simulateBench } from './simulate/simulate.js'
 import { splitBench } from './split/split.js'
@@ -18,7 +19,7 @@ import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench, simulateBench, mutantsBench],
+  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()
