@@ -217,7 +217,7 @@ class Assignment {
       }
       const c = this.#reader[value]!
       const other = combine.left[c] === value ? combine.right[c]! : combine.left[c]!
-      if (this.#area[other] === area.own && other < this.#owns) own = other
+      if (this.#area[other] === area.own) own = other
       value = combine.firstValue + c
       if (value === final) return slot
     }
@@ -228,11 +228,6 @@ class Assignment {
     const term = this.#program.valueTerm[value]!
     if (term < 0) return ~term
     return this.#options.parts === undefined ? -1 : term % this.#options.parts
-  }
-
-  get #owns(): number {
-    const { ownStart } = this.#program
-    return ownStart[ownStart.length - 1]!
   }
 
   /** Whether a value remains in its slot when the program has run. */
