@@ -236,4 +236,10 @@ export const equivalents: readonly Equivalent[] = [
     replacement: '<=',
     why: 'no entry is undefined, so no look-up finds it',
   },
+  {
+    path: 'src/collective/shape/specification-of.ts',
+    line: 'const reductions = new ReductionTable(partsOf(0))',
+    replacement: '(0 + 1)',
+    why: 'in a reduction all ranks have equally many parts, and elsewhere the table is not used',
+  },
 ]
