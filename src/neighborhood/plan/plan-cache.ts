@@ -84,7 +84,7 @@ export class PlanCache {
     )
     if (cached !== undefined) return cached
     const made = planOperation(topology, strategy, operation, { nodeOf })
-    const { ok, violations } = verify(made.schedule)
+    const { ok, violations } = verify(made.schedule, topology, { ordered: operation === 'neighbor-reduce' })
     if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
     return this.#recent.add(new CachedPlan(operation, topology, text, nodeOf, made))
   }

@@ -1,15 +1,24 @@
+import type { NeighborSchedule } from '../../schedule/ir.js'
+import type { NeighborCollective } from '../../schedule/specification.js'
+import { transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { alltoallSchedule } from '../route/alltoall-schedule.js'
+import { reduceInOrder } from '../route/reduce-in-order.js'
+import { reduceSchedule } from '../route/reduce-schedule.js'
 import { type PlanOptions, plan, routeOf } from './plan.js'
 import type { Plan, Strategy } from './strategy.js'
 import { parametersOf } from './strategy-text.js'
 
-/** The operations over a topology that can be planned. */
-export type NeighborOperation = 'neighbor-allgather' | 'neighbor-alltoall'
+/**
+ * The operations over a topology that can be planned: the neighborhood collectives, and neighbor reductions that may be combined
+ * in any order.
+ */
+export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
 
 /**
  * Plans an operation over a topology by a strategy: the same arguments give the same schedule on every machine. What
- * strategies do to a neighbor allgather, they do to the others by the same routes.
+ * strategies do to a neighbor allgather, they do to the others by the same routes; a reduction in any order goes by those of
+ * the reversed topology, backwards.
  *
  * @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}
  */
@@ -22,8 +31,20 @@ export function planOperation(
   if (operation === 'neighbor-allgather') return plan(topology, strategy, options)
   const now = options.now ?? (() => performance.now())
   const begin = now()
-  const route = routeOf(topology, strategy, options)
-  const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
-  const schedule = alltoallSchedule(topology, route, header)
+  const schedule = scheduleOf(topology, strategy, operation, options)
   return { schedule, groups: null, planMs: now() - begin }
+}
+
+function scheduleOf(
+  topology: ProcessTopology,
+  strategy: Strategy,
+  operation: Exclude<NeighborOperation, 'neighbor-allgather'>,
+  options: PlanOptions,
+): NeighborSchedule {
+  if (operation === 'neighbor-reduce') return reduceInOrder(plan(topology, strategy, options).schedule)
+  const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
+  if (operation === 'neighbor-alltoall') {
+    return alltoallSchedule(topology, routeOf(topology, strategy, options), header)
+  }
+  return reduceSchedule(topology, routeOf(transposeTopology(topology), strategy, options), header)
 }
