@@ -175,8 +175,10 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/route', 'neighborhood/plan', 'comm/process', 'comm/calls', 'comm/context'],
   ]),
   room('neighborhood/execute', [
-    ...['topology', 'machine', 'schedule', 'schedule/lower', 'neighborhood/choose', 'neighborhood/plan'],
-    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
+    ...['topology', 'machine', 'schedule', 'schedule/lower'],
+    ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan'],
+    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/collectives/reduce', 'comm/calls/program'],
+    'comm/context',
   ]),
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],

@@ -37,6 +37,9 @@ export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../neighbor
 export type { TopologyOptions } from '../neighborhood/create.js'
 export type { AdjacentEdges, DistributedEdges } from '../neighborhood/distributed/gather-lists.js'
 export type { BlockLayoutOptions } from '../neighborhood/execute/block-layout.js'
+export type { EdgeBlocksOptions } from '../neighborhood/execute/neighbor-alltoall.js'
+export type { EdgeBuffersOptions, EdgeData } from '../neighborhood/execute/neighbor-alltoallw.js'
+export type { NeighborReduceOptions } from '../neighborhood/execute/neighbor-reduce.js'
 export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'

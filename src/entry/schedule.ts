@@ -61,6 +61,7 @@ export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose
 export type { Alternative, Choice } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
+export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
 export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
 export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'
 
@@ -88,7 +89,10 @@ export type {
 } from '../schedule/lower/program.js'
 export {
   type Collective,
+  type NeighborCollective,
   neighborAllgatherSpecification,
+  neighborAlltoallSpecification,
+  neighborReduceSpecification,
   type Reductions,
   type Specification,
 } from '../schedule/specification.js'

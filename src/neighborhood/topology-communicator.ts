@@ -1,9 +1,7 @@
 import { promiseTry } from '../base/promise-try.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
-import { blocking } from '../comm/calls/collectives/form.js'
-import type { BlocksOptions, Elements, IntoOptions } from '../comm/calls/collectives/plan/options.js'
+import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
 import type { PersistentRequest } from '../comm/calls/program/persistent-request.js'
-import { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import type { FreshArray, SameElements } from '../comm/datatype/array-types.js'
 import type { TypedArray } from '../comm/datatype/elements.js'
@@ -14,15 +12,15 @@ import { startedBy } from '../comm/started-collective.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { Choice } from './choose/choice.js'
+import { ExchangeCommunicator } from './exchange-communicator.js'
 import type { BlockLayoutOptions } from './execute/block-layout.js'
 import {
   type CheckedCall,
   checkedAllgather,
+  checkedAllgatherv,
   isRepeated,
   isRetained,
-  neighborAllgatherv,
 } from './execute/neighbor-allgather.js'
-import { type EdgeBlocksOptions, neighborAlltoall, neighborAlltoallv } from './execute/neighbor-alltoall.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
@@ -39,9 +37,9 @@ export interface BlockLength {
  * at the first neighborhood collective, or by `plan()`; every process makes it itself, from the whole topology. Where
  * processes plan from neighbors alone (`createDistGraphAdjacent`), it is made with the communicator.
  */
-export class TopologyCommunicator extends Communicator {
+export class TopologyCommunicator extends ExchangeCommunicator {
   /** @internal */
-  protected readonly neighborhood: Neighborhood
+  protected override readonly neighborhood: Neighborhood
   #last: CheckedCall | undefined
 
   /** Not for users: these communicators come from `createDistGraphAdjacent` and the other constructors. */
@@ -152,11 +150,32 @@ export class TopologyCommunicator extends Communicator {
    */
   neighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
     data: T | StridedView<T>,
-    options?: BlocksOptions<I>,
+    options: BlocksOptions<I> = {},
   ): Promise<Gathered<I>> {
-    return promiseTry(() => neighborAllgatherv(this.seat(), this.neighborhood, data, options)) as Promise<
-      Gathered<I>
-    >
+    return promiseTry(() => {
+      const { state, localIndex } = this.seat()
+      const { call, blocks } = checkedAllgatherv(this.neighborhood, data, options)
+      return state.collectives.call(localIndex, call, blocks, options)
+    }) as Promise<Gathered<I>>
+  }
+
+  /** Starts a `neighborAllgather`. @see MPI-4.1 §8.7.1 */
+  ineighborAllgather<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: T | StridedView<T>,
+    options: IntoOptions<I> = {},
+  ): Request<I> {
+    const seat = this.seat()
+    const { call, blocks } = checkedAllgather(seat, this.neighborhood, data, options)
+    return startedBy(this).join(seat, call, blocks, options) as Request<I>
+  }
+
+  /** Starts a `neighborAllgatherv`. @see MPI-4.1 §8.7.1 */
+  ineighborAllgatherv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
+    data: T | StridedView<T>,
+    options: BlocksOptions<I> = {},
+  ): Request<Gathered<I>> {
+    const { call, blocks } = checkedAllgatherv(this.neighborhood, data, options)
+    return startedBy(this).join(this.seat(), call, blocks, options) as Request<Gathered<I>>
   }
 
   /**
@@ -184,62 +203,6 @@ export class TopologyCommunicator extends Communicator {
     layout: BlockLayoutOptions = {},
   ): PersistentRequest {
     return neighborAllgathervInit(this.seat(), this.neighborhood, send, recv, layout)
-  }
-
-  /**
-   * Sends block j of `data` to the j-th destination, and receives a block from every source, in their order. Shapes: the same
-   * number of elements in every block on all ranks; `data` has one block per destination, the result one per source. On a
-   * grid both have two per dimension; those beyond a border are neither sent nor written. Parallel edges are paired in the
-   * order of the lists; on a grid block s arrives as block `s ^ 1`.
-   *
-   * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent; ERR_TRUNCATE on a rank
-   *   without destinations, which learns the length of blocks when they arrive, after the exchange
-   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types
-   * @see MPI-4.1 §8.6.2
-   */
-  neighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
-    data: Elements<T>,
-    options?: IntoOptions<I>,
-  ): Promise<I> {
-    return neighborAlltoall(blocking, this, this.neighborhood, data, options) as Promise<I>
-  }
-
-  /** Starts a `neighborAlltoall`. */
-  ineighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
-    data: Elements<T>,
-    options?: IntoOptions<I>,
-  ): Request<I> {
-    return neighborAlltoall(startedBy(this), this, this.neighborhood, data, options) as Request<I>
-  }
-
-  /**
-   * `neighborAlltoall` of blocks of any lengths: `sendCounts[j]` elements from `sendDispls[j]` (default: side by side) to the
-   * j-th destination. Lengths are sent with the blocks; those given in `counts` are checked. Blocks are packed in the order of
-   * the sources unless `displs` places them.
-   *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
-   * @throws ERR_COUNT when `counts` or `displs` do not fit what arrives, ERR_TRUNCATE when `into` is too small: on this
-   * rank only, after the exchange
-   * @see MPI-4.1 §8.6.2
-   */
-  neighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
-    data: Elements<T>,
-    sendCounts: ArrayLike<number>,
-    options?: EdgeBlocksOptions<I>,
-  ): Promise<Gathered<I>> {
-    const { neighborhood } = this
-    return neighborAlltoallv(blocking, this, neighborhood, data, sendCounts, options) as Promise<Gathered<I>>
-  }
-
-  /** Starts a `neighborAlltoallv`. */
-  ineighborAlltoallv<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
-    data: Elements<T>,
-    sendCounts: ArrayLike<number>,
-    options?: EdgeBlocksOptions<I>,
-  ): Request<Gathered<I>> {
-    const form = startedBy(this)
-    const { neighborhood } = this
-    return neighborAlltoallv(form, this, neighborhood, data, sendCounts, options) as Request<Gathered<I>>
   }
 
   /** The same ranks and topology with a new context. @see MPI-4.1 §7.4.2 */

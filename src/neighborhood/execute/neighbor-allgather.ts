@@ -77,26 +77,31 @@ interface VaryingBlocks {
   readonly options: BlocksOptions
 }
 
+/** A neighbor allgatherv of one rank, checked. */
+interface CheckedVaryingCall {
+  readonly call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure>
+  readonly blocks: VaryingBlocks
+}
+
 /** Blocks of varying lengths; lengths are sent in the frames, so no rank needs to know them before. */
-export function neighborAllgatherv(
-  { state, localIndex }: CommSeat,
+export function checkedAllgatherv(
   neighborhood: Neighborhood,
   data: unknown,
-  options: BlocksOptions = {},
-): Promise<Gathered<TypedArray>> {
+  options: BlocksOptions,
+): CheckedVaryingCall {
   const name = 'neighborAllgatherv'
   requireOptions(name, options)
   const { type, elements } = contributionOf(name, data)
   const { into } = options
   checkInto(name, into, type, 0)
-  const call: CollectiveCall<VaryingBlocks, Gathered<TypedArray> | RankFailure> = {
-    signature: { name, type },
-    unplaced: neighborhood.isLocated,
-    run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
+  return {
+    call: {
+      signature: { name, type },
+      unplaced: neighborhood.isLocated,
+      run: (blocks, exchange) => gatherVarying(neighborhood.forBlocks(null), type, blocks, exchange),
+    },
+    blocks: { elements, into, options },
   }
-  // The engine turns a refusal into a rejection with its error.
-  const gathered = state.collectives.call(localIndex, call, { elements, into, options }, options)
-  return gathered as Promise<Gathered<TypedArray>>
 }
 
 function gatherVarying(

@@ -48,8 +48,12 @@ export function neighborAlltoall<R>(
     const { type } = blocks
     const needed = sendSlots === 0 ? 0 : neighborhood.slotsOf(seat.rank) * blocks.counts[0]
     checkInto(name, options.into, type, needed)
-    const call = callOf(neighborhood, name, type, (contributions, operation, store) =>
-      deliverEqual(neighborhood, operation, store, type, contributions),
+    const call = alltoallCall<Contribution>(
+      neighborhood,
+      name,
+      type,
+      blocksOf,
+      (contributions, operation, store) => deliverEqual(neighborhood, operation, store, type, contributions),
     )
     return form.join(seat, call, { blocks, options: { into: options.into } as BlocksOptions }, options)
   })
@@ -71,32 +75,45 @@ export function neighborAlltoallv<R>(
     const blocks = countedEdgeBlocks(name, data, slots, sendCounts, options.sendDispls)
     const { type } = blocks
     checkInto(name, options.into, type, 0)
-    const call = callOf(neighborhood, name, type, (contributions, { program }, store) => {
-      const wanted = contributions.map((each) => each.options)
-      return deliverVarying(name, neighborhood, program, store, type, wanted)
-    })
+    const call = alltoallCall<Contribution>(
+      neighborhood,
+      name,
+      type,
+      blocksOf,
+      (contributions, { program }, store) => {
+        const wanted = contributions.map((each) => each.options)
+        return deliverVarying(name, neighborhood, program, store, type, wanted)
+      },
+    )
     return form.join(seat, call, { blocks, options }, options)
   })
 }
 
-type Deliver = (
-  contributions: readonly Contribution[],
-  operation: OperationProgram,
-  store: BlockStore,
-) => readonly unknown[]
+const blocksOf = ({ blocks }: Contribution): EdgeBlocks => blocks
 
-function callOf(
+/**
+ * A call that exchanges blocks of one element type.
+ *
+ * @param blocksOf what a rank sends, read when the call runs
+ * @param deliver what every hosted rank gets
+ */
+export function alltoallCall<C>(
   neighborhood: Neighborhood,
   name: CollectiveName,
   type: number,
-  deliver: Deliver,
-): CollectiveCall<Contribution, unknown> {
+  blocksOf: (contribution: C) => EdgeBlocks,
+  deliver: (
+    contributions: readonly C[],
+    operation: OperationProgram,
+    store: BlockStore,
+  ) => readonly unknown[],
+): CollectiveCall<C, unknown> {
   return {
     signature: { name, type },
     unplaced: neighborhood.isLocated,
     run: (contributions, exchange) => {
-      const operation = neighborhood.operation('neighbor-alltoall')
-      const blocks = contributions.map((each) => each.blocks)
+      const operation = neighborhood.forBlocks(null).operation('neighbor-alltoall')
+      const blocks = contributions.map(blocksOf)
       exchangeEdges(neighborhood, operation, blocks, type, exchange, (store) =>
         exchange.finish(deliver(contributions, operation, store)),
       )

@@ -17,6 +17,8 @@ import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
+import { reduceInOrder } from '../route/reduce-in-order.js'
+import { onGrid, ownPlaces, ownSlotsOnGrid } from './buffer-slots.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
 import { type SlotList, slotList } from './uniform-store.js'
@@ -188,6 +190,13 @@ export class Neighborhood {
     return cart === null ? outStart[row + 1] - outStart[row] : 2 * cart.dims.length
   }
 
+  /** 1 for every block of the send buffer of a rank that has a destination. */
+  destinationSlotsOf(rank: number): Uint8Array {
+    const { cart } = this.#rowOf(rank).topology
+    if (cart === null) return new Uint8Array(this.sendSlotsOf(rank)).fill(1)
+    return Uint8Array.from(cartNeighborSlots(cart, rank), (neighbor) => (neighbor === procNull ? 0 : 1))
+  }
+
   #rowOf(rank: number): OwnRow {
     if (this.#part === undefined) return { topology: this.#topology!, row: rank, rankOf: null }
     const { rankOf, schedule } = this.#part
@@ -229,14 +238,15 @@ export class Neighborhood {
 
   /**
    * This process's program for another operation: planned and lowered at its first call. Where no process has the whole
-   * topology, blocks of an alltoall are sent directly, whatever the strategy.
+   * topology, blocks of an alltoall are sent directly, whatever the strategy, and reductions are in list order.
    *
    * @throws ERR_SCHEDULE when the plan does not verify
    */
   operation(operation: NeighborOperation): OperationProgram {
     let found = this.#operations.get(operation)
     if (found === undefined) {
-      found = this.#part === undefined ? this.#wholeOperation(operation) : this.#partOperation(this.#part)
+      const part = this.#part
+      found = part === undefined ? this.#wholeOperation(operation) : this.#partOperation(operation, part)
       this.#operations.set(operation, found)
     }
     return found
@@ -247,17 +257,14 @@ export class Neighborhood {
     const nodeOf = nodesOf(this.#state, this.#machine, placement)
     const { plan, rounds } = plans.planFor(this.topology, this.strategy, nodeOf, operation)
     const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
-    if (this.topology.cart === null) return { program, ownSlot: ownPlaces(program) }
-    const existing = existingSlots(program, this.topology)
-    const { ownStart } = program
-    const ownSlot = Int32Array.from(
-      existing.flatMap((slots, i) => slots.slice(0, ownStart[i + 1] - ownStart[i])),
-    )
-    return { program: onGrid(program, this.topology), ownSlot }
+    const isOnGrid = this.topology.cart !== null && operation === 'neighbor-alltoall'
+    if (!isOnGrid) return { program, ownSlot: ownPlaces(program) }
+    return { program: onGrid(program, this.topology), ownSlot: ownSlotsOnGrid(program, this.topology) }
   }
 
-  #partOperation(part: PlanOfRanks): OperationProgram {
-    const schedule = directAlltoallOfRanks(part)
+  #partOperation(operation: NeighborOperation, part: PlanOfRanks): OperationProgram {
+    const isAlltoall = operation === 'neighbor-alltoall'
+    const schedule = isAlltoall ? directAlltoallOfRanks(part) : reduceInOrder(part.schedule)
     const { processIndex } = this.#state
     const program = lowerInRounds(schedule, this.#placement!, processIndex, roundsByPhase(schedule))
     const ranks = program.ranks.map((number) => part.rankOf[number])
@@ -311,31 +318,4 @@ function noTraffic(): NeighborTraffic {
 /** A copy of numbers as the ranks that they stand for. */
 function named(numbers: Int32Array, rankOf: Int32Array | null): Int32Array {
   return rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])
-}
-
-/** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */
-function onGrid(program: ProcessProgram, topology: ProcessTopology): ProcessProgram {
-  const existing = existingSlots(program, topology)
-  const fillSlot = program.fillSlot.map((slot, f) => existing[program.fillRank[f]][slot])
-  return { ...program, fillSlot }
-}
-
-/** For every hosted rank the slots of MPI's buffer that have a neighbor. */
-function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): number[][] {
-  return Array.from(ranks, (rank) => {
-    const existing: number[] = []
-    for (const [slot, neighbor] of cartNeighborSlots(cart!, rank).entries()) {
-      if (neighbor !== procNull) existing.push(slot)
-    }
-    return existing
-  })
-}
-
-/** The own place of every contributed value. */
-function ownPlaces({ ranks, ownStart }: ProcessProgram): Int32Array {
-  const places = new Int32Array(ownStart[ranks.length])
-  for (let i = 0; i < ranks.length; i++) {
-    for (let value = ownStart[i]; value < ownStart[i + 1]; value++) places[value] = value - ownStart[i]
-  }
-  return places
 }

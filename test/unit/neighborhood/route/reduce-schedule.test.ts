@@ -26,7 +26,7 @@ const topologies: Readonly<Record<string, ProcessTopology>> = {
   'two ranks': topologyFromEdges(2, { sources: [0, 1, 0, 1], destinations: [0, 0, 0, 1] }),
   'no edges': topologyFromEdges(3, { sources: [], destinations: [] }),
   'one destination': topologyFromEdges(16, { sources: all, destinations: all.map(() => 5) }),
-  'moore 5x5': mooreTopology({ dims: [5, 5], radius: 2 }),
+  'moore 4x5': mooreTopology({ dims: [4, 5], radius: 1 }),
   'er 29': erdosRenyiTopology({ ranks: 29, density: 0.3, seed: 5 }),
   'grid of extents 1, 2 and 3': cartTopology({ dims: [1, 2, 3], periods: [true, true, false] }),
 }

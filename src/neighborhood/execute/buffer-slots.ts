@@ -1,0 +1,37 @@
+import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+
+/** The lists of a grid hold the neighbors that exist; MPI's buffers have slots for the missing ones too. */
+export function onGrid(program: ProcessProgram, topology: ProcessTopology): ProcessProgram {
+  const existing = existingSlots(program, topology)
+  const fillSlot = program.fillSlot.map((slot, f) => existing[program.fillRank[f]][slot])
+  return { ...program, fillSlot }
+}
+
+/** For every hosted rank the slots of MPI's buffer that have a neighbor. */
+function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): number[][] {
+  return Array.from(ranks, (rank) => {
+    const existing: number[] = []
+    for (const [slot, neighbor] of cartNeighborSlots(cart!, rank).entries()) {
+      if (neighbor !== procNull) existing.push(slot)
+    }
+    return existing
+  })
+}
+
+/** The own place of every contributed value. */
+export function ownPlaces({ ranks, ownStart }: ProcessProgram): Int32Array {
+  const places = new Int32Array(ownStart[ranks.length])
+  for (let i = 0; i < ranks.length; i++) {
+    for (let value = ownStart[i]; value < ownStart[i + 1]; value++) places[value] = value - ownStart[i]
+  }
+  return places
+}
+
+/** On a grid: which block of its rank's send buffer every contributed value is. */
+export function ownSlotsOnGrid(program: ProcessProgram, topology: ProcessTopology): Int32Array {
+  const { ownStart } = program
+  const existing = existingSlots(program, topology)
+  return Int32Array.from(existing.flatMap((slots, i) => slots.slice(0, ownStart[i + 1] - ownStart[i])))
+}

@@ -1,0 +1,143 @@
+import { bytesOf } from '../../base/bytes.js'
+import { requireOptions } from '../../base/require-options.js'
+import { RankFailure } from '../../comm/calls/collective-call.js'
+import type { Form, Handle } from '../../comm/calls/collectives/form.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
+import {
+  elementSizeBytes,
+  elementsIn,
+  kindOf,
+  newArray,
+  typeCode,
+  typeName,
+} from '../../comm/datatype/elements.js'
+import { misfit, requireReceiveBuffer } from '../../comm/datatype/payload.js'
+import { type ReceiveBuffer, type StridedView, unpack } from '../../comm/datatype/strided-view.js'
+import type { WaitOptions } from '../../comm/process/wait-options.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import type { BlockStore } from './block-store.js'
+import { contributionOf } from './buffers.js'
+import type { EdgeBlocks } from './edge-blocks.js'
+import { alltoallCall } from './neighbor-alltoall.js'
+import type { Neighborhood, OperationProgram } from './neighborhood.js'
+
+/** What a rank sends along an edge; null, or anything, on a grid where there is no neighbor. */
+export type EdgeData = TypedArray | StridedView | null
+
+/** Options of an alltoall of blocks of various types. */
+export interface EdgeBuffersOptions extends WaitOptions {
+  /** One buffer per source, exactly as long as what it sends. Default: fresh arrays of the types that are sent. */
+  readonly into?: readonly (ReceiveBuffer | null)[]
+}
+
+/** Blocks of any lengths and types: a byte with the type travels in front of each, so receivers check it or learn it. */
+export function neighborAlltoallw<R>(
+  form: Form<R>,
+  comm: Handle,
+  neighborhood: Neighborhood,
+  data: readonly EdgeData[],
+  options: EdgeBuffersOptions = {},
+): R {
+  const name = 'neighborAlltoallw'
+  return form.attempt(comm, (seat) => {
+    requireOptions(name, options)
+    const { into } = options
+    requireList(name, 'blocks to send', data, neighborhood.sendSlotsOf(seat.rank))
+    const isSent = neighborhood.destinationSlotsOf(seat.rank)
+    if (into !== undefined) {
+      requireList(name, 'buffers to receive into', into, neighborhood.slotsOf(seat.rank))
+      for (const buffer of into) if (buffer !== null) requireReceiveBuffer(buffer)
+    }
+    // Checked now; what the blocks hold is read when the call runs.
+    typedBlocks(name, data, isSent)
+    const call = alltoallCall<Contribution>(
+      neighborhood,
+      name,
+      typeCode.Uint8Array,
+      (contribution) => typedBlocks(name, contribution.data, contribution.isSent),
+      (contributions, operation, store) => deliverTyped(operation, store, contributions),
+    )
+    return form.join(seat, call, { data, isSent, into, slots: neighborhood.slotsOf(seat.rank) }, options)
+  })
+}
+
+interface Contribution {
+  readonly data: readonly EdgeData[]
+  readonly isSent: Uint8Array
+  readonly into: readonly (ReceiveBuffer | null)[] | undefined
+  readonly slots: number
+}
+
+function requireList(name: string, what: string, list: unknown, length: number): void {
+  if (Array.isArray(list) && list.length === length) return
+  const got = Array.isArray(list) ? `${list.length}` : kindOf(list)
+  throw new RankweaveError('ERR_COUNT', `${name}: expected an array of ${length} ${what}, got ${got}`)
+}
+
+/** Every block as bytes, behind a byte with the type of its elements. @throws ERR_TYPE */
+function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array): EdgeBlocks {
+  const blocks = data.map((each, slot) => {
+    if (isSent[slot] === 0) return null
+    const { type, elements } = contributionOf(`${name}: block ${slot}`, each)
+    return { type, bytes: bytesOf(elements) }
+  })
+  const counts = Int32Array.from(blocks, (block) => (block === null ? 0 : 1 + block.bytes.byteLength))
+  const starts = new Int32Array(counts.length)
+  for (let slot = 1; slot < counts.length; slot++) starts[slot] = starts[slot - 1] + counts[slot - 1]
+  const elements = new Uint8Array(counts.reduce((sum, count) => sum + count, 0))
+  for (const [slot, block] of blocks.entries()) {
+    if (block === null) continue
+    elements[starts[slot]] = block.type
+    elements.set(block.bytes, starts[slot] + 1)
+  }
+  return { type: typeCode.Uint8Array, elements, starts, counts }
+}
+
+function deliverTyped(
+  { program }: OperationProgram,
+  store: BlockStore,
+  contributions: readonly Contribution[],
+): readonly unknown[] {
+  const { fillStart, fillRank, fillSlot } = program
+  const results: ((ReceiveBuffer | null)[] | RankFailure)[] = contributions.map(({ into, slots }) =>
+    Array.from({ length: slots }, (_, slot) => into?.[slot] ?? null),
+  )
+  for (let value = 0; value + 1 < fillStart.length; value++) {
+    const bytes = store.words.subarray(store.start[value], store.start[value] + store.length[value])
+    for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+      const result = results[fillRank[f]]
+      if (result instanceof RankFailure) continue
+      const slot = fillSlot[f]
+      const delivered = deliverOne(slot, bytes as Uint8Array, contributions[fillRank[f]].into?.[slot])
+      if (isRankweaveError(delivered)) results[fillRank[f]] = new RankFailure(delivered)
+      else result[slot] = delivered
+    }
+  }
+  return results
+}
+
+function deliverOne(
+  slot: number,
+  bytes: Uint8Array,
+  into: ReceiveBuffer | null | undefined,
+): ReceiveBuffer | RankweaveError {
+  const type = bytes[0]
+  const count = (bytes.byteLength - 1) / elementSizeBytes(type)
+  const elements = elementsIn(type, bytes.slice(1))
+  if (into === undefined || into === null) {
+    const fresh = newArray(type, count)
+    ;(fresh as Float64Array).set(elements as Float64Array)
+    return fresh
+  }
+  const error = misfit(type, count, into)
+  if (error !== undefined) return error
+  if (count < into.length) {
+    return new RankweaveError(
+      'ERR_COUNT',
+      `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`,
+      { details: { slot, expected: into.length, arrived: count } },
+    )
+  }
+  unpack(elements, into)
+  return into
+}
