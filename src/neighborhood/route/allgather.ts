@@ -20,7 +20,8 @@ export const allgather: StrategyKind<Allgather> = {
   help: 'allgather:radices=2.2.2,first=highest   digits of the distance between ranks, as in an ordinary allgather',
   initial: { kind: 'allgather' },
   options: { radices: listOption(2), first: wordOption(['lowest', 'highest']) },
-  planningLimit: Number.POSITIVE_INFINITY,
+  planningLimit: 2 ** 16,
+  routeNeeds: 'ranks',
   check(strategy, ranks) {
     checkOptions(strategy, allgather.options)
     const { kind, radices } = strategy

@@ -19,7 +19,8 @@ export const hierarchical: StrategyKind<Hierarchical> = {
   help: 'hierarchical:between=4.4,inside=2.2.2.2,first=between   digits of the node, then of the rank on it',
   initial: { kind: 'hierarchical' },
   options: { between: listOption(2), inside: listOption(2), first: wordOption(['between', 'inside']) },
-  planningLimit: Number.POSITIVE_INFINITY,
+  planningLimit: 2 ** 16,
+  routeNeeds: 'nodes',
   check(strategy) {
     checkOptions(strategy, hierarchical.options)
   },

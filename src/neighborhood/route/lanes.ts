@@ -77,6 +77,18 @@ function laneRoute(
     const first = (lane % Math.ceil(size / width[at])) * width[at]
     return first + (index % Math.min(width[at], size - first))
   }
+  // Destinations of a source ascend, so those of one node follow each other.
+  let last: {
+    readonly from: number
+    readonly to: number
+    readonly gathering: number
+    readonly spreading: number
+  } = { from: -1, to: -1, gathering: -1, spreading: -1 }
+  const indices = (from: number, to: number) => {
+    if (last.from !== from || last.to !== to)
+      last = { from, to, gathering: pairs.destinationIndex(from, to), spreading: pairs.sourceIndex(to, from) }
+    return last
+  }
   return {
     hops: 2 * steps + 1,
     hop(h, source, destination) {
@@ -89,10 +101,10 @@ function laneRoute(
       }
       const lane = Math.floor(local[source] / width[from])
       if (h < steps) {
-        const gathering = serving(from, lane, pairs.destinationIndex(from, to))
+        const gathering = serving(from, lane, indices(from, to).gathering)
         return ranks[start[from] + digits.between(h, local[source], gathering, size)]
       }
-      const spreading = serving(to, lane, pairs.sourceIndex(to, from))
+      const spreading = serving(to, lane, indices(from, to).spreading)
       if (h === steps) return ranks[start[to] + spreading]
       const number = digits.between(h - steps - 1, spreading, local[destination], start[to + 1] - start[to])
       return ranks[start[to] + number]
