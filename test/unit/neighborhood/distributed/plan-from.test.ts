@@ -107,7 +107,12 @@ describe('a plan from neighbors is the plan from the graph, byte for byte', () =
     ['one rank', single],
   ]
   it.each(cases)('%s', async (_, topology) => {
-    for (const strategy of [{ kind: 'direct' }, combining, { kind: 'routed' }] as const) {
+    for (const strategy of [
+      { kind: 'direct' },
+      combining,
+      { kind: 'routed' },
+      { kind: 'allgather' },
+    ] as const) {
       const expected = [...formatSchedule(plan(topology, strategy).schedule)]
       for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
         const found = await run(
