@@ -1,6 +1,7 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from './route.js'
+import { remainder, sortNumbers } from './sort-numbers.js'
 
 /**
  * Moves of blocks between ranks. The moves of a block form a tree from its source: a rank gets a block at most once, in the
@@ -64,10 +65,10 @@ export function deliveryTrees(route: Route, destinations: NeighborSets, ranks: n
         needed[count++] = arrival[rank] * ranks + rank
       }
     }
-    needed.subarray(0, count).sort()
+    sortNumbers(needed, count)
     moveTo[source] = -1
     for (let i = 0; i < count; i++) {
-      const rank = needed[i] % ranks
+      const rank = remainder(needed[i], ranks)
       moveTo[rank] = blocks.length
       blocks.push(source)
       hopOf.push(arrival[rank])

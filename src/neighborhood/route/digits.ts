@@ -11,7 +11,7 @@ export class Digits {
   readonly steps: number
   readonly #weights: Int32Array
   readonly #lowestFirst: boolean
-  /** All weights are powers of two: remainders are bits, several times as fast. */
+  /** All weights below the numbers are powers of two: remainders are bits, several times as fast. */
   readonly #isBinary: boolean
 
   /**
@@ -26,7 +26,7 @@ export class Digits {
       // Weights beyond the numbers are all alike.
       this.#weights[i + 1] = Math.min(this.#weights[i] * radix, Math.max(1, most))
     }
-    this.#isBinary = this.#weights.every((weight) => (weight & (weight - 1)) === 0)
+    this.#isBinary = this.#weights.every((weight) => weight >= most || (weight & (weight - 1)) === 0)
   }
 
   /** The number after a step, of numbers below `count`. */

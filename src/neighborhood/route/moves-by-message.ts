@@ -1,5 +1,6 @@
 import type { ScheduleBuilder } from '../../schedule/builder.js'
 import { rowStarts } from '../../topology/compressed-rows.js'
+import { remainder, sortNumbers } from './sort-numbers.js'
 
 /** Blocks that move between ranks, one by one: columns of equal length. */
 export interface BlockMoves {
@@ -44,8 +45,8 @@ export function movesByMessage(
       keys[i] = (hop[move] * ranks + (ahead < 0 ? ahead + ranks : ahead)) * count + i
       sorted[i] = move
     }
-    keys.subarray(0, count).sort()
-    for (let i = 0; i < count; i++) order[first + i] = sorted[keys[i] % count]
+    sortNumbers(keys, count)
+    for (let i = 0; i < count; i++) order[first + i] = sorted[remainder(keys[i], count)]
   }
   return { start, order }
 }
