@@ -99,7 +99,7 @@ export const rooms: readonly Room[] = [
   ]),
 
   room('neighborhood/choose', [
-    ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
+    ...['topology', 'topology/spec', 'machine', 'schedule', 'simulate/engine', 'simulate'],
     ...['neighborhood/route', 'neighborhood/plan'],
   ]),
 

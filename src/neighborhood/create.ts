@@ -17,6 +17,7 @@ import { type AutoStrategy, checkAuto, isAuto } from './choose/auto.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
 import { kindOf } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
+import type { PlanFrom } from './plan-from.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -32,8 +33,14 @@ export interface TopologyOptions extends WaitOptions {
 }
 
 /** The strategy of some options, or its default. */
-export function strategyOf({ strategy, machine }: TopologyOptions): Strategy | AutoStrategy {
+export function strategyOf({
+  strategy,
+  machine,
+  planFrom,
+}: TopologyOptions & { readonly planFrom?: PlanFrom }): Strategy | AutoStrategy {
   if (strategy !== undefined) return strategy
+  // A choice needs the whole graph.
+  if (planFrom === 'neighbors') return { kind: 'direct' }
   // Undefined in machines from JSON that leaves it out.
   return (machine?.profile ?? null) === null ? { kind: 'direct' } : { kind: 'auto' }
 }

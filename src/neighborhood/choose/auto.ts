@@ -7,11 +7,11 @@ export interface AutoStrategy {
   readonly kind: 'auto'
   /** Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call. */
   readonly bytes?: number
-  /** Strategies that are planned and simulated, besides direct sends, before one is chosen. Default 8. */
+  /** Strategies that are planned and simulated, besides direct sends, before one is chosen. Default 10. */
   readonly budget?: number
 }
 
-export const defaultBudget = 8
+export const defaultBudget = 10
 const largestBudget = 2 ** 20
 
 /** @throws ERR_STRATEGY for bytes or a budget that are none */

@@ -1,7 +1,8 @@
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { findTranslations } from '../../topology/spec/translation.js'
 import type { Strategy } from '../plan/strategy.js'
-import { usefulRadices } from './radices.js'
+import { coveringRadices, evenRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 
 /** A strategy that may be chosen. */
@@ -14,19 +15,141 @@ export interface Candidate {
 }
 
 /** The strategies that are considered, simplest first: of several that take equally long, the first is chosen. */
-export function candidatesOf(topology: ProcessTopology, _nodeOf: Int32Array): Candidate[] {
-  return [...routed(topology.ranks), ...commonNeighbors(distinctOut(topology))]
+export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Candidate[] {
+  const { ranks } = topology
+  if (ranks <= 1) return []
+  const { nodes, largest } = nodesOf(nodeOf)
+  return [
+    ...allgathers(ranks),
+    ...cartesians(topology),
+    ...routed(ranks),
+    ...(nodes > 1 && largest > 1 ? [...hierarchical(nodes, largest), ...lanes(nodes, largest)] : []),
+    ...commonNeighbors(distinctOut(topology)),
+  ]
+}
+
+function nodesOf(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
+  const sizes = new Map<number, number>()
+  for (const node of nodeOf) sizes.set(node, (sizes.get(node) ?? 0) + 1)
+  return { nodes: sizes.size, largest: [...sizes.values()].reduce((most, size) => Math.max(most, size), 0) }
+}
+
+const lessOne = (radices: readonly number[]): number[] => radices.map((radix) => radix - 1)
+const reversed = (numbers: readonly number[]): number[] => [...numbers].reverse()
+
+/** Useful lists of more than one radix: with one, every block goes straight to its destination. */
+function severalRadices(ranks: number): number[][] {
+  return usefulRadices(ranks).filter((radices) => radices.length > 1)
+}
+
+/** The ordinary allgather, less what nobody needs. */
+function allgathers(ranks: number): Candidate[] {
+  return severalRadices(ranks).flatMap((radices): Candidate[] => [
+    { strategy: { kind: 'allgather', radices, first: 'highest' }, mostPeers: reversed(lessOne(radices)) },
+    { strategy: { kind: 'allgather', radices, first: 'lowest' }, mostPeers: lessOne(radices) },
+  ])
 }
 
 function routed(ranks: number): Candidate[] {
-  if (ranks <= 1) return []
-  return usefulRadices(ranks).flatMap((radices) => {
-    const peers = radices.map((radix) => radix - 1)
-    return [
-      { strategy: { kind: 'routed', radices, first: 'lowest' }, mostPeers: peers },
-      { strategy: { kind: 'routed', radices, first: 'highest' }, mostPeers: [...peers].reverse() },
-    ] satisfies Candidate[]
+  return severalRadices(ranks).flatMap((radices): Candidate[] => [
+    { strategy: { kind: 'routed', radices, first: 'lowest' }, mostPeers: lessOne(radices) },
+    { strategy: { kind: 'routed', radices, first: 'highest' }, mostPeers: reversed(lessOne(radices)) },
+  ])
+}
+
+function hierarchical(nodes: number, largest: number): Candidate[] {
+  return fewRadices(nodes).flatMap((between) =>
+    fewRadices(largest).flatMap((inside): Candidate[] => {
+      const [far, near] = [lessOne(between), lessOne(inside)]
+      return [
+        {
+          strategy: { kind: 'hierarchical', between, inside, first: 'between' },
+          mostPeers: [...far, ...near],
+        },
+        {
+          strategy: { kind: 'hierarchical', between, inside, first: 'inside' },
+          mostPeers: [...near, ...far],
+        },
+      ]
+    }),
+  )
+}
+
+function lanes(nodes: number, largest: number): Candidate[] {
+  return fewRadices(largest).flatMap((radices) => {
+    const counts = [1, 2, 4, 8].filter((count) => count < largest)
+    return [undefined, ...counts].map((count): Candidate => {
+      const strategy = { kind: 'lanes', radices, ...(count === undefined ? {} : { lanes: count }) } as const
+      const width =
+        count === undefined ? coveringWidth(radices, nodes - 1, largest) : Math.ceil(largest / count)
+      const mostPeers = [...lessOne(radices), Math.ceil((nodes - 1) / width), ...lessOne(radices)]
+      return { strategy, mostPeers }
+    })
   })
+}
+
+/** Ranks of a lane where there are as many lanes as let each rank serve about one node. */
+function coveringWidth(radices: readonly number[], partners: number, largest: number): number {
+  let width = 1
+  for (const radix of radices) if (width < partners) width *= radix
+  return Math.min(width, largest)
+}
+
+/** Per dimension the windows that cover its offsets, in both orders of dimensions. */
+function cartesians(topology: ProcessTopology): Candidate[] {
+  const extents = offsetsAlong(topology)
+  if (extents === null || extents.length === 0 || extents.length > 4) return []
+  const widest = extents.reduce((most, extent) => Math.max(most, extent), 1)
+  if (widest > largestWindow) return []
+  let choices: number[][][] = [[]]
+  for (const extent of extents) {
+    const windows = extent <= 1 ? [[]] : windowsFor(extent, extents.length)
+    choices = choices.flatMap((chosen) => windows.map((window) => [...chosen, window]))
+  }
+  const dims = extents.map((_, d) => d)
+  return choices.flatMap((windows) =>
+    (dims.length === 1 ? [dims] : [dims, reversed(dims)]).map((order): Candidate => {
+      const peers = order.flatMap((d) => lessOne(windows[d]))
+      return { strategy: { kind: 'cartesian', windows, order }, mostPeers: peers }
+    }),
+  )
+}
+
+/** Wider ones are no grids worth a search. */
+const largestWindow = 32
+
+/** Fewer per dimension where there are many dimensions. */
+function windowsFor(extent: number, dims: number): number[][] {
+  const windows = coveringRadices(extent).filter((window) => window.length <= 4)
+  if (dims <= 2 && extent <= 9) return windows
+  return windows.filter((window) => window.length <= 2 || window.every((radix) => radix <= 3)).slice(0, 6)
+}
+
+/** How many offsets a dimension has from the least to the greatest, 0 among them; null where ranks have different offsets. */
+function offsetsAlong(topology: ProcessTopology): number[] | null {
+  const { cart } = topology
+  if (cart !== null) return cart.dims.map((extent) => Math.min(extent, 3))
+  const found = findTranslations(topology)
+  if (found.kind !== 'invariant') return null
+  return found.dims.map((_, d) => {
+    const steps = found.offsets.map((offset) => offset[d])
+    const high = steps.reduce((most, step) => Math.max(most, step), 0)
+    return high - steps.reduce((least, step) => Math.min(least, step), 0) + 1
+  })
+}
+
+/** Radices of one part of a strategy that has several: those that are useful alone, without the longest odd ones. */
+function fewRadices(count: number): number[][] {
+  const even = new Set<string>()
+  for (let length = 1; 2 ** (length - 1) < count; length++) {
+    const digits = evenRadices(count, length)
+    even.add(digits.join('.'))
+    even.add(reversed(digits).join('.'))
+  }
+  const powers = (digits: readonly number[]) => digits.every((radix) => (radix & (radix - 1)) === 0)
+  return usefulRadices(count).filter(
+    (digits) => even.has(digits.join('.')) || (powers(digits) && digits.length <= 4),
+  )
 }
 
 /** A rank with m destinations would at best send its block to k - 1 friends, and m / k combined messages. */

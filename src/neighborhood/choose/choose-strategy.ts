@@ -25,7 +25,7 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
 }
 
 /** Further strategies are planned and simulated only while all together move fewer blocks than this. */
-export const mostMoves = 2 ** 22
+export const mostMoves = 3 * 2 ** 19
 
 /**
  * The strategy by which a neighbor allgather takes the least time on a machine, as the simulator predicts it. Candidates
@@ -57,7 +57,7 @@ export function chooseStrategy(topology: ProcessTopology, machine: Machine, opti
   others.sort((a, b) => a.estimatedUs - b.estimatedUs || a.order - b.order)
   const found: Simulated[] = []
   let moves = 0
-  for (const each of [ofDirect, ...others]) {
+  for (const each of [ofDirect, ...bestOfKinds(others)]) {
     if (found.length > budget) break
     moves += movesOf(each.load, ranks)
     if (moves > mostMoves && found.length > 1) break
@@ -102,6 +102,28 @@ interface Ranked {
 
 interface Simulated extends Ranked {
   readonly alternative: Alternative
+}
+
+/**
+ * The best of every kind, then the others, of which the least that they do was estimated last: an estimate errs more between kinds
+ * than within one. Of one kind, candidates that do the same are left out but for the first.
+ *
+ * @param ranked best first
+ */
+function bestOfKinds(ranked: readonly Ranked[]): Ranked[] {
+  const known = new Set<string>()
+  const [first, others, last]: [Ranked[], Ranked[], Ranked[]] = [[], [], []]
+  for (const each of ranked) {
+    const { strategy, leastLoad } = each.candidate
+    const { kind } = strategy
+    const same = `${kind} ${JSON.stringify(each.load)}`
+    if (known.has(same)) continue
+    if (leastLoad !== undefined) last.push(each)
+    else if (known.has(kind)) others.push(each)
+    else first.push(each)
+    known.add(same).add(kind)
+  }
+  return [...first, ...last.slice(0, 1), ...others, ...last.slice(1)]
 }
 
 /** Blocks that all ranks send. */
