@@ -30,13 +30,13 @@ export class Staging {
   /** A copy, which lives until all of its readers have been released; undefined where there is no room for it. */
   copy(bytes: Uint8Array): StagedCopy | undefined {
     const free = this.#ranges()
-    const at = free.take(bytes.byteLength)
+    // What was copied may be detached before the copy is released.
+    const { byteLength } = bytes
+    const at = free.take(byteLength)
     if (at < 0) return undefined
     const memory = this.#memory!
     copyBytes(memory, at, bytes)
-    return new StagedCopy(this.#fabric, memory.subarray(at, at + bytes.byteLength), () =>
-      free.give(at, bytes.byteLength),
-    )
+    return new StagedCopy(this.#fabric, memory.subarray(at, at + byteLength), () => free.give(at, byteLength))
   }
 
   #ranges(): FreeRanges {

@@ -29,6 +29,16 @@ describe('staging memory', () => {
     expect(staging.freeBytes).toBe(1024)
   })
 
+  it('is free again also when what was copied has been detached meanwhile', () => {
+    const staging = new Staging(fabric)
+    const bytes = Uint8Array.of(1, 2, 3)
+    const copy = staging.copy(bytes)!
+    copy.addReader(1)
+    structuredClone(bytes, { transfer: [bytes.buffer] })
+    copy.release()
+    expect(staging.freeBytes).toBe(1024)
+  })
+
   it('refuses what it has no room for, and names the processes that can read it', () => {
     const staging = new Staging(fabric)
     expect([staging.isSharedWith(1), staging.isSharedWith(9)]).toEqual([true, false])
