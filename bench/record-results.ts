@@ -1,24 +1,31 @@
 // npm run bench:record -- NAME.. [--from FILE]: runs these benches, or takes the lines that `bench -- NAME --json` printed, and
-// writes bench/results and docs/benchmarks.md.
+// writes bench/results and docs/benchmarks.md; of neighborhood docs/neighborhood-strategies.md.
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { benchmarksPage } from './benchmarks-page.js'
+import { recordNeighborhood } from './neighborhood/record-neighborhood.js'
 import { recorded, recordedNames } from './recorded-lines.js'
 import { readResults } from './results-file.js'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { from: { type: 'string' } } })
-const unknown = positionals.find((name) => !recordedNames.includes(name))
+const names = [...recordedNames, 'neighborhood']
+const unknown = positionals.find((name) => !names.includes(name))
 if (positionals.length === 0 || unknown !== undefined) {
-  console.error(`expected names among ${recordedNames.join(', ')}, got '${unknown ?? ''}'`)
+  console.error(`expected names among ${names.join(', ')}, got '${unknown ?? ''}'`)
   process.exit(2)
 }
 const given = values.from === undefined ? undefined : readFileSync(values.from, 'utf8')
 for (const name of positionals) {
   const lines = (given ?? measured(name)).split('\n').filter((line) => line.startsWith('{'))
-  const file = recorded(name, lines, new Date().toISOString().slice(0, 10))
+  const date = new Date().toISOString().slice(0, 10)
+  if (name === 'neighborhood') {
+    recordNeighborhood(lines, date)
+    continue
+  }
+  const file = recorded(name, lines, date)
   writeFileSync(`${root}bench/results/${name}.json`, `${JSON.stringify(file, null, 2)}\n`)
 }
 writeFileSync(`${root}docs/benchmarks.md`, benchmarksPage(readResults()))

@@ -1,0 +1,162 @@
+import type { Figure } from '../bench.js'
+import { markdown } from '../markdown-table.js'
+import { reference } from './cells.js'
+
+export interface NeighborhoodResults {
+  readonly commit: string
+  readonly machine: string
+  readonly node: string
+  readonly date: string
+  readonly figures: readonly Figure[]
+}
+
+const opening = `# Strategies of neighbor allgathers
+
+<!-- Generated from bench/neighborhood/results.json by \`npm run bench:record -- neighborhood\`. -->
+
+Which strategy takes the least time depends on the graph, the length of the blocks and the network.
+This page compares them in [SimGrid](https://simgrid.org), a simulator that is not ours, which moves the data and compares every slot.
+\`npm run bench -- neighborhood\` repeats the comparison.
+
+Nodes have 16 cores, ranks are on them in blocks.
+A message between nodes has a latency of 0.6 us on the fast network and 5 us on the slow one, at 12.5 and 1.25 GB/s per node, and takes 0.35 us and 2 us of the processor at each end; inside a node 0.05 us and 0.35 us at each end.
+Packing and unpacking take 2 ns per block and 0.1 ns per byte.
+All times are simulated microseconds until the last rank is done.
+`
+
+/** docs/neighborhood-strategies.md. */
+export function strategiesPage(results: NeighborhoodResults): string {
+  const cells = results.figures.filter((figure) => 'candidate' in figure)
+  const { commit, date, machine, node } = results
+  const parts = [
+    opening,
+    `## Every cell\n`,
+    `\`auto\` is what the library chooses, \`best tried\` the best of the candidates of bench/neighborhood, both in SimGrid.`,
+    `\`reference\` is the best that another runner found: ${reference.source[0].toLowerCase()}${reference.source.slice(1)}`,
+    `\`direct\` is marked with ~ where it is ours to predict; \`friends\` are friend groups and \`allgather\` the ordinary allgather, both of the reference.\n`,
+    `${markdown(cellHeads, cells.map(cellRow))}\n`,
+    summaryText(results.figures),
+    whySection(cells),
+    ...otherSections(results.figures),
+    `Measured at commit ${commit}, ${date}; SimGrid 3.32, Node ${node}, ${machine}. Simulated times do not depend on the computer.\n`,
+  ]
+  return parts.join('\n')
+}
+
+const cellHeads = [
+  ...['graph, block, network', 'auto', 'us', 'best tried', 'us', 'reference', 'us'],
+  ...['direct', 'friends', 'allgather'],
+]
+
+function cellRow(figure: Figure): string[] {
+  const { ours, peer, strategy, candidate, candidateUs, by } = figure
+  const { directUs, directIsSimgrid, commonNeighborUs, allgatherUs } = figure
+  return [
+    figure.case,
+    code(strategy),
+    us(ours),
+    code(candidate),
+    us(candidateUs),
+    String(by),
+    us(peer),
+    `${directIsSimgrid === true ? '' : '~'}${us(directUs)}`,
+    us(commonNeighborUs),
+    us(allgatherUs),
+  ]
+}
+
+type Detail = string | number | boolean | null | undefined
+
+const code = (value: Detail): string => `\`${value}\``
+
+function us(value: Detail): string {
+  return typeof value === 'number' ? String(Number(value.toPrecision(3))) : ''
+}
+
+function summaryText(figures: readonly Figure[]): string {
+  const lines = figures
+    .filter(({ unit }) => unit === 'cells')
+    .map(({ case: name, ours, target, met, ...rest }) => {
+      const goal = target === null ? '' : `; target ${target}: ${met ? 'met' : 'missed'}`
+      return `- ${name}: ${ours} of ${rest['cells']}${goal}`
+    })
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`
+}
+
+/** What strategies do in each cell: counts from the lowered schedules. */
+function whySection(cells: readonly Figure[]): string {
+  const heads = [
+    ...['graph, block, network', 'strategy', 'us'],
+    ...['messages per rank', 'between nodes', 'KiB per node between nodes'],
+  ]
+  const rows = cells.flatMap((figure) => {
+    const nodes = Number(figure['ranks']) / 16
+    const row = (strategy: Detail, time: Detail, prefix: string): string[] => {
+      const detail = (name: string): Detail =>
+        figure[prefix === '' ? name : `${prefix}${name[0].toUpperCase()}${name.slice(1)}`]
+      const per = (value: Detail, count: number): string =>
+        typeof value === 'number' ? us(value / count) : ''
+      return [
+        figure.case,
+        code(strategy),
+        us(time),
+        per(detail('messages'), Number(figure['ranks'])),
+        per(detail('networkMessages'), Number(figure['ranks'])),
+        per(detail('networkBytes'), nodes * 1024),
+      ]
+    }
+    return [
+      row('direct', figure['directUs'], 'direct'),
+      row(figure['candidate'], figure['candidateUs'], 'candidate'),
+    ]
+  })
+  return `## Why
+
+A processor spends its overhead on every message at both ends, so short blocks cost messages: a direct exchange has as many as the degree, digits have the sum of the radices less one each, whatever the degree.
+Long blocks cost bytes between nodes, where a block may cross once for each node with a destination, not once for each destination.
+
+- \`cartesian\` has the fewest messages on a grid, and a block crosses to a node once where the first dimension is the one between nodes: short and middle blocks on a fast network.
+- \`lanes\` sends each rank's share of a pair of nodes as one message: short blocks where overheads between nodes are high.
+- \`hierarchical\` crosses once per node too, without a message for each pair of nodes: graphs without a grid on a fast network. Radices grow with the blocks.
+- \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks on a grid.
+
+${markdown(heads, rows)}
+`
+}
+
+function otherSections(figures: readonly Figure[]): string[] {
+  const sections = [
+    {
+      title: 'Regret of the choice',
+      intro:
+        'How much longer the chosen strategy takes than the best of all candidates, on other graphs; both predicted by our simulator, which agrees with SimGrid to about 1%.',
+      of: ({ unit, case: name }: Figure) => unit === 'us predicted' || name.startsWith('regret'),
+      heads: ['what', 'chosen', 'best'],
+    },
+    {
+      title: 'Messages and planning',
+      intro:
+        'Messages are counted from schedules, the baseline is published; times are of this computer, while others used it too.',
+      of: ({ case: name }: Figure) => /messages per rank|^routed, |^auto, /.test(name),
+      heads: ['what', 'ours', 'baseline'],
+    },
+    {
+      title: 'Order of strategies',
+      intro:
+        'Executed on `local` with their data in virtual time: frames take as long as on the slow network, but links are not shared and packing takes no time. Blocks of 4 bytes.',
+      of: ({ case: name }: Figure) => /of local: virtual|in another order$/.test(name),
+      heads: ['what', 'virtual time', 'predicted'],
+    },
+  ]
+  return sections.flatMap(({ title, intro, of, heads }) => {
+    const rows = figures.filter(of)
+    if (rows.length === 0) return []
+    const text = rows.map(({ case: name, ours, peer, unit, target, targetIs, met }) => [
+      name,
+      `${us(ours)} ${unit.split(' ')[0]}`,
+      us(peer),
+      target === null ? '' : `${targetIs ?? 'at most'} ${target}: ${met ? 'met' : 'missed'}`,
+    ])
+    return [`## ${title}\n\n${intro}\n\n${markdown([...heads, 'target'], text)}\n`]
+  })
+}
