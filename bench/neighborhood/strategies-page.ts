@@ -35,6 +35,7 @@ export function strategiesPage(results: NeighborhoodResults): string {
     `\`reference\` is the best that another runner found: ${reference.source[0].toLowerCase()}${reference.source.slice(1)}`,
     `\`direct\` is marked with ~ where it is ours to predict; \`friends\` are friend groups and \`allgather\` the ordinary allgather, both of the reference.\n`,
     `${markdown(cellHeads, cells.map(cellRow))}\n`,
+    notRun(cells),
     summaryText(results.figures),
     whySection(cells),
     ...otherSections(results.figures),
@@ -63,6 +64,15 @@ function cellRow(figure: Figure): string[] {
     us(commonNeighborUs),
     us(allgatherUs),
   ]
+}
+
+/** Cells of the reference without a figure. */
+function notRun(cells: readonly Figure[]): string {
+  const done = new Set(cells.map((figure) => figure.case))
+  const missing = reference.cells
+    .map(({ topology, bytes, network }) => `${topology} ${bytes} B ${network}`)
+    .filter((name) => !done.has(name))
+  return missing.length === 0 ? '' : `Cells of the reference that were not run: ${missing.join(', ')}.\n`
 }
 
 type Detail = string | number | boolean | null | undefined
