@@ -11,6 +11,7 @@ import { dimsCreate } from '../topology/generate/dims-create.js'
 import { mooreTopology } from '../topology/generate/moore.js'
 import { elements, joined, ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
+import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
 import type { WorldCase } from './world-case.js'
 
 /** Every kind of strategy; a new kind must have an entry here. */
@@ -77,8 +78,10 @@ async function onMultigraph(
     }
   }
   shuffled(edges, pick)
-  const sources = edges.filter(([, to]) => to === rank).map(([from]) => from)
-  const destinations = edges.filter(([from]) => from === rank).map(([, to]) => to)
+  const received = [...edges.keys()].filter((edge) => edges[edge]![1] === rank)
+  const sent = [...edges.keys()].filter((edge) => edges[edge]![0] === rank)
+  const sources = received.map((edge) => edges[edge]![0])
+  const destinations = sent.map((edge) => edges[edge]![1])
   const graph = await comm.createDistGraphAdjacent({
     sources,
     destinations,
@@ -89,6 +92,7 @@ async function onMultigraph(
   const twin = await graph.dup()
   // Two in flight, each in its own context.
   await Promise.all([exchange(graph, 1), exchange(twin, 2)])
+  await exchangeEdges(graph, { sent, received }, 4)
   await Promise.all([graph.free(), twin.free()])
 }
 
@@ -107,6 +111,7 @@ async function onGrid(comm: Communicator, strategy: Strategy | AutoStrategy): Pr
     [...grid.sources].map((src) => (src === PROC_NULL ? -1 : src)),
     'neighbors on a grid',
   )
+  await exchangeOnGrid(grid)
   await grid.free()
 }
 
