@@ -23,7 +23,9 @@ export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Can
     ...allgathers(ranks),
     ...cartesians(topology),
     ...routed(ranks),
-    ...(nodes > 1 && largest > 1 ? [...hierarchical(nodes, largest), ...lanes(nodes, largest)] : []),
+    ...(nodes > 1 && largest > 1
+      ? [...hierarchical(nodes, largest), ...lanes(nodes, largest), ...pipelined(nodes, largest)]
+      : []),
     ...commonNeighbors(distinctOut(topology)),
   ]
 }
@@ -86,6 +88,23 @@ function lanes(nodes: number, largest: number): Candidate[] {
       return { strategy, mostPeers }
     })
   })
+}
+
+/** By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other share edges. */
+function pipelined(nodes: number, largest: number): Candidate[] {
+  const travels = [
+    ...fewRadices(nodes).map((between) => ({ between })),
+    ...[
+      [1, 1],
+      [2, 2],
+      [1, 1, 1, 1],
+    ].map((steps) => ({ steps })),
+  ]
+  return travels.flatMap((travel) =>
+    fewRadices(largest).map(
+      (inside): Candidate => ({ strategy: { kind: 'pipelined', ...travel, inside }, mostPeers: null }),
+    ),
+  )
 }
 
 /** Ranks of a lane where there are as many lanes as let each rank serve about one node. */

@@ -8,7 +8,7 @@ export interface HopLoad {
   readonly blocks: readonly [node: number, network: number]
 }
 
-/** Sources whose ways are followed; all where there are no more. */
+/** Sources whose ways are followed, all where there are no more; half as many of more than 2,048 ranks, with more work for each. */
 export const mostSampledSources = 64
 
 /**
@@ -27,7 +27,8 @@ export function routeLoad(
   mostPeers: readonly number[] | null,
 ): HopLoad[] {
   const ranks = destinations.start.length - 1
-  const stride = Math.max(1, Math.floor(ranks / mostSampledSources))
+  const most = ranks > 2048 ? mostSampledSources / 2 : mostSampledSources
+  const stride = Math.max(1, Math.floor(ranks / most))
   const followed = new Followed(route, ranks)
   let samples = 0
   for (let i = 0; i * stride + (i % stride) < ranks; i++) {
