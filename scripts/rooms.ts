@@ -132,6 +132,10 @@ export const rooms: readonly Room[] = [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'schedule', ...collectives],
   ]),
+  room('comm/calls/collectives/moves', [
+    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
+    ...['comm/calls/collectives/plan', 'schedule', 'schedule/lower'],
+  ]),
   room('comm/calls/collectives/persistent', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'schedule', 'collective'],
@@ -139,7 +143,7 @@ export const rooms: readonly Room[] = [
   room('comm/calls/collectives', [
     ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
-    ...['comm/calls/collectives/persistent', 'schedule', ...collectives],
+    ...['comm/calls/collectives/moves', 'comm/calls/collectives/persistent', 'schedule', ...collectives],
   ]),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),

@@ -23,6 +23,19 @@ export interface ProgramStore {
   unpack(frame: number, bytes: Uint8Array, owned: boolean): void
   /** Makes the value of a combination, whose operands are there. */
   combine(combination: number): void
+  /** Of a store whose values lie apart: its frames, instead of `pack`, `landing` and `unpack`. */
+  readonly pieces?: FramePieces
+}
+
+/** Frames as messages of any number each, so that values are sent from where they are. Both ends know number and lengths. */
+export interface FramePieces {
+  /** The messages of a frame to send, whose values are there: like what `pack` returns. */
+  sent(frame: number): readonly Uint8Array[]
+  /**
+   * Where the messages of a frame to receive are written, exactly as long as they are; null for one that is not wanted. Asked
+   * once per run, when the receives are posted.
+   */
+  received(frame: number): readonly (Uint8Array | null)[]
 }
 
 /** Of a barrier: its frames are empty, and so is what is combined. */

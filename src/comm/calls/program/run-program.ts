@@ -24,6 +24,8 @@ export class ProgramRun {
   readonly #program: ProcessProgram
   readonly #firstStep: number
   readonly #receives: readonly PostedReceive[]
+  /** Tasks that wait for nothing. */
+  readonly #first: Int32Array
   /** What each task still waits for. */
   readonly #missing: Int32Array
   /** Tasks whose values are there, in the order in which that came about. A task gets there once per run. */
@@ -42,6 +44,7 @@ export class ProgramRun {
     const { receive, dependencies } = program
     this.#program = program
     this.#firstStep = firstStep
+    this.#first = firstTasks(program)
     this.#missing = new Int32Array(dependencies.needs.length)
     this.#ready = new Int32Array(dependencies.needs.length)
     this.#receives = Array.from(receive.peer, (_, frame) => new PostedReceive(this, frame))
@@ -58,20 +61,32 @@ export class ProgramRun {
    * still be read then (`exchange.whenSent`). When the exchange fails, the run ends: nothing is written or called any more.
    */
   start(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    this.begin(exchange, store, done)
+    this.post()
+  }
+
+  /** The first part of {@link start}, which sends what is there. Until the second part nothing is received. */
+  begin(exchange: Exchange, store: ProgramStore, done: () => void): void {
     const { needs } = this.#program.dependencies
-    const receives = this.#receives
     this.#exchange = exchange
     this.#store = store
     this.#done = done
     this.#missing.set(needs)
     this.#begun = 0
-    this.#readyCount = 0
-    this.#left = receives.length + needs.length
-    for (let task = 0; task < needs.length; task++) {
-      if (needs[task] === 0) this.#ready[this.#readyCount++] = task
-    }
+    this.#ready.set(this.#first)
+    this.#readyCount = this.#first.length
+    this.#left = this.#receives.length + needs.length
     this.#isWorking = true
     this.#work(exchange, store)
+    this.#isWorking = false
+  }
+
+  /** The second part. */
+  post(): void {
+    const exchange = this.#exchange!
+    const store = this.#store!
+    const receives = this.#receives
+    this.#isWorking = true
     // Receives whose frame has arrived call back at once.
     for (let frame = 0; frame < receives.length; frame++) this.#post(exchange, store, receives[frame])
     this.#work(exchange, store)
@@ -83,12 +98,27 @@ export class ProgramRun {
     const { frame } = receive
     const { peer, round } = this.#program.receive
     const step = this.#firstStep + round[frame]
+    if (store.pieces !== undefined) {
+      this.#postPieces(exchange, frame, step, store.pieces.received(frame))
+      return
+    }
     receive.landing = store.landing(frame)
     if (receive.landing === undefined) exchange.take(peer[frame], step, receive.take)
     else {
       const lend = store.lends?.(frame) === true ? receive.lend : undefined
       exchange.takeInto(peer[frame], step, receive.room, receive.landed, lend)
     }
+  }
+
+  #postPieces(exchange: Exchange, frame: number, step: number, places: readonly (Uint8Array | null)[]): void {
+    const peer = this.#program.receive.peer[frame]
+    let missing = places.length
+    if (missing === 0) this.arrived(frame, undefined, true)
+    const landed = (): void => {
+      if (--missing === 0) this.arrived(frame, undefined, true)
+    }
+    for (const place of places)
+      exchange.takeInto(peer, step, (sizeBytes) => fitting(place, sizeBytes), landed)
   }
 
   /** For a posted receive: its frame can be read in place. */
@@ -126,7 +156,9 @@ export class ProgramRun {
     while (this.#begun < this.#readyCount && !exchange.hasFailed) {
       const task = this.#ready[this.#begun++]
       if (task < frames) {
-        exchange.send(send.peer[task], this.#firstStep + send.round[task], store.pack(task))
+        const step = this.#firstStep + send.round[task]
+        if (store.pieces === undefined) exchange.send(send.peer[task], step, store.pack(task))
+        else for (const piece of store.pieces.sent(task)) exchange.send(send.peer[task], step, piece)
       } else {
         store.combine(task - frames)
         this.#settle(receive.peer.length + task - frames)
@@ -144,6 +176,14 @@ export class ProgramRun {
   }
 }
 
+function firstTasks({ dependencies }: ProcessProgram): Int32Array {
+  const tasks: number[] = []
+  dependencies.needs.forEach((needs, task) => {
+    if (needs === 0) tasks.push(task)
+  })
+  return Int32Array.from(tasks)
+}
+
 /** The receive of one frame: functions for the exchange, made once. */
 class PostedReceive {
   readonly frame: number
@@ -155,16 +195,18 @@ class PostedReceive {
 
   constructor(run: ProgramRun, frame: number) {
     this.frame = frame
-    this.room = (sizeBytes) => {
-      const landing = this.landing!
-      if (landing.byteLength === sizeBytes) return landing
-      throw new RankweaveError(
-        'ERR_COLLECTIVE_MISMATCH',
-        `expected a frame of ${landing.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,
-      )
-    }
+    this.room = (sizeBytes) => fitting(this.landing!, sizeBytes)
     this.landed = () => run.arrived(frame, undefined, true)
     this.lend = (bytes, release) => run.lent(frame, bytes, release)
     this.take = (bytes, owned) => run.arrived(frame, bytes, owned)
   }
+}
+
+/** @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place */
+function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
+  if (place === null || place.byteLength === sizeBytes) return place
+  throw new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `expected a frame of ${place.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,
+  )
 }

@@ -11,6 +11,7 @@ import type { CollectiveCall } from '../../collective-call.js'
 import type { Exchange } from '../../exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import { ProgramRun } from '../../program/run-program.js'
+import type { MoveMemory } from './move-memory.js'
 import { type Participants, participantsOf, type WholeKind } from './participants.js'
 import { pathParticipants } from './path-participants.js'
 
@@ -24,9 +25,14 @@ export class CollectivePlan {
   readonly scratch: Scratch
   /** Of the arrays that it retains from the start. */
   readonly sizeBytes: number
+  /** When it was used last, as a count of uses of all plans of its communicator. */
+  lastUse = 0
+  /** Blocks of the last call that moved short ones, between two runs. */
+  moveMemory: MoveMemory | undefined
   readonly #memory: (ValueMemory | undefined)[] = []
-  /** A run that is not active. */
+  /** Runs that are not active, of frames and of pieces. */
   #spare: ProgramRun | undefined
+  #sparePieces: ProgramRun | undefined
 
   constructor(algorithm: Algorithm, shape: Shape, participants: Participants, state: CommContext) {
     this.scratch = state.runtime.scratch
@@ -48,6 +54,11 @@ export class CollectivePlan {
     return this.algorithm.parts?.(this.shape) ?? segments
   }
 
+  /** Whether it is for this root and so many segments. */
+  isOf(root: number, segments: number): boolean {
+    return this.shape.root === root && this.shape.segments === segments
+  }
+
   /** @param isInPlace the result is where the contribution is */
   memory(isInPlace = false): ValueMemory {
     const { collective } = this.algorithm
@@ -60,17 +71,36 @@ export class CollectivePlan {
 
   /** Runs the program once; runs may overlap. */
   run(exchange: Exchange, store: ProgramStore, done: () => void): void {
+    this.begin(exchange, store, done).post()
+  }
+
+  /** Begins a run, which receives nothing until it is posted. */
+  begin(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
     const run = this.#spare ?? new ProgramRun(this.program, firstStep)
     this.#spare = undefined
-    run.start(exchange, store, () => {
+    run.begin(exchange, store, () => {
       this.#spare = run
       done()
     })
+    return run
+  }
+
+  /** The same of a second run in one call, whose messages are told from those of the first. */
+  beginPieces(exchange: Exchange, store: ProgramStore, done: () => void): ProgramRun {
+    const run = this.#sparePieces ?? new ProgramRun(this.program, firstPieceStep)
+    this.#sparePieces = undefined
+    run.begin(exchange, store, () => {
+      this.#sparePieces = run
+      done()
+    })
+    return run
   }
 }
 
 /** Steps below it are those of the messages by which processes agree on lengths. */
 export const firstStep = 64
+/** More than any run of frames has. */
+const firstPieceStep = 2 ** 21
 
 /** Most plans of a communicator that are retained in a process, and most bytes of them: those used last. */
 const mostPlans = 32
@@ -83,6 +113,9 @@ export class CollectivePlans {
   readonly #state: CommContext
   #isMemoryShared: boolean | undefined
   readonly #plans = new Map<string, CollectivePlan>()
+  /** The plan of each algorithm that was asked for last: found without a key. */
+  readonly #lastOf = new Map<Algorithm, CollectivePlan>()
+  #uses = 0
   readonly #participants = new Map<WholeKind, Participants | null>()
   #planBytes = 0
 
@@ -112,8 +145,15 @@ export class CollectivePlans {
 
   /** @param root participant */
   plan(algorithm: Algorithm, participants: Participants, root: number, segments: number): CollectivePlan {
+    const last = this.#lastOf.get(algorithm)
+    if (last?.participants === participants && last.isOf(root, segments)) {
+      last.lastUse = ++this.#uses
+      return last
+    }
     const key = `${algorithm.id} ${participants.kind} ${root} ${segments}`
-    return this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
+    const plan = this.#used(key) ?? this.#make(key, algorithm, participants, root, segments)
+    this.#lastOf.set(algorithm, plan)
+    return plan
   }
 
   /**
@@ -135,10 +175,7 @@ export class CollectivePlans {
 
   #used(key: string): CollectivePlan | undefined {
     const plan = this.#plans.get(key)
-    if (plan !== undefined) {
-      this.#plans.delete(key)
-      this.#plans.set(key, plan)
-    }
+    if (plan !== undefined) plan.lastUse = ++this.#uses
     return plan
   }
 
@@ -151,14 +188,28 @@ export class CollectivePlans {
   ): CollectivePlan {
     const shape = shapeOf(participants, root, segments)
     const plan = new CollectivePlan(algorithm, shape, participants, this.#state)
+    plan.lastUse = ++this.#uses
     this.#planBytes += plan.sizeBytes
-    for (const [oldest, { sizeBytes }] of this.#plans) {
-      if (this.#plans.size < mostPlans && this.#planBytes <= mostPlanBytes) break
-      this.#plans.delete(oldest)
-      this.#planBytes -= sizeBytes
+    while (this.#plans.size > 0 && (this.#plans.size >= mostPlans || this.#planBytes > mostPlanBytes)) {
+      this.#forgetOldest()
     }
     this.#plans.set(key, plan)
     return plan
+  }
+
+  /** The plan whose last use is longest ago. */
+  #forgetOldest(): void {
+    let oldest = ''
+    let lastUse = Number.POSITIVE_INFINITY
+    for (const [key, plan] of this.#plans) {
+      if (plan.lastUse >= lastUse) continue
+      oldest = key
+      lastUse = plan.lastUse
+    }
+    const plan = this.#plans.get(oldest)!
+    this.#plans.delete(oldest)
+    this.#planBytes -= plan.sizeBytes
+    if (this.#lastOf.get(plan.algorithm) === plan) this.#lastOf.delete(plan.algorithm)
   }
 }
 

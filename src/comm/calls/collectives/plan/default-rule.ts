@@ -1,4 +1,3 @@
-import type { CombinationOrder } from '../../../../collective/shape/algorithm.js'
 import type { Collective } from '../../../../schedule/specification.js'
 
 /** What all ranks of a call know before it; of a bcast or scatter, all ranks of the root's process. */
@@ -14,8 +13,6 @@ export interface CallFacts {
   readonly eagerLimitBytes: number
   /** Bytes of the unit of data: what MPI's count describes. */
   readonly sizeBytes: number
-  /** Order in which a reduction must be combined. */
-  readonly order?: CombinationOrder
 }
 
 /** What the rule chooses; null for the messages that the collective's own file writes. */
@@ -37,7 +34,11 @@ export interface Choice {
  * | reduce, allreduce, scan, exscan | elsewhere | `reduce-tree`, `allreduce-tree`, `scan-tree`, `exscan-tree` |
  * | reduce-scatter | elsewhere | `reduce-scatter-tree` |
  * | reduce-scatter | processes share cores; where that cannot serve | `reduce-tree`, then `scatter-linear` |
- * | all others | | the messages written by hand |
+ * | bcast | elsewhere | with the head of the call, down a binomial tree; past the eager limit `bcast-binomial` |
+ * | allgather | blocks of a rank below 16 KiB and up to the eager limit | `allgather-bruck` |
+ * | allgather | longer blocks | `allgather-linear` |
+ * | gather, alltoall | | `gather-linear`, `alltoall-linear` |
+ * | scatter | | the messages written by hand |
  *
  * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with 4 processes on 2 cores,
  * 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear`
@@ -61,9 +62,26 @@ export function defaultChoice(facts: CallFacts): Choice | null {
     case 'scan':
     case 'exscan':
       return { id: `${collective}-tree`, segments: 1 }
+    case 'allgather':
+      return { id: isLongBlock(facts) ? 'allgather-linear' : 'allgather-bruck', segments: 1 }
+    case 'gather':
+      return { id: 'gather-linear', segments: 1 }
+    case 'alltoall':
+      return { id: 'alltoall-linear', segments: 1 }
     default:
       return null
   }
+}
+
+/**
+ * Whether a rank's block is sent by itself, from where it is to where it belongs; shorter ones are copied into one message with
+ * those of the other ranks of the process.
+ */
+export function isLongBlock({
+  sizeBytes,
+  eagerLimitBytes,
+}: Pick<CallFacts, 'sizeBytes' | 'eagerLimitBytes'>) {
+  return sizeBytes >= longPartBytes || sizeBytes > eagerLimitBytes
 }
 
 /** Whether what each process sends each other is worth messages of its own, where the data are cut into a part for each. */

@@ -2,6 +2,7 @@ import { typeCode } from '../../../datatype/elements.js'
 import type { Exchange } from '../../exchange.js'
 import type { CollectivePlan } from './collective-plan.js'
 import { ElementStore, type LengthOf } from './element-store.js'
+import { MoveMemory } from './move-memory.js'
 
 /**
  * Runs a plan that moves blocks of bytes and combines none.
@@ -24,6 +25,36 @@ export function moveBlocks(
   plan.run(exchange, store, () => {
     store.finish()
     done()
+  })
+}
+
+/**
+ * The same with memory that the plan retains where it is little: blocks of one length.
+ *
+ * @param ownBytes that the participants here contribute together
+ * @param fill writes them
+ * @param done gets the slots, which are valid until it returns
+ */
+export function moveShort(
+  plan: CollectivePlan,
+  sizeBytes: number,
+  lengthOf: LengthOf,
+  ownBytes: number,
+  fill: (own: Uint8Array) => void,
+  exchange: Exchange,
+  done: (slots: Uint8Array) => void,
+): void {
+  const spare = plan.moveMemory
+  plan.moveMemory = undefined
+  const memory =
+    spare?.sizeBytes === sizeBytes
+      ? spare
+      : new MoveMemory(plan.program, plan.memory(), sizeBytes, lengthOf, ownBytes)
+  fill(memory.own)
+  plan.run(exchange, memory.bind(), () => {
+    memory.store.finish()
+    done(memory.slots)
+    if (memory.isRetained && exchange.isSent) plan.moveMemory = memory
   })
 }
 

@@ -1,5 +1,5 @@
 import { algorithmOf } from '../../../../collective/algorithms.js'
-import type { Algorithm, CombinationOrder } from '../../../../collective/shape/algorithm.js'
+import type { Algorithm } from '../../../../collective/shape/algorithm.js'
 import { RankweaveError } from '../../../../errors.js'
 import type { Collective } from '../../../../schedule/specification.js'
 import type { CollectiveContext } from './collective-context.js'
@@ -39,7 +39,6 @@ export function factsOf(
   { processes, runtime, plans }: CollectiveContext,
   collective: Collective,
   sizeBytes: number,
-  order?: CombinationOrder,
 ): CallFacts {
   return {
     collective,
@@ -48,7 +47,6 @@ export function factsOf(
     isMemoryShared: plans.isMemoryShared,
     eagerLimitBytes: runtime.options.eagerLimitBytes,
     sizeBytes,
-    ...(order === undefined ? {} : { order }),
   }
 }
 
