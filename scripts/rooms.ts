@@ -286,6 +286,7 @@ export const rooms: readonly Room[] = [
         'neighborhood/plan',
         'neighborhood',
         'neighborhood/spmm',
+        'launch',
         'cli/input',
         'cli/program',
         'cli/output',

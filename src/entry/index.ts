@@ -43,6 +43,7 @@ export type { NeighborReduceOptions } from '../neighborhood/execute/neighbor-red
 export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
+export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export { autoLimit, type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
 export type { PlanLinesOptions } from '../neighborhood/plan-lines.js'
 export { type BlockLength, TopologyCommunicator } from '../neighborhood/topology-communicator.js'
@@ -90,6 +91,7 @@ export { type VirtualCosts, VirtualTime, type VirtualTimeOptions } from '../fabr
 export { type MpiFactory, type MpiOptions, mpi } from '../fabric/mpi/mpi.js'
 export { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
 export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
+export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directory.js'
 export type { ReportOptions } from '../launch/report-triggers.js'
 export { type Main, type RunOptions, run } from '../launch/run.js'
 

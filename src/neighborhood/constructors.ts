@@ -32,7 +32,13 @@ export interface AdjacentOptions extends AdjacentEdges, TopologyOptions {
 export interface DistGraphOptions extends DistributedEdges, TopologyOptions {}
 
 type Names<O> = Readonly<Record<keyof O, true>>
-const topologyOptions: Names<TopologyOptions> = { signal: true, strategy: true, machine: true, reorder: true }
+const topologyOptions: Names<TopologyOptions> = {
+  signal: true,
+  strategy: true,
+  machine: true,
+  planCache: true,
+  reorder: true,
+}
 const cartOptions: Names<CartOptions> = { ...topologyOptions, periods: true }
 const lists = { sources: true, destinations: true } as const
 const adjacentOptions: Names<AdjacentOptions> = {

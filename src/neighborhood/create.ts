@@ -15,9 +15,11 @@ import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
 import { type AutoStrategy, checkAuto, isAuto } from './choose/auto.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
+import type { PlanStore } from './plan/plan-store.js'
 import { kindOf } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
 import type { PlanFrom } from './plan-from.js'
+import { checkPlanStore, planByStore } from './stored-plans.js'
 
 /** How the neighborhood collectives of a communicator are carried out. All ranks pass the same. */
 export interface TopologyOptions extends WaitOptions {
@@ -28,6 +30,12 @@ export interface TopologyOptions extends WaitOptions {
   readonly strategy?: Strategy | AutoStrategy
   /** Nodes and cores of the ranks, for strategies that know nodes. Default: the nodes of the world's processes. */
   readonly machine?: Machine
+  /**
+   * Where plans of neighbor allgathers are retained between programs, as {@link planDirectory} returns it; given by all ranks or
+   * by none. Then the plan is made or read, verified and compared between processes with the communicator. Plans from
+   * neighbors, and those that `auto` chooses at the calls, are not stored.
+   */
+  readonly planCache?: PlanStore
   /** Permits a library to renumber the ranks; this one does not. Default false. */
   readonly reorder?: boolean
 }
@@ -82,15 +90,19 @@ export function createWith<C, H>(
   creation: Creation<C, H>,
 ): Promise<H | null> {
   requireOptions('topology', options)
-  const { machine } = options
+  const { machine, planCache } = options
   const strategy = strategyOf(options)
+  checkPlanStore(planCache)
   const { state, localIndex } = comm.seat()
   checkStrategy(strategy, machine, creation.ranks)
   if (creation.whole !== undefined && strategy.kind === 'common-neighbor') {
     refuseSimulation(creation.whole, strategy.engine)
   }
   const call: CollectiveCall<C, H | null> = {
-    signature: { name: 'topology', extra: agreementOf(strategy, machine, creation.agreed) },
+    signature: {
+      name: 'topology',
+      extra: agreementOf(strategy, machine, [...creation.agreed, planCache === undefined ? '' : 'stored']),
+    },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
       if (strategy.kind === 'common-neighbor') await prepareEngine(strategy.engine)
@@ -104,12 +116,19 @@ export function createWith<C, H>(
       if (given === null) return hosted.map(() => null)
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const made = await contextOfFirst(state, exchange, ranks)
-      if (made === null) return hosted.map(() => null)
-      const neighborhood = new Neighborhood(
-        made,
-        given,
-        isAuto(strategy) ? { strategy: { kind: 'direct' }, auto: strategy, machine } : { strategy, machine },
-      )
+      const choice = isAuto(strategy)
+        ? { strategy: { kind: 'direct' } as const, auto: strategy, machine }
+        : { strategy, machine }
+      const neighborhood = made && new Neighborhood(made, given, choice)
+      if (planCache !== undefined && !('plan' in given) && !isAuto(strategy)) {
+        try {
+          await planByStore(exchange, neighborhood, planCache)
+        } catch (error) {
+          if (!isRankweaveError(error)) throw error
+          return failAllRanks(hosted.length, error)
+        }
+      }
+      if (made === null || neighborhood === null) return hosted.map(() => null)
       // The first ranks keep their numbers, so their local indices too.
       return hosted.map((_, index) =>
         index < made.localRanks.length ? creation.handle(made, index, neighborhood) : null,

@@ -1,7 +1,9 @@
 import { z } from 'zod'
+import { planDirectory } from '../../launch/plan-directory.js'
 import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
+import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
 import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
 import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
@@ -52,6 +54,7 @@ const schema = z.object({
   bytes: whole(0, longestBlockBytes).optional(),
   compare: z.boolean(),
   output: z.string().optional(),
+  cache: z.string().min(1).optional(),
   scheduleVersion: oneOf('1', '2').transform((text) => (text === '1' ? 1 : 2)),
 })
 
@@ -65,6 +68,7 @@ export const planCommand: AddCommand = (program, act) => {
     .option('--bytes <number>', 'bytes of every block, for --strategy auto and --compare')
     .option('--compare', 'compare the predicted times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
+    .option('--cache <dir>', 'retain plans in a directory, and use those that are there')
     .option('--schedule-version <number>', 'version of the schedule format, 1 or 2', '2')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
@@ -83,10 +87,17 @@ export const planCommand: AddCommand = (program, act) => {
         const strategy = named ?? choice!.strategy
         report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
-        const planned = plan(topology, strategy, {
-          ...(nodes === null ? {} : { nodeOf: nodes }),
-          onProgress: groupProgress(report),
-        })
+        const make = () =>
+          plan(topology, strategy, {
+            ...(nodes === null ? {} : { nodeOf: nodes }),
+            onProgress: groupProgress(report),
+          })
+        const begin = performance.now()
+        const { plan: planned, isFromStore } =
+          options.cache === undefined
+            ? { plan: make(), isFromStore: false }
+            : await storedPlan(cacheOf(report, options.cache), topology, strategy, nodes, make)
+        const cachedMs = isFromStore ? performance.now() - begin : null
         const statistics = planStatistics(planned, nodes)
         const direct = planStatistics(plan(topology, { kind: 'direct' }), nodes)
         report.step('verifying the plan')
@@ -112,6 +123,7 @@ export const planCommand: AddCommand = (program, act) => {
           matching: groupingOf(planned),
           ...(choice === null ? {} : choiceObject(choice, formatStrategy(strategy))),
           planMs,
+          ...(options.cache === undefined ? {} : { cache: { directory: options.cache, cachedMs } }),
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
         }
@@ -129,6 +141,10 @@ export const planCommand: AddCommand = (program, act) => {
     )
 }
 
+function cacheOf(report: Reporter, directory: string): PlanStore {
+  return planDirectory(directory, { onProblem: ({ message }) => report.note(message) })
+}
+
 /** How the groups were found; null for a plan without groups. */
 function groupingOf({ groups }: Plan) {
   if (groups === null) return null
@@ -142,10 +158,12 @@ function text(
     readonly mode: string | null
     readonly planMs: number
     readonly verified: boolean
+    readonly cache?: { readonly cachedMs: number | null }
   },
   direct: PlanStatistics,
 ): string {
   const { k, theta, mode, groups, steps, messages } = planned
+  const cachedMs = planned.cache?.cachedMs ?? null
   const compared = (before: number, after: number) =>
     `${figure(before)} direct, ${figure(after)} planned (${change(after, before)})`
   return [
@@ -164,6 +182,7 @@ function text(
       ],
       ['blocks sent', compared(direct.volumeBlocks, planned.volumeBlocks)],
       ['planning time', seconds(planned.planMs / 1000)],
+      ['read from cache', cachedMs === null ? null : `in ${seconds(cachedMs / 1000)}, verified`],
       [
         'verified',
         planned.verified

@@ -293,10 +293,26 @@ export class Neighborhood {
     return slice.neighborhood
   }
 
+  /** Node of every rank. */
+  get nodes(): Int32Array {
+    return nodesOf(this.#state, this.#machine, placementOf(this.#state))
+  }
+
+  /** The plan, where another communicator of this thread has it. */
+  get planInMemory(): Plan | undefined {
+    return plans.find(this.topology, this.strategy, this.nodes)?.plan
+  }
+
+  /** Takes a verified plan of the whole topology, unless there is one in memory. */
+  adopt(plan: Plan): void {
+    const { topology, strategy, nodes } = this
+    if (plans.find(topology, strategy, nodes) === undefined) plans.adopt(topology, strategy, nodes, plan)
+    this.#cachedPlan()
+  }
+
   #cachedPlan(): CachedPlan {
     if (this.#cached === undefined) {
-      const nodeOf = nodesOf(this.#state, this.#machine, placementOf(this.#state))
-      const cached = plans.planFor(this.topology, this.strategy, nodeOf)
+      const cached = plans.planFor(this.topology, this.strategy, this.nodes)
       this.#cached = cached
       if (!this.#isShared) return cached
       const { schedule, ...others } = cached.plan

@@ -74,18 +74,39 @@ export class PlanCache {
     nodeOf: Int32Array,
     operation: NeighborOperation = 'neighbor-allgather',
   ): CachedPlan {
+    const cached = this.find(topology, strategy, nodeOf, operation)
+    if (cached !== undefined) return cached
+    const made = planOperation(topology, strategy, operation, { nodeOf })
+    const { ok, violations } = verify(made.schedule, topology, { ordered: operation === 'neighbor-reduce' })
+    if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+    return this.adopt(topology, strategy, nodeOf, made, operation)
+  }
+
+  find(
+    topology: ProcessTopology,
+    strategy: Strategy,
+    nodeOf: Int32Array,
+    operation: NeighborOperation = 'neighbor-allgather',
+  ): CachedPlan | undefined {
     const text = formatStrategy(strategy)
-    const cached = this.#recent.find(
+    return this.#recent.find(
       (made) =>
         made.operation === operation &&
         made.topology === topology &&
         made.strategy === text &&
         areEqual(made.nodeOf, nodeOf),
     )
-    if (cached !== undefined) return cached
-    const made = planOperation(topology, strategy, operation, { nodeOf })
-    const { ok, violations } = verify(made.schedule, topology, { ordered: operation === 'neighbor-reduce' })
-    if (!ok) throw new RankweaveError('ERR_SCHEDULE', `the plan does not verify: ${violations[0]?.message}`)
+  }
+
+  /** Takes a verified plan. */
+  adopt(
+    topology: ProcessTopology,
+    strategy: Strategy,
+    nodeOf: Int32Array,
+    made: Plan,
+    operation: NeighborOperation = 'neighbor-allgather',
+  ): CachedPlan {
+    const text = formatStrategy(strategy)
     return this.#recent.add(new CachedPlan(operation, topology, text, nodeOf, made))
   }
 }

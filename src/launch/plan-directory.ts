@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { RankweaveError } from '../errors.js'
+
+export interface PlanDirectoryOptions {
+  /** Plans retained at most. Default 64. */
+  readonly maxFiles?: number
+  /** Bytes of all plans at most. Default 2^30. */
+  readonly maxBytes?: number
+  /** Told why the directory could not be used, or a plan in it was not (ERR_PLAN_CACHE). Default: nobody is. */
+  readonly onProblem?: (error: Error) => void
+}
+
+const ending = '.plan'
+
+/**
+ * Plans in files of a directory, for the option `planCache`; any number of processes may use it at the same time. A file
+ * appears complete or not at all. Past the bounds, the plans that were used longest ago are removed.
+ *
+ * A directory that cannot be read or written is as one without plans; `onProblem` learns why.
+ *
+ * @throws ERR_ARGUMENT for bounds that are no integers >= 1
+ */
+export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
+  const { maxFiles = 64, maxBytes = 2 ** 30, onProblem = () => {} } = options
+  for (const bound of [maxFiles, maxBytes]) {
+    if (Number.isSafeInteger(bound) && bound >= 1) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `planDirectory: expected bounds that are integers >= 1, got ${bound}`,
+    )
+  }
+  const failed = (cause: unknown): void => {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    onProblem(new RankweaveError('ERR_PLAN_CACHE', `plans cannot be cached in ${path}: ${reason}`, { cause }))
+  }
+  return {
+    onProblem,
+    async read(key: string): Promise<Uint8Array | null> {
+      const file = join(path, `${key}${ending}`)
+      try {
+        if ((await stat(file)).size > maxBytes) return null
+        const bytes = await readFile(file)
+        const now = new Date()
+        // Only the order in which plans are removed depends on it.
+        await utimes(file, now, now).catch(() => {})
+        return bytes
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') failed(error)
+        return null
+      }
+    },
+    async write(key: string, bytes: Uint8Array): Promise<void> {
+      if (bytes.length > maxBytes) return
+      const part = join(path, `${key}.${randomUUID()}.part`)
+      try {
+        await mkdir(path, { recursive: true })
+        await writeFile(part, bytes, { flag: 'wx' })
+        await rename(part, join(path, `${key}${ending}`))
+        await removeOldest(path, `${key}${ending}`, maxFiles, maxBytes)
+      } catch (error) {
+        await rm(part, { force: true }).catch(() => {})
+        failed(error)
+      }
+    },
+  }
+}
+
+/** All but the plan written last. Also parts that a process left behind when it was killed: they are files of the directory like plans. */
+async function removeOldest(
+  path: string,
+  written: string,
+  maxFiles: number,
+  maxBytes: number,
+): Promise<void> {
+  const files: { readonly file: string; readonly size: number; readonly usedAt: number }[] = []
+  for (const name of await readdir(path)) {
+    if (!/^[0-9a-f]{64}\.(plan|[0-9a-f-]{36}\.part)$/.test(name)) continue
+    const file = join(path, name)
+    // Another process may have removed it.
+    const found = await stat(file).catch(() => null)
+    const usedAt = name === written ? Number.POSITIVE_INFINITY : (found?.mtimeMs ?? 0)
+    if (found !== null) files.push({ file, size: found.size, usedAt })
+  }
+  files.sort((a, b) => b.usedAt - a.usedAt)
+  let bytes = 0
+  for (const [i, { file, size }] of files.entries()) {
+    bytes += size
+    if (i >= maxFiles || bytes > maxBytes) await rm(file, { force: true })
+  }
+}

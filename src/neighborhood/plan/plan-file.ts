@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto'
+import { bytesOf } from '../../base/bytes.js'
+import { RankweaveError } from '../../errors.js'
+import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
+import { neighborAllgatherSpecification } from '../../schedule/specification.js'
+import { verify } from '../../schedule/verify/verify.js'
+import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { topologyHash } from '../../topology/topology-hash.js'
+import type { Plan, Strategy } from './strategy.js'
+import { formatStrategy } from './strategy-text.js'
+
+/** To be raised whenever the layout of the file, or the plan of some strategy, changes. */
+const plannerVersion = 1
+
+const magic = 'rankweave-plan'
+const scheduleArrays = {
+  ...{
+    staging: Int32Array,
+    opStart: Int32Array,
+    opPhase: Int32Array,
+    opKind: Uint8Array,
+    opPeer: Int32Array,
+  },
+  ...{ opTag: Int32Array, entryStart: Int32Array, entryBlock: Int32Array, entryFrom: Int32Array },
+  ...{ entryRight: Int32Array, entryTo: Int32Array },
+} as const
+const groupArrays = ['step', 'members', 'commonStart', 'common', 'holder', 'directStart', 'direct'] as const
+
+/** The first line of the file. */
+interface Head {
+  readonly magic: string
+  readonly key: string
+  /** SHA-256 of the other fields and of what follows the line. */
+  readonly hash: string
+  readonly strategy: string
+  readonly parameters: Parameters
+  readonly phases: number
+  readonly planMs: number
+  readonly groups: Readonly<Record<string, unknown>> | null
+  /** Elements of every array, in the order of the file. */
+  readonly lengths: readonly number[]
+}
+
+/**
+ * What a plan is a function of, as a SHA-256: the version of the planner, the topology, the strategy and the node of every
+ * rank. Also the order of the bytes of this machine, in which files are written.
+ */
+export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: Int32Array | null): string {
+  const [littleEndian] = new Uint8Array(Int32Array.of(1).buffer)
+  const text = [
+    plannerVersion,
+    littleEndian,
+    topologyHash(topology),
+    topology.pairing,
+    formatStrategy(strategy),
+  ]
+  const hash = createHash('sha256').update(text.join('\n'))
+  if (nodeOf !== null) hash.update('\nnodes\n').update(bytesOf(nodeOf))
+  return hash.digest('hex')
+}
+
+/** A plan of the whole topology as the bytes of a file: one line of JSON, then its arrays. */
+export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uint8Array {
+  const arrays: (Int32Array | Uint8Array)[] = []
+  for (const name of keysOf(scheduleArrays)) arrays.push(schedule[name])
+  let small: Record<string, unknown> | null = null
+  if (groups !== null) {
+    small = { ...groups }
+    for (const name of groupArrays) {
+      arrays.push(groups[name])
+      delete small[name]
+    }
+  }
+  const { strategy, parameters, phases } = schedule
+  const lengths = arrays.map(({ length }) => length)
+  const body = Buffer.concat(arrays.map(bytesOf))
+  const head = { magic, key, hash: '', strategy, parameters, phases, planMs, groups: small, lengths }
+  const line = JSON.stringify({ ...head, hash: hashOf(head, body) } satisfies Head)
+  return new Uint8Array(Buffer.concat([Buffer.from(`${line}\n`), body]))
+}
+
+/**
+ * The plan of a file. It is verified, so whoever wrote the file, a plan that is returned is right.
+ *
+ * @throws ERR_PLAN_CACHE saying why the file is not used: it is of another plan, truncated, altered, or its plan is wrong
+ */
+export function decodePlan(bytes: Uint8Array, key: string, topology: ProcessTopology): Plan {
+  const end = bytes.indexOf(10)
+  const head = headOf(bytes.subarray(0, Math.max(0, end)))
+  if (head === null) throw unusable('it does not begin as a plan')
+  if (head.key !== key) throw unusable('it is of another topology, strategy or version')
+  const body = bytes.subarray(end + 1)
+  if (head.hash !== hashOf({ ...head, hash: '' }, body)) throw unusable('it is truncated or altered')
+  const arrays = new ArraysOf(body, head.lengths)
+  const schedule = {
+    ...{ specification: neighborAllgatherSpecification(topology), topology },
+    ...{ strategy: head.strategy, parameters: head.parameters, phases: head.phases },
+    ...Object.fromEntries(keysOf(scheduleArrays).map((name) => [name, arrays.next(scheduleArrays[name])])),
+  } as unknown as NeighborSchedule
+  const groups =
+    head.groups === null
+      ? null
+      : ({
+          ...head.groups,
+          ...Object.fromEntries(groupArrays.map((name) => [name, arrays.next(Int32Array)])),
+        } as unknown as Grouping)
+  const { ok, violations } = verify(schedule, topology)
+  if (!ok) throw unusable(`its plan does not verify: ${violations[0]?.message}`)
+  return { schedule: Object.freeze(schedule), groups, planMs: head.planMs }
+}
+
+/** A digest of what a plan's schedule says, for comparison between processes. */
+export function planDigest({ schedule }: Plan): string {
+  const hash = createHash('sha256')
+  for (const name of keysOf(scheduleArrays)) {
+    hash.update(`${name} ${schedule[name].length}\n`).update(bytesOf(schedule[name].slice()))
+  }
+  return hash.digest('hex')
+}
+
+function unusable(reason: string): RankweaveError {
+  return new RankweaveError('ERR_PLAN_CACHE', `a cached plan is not used: ${reason}`)
+}
+
+function headOf(line: Uint8Array): Head | null {
+  try {
+    const head = JSON.parse(new TextDecoder().decode(line)) as Head | null
+    return head?.magic === magic && Array.isArray(head.lengths) ? head : null
+  } catch {
+    return null
+  }
+}
+
+function hashOf(head: Head, body: Uint8Array): string {
+  const { key, strategy, parameters, phases, planMs, groups, lengths } = head
+  const text = JSON.stringify([key, strategy, parameters, phases, planMs, groups, lengths])
+  return createHash('sha256').update(text).update(body).digest('hex')
+}
+
+/** The arrays of a body, in order, copied to where they are aligned. */
+class ArraysOf {
+  readonly #body: Uint8Array
+  readonly #lengths: readonly number[]
+  #at = 0
+  #index = 0
+
+  constructor(body: Uint8Array, lengths: readonly number[]) {
+    // `slice` of a Buffer would be a view of it.
+    this.#body = new Uint8Array(body.buffer, body.byteOffset, body.length)
+    this.#lengths = lengths
+  }
+
+  next(ArrayOf: typeof Int32Array | typeof Uint8Array): Int32Array | Uint8Array {
+    const end = this.#at + (this.#lengths[this.#index++] ?? 0) * ArrayOf.BYTES_PER_ELEMENT
+    const bytes = this.#body.slice(this.#at, end)
+    this.#at = end
+    return ArrayOf === Uint8Array ? bytes : new Int32Array(bytes.buffer, 0, bytes.length >>> 2)
+  }
+}
+
+function keysOf<O extends object>(object: O): readonly (keyof O)[] {
+  return Object.keys(object) as (keyof O)[]
+}
