@@ -319,6 +319,7 @@ export const rooms: readonly Room[] = [
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...[
+      'neighborhood/route',
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',

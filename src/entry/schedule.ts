@@ -60,10 +60,20 @@ export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
 export type { Alternative, Choice } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
+export type { CommonNeighbor } from '../neighborhood/plan/common-neighbor-strategy.js'
+export type { Cumulative } from '../neighborhood/plan/cumulative.js'
+export type { Descending } from '../neighborhood/plan/descending.js'
+export type { Direct } from '../neighborhood/plan/direct.js'
 export { type PlanOptions, plan, planStatistics } from '../neighborhood/plan/plan.js'
 export { type NeighborOperation, planOperation } from '../neighborhood/plan/plan-operation.js'
 export type { Plan, PlanStatistics, Strategy } from '../neighborhood/plan/strategy.js'
 export { formatStrategy, parseStrategy } from '../neighborhood/plan/strategy-text.js'
+export type { Allgather } from '../neighborhood/route/allgather.js'
+export type { Cartesian } from '../neighborhood/route/cartesian.js'
+export type { DigitOrder } from '../neighborhood/route/digits.js'
+export type { Hierarchical } from '../neighborhood/route/hierarchical.js'
+export type { Lanes } from '../neighborhood/route/lanes.js'
+export type { Routed } from '../neighborhood/route/routed.js'
 
 // schedules
 
