@@ -1,7 +1,7 @@
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { findTranslations } from '../../topology/spec/translation.js'
 import type { Strategy } from '../plan/strategy.js'
+import { windowsOf } from '../route/cartesian.js'
 import { coveringRadices, evenRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 
@@ -116,8 +116,9 @@ function coveringWidth(radices: readonly number[], partners: number, largest: nu
 
 /** Per dimension the windows that cover its offsets, in both orders of dimensions. */
 function cartesians(topology: ProcessTopology): Candidate[] {
-  const extents = offsetsAlong(topology)
-  if (extents === null || extents.length === 0 || extents.length > 4) return []
+  const grid = windowsOf(topology)
+  if (grid === null || grid.dims.length === 0 || grid.dims.length > 4) return []
+  const extents = grid.dims.map((_, d) => grid.high[d] - grid.low[d] + 1)
   const widest = extents.reduce((most, extent) => Math.max(most, extent), 1)
   if (widest > largestWindow) return []
   let choices: number[][][] = [[]]
@@ -142,19 +143,6 @@ function windowsFor(extent: number, dims: number): number[][] {
   const windows = coveringRadices(extent).filter((window) => window.length <= 4)
   if (dims <= 2 && extent <= 9) return windows
   return windows.filter((window) => window.length <= 2 || window.every((radix) => radix <= 3)).slice(0, 6)
-}
-
-/** How many offsets a dimension has from the least to the greatest, 0 among them; null where ranks have different offsets. */
-function offsetsAlong(topology: ProcessTopology): number[] | null {
-  const { cart } = topology
-  if (cart !== null) return cart.dims.map((extent) => Math.min(extent, 3))
-  const found = findTranslations(topology)
-  if (found.kind !== 'invariant') return null
-  return found.dims.map((_, d) => {
-    const steps = found.offsets.map((offset) => offset[d])
-    const high = steps.reduce((most, step) => Math.max(most, step), 0)
-    return high - steps.reduce((least, step) => Math.min(least, step), 0) + 1
-  })
 }
 
 /** Radices of one part of a strategy that has several: those that are useful alone, without the longest odd ones. */

@@ -30,6 +30,10 @@ export const cartesian: StrategyKind<Cartesian> = {
   },
   route({ kind, windows, order }, { topology }) {
     const grid = windowsOf(topology)
+    if (grid === null)
+      throw strategyError(
+        'cartesian: expected a topology with the same offsets from every rank of a grid, found none',
+      )
     const { dims, low, high } = grid
     if (windows !== undefined && windows.length !== dims.length)
       throw strategyError(`cartesian: expected windows for ${dims.length} dimensions, got ${windows.length}`)
@@ -54,12 +58,13 @@ interface Grid {
 }
 
 /** Offsets of a dimension: `low`, at most 0, to `high`, at least 0. */
-interface Windows extends Grid {
+export interface Windows extends Grid {
   readonly low: readonly number[]
   readonly high: readonly number[]
 }
 
-function windowsOf(topology: ProcessTopology): Windows {
+/** The offsets of every dimension; null where ranks have different offsets. */
+export function windowsOf(topology: ProcessTopology): Windows | null {
   const { cart, ranks } = topology
   if (ranks === 0) return { dims: [], periods: [], low: [], high: [] }
   if (cart !== null) {
@@ -73,10 +78,7 @@ function windowsOf(topology: ProcessTopology): Windows {
     }
   }
   const found = findTranslations(topology)
-  if (found.kind !== 'invariant')
-    throw strategyError(
-      'cartesian: expected a topology with the same offsets from every rank of a grid, found none',
-    )
+  if (found.kind !== 'invariant') return null
   const { dims, periods, offsets } = found
   const along = dims.map((_, d) => offsets.map((offset) => offset[d]))
   return {
