@@ -92,8 +92,11 @@ export const rooms: readonly Room[] = [
       many: 'one route per file, and what they are made of',
     },
   ),
+  room('neighborhood/friends', [
+    ...['topology', 'topology/friends', 'topology/grouping', 'machine', 'schedule', 'neighborhood/route'],
+  ]),
   room('neighborhood/plan', [
-    ...['neighborhood/route'],
+    ...['neighborhood/route', 'neighborhood/friends'],
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],
   ]),
@@ -176,14 +179,19 @@ export const rooms: readonly Room[] = [
 
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
-    ...['neighborhood/route', 'neighborhood/plan', 'comm/process', 'comm/calls', 'comm/context'],
+    ...['neighborhood/route', 'neighborhood/friends', 'neighborhood/plan'],
+    ...['comm/process', 'comm/calls', 'comm/context'],
   ]),
-  room('neighborhood/execute', [
-    ...['topology', 'machine', 'schedule', 'schedule/lower'],
-    ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan'],
-    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/collectives/reduce', 'comm/calls/program'],
-    'comm/context',
-  ]),
+  room(
+    'neighborhood/execute',
+    [
+      ...['topology', 'machine', 'schedule', 'schedule/lower'],
+      ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan'],
+      ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/collectives/reduce', 'comm/calls/program'],
+      'comm/context',
+    ],
+    { many: 'one driver per neighborhood collective and form, and what they share' },
+  ),
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],
     ...['machine', 'machine/text'],
@@ -320,6 +328,7 @@ export const rooms: readonly Room[] = [
     ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
     ...[
       'neighborhood/route',
+      'neighborhood/friends',
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',

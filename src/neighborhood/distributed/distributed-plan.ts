@@ -11,8 +11,8 @@ import {
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { commonNeighborSchedule } from '../plan/common-neighbor.js'
-import type { CommonNeighbor } from '../plan/common-neighbor-strategy.js'
+import { commonNeighborSchedule } from '../friends/common-neighbor.js'
+import type { CommonNeighbor } from '../friends/common-neighbor-strategy.js'
 import { directSchedule } from '../plan/direct.js'
 import type { PlanOfRanks } from '../plan/plan-of-ranks.js'
 import { kindOf } from '../plan/strategies.js'

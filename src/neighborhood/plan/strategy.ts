@@ -1,14 +1,14 @@
 import type { NeighborSchedule } from '../../schedule/ir.js'
 import type { Grouping } from '../../topology/grouping/grouping.js'
+import type { CommonNeighbor } from '../friends/common-neighbor-strategy.js'
+import type { Cumulative } from '../friends/cumulative.js'
+import type { Descending } from '../friends/descending.js'
 import type { Allgather } from '../route/allgather.js'
 import type { Cartesian } from '../route/cartesian.js'
 import type { Hierarchical } from '../route/hierarchical.js'
 import type { Lanes } from '../route/lanes.js'
 import type { Pipelined } from '../route/pipelined.js'
 import type { Routed } from '../route/routed.js'
-import type { CommonNeighbor } from './common-neighbor-strategy.js'
-import type { Cumulative } from './cumulative.js'
-import type { Descending } from './descending.js'
 import type { Direct } from './direct.js'
 
 /**
