@@ -16,7 +16,14 @@ export interface Room {
   readonly many?: string
 }
 
-const topologies = ['topology', 'topology/generate', 'topology/matrix', 'topology/friends', 'topology/files']
+const topologies = [
+  'topology',
+  'topology/generate',
+  'topology/translations',
+  'topology/matrix',
+  'topology/friends',
+  'topology/files',
+]
 const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/text', 'machine/hosts']
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const simulation = ['simulate/engine', 'simulate', 'simulate/pictures']
@@ -43,6 +50,7 @@ export const rooms: readonly Room[] = [
 
   room('topology', []),
   room('topology/generate', ['topology']),
+  room('topology/translations', ['topology', 'topology/generate']),
   room('topology/matrix', ['text', 'topology']),
   room('topology/friends', ['topology']),
   room('topology/files', ['text', 'topology', 'topology/friends'], {
@@ -52,9 +60,13 @@ export const rooms: readonly Room[] = [
   room('topology/grouping', ['topology', 'topology/friends', 'topology/grouping/distributed'], {
     packages: ['highs'],
   }),
-  room('topology/spec', ['text', 'topology', 'topology/generate', 'topology/matrix', 'topology/files'], {
-    packages: ['zod'],
-  }),
+  room(
+    'topology/spec',
+    ['text', 'topology', 'topology/generate', 'topology/translations', 'topology/matrix', 'topology/files'],
+    {
+      packages: ['zod'],
+    },
+  ),
   room('machine/interior', []),
   room('machine', ['topology', 'machine/interior']),
   room('machine/profiles', ['machine']),
@@ -81,7 +93,7 @@ export const rooms: readonly Room[] = [
     'neighborhood/route',
     [
       'topology/generate',
-      'topology/spec',
+      'topology/translations',
       'topology',
       'topology/friends',
       'topology/grouping',
@@ -102,7 +114,7 @@ export const rooms: readonly Room[] = [
   ]),
 
   room('neighborhood/choose', [
-    ...['topology', 'topology/spec', 'machine', 'schedule', 'simulate/engine', 'simulate'],
+    ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
     ...['neighborhood/route', 'neighborhood/plan'],
   ]),
 
@@ -274,7 +286,14 @@ export const rooms: readonly Room[] = [
     'cli/output',
     [
       'calibrate',
-      ...['text', 'topology', 'topology/friends', 'topology/grouping', 'topology/spec'],
+      ...[
+        'text',
+        'topology',
+        'topology/friends',
+        'topology/grouping',
+        'topology/translations',
+        'topology/spec',
+      ],
       ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
       ...['neighborhood/choose', 'fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
     ],

@@ -37,6 +37,10 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   ],
   'fabric/conformance/process-cases.ts': [['...placeHere()', 'two numbers']],
   'neighborhood/constructors.ts': [['...seat', 'arguments of a constructor']],
+  'neighborhood/distributed/agreed-plan.ts': [
+    ['...least', 'words of a digest'],
+    ['...most', 'words of a digest'],
+  ],
   'topology/grouping/improve-round.ts': [
     ['...free.slice(0, (largestPool - pool.length) >> 1)', 'the largest pool'],
     ['...this.#groups[g]', 'the largest pool'],

@@ -48,13 +48,13 @@ export {
 } from '../topology/generate/stencil.js'
 export { formatTopologySpec, parseTopologySpec, type TopologySpec } from '../topology/spec/spec-text.js'
 export { buildTopology } from '../topology/spec/topology-from-spec.js'
+export { translationSpec } from '../topology/spec/translation-spec.js'
 export {
   findTranslations,
   type TranslationFinding,
   type TranslationOptions,
   type Translations,
-  translationSpec,
-} from '../topology/spec/translation.js'
+} from '../topology/translations/translations.js'
 
 // files
 

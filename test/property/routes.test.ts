@@ -7,8 +7,8 @@ import type { Cartesian } from '../../src/neighborhood/route/cartesian.js'
 import { verify } from '../../src/schedule/verify/verify.js'
 import { mooreTopology } from '../../src/topology/generate/moore.js'
 import type { ProcessTopology } from '../../src/topology/process-topology.js'
-import { findTranslations } from '../../src/topology/spec/translation.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+import { findTranslations } from '../../src/topology/translations/translations.js'
 import { cases } from '../support/soak.js'
 
 const texts = [

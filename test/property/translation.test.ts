@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { stencilTopology } from '../../src/topology/generate/stencil.js'
 import { distinctOut } from '../../src/topology/neighbors.js'
 import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
-import { findTranslations, translationSpec } from '../../src/topology/spec/translation.js'
+import { translationSpec } from '../../src/topology/spec/translation-spec.js'
+import { findTranslations } from '../../src/topology/translations/translations.js'
 import { cases } from '../support/soak.js'
 
 const stencils = fc.array(fc.integer({ min: 1, max: 6 }), { minLength: 1, maxLength: 3 }).chain((dims) =>

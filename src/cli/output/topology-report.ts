@@ -8,12 +8,9 @@ import {
 } from '../../topology/grouping/combining-forecast.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { formatTopologySpec } from '../../topology/spec/spec-text.js'
-import {
-  findTranslations,
-  type TranslationFinding,
-  translationSpec,
-} from '../../topology/spec/translation.js'
+import { translationSpec } from '../../topology/spec/translation-spec.js'
 import { type TopologyStatistics, topologyStatistics } from '../../topology/topology-statistics.js'
+import { findTranslations, type TranslationFinding } from '../../topology/translations/translations.js'
 import { change, figure, groupProgress, type Reporter, range, table } from './reporter.js'
 
 /** A topology in figures. What would take too long to count is null; the reason is reported on standard error. */

@@ -33,7 +33,7 @@ export async function relay(
   step: number,
 ): Promise<Relayed> {
   const { me, count } = exchange
-  let held = parcels
+  let held: Parcel[] = [...parcels]
   const kept: Parcel[] = []
   let largest = greatest
   for (let stage = 0, distance = 1; distance < count; stage++, distance *= 2) {
@@ -42,9 +42,7 @@ export async function relay(
     held = held.filter((parcel) => !goes(parcel))
     const arrived = wordsOf(await exchange.receive((me - distance + count) % count, step + stage))
     largest = Math.max(largest, arrived[0])
-    const parcelsHere = unpacked(arrived)
-    kept.push(...parcelsHere.filter(({ to }) => to === me))
-    held = [...held, ...parcelsHere.filter(({ to }) => to !== me)]
+    for (const parcel of unpacked(arrived)) (parcel.to === me ? kept : held).push(parcel)
   }
   return { parcels: kept.sort((a, b) => a.from - b.from), greatest: largest }
 }

@@ -1,6 +1,6 @@
 import { strategyError } from '../../topology/friends/grouping-options.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { findTranslations, shorterWay } from '../../topology/spec/translation.js'
+import { findTranslations, shorterWay } from '../../topology/translations/translations.js'
 import { requireCover } from './digits.js'
 import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'

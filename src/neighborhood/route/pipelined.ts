@@ -1,5 +1,5 @@
 import { strategyError } from '../../topology/friends/grouping-options.js'
-import { shorterWay } from '../../topology/spec/translation.js'
+import { shorterWay } from '../../topology/translations/translations.js'
 import { binaryRadices, requireCover } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route } from './route.js'

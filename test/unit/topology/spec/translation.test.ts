@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { formatTopologySpec } from '../../../../src/topology/spec/spec-text.js'
 import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.js'
-import { findTranslations, translationSpec } from '../../../../src/topology/spec/translation.js'
+import { translationSpec } from '../../../../src/topology/spec/translation-spec.js'
 import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import { findTranslations } from '../../../../src/topology/translations/translations.js'
 
 const shown = (spec: string) => {
   const found = findTranslations(buildTopology(spec))

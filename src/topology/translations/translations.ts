@@ -2,7 +2,6 @@ import { largestOf } from '../../base/extrema.js'
 import { type StencilShape, stencilOffsets, stencilShapes } from '../generate/stencil.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
-import type { TopologySpec } from './spec-text.js'
 import { TranslationSearch } from './translation-search.js'
 
 /** The topology looks the same from every rank of a grid, apart from the borders. */
@@ -56,11 +55,6 @@ export function findTranslations(
         return { kind: 'invariant', dims, periods, offsets, stencil: stencilOf(dims, periods, offsets) }
       }
   return { kind: 'none', mostDims }
-}
-
-/** The specification of the same graph as a stencil. */
-export function translationSpec({ dims, periods, offsets, stencil }: Translations): TopologySpec {
-  return { kind: 'stencil', dims, periods, neighbors: stencil ?? { offsets } }
 }
 
 /** Every way to write `n` as a product of `count` factors of at least 2, in order; larger first factors first. */
