@@ -1,9 +1,9 @@
 import * as collectives from './calls/collectives/collectives.js'
-import { boundAtRoot, boundCall, scatterInit } from './calls/collectives/inits.js'
+import { boundAtRoot, boundCall, scatterInit, scattervInit } from './calls/collectives/inits.js'
 import { allreduceInit } from './calls/collectives/persistent/allreduce-init.js'
 import { allgatherInit, barrierInit, bcastInit } from './calls/collectives/persistent/persistent-moves.js'
 import type { MethodOptions, OrderOptions } from './calls/collectives/plan/method.js'
-import type { ArrayOperation } from './calls/collectives/plan/options.js'
+import type { ArrayOperation, BlockPlaces } from './calls/collectives/plan/options.js'
 import type { PersistentRequest } from './calls/program/persistent-request.js'
 import type { SameElements } from './datatype/array-types.js'
 import type { TypedArray } from './datatype/elements.js'
@@ -84,6 +84,23 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   }
 
   /**
+   * A persistent `scatterv`: rank r gets `counts[r]` elements from `displs[r]` (default: packed) of `send` at the start of `recv`.
+   * `send` and `counts` are null on other ranks than the root.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_TRUNCATE
+   * @see MPI-4.1 §6.13
+   */
+  scattervInit<T extends TypedArray>(
+    send: T | null,
+    counts: ArrayLike<number> | null,
+    recv: SameElements<T>,
+    root = 0,
+    options?: MethodOptions & { readonly displs?: ArrayLike<number> },
+  ): PersistentRequest {
+    return scattervInit(this, send, counts, recv, root, options)
+  }
+
+  /**
    * A persistent `gather` of arrays of one length; `recv` is null on other ranks than the root.
    *
    * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_ARGUMENT, ERR_ALGORITHM
@@ -97,6 +114,53 @@ export abstract class PersistentCommunicator extends NonblockingCommunicator {
   ): PersistentRequest {
     const bound = boundAtRoot('gatherInit', this, send, recv, root, options)
     return collectives.gather(bound.form, this, send, root, bound.options)
+  }
+
+  /**
+   * A persistent `gatherv`: `recv` is null on other ranks than the root; lengths travel with every start.
+   *
+   * @throws ERR_RANK, ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT, ERR_TRUNCATE
+   * @see MPI-4.1 §6.13
+   */
+  gathervInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T> | null,
+    root = 0,
+    options?: BlockPlaces,
+  ): PersistentRequest {
+    const bound = boundAtRoot('gathervInit', this, send, recv, root, options)
+    return collectives.gatherv(bound.form, this, send, root, bound.options)
+  }
+
+  /**
+   * A persistent `allgatherv`; lengths travel with every start.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT, ERR_TRUNCATE
+   * @see MPI-4.1 §6.13
+   */
+  allgathervInit<T extends TypedArray>(
+    send: T,
+    recv: SameElements<T>,
+    options?: BlockPlaces,
+  ): PersistentRequest {
+    const bound = boundCall('allgathervInit', this, send, recv, options)
+    return collectives.allgatherv(bound.form, this, send, bound.options)
+  }
+
+  /**
+   * A persistent `alltoallv`: `sendCounts` and `sendDispls` are those of the init, lengths travel with every start.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_COUNT, ERR_ARGUMENT, ERR_ALGORITHM; a start: ERR_COUNT, ERR_TRUNCATE
+   * @see MPI-4.1 §6.13
+   */
+  alltoallvInit<T extends TypedArray>(
+    send: T,
+    sendCounts: ArrayLike<number>,
+    recv: SameElements<T>,
+    options?: BlockPlaces & { readonly sendDispls?: ArrayLike<number> },
+  ): PersistentRequest {
+    const bound = boundCall('alltoallvInit', this, send, recv, options)
+    return collectives.alltoallv(bound.form, this, send, sendCounts, bound.options)
   }
 
   /**

@@ -15,6 +15,7 @@ export type { CollectiveName } from '../comm/calls/collective-name.js'
 export type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 export type { MethodOptions, OrderOptions } from '../comm/calls/collectives/plan/method.js'
 export type {
+  BlockPlaces,
   BlocksOptions,
   IntoOptions,
   MovementOptions,

@@ -72,6 +72,10 @@ const names: readonly CollectiveName[] = [
   'neighborAlltoallvInit',
   'neighborAlltoallwInit',
   'neighborReduceInit',
+  'gathervInit',
+  'scattervInit',
+  'allgathervInit',
+  'alltoallvInit',
 ]
 const codeOfName = new Map(names.map((name, code) => [name, code]))
 

@@ -55,6 +55,17 @@ function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record
   const atRoot = rank === root
   const counts = [3, 0, 2, 4, 1]
   const uneven = like(blocks, 4)
+  const varying = array(new Int16Array(counts[rank]!))
+  const displs = [7, 0, 4, 0, 6]
+  const gatheredUneven = like(short, 10)
+  const placed = like(short, 12)
+  const scatteredUneven = like(blocks, 6)
+  /** Rank r sends (r + to) % 3 elements to rank `to`. */
+  const pairs = [0, 1, 2, 3, 4].map((to) => (rank + to) % 3)
+  const exchangedUneven = like(
+    blocks,
+    pairs.reduce((sum, count) => sum + count, 0),
+  )
   return {
     barrier: { request: world.barrierInit(), into: null, call: () => world.barrier() },
     bcast: {
@@ -71,6 +82,26 @@ function boundOf(world: Communicator, fill: (array: TypedArray) => void): Record
       request: world.gatherInit(short, atRoot ? gathered : null, root),
       into: atRoot ? gathered : null,
       call: () => world.gather(short, root),
+    },
+    gatherv: {
+      request: world.gathervInit(varying, atRoot ? gatheredUneven : null, root, { counts }),
+      into: atRoot ? gatheredUneven : null,
+      call: async () => (await world.gatherv(varying, root))?.data,
+    },
+    scatterv: {
+      request: world.scattervInit(atRoot ? blocks : null, atRoot ? counts : null, scatteredUneven, root),
+      into: scatteredUneven.subarray(0, counts[rank]),
+      call: () => world.scatterv(atRoot ? blocks : null, atRoot ? counts : null, root),
+    },
+    allgatherv: {
+      request: world.allgathervInit(varying, placed, { displs }),
+      into: placed,
+      call: async () => (await world.allgatherv(varying, { displs, into: new Int16Array(12) })).data,
+    },
+    alltoallv: {
+      request: world.alltoallvInit(blocks, pairs, exchangedUneven, { algorithm: 'alltoall-bruck' }),
+      into: exchangedUneven,
+      call: async () => (await world.alltoallv(blocks, pairs)).data,
     },
     allgather: {
       request: world.allgatherInit(short, all),
@@ -293,6 +324,12 @@ it('inits reject buffers that do not fit, before anything is sent', async () => 
         ['ERR_COUNT', () => world.reduceScatterInit(two, two, 'sum', { counts: [1] })],
         ['ERR_COUNT', () => world.alltoallInit(new Int8Array(3), new Int8Array(3))],
         ['ERR_COUNT', () => world.scatterInit(two, new Float64Array(2), world.rank)],
+        ['ERR_TYPE', () => world.scattervInit(null, [1, 1], two, world.rank)],
+        ['ERR_TYPE', () => world.gathervInit(view as never, two as never, world.rank)],
+        ['ERR_TYPE_MISMATCH', () => world.allgathervInit(two, new Float32Array(4) as never)],
+        ['ERR_COUNT', () => world.alltoallvInit(two, [1], two)],
+        ['ERR_COUNT', () => world.scattervInit(two, [3, 3], two, world.rank)],
+        ['ERR_RANK', () => world.gathervInit(two, two, 7)],
         ['ERR_RANK', () => world.bcastInit(two, 2)],
         ['ERR_RANK', () => world.reduceInit(two, two, 'sum', -1)],
         ['ERR_OP', () => world.allreduceInit(two, two, 'band' as 'sum')],

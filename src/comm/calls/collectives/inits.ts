@@ -40,6 +40,25 @@ export function scatterInit(
   return collectives.scatter(form, comm, isRoot ? send : null, root, { ...options, into })
 }
 
+/** `send` and `counts` only on the root; `recv` may be longer than the block. */
+export function scattervInit(
+  comm: Handle,
+  send: unknown,
+  counts: ArrayLike<number> | null,
+  recv: unknown,
+  root: number,
+  options?: MethodOptions & { readonly displs?: ArrayLike<number> },
+): PersistentRequest {
+  const name = 'scattervInit'
+  requireRoot(root, comm.size)
+  const into = elementsOf(name, recv)
+  const isRoot = comm.rank === root
+  const arrays = isRoot ? [elementsOf(name, send), into] : [into]
+  if (isRoot) requireRoom(name, typeCodeOf(arrays[0]!), 0, into)
+  const form = new PersistentForm(name, arrays, { type: typeCodeOf(into) })
+  return collectives.scatterv(form, comm, isRoot ? send : null, counts, root, { ...options, into })
+}
+
 /** Elements that `recv` needs for so many in `send`. */
 type Room = (countElems: number, comm: Handle, options: BlockCounts) => number
 
@@ -48,10 +67,15 @@ interface BlockCounts {
 }
 
 const asMany: Room = (countElems) => countElems
+/** What arrives is known when it does. */
+const unknown: Room = () => 0
 
 const roomOf = {
   gatherInit: (countElems, { size }) => size * countElems,
+  gathervInit: unknown,
+  allgathervInit: unknown,
   alltoallInit: asMany,
+  alltoallvInit: unknown,
   reduceInit: asMany,
   // Malformed counts are reported with those of calls.
   reduceScatterInit: (countElems, { rank, size }, { counts }) =>
@@ -88,7 +112,7 @@ export function boundCall<O extends object>(
 
 /** {@link boundCall} where the root alone fills an array. */
 export function boundAtRoot<O extends object>(
-  name: 'gatherInit' | 'reduceInit',
+  name: 'gatherInit' | 'gathervInit' | 'reduceInit',
   comm: Handle,
   send: unknown,
   recv: unknown,

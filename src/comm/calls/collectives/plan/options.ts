@@ -30,12 +30,15 @@ export interface ReductionOptions<I extends TypedArray = TypedArray> extends Int
 /** The same where the data are no array. */
 export interface ScalarReductionOptions extends WaitOptions, OrderOptions {}
 
-export interface BlocksOptions<I extends TypedArray = TypedArray> extends MovementOptions<I> {
+/** Where blocks of varying lengths are in what a rank receives. A persistent request reads both at every start. */
+export interface BlockPlaces extends MethodOptions {
   /** Elements of each rank's block, if known; checked against what arrives (ERR_COUNT). */
   readonly counts?: ArrayLike<number>
   /** Start of each rank's block in the result. Default: packed in rank order. */
   readonly displs?: ArrayLike<number>
 }
+
+export interface BlocksOptions<I extends TypedArray = TypedArray> extends MovementOptions<I>, BlockPlaces {}
 
 /** @throws ERR_TYPE unless `into` is a buffer that results can fill */
 export function intoOf(options: IntoOptions | undefined): TypedArray | undefined {
