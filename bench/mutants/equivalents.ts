@@ -201,12 +201,6 @@ export const equivalents: readonly Equivalent[] = [
     why: 'every start sets it',
   },
   {
-    path: 'src/comm/calls/program/run-program.ts',
-    line: 'for (let task = 0; task < needs.length; task++) {',
-    replacement: '<=',
-    why: 'beyond the last task is none that needs 0',
-  },
-  {
     path: 'src/schedule/lower/lower-values.ts',
     line: 'for (let v = received.term.length - 1; v >= 0; v--) {',
     replacement: '+',

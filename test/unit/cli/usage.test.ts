@@ -84,7 +84,7 @@ describe('bad input ends with exit code 2 and an error code', () => {
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--theta', 'x']],
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--mode', 'both']],
     ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--mode', 'aware']],
-    ['ERR_USAGE', 'plan', ['moore:4x4:r=1', '--strategy', 'magic']],
+    ['ERR_STRATEGY', 'plan', ['moore:4x4:r=1', '--strategy', 'magic']],
     ['ERR_MACHINE', 'plan', ['moore:4x4:r=1', '--machine', 'cluster:none']],
     ['ERR_MACHINE', 'plan', ['moore:4x4:r=1', '--machine', 'cluster:nodes=2,cores=4']],
     ['ERR_SPEC', 'plan', ['more:4x4:r=1']],
