@@ -1,3 +1,6 @@
+/** More than a dimension has offsets. */
+const largestWeight = 2 ** 29
+
 /** The offsets of one dimension, corrected digit by digit of a mixed-radix notation. Offset 0 stays where it is in every step. */
 export class WindowDigits {
   readonly steps: number
@@ -12,7 +15,10 @@ export class WindowDigits {
     this.steps = radices.length
     this.#low = -low
     this.#weights = new Int32Array(radices.length + 1).fill(1)
-    for (const [i, radix] of radices.entries()) this.#weights[i + 1] = this.#weights[i] * radix
+    for (const [i, radix] of radices.entries()) {
+      // Weights beyond the offsets are all alike.
+      this.#weights[i + 1] = Math.min(this.#weights[i] * radix, largestWeight)
+    }
   }
 
   /** How far along an offset a block is after a step. */

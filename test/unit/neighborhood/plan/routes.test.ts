@@ -94,6 +94,14 @@ test.each([
   expect(error.message).toMatch(message)
 })
 
+test.each(['4294967296.2', '65536.65536.2', '2147483647.2147483647'])(
+  'windows of %s: radices beyond all offsets are as one that covers them',
+  (radices) => {
+    const covering = statistics(grid, 'cartesian:windows=5/5').messages
+    expect(statistics(grid, `cartesian:windows=${radices}/5`).messages).toEqual(covering)
+  },
+)
+
 test.each(['hierarchical', 'lanes'])('%s without nodes is refused', (text) => {
   const error = thrown(() => plan(grid, parseStrategy(text)))
   expect([error.code, error.message]).toEqual([
