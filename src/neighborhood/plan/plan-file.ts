@@ -53,6 +53,8 @@ export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: I
     littleEndian,
     topologyHash(topology),
     topology.pairing,
+    // Cartesian routes follow the dimensions of a grid, which are not in the hash of its lists.
+    topology.cart === null ? '' : JSON.stringify(topology.cart),
     formatStrategy(strategy),
   ]
   const hash = createHash('sha256').update(text.join('\n'))

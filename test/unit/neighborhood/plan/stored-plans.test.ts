@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Communicator, local, planDirectory, run } from 'rankweave'
 import { plan, type Strategy } from 'rankweave/schedule'
-import { inNeighbors, mooreTopology } from 'rankweave/topology'
+import { cartTopology, inNeighbors, mooreTopology } from 'rankweave/topology'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { agreedPlan } from '../../../../src/neighborhood/distributed/agreed-plan.js'
 import { decodePlan, encodePlan, planDigest, planKey } from '../../../../src/neighborhood/plan/plan-file.js'
@@ -39,6 +39,15 @@ it('a plan read is the plan written, and every strategy, radix and node has a ke
     keys.add(planKey(mooreTopology({ dims: [4, 3], radius: 1 }), strategy, null))
   }
   expect(keys.size).toBe(4 * strategies.length)
+})
+
+it('grids of other dimensions with the same lists have keys of their own', () => {
+  const [ring, flat] = [
+    cartTopology({ dims: [4], periods: [true] }),
+    cartTopology({ dims: [4, 1], periods: [true, false] }),
+  ]
+  expect(ring.outRank).toEqual(flat.outRank)
+  expect(planKey(ring, { kind: 'cartesian' }, null)).not.toBe(planKey(flat, { kind: 'cartesian' }, null))
 })
 
 it('a truncated or altered file, one of another key, and a wrong plan in a whole file are refused', () => {
