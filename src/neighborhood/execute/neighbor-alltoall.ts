@@ -112,7 +112,8 @@ export function alltoallCall<C>(
     signature: { name, type },
     unplaced: neighborhood.isLocated,
     run: (contributions, exchange) => {
-      const operation = neighborhood.forBlocks(null).operation('neighbor-alltoall')
+      // Sent directly where the library chooses: choices are made for allgathers, whose blocks are sent once for several.
+      const operation = neighborhood.operation('neighbor-alltoall')
       const blocks = contributions.map(blocksOf)
       exchangeEdges(neighborhood, operation, blocks, type, exchange, (store) =>
         exchange.finish(deliver(contributions, operation, store)),

@@ -50,6 +50,19 @@ describe('strategy auto', () => {
       if (graph.rank === 1) expect(lines![0]).toContain(graph.choice()!.strategy.kind)
     }, world))
 
+  it('chooses for reductions as for allgathers, and sends blocks of alltoalls directly', () =>
+    run(
+      async (comm) => {
+        const graph = await comm.createTopology(topology, { strategy, machine })
+        await graph.neighborAlltoall(Int32Array.from(graph.destinations))
+        expect(graph.traffic.messagesInProcess).toBe(24 * 8)
+        await graph.neighborReduce(Int32Array.of(1), 'sum')
+        expect(graph.choice({ bytes: 4 })!.strategy.kind).not.toBe('direct')
+        expect(graph.traffic.messagesInProcess).toBeLessThan(2 * 24 * 8)
+      },
+      { ranks: 24, fabric: local({ processes: 1 }) },
+    ))
+
   it('is the default with a profile only', () =>
     run(async (comm) => {
       const chosen = await comm.createTopology(topology, { machine })
