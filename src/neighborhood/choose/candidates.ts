@@ -2,6 +2,7 @@ import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../route/cartesian.js'
+import { coveringWidth } from '../route/lanes.js'
 import { coveringRadices, evenRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 
@@ -44,7 +45,7 @@ function severalRadices(ranks: number): number[][] {
   return usefulRadices(ranks).filter((radices) => radices.length > 1)
 }
 
-/** The ordinary allgather, less what nobody needs. */
+/** The ordinary allgather, less what no rank needs. */
 function allgathers(ranks: number): Candidate[] {
   return severalRadices(ranks).flatMap((radices): Candidate[] => [
     { strategy: { kind: 'allgather', radices, first: 'highest' }, mostPeers: reversed(lessOne(radices)) },
@@ -105,13 +106,6 @@ function pipelined(nodes: number, largest: number): Candidate[] {
       (inside): Candidate => ({ strategy: { kind: 'pipelined', ...travel, inside }, mostPeers: null }),
     ),
   )
-}
-
-/** Ranks of a lane where there are as many lanes as let each rank serve about one node. */
-function coveringWidth(radices: readonly number[], partners: number, largest: number): number {
-  let width = 1
-  for (const radix of radices) if (width < partners) width *= radix
-  return Math.min(width, largest)
 }
 
 /** Per dimension the windows that cover its offsets, in both orders of dimensions. */

@@ -10,9 +10,9 @@ import { type PlanOptions, plan, routeOf } from '../plan/plan.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import { checkAuto, defaultBudget } from './auto.js'
-import { estimateUs } from './bound.js'
 import { type Candidate, candidatesOf } from './candidates.js'
 import type { Alternative, Choice } from './choice.js'
+import { estimateUs } from './estimate.js'
 import { type HopLoad, routeLoad } from './route-load.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
@@ -32,7 +32,8 @@ export const mostMoves = 3 * 2 ** 19
  * are ranked by an estimate; the best, and direct sends, are planned and simulated. The choice is a function of topology,
  * machine, bytes and budget: the same in every process, however fast it is. Of equal times, the simpler strategy is chosen.
  *
- * Time: about a millisecond per candidate, and what the plans and simulations of {@link mostMoves} blocks take.
+ * Time: that of {@link routeLoad} per candidate, of which there are several hundred, and what the plans and simulations of
+ * {@link mostMoves} blocks take.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for bytes or a budget that are none

@@ -63,8 +63,20 @@ export interface Windows extends Grid {
   readonly high: readonly number[]
 }
 
+/** Of topologies in use: a search for translations visits every edge, several times. */
+const found = new WeakMap<ProcessTopology, Windows | null>()
+
 /** The offsets of every dimension; null where ranks have different offsets. */
 export function windowsOf(topology: ProcessTopology): Windows | null {
+  let windows = found.get(topology)
+  if (windows === undefined) {
+    windows = findWindows(topology)
+    found.set(topology, windows)
+  }
+  return windows
+}
+
+function findWindows(topology: ProcessTopology): Windows | null {
   const { cart, ranks } = topology
   if (ranks === 0) return { dims: [], periods: [], low: [], high: [] }
   if (cart !== null) {
@@ -77,9 +89,9 @@ export function windowsOf(topology: ProcessTopology): Windows | null {
       high: dims.map((n) => (n > 1 ? 1 : 0)),
     }
   }
-  const found = findTranslations(topology)
-  if (found.kind !== 'invariant') return null
-  const { dims, periods, offsets } = found
+  const finding = findTranslations(topology)
+  if (finding.kind !== 'invariant') return null
+  const { dims, periods, offsets } = finding
   const along = dims.map((_, d) => offsets.map((offset) => offset[d]))
   return {
     dims,

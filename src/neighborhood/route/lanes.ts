@@ -58,7 +58,7 @@ function widths(
 }
 
 /** A product of the first radices: ranks of a lane differ in these digits only, so the others need no messages to gather. */
-function coveringWidth(radices: readonly number[], partners: number, size: number): number {
+export function coveringWidth(radices: readonly number[], partners: number, size: number): number {
   let width = 1
   for (const radix of radices) if (width < partners) width *= radix
   return Math.min(width, size)

@@ -5,7 +5,7 @@ import type { HopLoad } from './route-load.js'
 /**
  * What a route takes on a machine if all ranks did the mean of what ranks do, and all waited for each other between hops: per hop
  * the longer of what processors do (overheads at both ends, packing and unpacking) and what the network interface of a node carries,
- * then one latency. Microseconds. It ranks candidates; it is no lower bound in the strict sense.
+ * then one latency. Microseconds. It ranks candidates and is not a bound.
  *
  * @throws ERR_MACHINE for a machine without a profile
  */
