@@ -7,7 +7,7 @@ export interface RankHosts {
   find(rank: number): number | undefined
   /** Looks up those of these ranks that are not known, with one message per slice of the rank table. */
   learn(ranks: Int32Array): Promise<void>
-  /** Takes a process's word for where a rank is. */
+  /** Records where a rank is that another process has reported; what is known already stays. */
   believe(rank: number, process: number): void
 }
 
@@ -54,6 +54,7 @@ class LookedUpHosts implements RankHosts {
     const processes = await this.#state.processesOfRanks(missing)
     for (const [i, rank] of missing.entries()) this.#found.set(rank, processes[i])
   }
+
   believe(rank: number, process: number): void {
     if (!this.#found.has(rank)) this.#found.set(rank, process)
   }

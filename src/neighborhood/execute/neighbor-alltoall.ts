@@ -6,7 +6,7 @@ import type { BlocksOptions, IntoOptions } from '../../comm/calls/collectives/pl
 import type { Exchange } from '../../comm/calls/exchange.js'
 import { runProgram } from '../../comm/calls/program/run-program.js'
 import { elementSizeBytes, type TypedArray } from '../../comm/datatype/elements.js'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { BlockStore } from './block-store.js'
 import { checkInto, elementWords } from './buffers.js'
 import { deliverVarying, slotCounts } from './deliver-varying.js'
@@ -178,7 +178,8 @@ function deliverEqual(
       checkInto(name, into, type, sizes[i])
       return undefined
     } catch (error) {
-      return new RankFailure(error as RankweaveError)
+      if (!isRankweaveError(error)) throw error
+      return new RankFailure(error)
     }
   })
   const buffers = receiveBuffers(type, sizes, (i) =>

@@ -3,14 +3,7 @@ import { requireOptions } from '../../base/require-options.js'
 import { RankFailure } from '../../comm/calls/collective-call.js'
 import type { Form, Handle } from '../../comm/calls/collectives/form.js'
 import type { TypedArray } from '../../comm/datatype/elements.js'
-import {
-  elementSizeBytes,
-  elementsIn,
-  kindOf,
-  newArray,
-  typeCode,
-  typeName,
-} from '../../comm/datatype/elements.js'
+import { elementSizeBytes, elementsIn, kindOf, typeCode, typeName } from '../../comm/datatype/elements.js'
 import { misfit, requireReceiveBuffer } from '../../comm/datatype/payload.js'
 import { type ReceiveBuffer, type StridedView, unpack } from '../../comm/datatype/strided-view.js'
 import type { WaitOptions } from '../../comm/process/wait-options.js'
@@ -49,7 +42,9 @@ export function neighborAlltoallw<R>(
       for (const buffer of into) if (buffer !== null) requireReceiveBuffer(buffer)
     }
     // Checked now; what the blocks hold is read when the call runs.
-    typedBlocks(name, data, isSent)
+    for (const [slot, each] of data.entries()) {
+      if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
+    }
     const call = alltoallCall<Contribution>(
       neighborhood,
       name,
@@ -123,12 +118,9 @@ function deliverOne(
 ): ReceiveBuffer | RankweaveError {
   const type = bytes[0]
   const count = (bytes.byteLength - 1) / elementSizeBytes(type)
+  // A copy: other slots may be filled from the same bytes.
   const elements = elementsIn(type, bytes.slice(1))
-  if (into === undefined || into === null) {
-    const fresh = newArray(type, count)
-    ;(fresh as Float64Array).set(elements as Float64Array)
-    return fresh
-  }
+  if (into === undefined || into === null) return elements
   const error = misfit(type, count, into)
   if (error !== undefined) return error
   if (count < into.length) {

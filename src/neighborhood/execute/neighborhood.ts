@@ -16,7 +16,6 @@ import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
-import { formatStrategy } from '../plan/strategy-text.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
 import { onGrid, ownPlaces, ownSlotsOnGrid } from './buffer-slots.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
@@ -50,6 +49,7 @@ export interface OperationProgram {
   /** Which block of its rank's send buffer every contributed value is. */
   readonly ownSlot: Int32Array
 }
+
 /** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
 const mostChosen = 8
 
@@ -124,7 +124,7 @@ export class Neighborhood {
   forBlocks(bytes: number | null): Neighborhood {
     const choice = this.choiceFor(bytes)
     if (choice === null) return this
-    const text = formatStrategy(choice.strategy)
+    const text = choice.chosen.strategy
     const known = this.#chosen.get(text)
     const { strategy } = choice
     const options = { strategy, machine: this.#machine }
