@@ -5,7 +5,7 @@ import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
 /**
  * The ways of the ordinary allgather of Bruck et al.: digits of the distance from source to destination, counted around all
- * ranks; what nobody behind needs is left out. Suits any number of ranks, as all ranks do the same.
+ * ranks; what no rank behind needs is left out. Suits any number of ranks, as all ranks do the same.
  */
 export interface Allgather {
   readonly kind: 'allgather'

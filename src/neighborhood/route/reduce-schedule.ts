@@ -51,7 +51,7 @@ interface Operand {
   readonly block: number
 }
 
-/** A move against its direction: `to` of the tree sends to `from`. */
+/** The delivery trees backwards: where a move leads from `from` to `to`, `to` sends to `from`. */
 class ReverseTrees {
   readonly #builder: NeighborScheduleBuilder
   readonly #topology: ProcessTopology

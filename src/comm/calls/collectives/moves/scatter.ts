@@ -24,7 +24,7 @@ type Contributions = readonly (ScatterContribution | undefined)[]
 /**
  * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks travel in it, long ones
  * from the root's array straight into those of the ranks. Without a named algorithm the root sends every list itself, in messages
- * written here: a plan of the same messages took longer (decision 0030).
+ * written here: a plan of the same messages took longer (docs/decisions/0030).
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
