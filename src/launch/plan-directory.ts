@@ -8,7 +8,7 @@ export interface PlanDirectoryOptions {
   readonly maxFiles?: number
   /** Bytes of all plans at most. Default 2^30. */
   readonly maxBytes?: number
-  /** Told why the directory could not be used, or a plan in it was not (ERR_PLAN_CACHE). Default: nobody is. */
+  /** Called with the reason why the directory, or a plan in it, could not be used (ERR_PLAN_CACHE). Default: not reported. */
   readonly onProblem?: (error: Error) => void
 }
 
