@@ -11,7 +11,7 @@ import { candidatesOf } from './candidates.js'
 const cores = 16
 const limitSeconds = 1800
 
-/** One cell of the table of another runner: microseconds. */
+/** One cell of the reference table: microseconds. */
 export interface Cell {
   readonly topology: string
   readonly nodes: number

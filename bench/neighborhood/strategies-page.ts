@@ -32,7 +32,7 @@ export function strategiesPage(results: NeighborhoodResults): string {
     opening,
     `## Every cell\n`,
     `\`auto\` is what the library chooses, \`best tried\` the best of the candidates of bench/neighborhood, both in SimGrid.`,
-    `\`reference\` is the best that another runner found: ${reference.source[0].toLowerCase()}${reference.source.slice(1)}`,
+    `\`reference\` is ${reference.source[0].toLowerCase()}${reference.source.slice(1)}`,
     `\`direct\` is marked with ~ where it is ours to predict; \`friends\` are friend groups and \`allgather\` the ordinary allgather, both of the reference.\n`,
     `${markdown(cellHeads, cells.map(cellRow))}\n`,
     notRun(cells),
