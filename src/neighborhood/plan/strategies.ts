@@ -33,7 +33,10 @@ export const strategyKinds = Object.keys(strategies) as readonly Strategy['kind'
 /** @throws ERR_STRATEGY for what is not a strategy */
 export function kindOf(strategy: Strategy): StrategyKind<Strategy> {
   if (typeof strategy !== 'object' || strategy === null)
-    throw new RankweaveError('ERR_STRATEGY', `expected a strategy, got ${shown(strategy)}`)
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `expected a strategy such as { kind: 'routed' }, got ${shown(strategy)}`,
+    )
   const { kind } = strategy
   if (typeof kind !== 'string' || !Object.hasOwn(strategies, kind))
     throw new RankweaveError('ERR_STRATEGY', `expected strategy ${kindsText}, got ${shown(kind)}`)

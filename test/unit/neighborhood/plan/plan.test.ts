@@ -55,7 +55,8 @@ test.each([
   [{ kind: 'common-neighbor', k: 1, mode: 'agnostic' }, 'ERR_STRATEGY', /k, an integer >= 2, got 1/],
   [{ kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: -3 }, 'ERR_STRATEGY', /got -3/],
   [aware, 'ERR_STRATEGY', /pass a machine/],
-  [undefined, 'ERR_STRATEGY', /expected a strategy, got undefined/],
+  [undefined, 'ERR_STRATEGY', /expected a strategy such as \{ kind: 'routed' \}, got undefined/],
+  ['routed', 'ERR_STRATEGY', /expected a strategy such as \{ kind: 'routed' \}, got 'routed'/],
   [
     { kind: 'telepathy' },
     'ERR_STRATEGY',
