@@ -1,4 +1,5 @@
 import { promiseTry } from '../base/promise-try.js'
+import { requireOptions } from '../base/require-options.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
 import type { PersistentRequest } from '../comm/calls/program/persistent-request.js'
@@ -81,9 +82,9 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    * topology, the plan of this process's ranks, which its `ranks` lists. Where the library chooses by block length, the plan
    * for blocks of `bytes`; without, the one for lengths that no rank knows of all.
    */
-  async plan({ bytes = null }: BlockLength = {}): Promise<Plan> {
+  async plan(blocks: BlockLength = {}): Promise<Plan> {
     this.seat()
-    return this.neighborhood.forBlocks(checkedLength('plan', bytes)).plan
+    return this.neighborhood.forBlocks(checkedLength('plan', blocks)).plan
   }
 
   /**
@@ -92,9 +93,9 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    *
    * @throws ERR_ARGUMENT for a length that is none
    */
-  choice({ bytes = null }: BlockLength = {}): Choice | null {
+  choice(blocks: BlockLength = {}): Choice | null {
     this.seat()
-    return this.neighborhood.choiceFor(checkedLength('choice', bytes))
+    return this.neighborhood.choiceFor(checkedLength('choice', blocks))
   }
 
   /**
@@ -212,7 +213,9 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   }
 }
 
-function checkedLength(where: string, bytes: number | null): number | null {
+function checkedLength(where: string, blocks: BlockLength): number | null {
+  requireOptions(where, blocks)
+  const { bytes = null } = blocks
   if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
 }

@@ -101,6 +101,8 @@ describe('strategy auto', () => {
     run(async (comm) => {
       const graph = await comm.createTopology(topology, { strategy, machine })
       expect(() => graph.choice({ bytes: -1 })).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      expect(() => graph.choice(null as never)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      await expect(graph.plan(null as never)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
       await expect(graph.plan({ bytes: 0.5 })).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
     }, world))
 
