@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
-import { RankweaveError } from '../errors.js'
+import { dirname, join } from 'node:path'
+import { requireOptions } from '../base/require-options.js'
+import { RankweaveError, shown } from '../errors.js'
 
 export interface PlanDirectoryOptions {
   /** Plans retained at most. Default 64. */
@@ -20,9 +21,13 @@ const ending = '.plan'
  *
  * A directory that cannot be read or written is as one without plans; `onProblem` learns why.
  *
- * @throws ERR_ARGUMENT for bounds that are no integers >= 1
+ * @throws ERR_ARGUMENT for a path that is no text, and bounds that are no integers >= 1
  */
 export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
+  if (typeof path !== 'string') {
+    throw new RankweaveError('ERR_ARGUMENT', `planDirectory: expected a path, got ${shown(path)}`)
+  }
+  requireOptions('planDirectory', options)
   const { maxFiles = 64, maxBytes = 2 ** 30, onProblem = () => {} } = options
   for (const bound of [maxFiles, maxBytes]) {
     if (Number.isSafeInteger(bound) && bound >= 1) continue
@@ -55,7 +60,7 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
       if (bytes.length > maxBytes) return
       const part = join(path, `${key}.${randomUUID()}.part`)
       try {
-        await mkdir(path, { recursive: true })
+        await makeDirectory(path)
         await writeFile(part, bytes, { flag: 'wx' })
         await rename(part, join(path, `${key}${ending}`))
         await removeOldest(path, `${key}${ending}`, maxFiles, maxBytes)
@@ -65,6 +70,23 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
       }
     },
   }
+}
+
+/**
+ * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file system answers ENOENT
+ * below a directory that is there, as /proc does.
+ */
+async function makeDirectory(path: string): Promise<void> {
+  const make = () =>
+    mkdir(path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  const above = dirname(path)
+  await make().catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || above === path) throw error
+    await makeDirectory(above)
+    await make()
+  })
 }
 
 /** All but the plan written last. Also parts that a process left behind when it was killed: they are files of the directory like plans. */

@@ -1,17 +1,17 @@
-import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError, shown } from '../../errors.js'
 import { verify } from '../../schedule/verify/verify.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { plan } from './plan.js'
 import { decodePlan, encodePlan, planKey } from './plan-file.js'
 import type { Plan, Strategy } from './strategy.js'
 
-/** Where plans are retained between programs. Neither method rejects: a store that fails has nothing. */
+/** Where plans are retained between programs. A store that rejects is as one that has nothing. */
 export interface PlanStore {
   /** The bytes written under a key, or null. */
   read(key: string): Promise<Uint8Array | null>
   /** A later `read` of the key gets these bytes or none. */
   write(key: string, bytes: Uint8Array): Promise<void>
-  /** Called with the reason why a plan that was read is not used (ERR_PLAN_CACHE). */
+  /** Called with the reason why a plan that was read is not used, or why the store failed (ERR_PLAN_CACHE). */
   onProblem?(error: Error): void
 }
 
@@ -33,7 +33,7 @@ export async function storedPlan(
   make: () => Plan,
 ): Promise<StoredPlan> {
   const key = planKey(topology, strategy, nodeOf)
-  const bytes = await store.read(key)
+  const bytes = await storedBytes(store, key)
   try {
     if (bytes !== null) return { plan: decodePlan(bytes, key, topology), isFromStore: true }
   } catch (error) {
@@ -45,7 +45,7 @@ export async function storedPlan(
   return { plan: made, isFromStore: false }
 }
 
-export function storePlan(
+export async function storePlan(
   store: PlanStore,
   topology: ProcessTopology,
   strategy: Strategy,
@@ -53,7 +53,27 @@ export function storePlan(
   made: Plan,
 ): Promise<void> {
   const key = planKey(topology, strategy, nodeOf)
-  return store.write(key, encodePlan(key, made))
+  try {
+    await store.write(key, encodePlan(key, made))
+  } catch (error) {
+    failed(store, error)
+  }
+}
+
+async function storedBytes(store: PlanStore, key: string): Promise<Uint8Array | null> {
+  try {
+    const bytes: unknown = await store.read(key)
+    if (bytes === null || bytes instanceof Uint8Array) return bytes
+    throw new Error(`expected a Uint8Array or null of read, got ${shown(bytes)}`)
+  } catch (error) {
+    failed(store, error)
+    return null
+  }
+}
+
+function failed(store: PlanStore, cause: unknown): void {
+  const reason = cause instanceof Error ? cause.message : String(cause)
+  store.onProblem?.(new RankweaveError('ERR_PLAN_CACHE', `the store of plans failed: ${reason}`, { cause }))
 }
 
 /** @throws ERR_STRATEGY, ERR_MACHINE as {@link plan}; ERR_SCHEDULE when it does not verify */

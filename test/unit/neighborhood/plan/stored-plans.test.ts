@@ -100,6 +100,22 @@ it('a directory is bounded: the plans used longest ago are removed, and what it 
   expect(await impossible.read(keys[0])).toBeNull()
   expect(problems).toHaveLength(2)
   expect(() => planDirectory(directory, { maxFiles: 0 })).toThrow('integers >= 1')
+  expect(() => planDirectory(directory, null as never)).toThrow('expected an object of options, got null')
+  expect(() => planDirectory(null as never)).toThrow('expected a path, got null')
+})
+
+it('a directory is made with those above it, also by several at once, and one that cannot be is reported', async () => {
+  const key = 'a'.repeat(64)
+  const deep = join(directory, 'one', 'two', 'three')
+  const problems: string[] = []
+  const stores = [1, 2, 3].map(() => planDirectory(deep, { onProblem: (e) => problems.push(e.message) }))
+  await Promise.all(stores.map((store) => store.write(key, new Uint8Array(9))))
+  expect(await stores[0].read(key)).toHaveLength(9)
+  expect(problems).toEqual([])
+  // A file system that answers ENOENT below a directory that is there: the recursive mkdir of Node 20 never ends.
+  const nowhere = planDirectory('/proc/rankweave/plans', { onProblem: (e) => problems.push(e.message) })
+  await nowhere.write(key, new Uint8Array(9))
+  expect(problems).toHaveLength(1)
 })
 
 const mainWith = (planCache: PlanStore, strategy: Strategy) => {
@@ -131,6 +147,32 @@ it('communicators plan by what is stored, and replace what is damaged', async ()
   }
   expect(problems.length).toBeGreaterThanOrEqual(strategies.length)
   expect(new Set(problems)).toEqual(new Set(['a cached plan is not used: it is truncated or altered']))
+})
+
+it('a store that rejects or returns no bytes is as one without plans, and its reason is reported', async () => {
+  const options = { ranks: topology.ranks, fabric: local({ processes: 2 }) }
+  const expected = new Array(topology.ranks).fill(planDigest(plan(topology, combining)))
+  const fails = async () => {
+    throw new Error('out of order')
+  }
+  const noBytes = async (value: unknown) => value as Uint8Array
+  const empty = async () => null
+  const written = async () => {}
+  for (const store of [
+    { read: fails, write: written },
+    { read: empty, write: fails },
+    { read: () => noBytes('text'), write: written },
+    { read: () => noBytes(undefined), write: written },
+    { read: () => noBytes([1]), write: written },
+  ]) {
+    const problems: unknown[] = []
+    const planCache = {
+      ...store,
+      onProblem: (error: Error) => problems.push((error as { code?: string }).code),
+    }
+    expect(await run(mainWith(planCache, combining), options)).toEqual(expected)
+    expect(new Set(problems)).toEqual(new Set(['ERR_PLAN_CACHE']))
+  }
 })
 
 it('a process with another plan stored makes all plan afresh; what cannot be agreed on is one error on all', async () => {
