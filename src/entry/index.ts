@@ -33,6 +33,7 @@ export type { ProcessCounters, RankCounters } from '../comm/process/counters.js'
 export type { WaitOptions } from '../comm/process/wait-options.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
+export type { BlockLength } from '../neighborhood/block-length.js'
 export { CartCommunicator } from '../neighborhood/cart-communicator.js'
 export type { AdjacentOptions, CartOptions, DistGraphOptions } from '../neighborhood/constructors.js'
 export type { TopologyOptions } from '../neighborhood/create.js'
@@ -47,7 +48,7 @@ export type { TopologyMethods } from '../neighborhood/install.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'
 export { autoLimit, type PlanFrom, planningLimits } from '../neighborhood/plan-from.js'
 export type { PlanLinesOptions } from '../neighborhood/plan-lines.js'
-export { type BlockLength, TopologyCommunicator } from '../neighborhood/topology-communicator.js'
+export { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 
 // messages and requests
 

@@ -1,5 +1,4 @@
 import { promiseTry } from '../base/promise-try.js'
-import { requireOptions } from '../base/require-options.js'
 import type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 import type { BlocksOptions, IntoOptions } from '../comm/calls/collectives/plan/options.js'
 import type { PersistentRequest } from '../comm/calls/program/persistent-request.js'
@@ -10,8 +9,8 @@ import type { StridedView } from '../comm/datatype/strided-view.js'
 import type { Request } from '../comm/p2p/request.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { startedBy } from '../comm/started-collective.js'
-import { RankweaveError, shown } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import { type BlockLength, checkedLength } from './block-length.js'
 import type { Choice } from './choose/choice.js'
 import { ExchangeCommunicator } from './exchange-communicator.js'
 import type { BlockLayoutOptions } from './execute/block-layout.js'
@@ -27,11 +26,6 @@ import type { Neighborhood } from './execute/neighborhood.js'
 import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
-
-/** Bytes of every block: an integer >= 0. */
-export interface BlockLength {
-  readonly bytes?: number | null
-}
 
 /**
  * A communicator with a process topology (MPI-4.1 §8). Topology and plan are retained once per process. The plan is made
@@ -211,11 +205,4 @@ export class TopologyCommunicator extends ExchangeCommunicator {
     const { state, localIndex } = (await super.dup(options)).seat()
     return new TopologyCommunicator(state, localIndex, this.neighborhood)
   }
-}
-
-function checkedLength(where: string, blocks: BlockLength): number | null {
-  requireOptions(where, blocks)
-  const { bytes = null } = blocks
-  if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
-  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
 }

@@ -1,0 +1,15 @@
+import { requireOptions } from '../base/require-options.js'
+import { RankweaveError, shown } from '../errors.js'
+
+/** Bytes of every block: an integer >= 0. */
+export interface BlockLength {
+  readonly bytes?: number | null
+}
+
+/** @throws ERR_ARGUMENT for a length that is none */
+export function checkedLength(where: string, blocks: BlockLength): number | null {
+  requireOptions(where, blocks)
+  const { bytes = null } = blocks
+  if (bytes === null || (Number.isSafeInteger(bytes) && bytes >= 0)) return bytes
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected bytes as an integer >= 0, got ${shown(bytes)}`)
+}
