@@ -10,8 +10,9 @@ const source = fileURLToPath(new URL('mpi-collectives.c', import.meta.url))
 /** The compiler of an MPI, or why there is none, which is printed. An error where tests require MPI. */
 export function compilerOf({ name, mpirun }: Mpi): string | null {
   const mpicc = mpirun.replace('mpirun', 'mpicc')
-  if (spawnSync(mpicc, ['--version'], { stdio: 'ignore' }).status === 0) return mpicc
-  const reason = `collectives of ${name} are not compared with its own: no ${mpicc} on the PATH`
+  // The compiler may be there without the headers.
+  if (spawnSync(mpicc, ['-E', source], { stdio: 'ignore' }).status === 0) return mpicc
+  const reason = `collectives of ${name} are not compared with its own: ${mpicc} is missing, or finds no mpi.h`
   if (process.env['RANKWEAVE_REQUIRE_MPI'] === '1') throw new Error(reason)
   console.warn(reason)
   return null
