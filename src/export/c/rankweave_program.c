@@ -1,0 +1,90 @@
+/* The tables of a program: see rankweave_program.h. */
+#include "rankweave_request.h"
+
+#include <stdlib.h>
+
+int32_t rw_arrivals_end(const struct rw_program *p) { return p->receive_start[p->receives]; }
+
+int32_t rw_values(const struct rw_program *p) { return rw_arrivals_end(p) + p->combinations; }
+
+static const char *check_peers(const struct rw_program *p, const int32_t *peer, int32_t count) {
+  for (int32_t i = 0; i < count; i++)
+    if (peer[i] < 0 || peer[i] >= p->ranks || peer[i] == p->rank) return "a peer is out of range";
+  return NULL;
+}
+
+static const char *check_starts(const int32_t *start, int32_t count, int32_t first) {
+  if (start[0] != first) return "the first element of a start table is wrong";
+  for (int32_t i = 0; i < count; i++)
+    if (start[i + 1] < start[i]) return "a start table descends";
+  return NULL;
+}
+
+static const char *check_values(const int32_t *value, int32_t count, int32_t values) {
+  for (int32_t i = 0; i < count; i++)
+    if (value[i] < 0 || value[i] >= values) return "a value is out of range";
+  return NULL;
+}
+
+const char *rw_program_check(const struct rw_program *p) {
+  const char *wrong;
+  if (p->ranks < 1 || p->rank < 0 || p->rank >= p->ranks) return "the rank is out of range";
+  if (p->own < 0 || p->slots < 0 || p->sends < 0 || p->receives < 0 || p->combinations < 0) return "a count is negative";
+  if ((wrong = check_peers(p, p->send_peer, p->sends)) != NULL) return wrong;
+  if ((wrong = check_peers(p, p->receive_peer, p->receives)) != NULL) return wrong;
+  if ((wrong = check_starts(p->send_start, p->sends, 0)) != NULL) return wrong;
+  if ((wrong = check_starts(p->receive_start, p->receives, p->own)) != NULL) return wrong;
+  if (p->combinations > INT32_MAX - rw_arrivals_end(p)) return "there are too many values";
+  if ((wrong = check_values(p->send_value, p->send_start[p->sends], rw_values(p))) != NULL) return wrong;
+  if ((wrong = check_values(p->slot_value, p->slots, rw_values(p))) != NULL) return wrong;
+  for (int32_t c = 0; c < p->combinations; c++) {
+    int32_t made = rw_arrivals_end(p) + c;
+    if (p->left[c] < 0 || p->left[c] >= made || p->right[c] < 0 || p->right[c] >= made)
+      return "an operand of a combination is out of range";
+  }
+  return NULL;
+}
+
+enum { head_words = 8 };
+
+static const int32_t *take(const int32_t **at, int32_t count) {
+  const int32_t *taken = *at;
+  *at += count;
+  return taken;
+}
+
+const char *rw_program_of_words(const int32_t *words, size_t count, struct rw_program *p) {
+  if (count < head_words) return "the words of a program are cut off";
+  for (int i = 0; i < head_words; i++)
+    if (words[i] < 0) return "a count is negative";
+  p->ranks = words[0], p->rank = words[1], p->own = words[2], p->slots = words[3];
+  p->sends = words[4], p->receives = words[5], p->combinations = words[6];
+  int32_t sent = words[7];
+  uint64_t expected = (uint64_t)head_words + 2 * (uint64_t)p->sends + 1 + (uint64_t)sent + 2 * (uint64_t)p->receives + 1 +
+                      (uint64_t)p->slots + 2 * (uint64_t)p->combinations;
+  if (count != expected) return "a program has the wrong number of words";
+  const int32_t *at = words + head_words;
+  p->send_peer = take(&at, p->sends), p->send_start = take(&at, p->sends + 1), p->send_value = take(&at, sent);
+  p->receive_peer = take(&at, p->receives), p->receive_start = take(&at, p->receives + 1);
+  p->slot_value = take(&at, p->slots);
+  p->left = take(&at, p->combinations), p->right = take(&at, p->combinations);
+  if (p->send_start[p->sends] != sent) return "the number of values sent is wrong";
+  return rw_program_check(p);
+}
+
+int32_t rw_number_messages(const struct rw_program *p, const int32_t *peer, int32_t count, int tag, int *tags) {
+  int32_t most = 0, *seen = calloc((size_t)p->ranks, sizeof *seen);
+  if (seen == NULL) return -1;
+  for (int32_t i = 0; i < count; i++) {
+    if (tags != NULL) tags[i] = tag + seen[peer[i]];
+    if (++seen[peer[i]] > most) most = seen[peer[i]];
+  }
+  free(seen);
+  return most;
+}
+
+int32_t rw_tags(const struct rw_program *p) {
+  int32_t sent = rw_number_messages(p, p->send_peer, p->sends, 0, NULL);
+  int32_t received = rw_number_messages(p, p->receive_peer, p->receives, 0, NULL);
+  return sent > received ? sent : received;
+}

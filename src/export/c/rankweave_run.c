@@ -1,0 +1,195 @@
+/* Runs requests of programs: see rankweave_program.h. */
+#include "rankweave_request.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Lengths that are common are known to the compiler. */
+static void copy(unsigned char *to, const unsigned char *from, size_t bytes) {
+  if (bytes == 4) memcpy(to, from, 4);
+  else if (bytes == 8) memcpy(to, from, 8);
+  else if (bytes > 0) memcpy(to, from, bytes);
+}
+
+static unsigned char *address(const rw_request *r, int32_t value) { return r->base[r->area[value]] + r->at[value]; }
+
+/* Fills the slots of what a bringer brought; what was received in its slot is there. */
+static void fill_slots(rw_request *r, int32_t bringer) {
+  for (int32_t f = r->fill_start[bringer]; f < r->fill_start[bringer + 1]; f++) {
+    int32_t slot = r->fill[f], value = r->program->slot_value[slot];
+    unsigned char *to = r->base[in_receive_buffer] + r->slot_at[slot], *from = address(r, value);
+    if (to != from) copy(to, from, r->bytes[value]);
+  }
+}
+
+static int send_message(rw_request *r, int32_t j) {
+  const struct rw_program *p = r->program;
+  const int32_t *value = p->send_value + p->send_start[j];
+  MPI_Request *request = &r->requests[p->receives + j];
+  if (r->send_from[j] == NULL)
+    return RW_MPI(Isend)(address(r, value[0]), r->send_bytes[j], MPI_BYTE, p->send_peer[j], r->send_tag[j], r->comm, request);
+  if (r->is_packed[j]) {
+    unsigned char *to = r->send_from[j];
+    int32_t count = p->send_start[j + 1] - p->send_start[j];
+    for (int32_t i = 0; i < count; to += r->bytes[value[i++]]) copy(to, address(r, value[i]), r->bytes[value[i]]);
+  }
+  return RW_MPI(Start)(request);
+}
+
+/* Runs a task and those that thereby become ready: combinations do, sends bring nothing to this rank. */
+static int run_task(rw_request *r, int32_t first) {
+  const struct rw_program *p = r->program;
+  int32_t done = 0, count = 0;
+  r->ready[count++] = first;
+  while (done < count) {
+    int32_t task = r->ready[done++], c = task - p->sends;
+    if (c < 0) {
+      int code = send_message(r, task);
+      if (code != MPI_SUCCESS) return code;
+      continue;
+    }
+    int32_t made = rw_arrivals_end(p) + c, bringer = p->receives + c;
+    r->combine(address(r, made), address(r, p->left[c]), address(r, p->right[c]), r->bytes[made], r->context);
+    fill_slots(r, bringer);
+    for (int32_t u = r->use_start[bringer]; u < r->use_start[bringer + 1]; u++)
+      if (--r->missing[r->use[u]] == 0) r->ready[count++] = r->use[u];
+  }
+  return MPI_SUCCESS;
+}
+
+static int message_arrived(rw_request *r, int32_t i) {
+  fill_slots(r, i);
+  for (int32_t u = r->use_start[i]; u < r->use_start[i + 1]; u++) {
+    if (--r->missing[r->use[u]] > 0) continue;
+    int code = run_task(r, r->use[u]);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+static int post_receives(rw_request *r) {
+  const struct rw_program *p = r->program;
+  if (r->all_persistent) return p->receives == 0 ? MPI_SUCCESS : RW_MPI(Startall)(p->receives, r->requests);
+  for (int32_t k = 0; k < p->receives; k++) {
+    int32_t i = r->order[k], v = p->receive_start[i];
+    int is_direct = v < p->receive_start[i + 1] && r->area[v] == in_receive_buffer;
+    int code = is_direct ? RW_MPI(Irecv)(address(r, v), r->receive_bytes[i], MPI_BYTE, p->receive_peer[i],
+                                         r->receive_tag[i], r->comm, &r->requests[k])
+                         : RW_MPI(Start)(&r->requests[k]);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+static int begin(rw_request *r) {
+  const struct rw_program *p = r->program;
+  int code = post_receives(r);
+  if (code != MPI_SUCCESS) return code;
+  if (r->own_run > 0) copy(r->store, r->base[in_send_buffer], r->own_run);
+  else
+    for (int32_t v = 0; v < p->own; v++)
+      if (r->area[v] == in_store) copy(r->store + r->at[v], r->base[in_send_buffer] + r->own_at[v], r->bytes[v]);
+  memcpy(r->missing, r->needs, (size_t)r->tasks * sizeof *r->missing);
+  r->awaited_left = r->awaited;
+  for (int32_t t = 0; t < r->tasks; t++)
+    if (r->needs[t] == 0 && (code = run_task(r, t)) != MPI_SUCCESS) return code;
+  fill_slots(r, r->bringers);
+  return MPI_SUCCESS;
+}
+
+/* The error itself where MPI has put it in the status of one of the requests. */
+static int cause(const rw_request *r, int code, int statuses) {
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < statuses; i++) {
+    int error = r->statuses[i].MPI_ERROR;
+    if (error != MPI_SUCCESS && error != MPI_ERR_PENDING) return error;
+  }
+  return code;
+}
+
+/* A failed request stays active: MPI may still use its memory. */
+static int outcome(rw_request *r, int code) {
+  if (code != MPI_SUCCESS) r->is_broken = 1;
+  return code;
+}
+
+int rw_start(rw_request *r, const void *send_buffer, void *receive_buffer) {
+  if (r->is_active) return MPI_ERR_REQUEST;
+  r->is_active = 1;
+  /* Only read: the table of bases serves both directions. */
+  r->base[in_send_buffer] = (unsigned char *)(uintptr_t)send_buffer;
+  r->base[in_receive_buffer] = receive_buffer;
+  return outcome(r, begin(r));
+}
+
+static int awaited_arrived(rw_request *r, int count) {
+  for (int n = 0; n < count; n++) {
+    int code = message_arrived(r, r->order[r->indices[n]]);
+    if (code != MPI_SUCCESS) return code;
+  }
+  r->awaited_left -= count;
+  return MPI_SUCCESS;
+}
+
+/* Everything has been sent and received: what remains is to fill the slots of messages that no task waited for. */
+static void finish(rw_request *r) {
+  for (int32_t k = r->awaited; k < r->program->receives; k++) fill_slots(r, r->order[k]);
+  r->is_active = 0;
+}
+
+int rw_test(rw_request *r, int *done) {
+  int32_t requests = r->program->receives + r->program->sends;
+  int count = 0, code;
+  *done = !r->is_active;
+  if (*done) return MPI_SUCCESS;
+  if (r->is_broken) return MPI_ERR_REQUEST;
+  if (r->awaited_left > 0) {
+    code = RW_MPI(Testsome)(r->awaited, r->requests, &count, r->indices, r->statuses);
+    if (code == MPI_SUCCESS) code = awaited_arrived(r, count);
+    if (code != MPI_SUCCESS) return outcome(r, cause(r, code, count));
+    if (r->awaited_left > 0) return MPI_SUCCESS;
+  }
+  code = RW_MPI(Testall)(requests, r->requests, done, r->statuses);
+  if (code != MPI_SUCCESS) return outcome(r, cause(r, code, requests));
+  if (*done) finish(r);
+  return MPI_SUCCESS;
+}
+
+int rw_wait(rw_request *r) {
+  int32_t requests = r->program->receives + r->program->sends;
+  int count = 0, code;
+  if (!r->is_active) return MPI_SUCCESS;
+  if (r->is_broken) return MPI_ERR_REQUEST;
+  while (r->awaited_left > 0) {
+    code = RW_MPI(Waitsome)(r->awaited, r->requests, &count, r->indices, r->statuses);
+    if (code == MPI_SUCCESS) code = awaited_arrived(r, count);
+    if (code != MPI_SUCCESS) return outcome(r, cause(r, code, count));
+  }
+  code = RW_MPI(Waitall)(requests, r->requests, r->statuses);
+  if (code != MPI_SUCCESS) return outcome(r, cause(r, code, requests));
+  finish(r);
+  return MPI_SUCCESS;
+}
+
+static void take_left(void *into, const void *left, const void *right, size_t bytes, void *context) {
+  (void)right, (void)context;
+  memcpy(into, left, bytes);
+}
+
+int rw_value_bytes(const struct rw_program *p, MPI_Comm comm, int tag, const size_t *own_bytes, size_t *value_bytes) {
+  const struct rw_blocks blocks = {sizeof(uint64_t), NULL, NULL, NULL, take_left, NULL};
+  uint64_t *lengths = calloc((size_t)p->own + (size_t)p->slots + 1, sizeof *lengths);
+  rw_request *r = NULL;
+  if (lengths == NULL) return MPI_ERR_NO_MEM;
+  for (int32_t i = 0; i < p->own; i++) lengths[i] = own_bytes[i];
+  int code = rw_request_create(p, comm, tag, &blocks, &r);
+  if (code == MPI_SUCCESS) code = rw_start(r, lengths, lengths + p->own);
+  if (code == MPI_SUCCESS) code = rw_wait(r);
+  for (int32_t v = 0; code == MPI_SUCCESS && v < r->values; v++) {
+    uint64_t length;
+    memcpy(&length, r->store + r->at[v], sizeof length);
+    value_bytes[v] = (size_t)length;
+  }
+  int freed = rw_request_free(&r);
+  free(lengths);
+  return code == MPI_SUCCESS ? freed : code;
+}
