@@ -118,6 +118,12 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/route', 'neighborhood/plan'],
   ]),
 
+  room('study/document', []),
+  room('study', [
+    ...['topology', 'machine', 'machine/text', 'schedule', 'schedule/lower', 'simulate/engine', 'simulate'],
+    ...['neighborhood/plan', 'neighborhood/choose', 'study/document'],
+  ]),
+
   room('fabric', []),
   room('fabric/local', ['fabric']),
   room('fabric/threads', ['fabric']),
@@ -295,7 +301,14 @@ export const rooms: readonly Room[] = [
         'topology/spec',
       ],
       ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
-      ...['neighborhood/choose', 'fabric/mpi', 'comm/process', 'comm/context/split/plan', 'cli/program'],
+      ...[
+        'neighborhood/choose',
+        'study',
+        'fabric/mpi',
+        'comm/process',
+        'comm/context/split/plan',
+        'cli/program',
+      ],
     ],
     { many: 'one report per command, and what they share' },
   ),
@@ -313,6 +326,8 @@ export const rooms: readonly Room[] = [
         'neighborhood/plan',
         'neighborhood',
         'neighborhood/spmm',
+        'study/document',
+        'study',
         'launch',
         'cli/input',
         'cli/program',

@@ -14,6 +14,7 @@ import { scheduleCommand } from './commands/schedule.js'
 import { simulateCommand } from './commands/simulate.js'
 import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
+import { studyCommand } from './commands/study.js'
 import { topologyCommand } from './commands/topology.js'
 import { verifyCommand } from './commands/verify.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
@@ -68,6 +69,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     scheduleCommand,
     verifyCommand,
     simulateCommand,
+    studyCommand,
     machineCommand,
     mpiInfoCommand,
     benchCommand,

@@ -1,0 +1,57 @@
+import { marks, type Plot, type StudyDocument, type Table } from './document.js'
+import { cellText } from './figure-text.js'
+
+export interface MarkdownOptions {
+  /** The file of a plot, relative to the page; without, plots are left out. */
+  readonly plotFile?: (plot: Plot) => string
+  /** An HTML comment after the title, such as how the page was made. */
+  readonly comment?: string
+}
+
+/** A document as Markdown. Columns are padded, so that it reads well as plain text. */
+export function* markdownOf(
+  { title, text, sections }: StudyDocument,
+  { plotFile, comment }: MarkdownOptions = {},
+): Generator<string> {
+  yield `# ${title}\n\n`
+  if (comment !== undefined) yield `<!-- ${comment} -->\n\n`
+  yield* paragraphs(text)
+  for (const section of sections) {
+    yield `## ${section.title}\n\n`
+    yield* paragraphs(section.text)
+    for (const part of section.parts) {
+      if (part.kind === 'table') yield tableText(part)
+      else if (plotFile !== undefined)
+        yield `${labelOf(part)}![${escaped(part.title)}](${plotFile(part)})\n\n`
+    }
+  }
+}
+
+function* paragraphs(text: readonly string[]): Generator<string> {
+  for (const paragraph of text) yield `${paragraph}\n\n`
+}
+
+function labelOf({ title, origin, source }: Table | Plot): string {
+  return `**${escaped(title)}** (${marks[origin].toUpperCase()}: ${escaped(source)})\n\n`
+}
+
+function tableText(table: Table): string {
+  const heads = table.columns.map(({ title, isPrinted }) =>
+    escaped(isPrinted === true ? `${title} (printed)` : title),
+  )
+  const rows = table.rows.map((row) => row.map((cell) => escaped(cellText(cell))))
+  const isNumber = heads.map(
+    (_, c) =>
+      table.rows.some((row) => typeof row[c] === 'number') &&
+      table.rows.every((row) => typeof row[c] !== 'string'),
+  )
+  const widths = heads.map((head, c) =>
+    rows.reduce((most, row) => Math.max(most, row[c].length), Math.max(3, head.length)),
+  )
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell, c) => (isNumber[c] ? cell.padStart(widths[c]) : cell.padEnd(widths[c]))).join(' | ')} |\n`
+  const rule = line(widths.map((width, c) => (isNumber[c] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width))))
+  return `${labelOf(table)}${line(heads)}${rule}${rows.map(line).join('')}\n`
+}
+
+const escaped = (text: string) => text.replace(/[^\P{Cc}]/gu, ' ').replaceAll('|', '\\|')

@@ -1,0 +1,200 @@
+import { RankweaveError } from '../errors.js'
+import { checkMachine } from '../machine/check-machine.js'
+import { type Machine, nodeOf } from '../machine/machine.js'
+import { profileOf } from '../machine/network.js'
+import { type Level, levels } from '../machine/profile.js'
+import { formatMachine } from '../machine/text/format-machine.js'
+import { plan, planStatistics } from '../neighborhood/plan/plan.js'
+import type { Plan, Strategy } from '../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
+import { lower } from '../schedule/lower/lower.js'
+import { upTo } from '../schedule/specification.js'
+import { longestBlockBytes } from '../simulate/engine/block-lengths.js'
+import { simulate } from '../simulate/simulate.js'
+import { distinctOut } from '../topology/neighbors.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { topologyStatistics } from '../topology/topology-statistics.js'
+import { selectStrategies } from './select-strategies.js'
+import type { Fastest, LeftOut, SimulatedTime, StudiedStrategy, Study, Subject } from './study.js'
+
+export interface StudyOptions {
+  /** What the topology is called. */
+  readonly name: string
+  /** Lengths of a block, 1 to {@link mostLengths} integers from 0 to 2^40. Default {@link defaultLengths}. */
+  readonly bytes?: readonly number[]
+  /** Strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
+  readonly strategies?: readonly Strategy[]
+  /** Planning of one strategy stops after this time, and the strategy is left out. Default {@link defaultPlanSeconds}. */
+  readonly planSeconds?: number
+  /** Called before each strategy. */
+  readonly onStrategy?: (strategy: string) => void
+  /** Milliseconds; only differences count. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+export const defaultLengths: readonly number[] = [4, 64, 256, 1024, 4096, 16_384, 65_536]
+export const mostLengths = 32
+export const defaultPlanSeconds = 10
+
+/**
+ * Plans and simulates the strategies of a topology on a machine. Memory: one schedule at a time.
+ *
+ * The same topology, machine and options give the same counts and simulated times everywhere; planning times are measured, and which
+ * strategies exceed `planSeconds` depends on the computer.
+ *
+ * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
+ * @throws ERR_TOPOLOGY for a topology without edges between different ranks
+ * @throws ERR_ARGUMENT for lengths, or a time, that are none
+ * @throws ERR_STRATEGY for a strategy that cannot be planned for the topology
+ */
+export function makeStudy(topology: ProcessTopology, machine: Machine, options: StudyOptions): Study {
+  const { planSeconds = defaultPlanSeconds, onStrategy, now = () => performance.now() } = options
+  checkMachine(machine)
+  profileOf(machine)
+  const nodes = nodeOf(machine, topology.ranks)
+  const bytes = checkedLengths(options.bytes ?? defaultLengths)
+  if (!(planSeconds > 0))
+    throw new RankweaveError('ERR_ARGUMENT', `planSeconds: expected a time above 0, got ${planSeconds}`)
+  const subject = subjectOf(topology, machine, nodes, options.name)
+  const selected = selectStrategies(topology, machine, nodes, { bytes, given: options.strategies ?? null })
+  const leftOut: LeftOut[] = [...selected.leftOut]
+  const studied: StudiedStrategy[] = []
+  for (const strategy of selected.strategies) {
+    const text = formatStrategy(strategy)
+    onStrategy?.(text)
+    const planned = leastOfThree(() =>
+      planWithin(topology, strategy, { nodeOf: nodes, seconds: planSeconds, now }),
+    )
+    if (planned === null) {
+      leftOut.push({ strategy: text, reason: `planning took more than ${planSeconds} s` })
+      continue
+    }
+    studied.push(studiedStrategy(text, planned, { machine, nodes, bytes, direct: studied[0] ?? null }))
+  }
+  const fastest = bytes.map((_, i) => fastestAt(studied, i))
+  return { subject, bytes, strategies: studied, leftOut, fastest, measurements: null }
+}
+
+/** Ascending, each once. @throws ERR_ARGUMENT */
+function checkedLengths(bytes: readonly number[]): number[] {
+  const isLength = (value: unknown) =>
+    Number.isInteger(value) && (value as number) >= 0 && (value as number) <= longestBlockBytes
+  if (!Array.isArray(bytes) || bytes.length === 0 || bytes.length > mostLengths || !bytes.every(isLength))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `bytes: expected 1 to ${mostLengths} integers from 0 to ${longestBlockBytes}, got ${String(bytes)}`,
+    )
+  return [...new Set(bytes)].sort((a, b) => a - b)
+}
+
+/** @throws ERR_TOPOLOGY */
+function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Array, name: string): Subject {
+  if (distinctOut(topology).rank.length === 0)
+    throw new RankweaveError(
+      'ERR_TOPOLOGY',
+      `${name}: expected edges between different ranks, got none on ${topology.ranks} ranks: there is nothing to study`,
+    )
+  const { ranks, edges, degree } = topologyStatistics(topology)
+  const { source, provenance, name: profile } = profileOf(machine)
+  return {
+    topology: name,
+    ranks,
+    edges,
+    degree,
+    machine: formatMachine(machine),
+    nodes: new Set(nodes).size,
+    profile: { name: profile, source, provenance },
+  }
+}
+
+/** Short planning again: the first time, code is compiled and memory is cold. */
+function leastOfThree(make: () => Plan | null): Plan | null {
+  let best = make()
+  for (let again = 0; again < 2 && best !== null && best.planMs < shortMs; again++) {
+    const next = make()
+    if (next !== null && next.planMs < best.planMs) best = next
+  }
+  return best
+}
+
+const shortMs = 100
+
+class OverTime extends Error {}
+
+/** Null where the search for friend groups took too long; other planning is not interrupted. */
+function planWithin(
+  topology: ProcessTopology,
+  strategy: Strategy,
+  { nodeOf, seconds, now }: { nodeOf: Int32Array; seconds: number; now: () => number },
+): Plan | null {
+  const latest = now() + 1000 * seconds
+  const over = new OverTime()
+  try {
+    return plan(topology, strategy, {
+      nodeOf,
+      now,
+      onProgress: () => {
+        if (now() > latest) throw over
+      },
+    })
+  } catch (error) {
+    if (error === over) return null
+    throw error
+  }
+}
+
+interface Setting {
+  readonly machine: Machine
+  readonly nodes: Int32Array
+  readonly bytes: readonly number[]
+  /** Null while direct sends themselves are studied. */
+  readonly direct: StudiedStrategy | null
+}
+
+function studiedStrategy(text: string, planned: Plan, setting: Setting): StudiedStrategy {
+  const { machine, nodes, bytes, direct } = setting
+  const { messages } = planStatistics(planned, nodes)
+  const lowered = lower(planned.schedule, upTo(nodes.length))
+  const { planMs } = planned
+  const ofOneByte = () => simulate(lowered, machine, { bytes: 1 }).traffic
+  const simulated = bytes.map((length, i): SimulatedTime => {
+    const { timeUs, traffic } = simulate(lowered, machine, { bytes: length })
+    const ofDirect = direct?.simulated[i].timeUs ?? timeUs
+    const savedUs = ofDirect - timeUs
+    const extraMs = Math.max(0, planMs - (direct?.planMs ?? planMs))
+    return {
+      bytes: length,
+      timeUs,
+      bytesByLevel: byLevel((level) => traffic[level].bytes),
+      speedup: timeUs === 0 ? 1 : ofDirect / timeUs,
+      breakEvenStarts: savedUs > 0 ? Math.ceil((1000 * extraMs) / savedUs) : null,
+    }
+  })
+  const longest = simulated[simulated.length - 1]
+  const blocks = byLevel((level) =>
+    longest.bytes === 0 ? ofOneByte()[level].bytes : longest.bytesByLevel[level] / longest.bytes,
+  )
+  return {
+    strategy: text,
+    messages: {
+      all: messages.planned,
+      meanPerRank: messages.meanPerRank,
+      maxPerRank: messages.maxPerRank,
+      betweenNodes: messages.interNode ?? 0,
+    },
+    blocks,
+    simulated,
+    planMs,
+  }
+}
+
+function byLevel(of: (level: Level) => number): Record<Level, number> {
+  return Object.fromEntries(levels.map((level) => [level, of(level)])) as Record<Level, number>
+}
+
+function fastestAt(strategies: readonly StudiedStrategy[], i: number): Fastest {
+  let best = strategies[0]
+  for (const each of strategies) if (each.simulated[i].timeUs < best.simulated[i].timeUs) best = each
+  const { bytes, timeUs, speedup } = best.simulated[i]
+  return { bytes, strategy: best.strategy, timeUs, speedup }
+}

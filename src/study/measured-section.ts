@@ -1,0 +1,42 @@
+import type { Cell, Column, LinePlot, Section, Table } from './document/document.js'
+import { bytesText } from './document/figure-text.js'
+import type { Measurements, Subject } from './study.js'
+
+/** What a fabric took, apart from everything simulated: it is another machine, and other work may have been on it. */
+export function measuredSection({ ranks, topology }: Subject, measured: Measurements): Section {
+  const { fabric, processes, processor, processors, runs, strategies } = measured
+  const place = `${fabric}, ${processes} ${processes === 1 ? 'process' : 'processes'}, on ${processors} x ${processor}`
+  const lengths = strategies[0]?.times.map(({ bytes }) => bytes) ?? []
+  const heads = (first: string): Column[] => [
+    { title: first },
+    ...lengths.map((bytes) => ({ title: bytesText(bytes) })),
+  ]
+  const table = (title: string, of: 'medianUs' | 'minUs' | 'maxUs'): Table => ({
+    kind: 'table',
+    title,
+    origin: 'measured',
+    source: `${place}; microseconds per start, of ${runs} runs in turns`,
+    columns: heads('strategy'),
+    rows: strategies.map(({ strategy, times }): Cell[] => [strategy, ...times.map((time) => time[of])]),
+  })
+  const plot: LinePlot = {
+    kind: 'lines',
+    name: 'measured-time',
+    title: 'Time of a start by block length',
+    origin: 'measured',
+    source: place,
+    x: { label: 'length of a block', scale: 'bytes' },
+    y: { label: 'us', scale: 'logarithmic' },
+    series: strategies.map(({ strategy, times }) => ({
+      name: strategy,
+      points: times.map(({ bytes, medianUs }) => [bytes, medianUs] as const),
+    })),
+  }
+  return {
+    title: 'Measured time',
+    text: [
+      `${topology} on ${ranks} ranks, executed with its data on this computer: not on the machine of the simulated times, so the two are not comparable.`,
+    ],
+    parts: [plot, table('Median', 'medianUs'), table('Shortest', 'minUs'), table('Longest', 'maxUs')],
+  }
+}

@@ -1,0 +1,96 @@
+import type { Machine } from '../machine/machine.js'
+import { candidatesOf } from '../neighborhood/choose/candidates.js'
+import { estimateUs } from '../neighborhood/choose/estimate.js'
+import { type HopLoad, routeLoad } from '../neighborhood/choose/route-load.js'
+import { routeOf } from '../neighborhood/plan/plan.js'
+import type { Strategy } from '../neighborhood/plan/strategy.js'
+import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
+import { distinctOut } from '../topology/neighbors.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import type { LeftOut } from './study.js'
+
+export interface SelectOptions {
+  readonly bytes: readonly number[]
+  /** Null: those that are worth a study. */
+  readonly given: readonly Strategy[] | null
+}
+
+/** A strategy whose messages carry more blocks than this is left out: planning takes about 200 bytes and 1 us per block. */
+export const mostBlocks = 2 ** 23
+
+/** Strategies of one kind, the best of the shortest and longest blocks among them. */
+const perKind = 3
+
+const direct: Strategy = { kind: 'direct' }
+
+/** Strategies by friend groups, whose messages no estimate knows before they are planned: the published ones, and what followed. */
+const byFriends: readonly Strategy[] = [
+  ...([2, 4, 8] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'aware' })),
+  ...([2, 4] as const).map((k): Strategy => ({ kind: 'common-neighbor', k, mode: 'agnostic' })),
+  { kind: 'descending', ks: [4, 3, 2], mode: 'aware' },
+  { kind: 'cumulative', k: 2, mode: 'aware' },
+]
+
+/**
+ * The strategies of a study: direct sends first, then those given; or else, of every kind, at most {@link perKind} that an estimate
+ * finds best for some length, and strategies by friend groups. Deterministic.
+ *
+ * @throws ERR_STRATEGY for a given strategy that cannot be planned for the topology
+ */
+export function selectStrategies(
+  topology: ProcessTopology,
+  machine: Machine,
+  nodes: Int32Array,
+  { bytes, given }: SelectOptions,
+): { readonly strategies: readonly Strategy[]; readonly leftOut: readonly LeftOut[] } {
+  if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
+  const destinations = distinctOut(topology)
+  const byKind = new Map<string, Loaded[]>()
+  for (const { strategy, mostPeers, leastLoad } of candidatesOf(topology, nodes)) {
+    // Friend groups: the estimate knows only the least that they do.
+    if (leastLoad !== undefined) continue
+    const load = routeLoad(routeOf(topology, strategy, { nodeOf: nodes }), destinations, nodes, mostPeers)
+    byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), { strategy, load }])
+  }
+  const strategies: Strategy[] = [direct]
+  const leftOut: LeftOut[] = []
+  for (const loaded of byKind.values()) {
+    for (const { strategy, load } of bestOf(loaded, (of, length) =>
+      estimateUs(of, machine, topology.ranks, length),
+    )(bytes)) {
+      const blocks = topology.ranks * load.reduce((sum, hop) => sum + hop.blocks[0] + hop.blocks[1], 0)
+      if (blocks <= mostBlocks) strategies.push(strategy)
+      else
+        leftOut.push({
+          strategy: formatStrategy(strategy),
+          reason: `its messages carry about ${Math.round(blocks / 1e6)} million blocks, more than ${mostBlocks}`,
+        })
+    }
+  }
+  return { strategies: distinct([...strategies, ...byFriends]), leftOut }
+}
+
+interface Loaded {
+  readonly strategy: Strategy
+  readonly load: readonly HopLoad[]
+}
+
+/** The best for the lengths, alternately from both ends, until there are {@link perKind}. */
+function bestOf(loaded: readonly Loaded[], estimate: (load: readonly HopLoad[], bytes: number) => number) {
+  return (bytes: readonly number[]): Loaded[] => {
+    const found = new Set<Loaded>()
+    const winners = bytes.map((length) => {
+      const times = loaded.map(({ load }) => estimate(load, length))
+      return loaded[times.reduce((best, time, i) => (time < times[best] ? i : best), 0)]
+    })
+    for (let i = 0; i < winners.length && found.size < perKind; i++) {
+      const fromEnd = i % 2 === 0 ? i / 2 : winners.length - (i + 1) / 2
+      found.add(winners[fromEnd])
+    }
+    return [...found]
+  }
+}
+
+function distinct(strategies: readonly Strategy[]): Strategy[] {
+  return [...new Map(strategies.map((strategy) => [formatStrategy(strategy), strategy])).values()]
+}

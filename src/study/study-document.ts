@@ -1,0 +1,189 @@
+import { levels } from '../machine/profile.js'
+import type { Cell, Column, LinePlot, Plot, Section, StudyDocument, Table } from './document/document.js'
+import { bytesText, numberText } from './document/figure-text.js'
+import { measuredSection } from './measured-section.js'
+import type { StudiedStrategy, Study } from './study.js'
+
+/** A study as a document: sections by origin, so that what is simulated and what is measured never stand side by side. */
+export function studyDocument(study: Study): StudyDocument {
+  const { subject, leftOut, measurements } = study
+  const { ranks, edges, degree, machine, nodes, profile } = subject
+  return {
+    title: `${subject.topology} on ${machine}`,
+    text: [
+      `A neighbor allgather of ${numberText(ranks)} ranks over ${numberText(edges)} edges ` +
+        `(out-degree min ${degree.min}, mean ${numberText(degree.mean)}, max ${degree.max}), ` +
+        `on ${numberText(nodes)} ${nodes === 1 ? 'node' : 'nodes'}.`,
+      `Messages cost what the profile ${profile.name} says (${profile.provenance}: ${profile.source}).`,
+      'Every table and plot names the origin of its figures: counted in schedules, simulated, measured, or derived from figures of several origins.',
+    ],
+    sections: [
+      fastestSection(study),
+      timesSection(study),
+      messagesSection(study),
+      ...(measurements === null ? [] : [measuredSection(study.subject, measurements)]),
+      ...planningSections(study),
+      ...(leftOut.length === 0 ? [] : [leftOutSection(study)]),
+    ],
+  }
+}
+
+const column = (title: string): Column => ({ title })
+
+function fastestSection({ fastest, subject }: Study): Section {
+  const table: Table = {
+    kind: 'table',
+    title: 'The fastest strategy by block length',
+    origin: 'simulated',
+    source: `on ${subject.machine}; microseconds until the last rank is done`,
+    columns: ['block', 'strategy', 'us', 'direct sends / this'].map(column),
+    rows: fastest.map(({ bytes, strategy, timeUs, speedup }) => [
+      bytesText(bytes),
+      strategy,
+      timeUs,
+      speedup,
+    ]),
+  }
+  return { title: 'Which strategy, for which block', text: [], parts: [table] }
+}
+
+function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
+  const source = `on ${subject.machine}; microseconds until the last rank is done`
+  const table: Table = {
+    kind: 'table',
+    title: 'Time by strategy and block length',
+    origin: 'simulated',
+    source,
+    columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],
+    rows: strategies.map(({ strategy, simulated }): Cell[] => [
+      strategy,
+      ...simulated.map(({ timeUs }) => timeUs),
+    ]),
+  }
+  const plot: LinePlot = {
+    kind: 'lines',
+    name: 'simulated-time',
+    title: 'Time by block length: the best strategy of each kind',
+    origin: 'simulated',
+    source: `on ${subject.machine}`,
+    x: { label: 'length of a block', scale: 'bytes' },
+    y: { label: 'us', scale: 'logarithmic' },
+    series: bestOfKinds(strategies).map(({ kind, times }) => ({
+      name: kind,
+      points: times.map((timeUs, i) => [bytes[i], timeUs] as const),
+    })),
+  }
+  const { bytes: shortest, strategy } = fastest[0]
+  const text = `For blocks of ${bytesText(shortest)}, ${strategy} takes the least simulated time.`
+  return { title: 'Simulated time', text: [text], parts: [plot, table] }
+}
+
+/** Per kind and length the least time of its strategies. */
+function bestOfKinds(strategies: readonly StudiedStrategy[]): { kind: string; times: readonly number[] }[] {
+  const best = new Map<string, readonly number[]>()
+  for (const { strategy, simulated } of strategies) {
+    const [kind] = strategy.split(':')
+    const known = best.get(kind)
+    best.set(
+      kind,
+      simulated.map(({ timeUs }, i) => Math.min(timeUs, known?.[i] ?? timeUs)),
+    )
+  }
+  return [...best].map(([kind, times]) => ({ kind, times }))
+}
+
+function messagesSection({ strategies, subject }: Study): Section {
+  const used = levels.filter((level) => strategies.some(({ blocks }) => blocks[level] > 0))
+  const table: Table = {
+    kind: 'table',
+    title: 'Messages and blocks',
+    origin: 'counted',
+    source: 'in the schedules of all ranks; blocks times the length of one are bytes',
+    columns: [
+      ...['strategy', 'messages', 'per rank, mean', 'per rank, max', 'between nodes'],
+      ...used.map((level) => `blocks ${levelText[level]}`),
+    ].map(column),
+    rows: strategies.map(({ strategy, messages, blocks }): Cell[] => [
+      ...[strategy, messages.all, messages.meanPerRank, messages.maxPerRank, messages.betweenNodes],
+      ...used.map((level) => blocks[level]),
+    ]),
+  }
+  const plot: Plot = {
+    kind: 'bars',
+    name: 'messages',
+    title: 'Messages per rank, mean',
+    origin: 'counted',
+    source: `in schedules; nodes of ${subject.machine}`,
+    unit: 'messages per rank',
+    parts: ['between nodes', 'in nodes'],
+    bars: strategies.map(({ strategy, messages }) => ({
+      name: strategy,
+      values: [messages.betweenNodes, messages.all - messages.betweenNodes].map((sum) => sum / subject.ranks),
+    })),
+  }
+  return {
+    title: 'Messages and bytes',
+    text: ['A strategy that combines sends fewer messages, each with the blocks of several ranks.'],
+    parts: [plot, table],
+  }
+}
+
+const levelText = {
+  process: 'in processes',
+  package: 'in packages',
+  node: 'in nodes',
+  network: 'between nodes',
+}
+
+function planningSections({ strategies, bytes, subject }: Study): Section[] {
+  const planning: Table = {
+    kind: 'table',
+    title: 'Planning time',
+    origin: 'measured',
+    source:
+      'on the computer that made this study, in one thread, once (the least of three where it is below 100); milliseconds',
+    columns: ['strategy', 'ms'].map(column),
+    rows: strategies.map(({ strategy, planMs }) => [strategy, planMs]),
+  }
+  const breakEven: Table = {
+    kind: 'table',
+    title: 'Starts until planning has paid, by block length',
+    origin: 'derived',
+    source: `planning time, measured, beyond that of direct sends, divided by the time that a start saves, simulated on ${subject.machine}`,
+    columns: [column('strategy'), ...bytes.map((length) => column(bytesText(length)))],
+    rows: strategies
+      .slice(1)
+      .map(({ strategy, simulated }): Cell[] => [
+        strategy,
+        ...simulated.map(({ breakEvenStarts }) => breakEvenStarts),
+      ]),
+  }
+  return [
+    {
+      title: 'What planning costs',
+      text: ['A plan is made once for a topology, or read from a file; then any number of starts use it.'],
+      parts: [planning],
+    },
+    {
+      title: 'When a plan pays',
+      text: ['Where there is no number, the strategy takes no less time than direct sends, and never pays.'],
+      parts: [breakEven],
+    },
+  ]
+}
+
+function leftOutSection({ leftOut }: Study): Section {
+  const table: Table = {
+    kind: 'table',
+    title: 'Left out',
+    origin: 'counted',
+    source: 'limits of this study, not of the strategies',
+    columns: ['strategy', 'reason'].map(column),
+    rows: leftOut.map(({ strategy, reason }) => [strategy, reason]),
+  }
+  return {
+    title: 'What was left out',
+    text: ['These strategies have no figures in this study.'],
+    parts: [table],
+  }
+}

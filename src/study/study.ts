@@ -1,0 +1,102 @@
+import type { Level, Provenance } from '../machine/profile.js'
+
+/**
+ * What strategies of a neighbor allgather cost on a machine. Messages and bytes are counted from schedules, times on the machine are
+ * simulated, planning is measured on the computer that made the study, and what a fabric took is in {@link Measurements} alone.
+ */
+export interface Study {
+  readonly subject: Subject
+  /** Lengths of a block that were simulated, ascending. */
+  readonly bytes: readonly number[]
+  /** In the order in which they were studied, direct sends first. */
+  readonly strategies: readonly StudiedStrategy[]
+  readonly leftOut: readonly LeftOut[]
+  /** Per length, the strategy that takes the least simulated time. */
+  readonly fastest: readonly Fastest[]
+  /** Null where no fabric was at hand. */
+  readonly measurements: Measurements | null
+}
+
+export interface Subject {
+  readonly topology: string
+  readonly ranks: number
+  readonly edges: number
+  readonly degree: { readonly min: number; readonly mean: number; readonly max: number }
+  readonly machine: string
+  readonly nodes: number
+  readonly profile: { readonly name: string; readonly source: string; readonly provenance: Provenance }
+}
+
+export interface StudiedStrategy {
+  /** As `parseStrategy` reads it. */
+  readonly strategy: string
+  readonly messages: MessageCounts
+  /** Blocks that messages carry, by how far they go: times the length of a block, the bytes. */
+  readonly blocks: Readonly<Record<Level, number>>
+  /** One per length of the study. */
+  readonly simulated: readonly SimulatedTime[]
+  /** Measured on the computer that made the study, while it made it: once, or the least of three where it is below 0.1 s. */
+  readonly planMs: number
+}
+
+export interface MessageCounts {
+  readonly all: number
+  readonly meanPerRank: number
+  readonly maxPerRank: number
+  readonly betweenNodes: number
+}
+
+export interface SimulatedTime {
+  readonly bytes: number
+  /** Simulated, until the last rank is done. */
+  readonly timeUs: number
+  /** Payload of the messages by how far they go. */
+  readonly bytesByLevel: Readonly<Record<Level, number>>
+  /** Simulated time of direct sends divided by that of this strategy. */
+  readonly speedup: number
+  /**
+   * Starts after which planning, measured here, has cost no more time than starts save, simulated, against direct sends;
+   * null: never.
+   */
+  readonly breakEvenStarts: number | null
+}
+
+export interface LeftOut {
+  readonly strategy: string
+  readonly reason: string
+}
+
+export interface Fastest {
+  readonly bytes: number
+  readonly strategy: string
+  /** Simulated. */
+  readonly timeUs: number
+  /** Compared with direct sends, simulated. */
+  readonly speedup: number
+}
+
+/** What a fabric took on this computer. */
+export interface Measurements {
+  readonly fabric: string
+  readonly processes: number
+  /** The processor, as the operating system names it, and how many of them. */
+  readonly processor: string
+  readonly processors: number
+  /** Runs of every strategy and length, in turns. */
+  readonly runs: number
+  readonly strategies: readonly MeasuredStrategy[]
+}
+
+export interface MeasuredStrategy {
+  readonly strategy: string
+  /** One per length. */
+  readonly times: readonly MeasuredTime[]
+}
+
+export interface MeasuredTime {
+  readonly bytes: number
+  /** Of one start on rank 0, over the runs. */
+  readonly medianUs: number
+  readonly minUs: number
+  readonly maxUs: number
+}
