@@ -41,6 +41,14 @@ const calls = [
   'comm/calls/collectives',
 ]
 
+const execution = [
+  'neighborhood/execute/memory',
+  'neighborhood/execute',
+  'neighborhood/execute/allgather',
+  'neighborhood/execute/alltoall',
+  'neighborhood/execute/reduce',
+]
+
 /** All rooms: each may import only rooms that stand before it here. */
 export const rooms: readonly Room[] = [
   { path: 'errors.ts', imports: [] },
@@ -200,16 +208,27 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/route', 'neighborhood/friends', 'neighborhood/plan'],
     ...['comm/process', 'comm/calls', 'comm/context'],
   ]),
-  room(
-    'neighborhood/execute',
-    [
-      ...['topology', 'machine', 'schedule', 'schedule/lower'],
-      ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan'],
-      ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/collectives/reduce', 'comm/calls/program'],
-      'comm/context',
-    ],
-    { many: 'one driver per neighborhood collective and form, and what they share' },
-  ),
+  room('neighborhood/execute/memory', [
+    ...['schedule/lower', 'comm/datatype', 'comm/calls', 'comm/calls/program'],
+  ]),
+  room('neighborhood/execute', [
+    ...['topology', 'machine', 'schedule', 'schedule/lower'],
+    ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan', 'neighborhood/execute/memory'],
+    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
+  ]),
+  room('neighborhood/execute/allgather', [
+    ...['schedule/lower', 'neighborhood/choose', 'neighborhood/plan'],
+    ...['neighborhood/execute/memory', 'neighborhood/execute'],
+    ...['comm/datatype', ...calls, 'comm/calls/program', 'comm/context'],
+  ]),
+  room('neighborhood/execute/alltoall', [
+    ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute'],
+    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
+  ]),
+  room('neighborhood/execute/reduce', [
+    ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute'],
+    ...['comm/datatype', ...calls, 'comm/calls/collectives/reduce', 'comm/calls/program', 'comm/context'],
+  ]),
   room('neighborhood', [
     ...['topology', 'topology/generate', 'topology/friends', 'topology/grouping', 'schedule/file'],
     ...['machine', 'machine/text'],
@@ -219,7 +238,7 @@ export const rooms: readonly Room[] = [
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',
-      'neighborhood/execute',
+      ...execution,
     ],
   ]),
   room('neighborhood/spmm', [
@@ -366,7 +385,7 @@ export const rooms: readonly Room[] = [
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',
-      'neighborhood/execute',
+      ...execution,
       'neighborhood',
     ],
     'neighborhood/spmm',

@@ -8,16 +8,24 @@ import type { TypedArray } from '../comm/datatype/elements.js'
 import type { ReceiveBuffer } from '../comm/datatype/strided-view.js'
 import type { Request } from '../comm/p2p/request.js'
 import { startedBy } from '../comm/started-collective.js'
-import { type EdgeBlocksOptions, neighborAlltoall, neighborAlltoallv } from './execute/neighbor-alltoall.js'
-import { type EdgeBuffersOptions, type EdgeData, neighborAlltoallw } from './execute/neighbor-alltoallw.js'
+import {
+  type EdgeBlocksOptions,
+  neighborAlltoall,
+  neighborAlltoallv,
+} from './execute/alltoall/neighbor-alltoall.js'
 import {
   neighborAlltoallInit,
   neighborAlltoallvInit,
   neighborAlltoallwInit,
-  neighborReduceInit,
-} from './execute/neighbor-inits.js'
-import { type NeighborReduceOptions, neighborReduce } from './execute/neighbor-reduce.js'
+} from './execute/alltoall/neighbor-alltoall-inits.js'
+import {
+  type EdgeBuffersOptions,
+  type EdgeData,
+  neighborAlltoallw,
+} from './execute/alltoall/neighbor-alltoallw.js'
 import type { Neighborhood } from './execute/neighborhood.js'
+import { type NeighborReduceOptions, neighborReduce } from './execute/reduce/neighbor-reduce.js'
+import { neighborReduceInit } from './execute/reduce/neighbor-reduce-init.js'
 
 /**
  * Alltoalls and reductions over a topology. Ownership: what is

@@ -13,17 +13,17 @@ import type { ProcessTopology } from '../topology/process-topology.js'
 import { type BlockLength, checkedLength } from './block-length.js'
 import type { Choice } from './choose/choice.js'
 import { ExchangeCommunicator } from './exchange-communicator.js'
-import type { BlockLayoutOptions } from './execute/block-layout.js'
 import {
   type CheckedCall,
   checkedAllgather,
   checkedAllgatherv,
   isRepeated,
   isRetained,
-} from './execute/neighbor-allgather.js'
+} from './execute/allgather/neighbor-allgather.js'
+import { neighborAllgatherInit, neighborAllgathervInit } from './execute/allgather/persistent-allgather.js'
+import type { BlockLayoutOptions } from './execute/memory/block-layout.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import { neighborAllgatherInit, neighborAllgathervInit } from './execute/persistent-allgather.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 

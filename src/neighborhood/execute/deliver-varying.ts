@@ -4,12 +4,12 @@ import type { BlocksOptions } from '../../comm/calls/collectives/plan/options.js
 import type { TypedArray } from '../../comm/datatype/elements.js'
 import { isRankweaveError } from '../../errors.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'
-import { type BlockLayout, blockLayout } from './block-layout.js'
-import type { BlockStore } from './block-store.js'
-import { checkInto, elementWords } from './buffers.js'
-import { fillSlots } from './fill-slots.js'
+import { type BlockLayout, blockLayout } from './memory/block-layout.js'
+import type { BlockStore } from './memory/block-store.js'
+import { checkInto, elementWords } from './memory/buffers.js'
+import { fillSlots } from './memory/fill-slots.js'
+import { receiveBuffers } from './memory/receive-buffers.js'
 import type { Neighborhood } from './neighborhood.js'
-import { receiveBuffers } from './receive-buffers.js'
 
 /**
  * Delivers blocks whose lengths have arrived with them: what every hosted rank gets, or the failure of a rank whose counts or

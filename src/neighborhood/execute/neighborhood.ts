@@ -18,9 +18,9 @@ import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
 import { onGrid, ownPlaces, ownSlotsOnGrid } from './buffer-slots.js'
+import { type SlotList, slotList } from './memory/uniform-store.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { nodesOf, placementOf } from './placement.js'
-import { type SlotList, slotList } from './uniform-store.js'
 
 /** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)

@@ -1,5 +1,5 @@
-import type { TypedArray } from '../../comm/datatype/elements.js'
-import { RankweaveError } from '../../errors.js'
+import type { TypedArray } from '../../../comm/datatype/elements.js'
+import { RankweaveError } from '../../../errors.js'
 
 /**
  * The memory of a typed array in units that are copied alike whatever the element type: 32-bit words, or bytes for elements

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
-import { typeCode } from '../../../../src/comm/datatype/elements.js'
-import { wordViewOf } from '../../../../src/neighborhood/execute/memory-words.js'
-import { receiveBuffers } from '../../../../src/neighborhood/execute/receive-buffers.js'
+import { typeCode } from '../../../../../src/comm/datatype/elements.js'
+import { wordViewOf } from '../../../../../src/neighborhood/execute/memory/memory-words.js'
+import { receiveBuffers } from '../../../../../src/neighborhood/execute/memory/receive-buffers.js'
 
 it.each([1, 1000])(
   'receiveBuffers returns a filled array per rank, of %s elements times its number',

@@ -1,4 +1,4 @@
-import type { ProcessProgram } from '../../schedule/lower/program.js'
+import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import type { BlockStore } from './block-store.js'
 import { copyWords } from './memory-words.js'
 import type { ReceiveBuffers } from './receive-buffers.js'

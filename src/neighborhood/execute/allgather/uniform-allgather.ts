@@ -1,13 +1,13 @@
-import type { CollectiveCall } from '../../comm/calls/collective-call.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { ProgramRun } from '../../comm/calls/program/run-program.js'
-import type { Signature } from '../../comm/calls/signature.js'
-import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../comm/datatype/elements.js'
-import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
-import { countRun } from './neighbor-traffic.js'
-import type { Neighborhood } from './neighborhood.js'
-import { elementsOver, smallWords } from './receive-buffers.js'
-import { fillRankSlots, UniformStore } from './uniform-store.js'
+import type { CollectiveCall } from '../../../comm/calls/collective-call.js'
+import type { Exchange } from '../../../comm/calls/exchange.js'
+import { ProgramRun } from '../../../comm/calls/program/run-program.js'
+import type { Signature } from '../../../comm/calls/signature.js'
+import { elementSizeBytes, newArray, type TypedArray, typeCode } from '../../../comm/datatype/elements.js'
+import { newWords, type Words, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
+import { elementsOver, smallWords } from '../memory/receive-buffers.js'
+import { fillRankSlots, UniformStore } from '../memory/uniform-store.js'
+import { countRun } from '../neighbor-traffic.js'
+import type { Neighborhood } from '../neighborhood.js'
 
 /** What a rank contributes to a neighbor allgather. */
 export interface Blocks {

@@ -1,7 +1,7 @@
-import { bytesOf } from '../../base/bytes.js'
-import type { ProgramStore } from '../../comm/calls/program/program-store.js'
-import type { TypedArray } from '../../comm/datatype/elements.js'
-import type { ProcessProgram } from '../../schedule/lower/program.js'
+import { bytesOf } from '../../../base/bytes.js'
+import type { ProgramStore } from '../../../comm/calls/program/program-store.js'
+import type { TypedArray } from '../../../comm/datatype/elements.js'
+import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words, wordsPerElement } from './memory-words.js'
 import { elementsOver } from './receive-buffers.js'
 

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../../errors.js'
 
 const maxDisplacement = 0x7fffffff
 

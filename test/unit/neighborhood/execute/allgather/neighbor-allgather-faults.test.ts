@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { type LocalOptions, local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { installNeighborhood } from '../../../../src/neighborhood/install.js'
-import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import type { Communicator } from '../../../../../src/comm/communicator.js'
+import { isRankweaveError } from '../../../../../src/errors.js'
+import { type LocalOptions, local } from '../../../../../src/fabric/local/local.js'
+import { run } from '../../../../../src/launch/run.js'
+import { installNeighborhood } from '../../../../../src/neighborhood/install.js'
+import { mooreTopology } from '../../../../../src/topology/generate/moore.js'
 
 installNeighborhood()
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import { createOperation } from '../../../../src/comm/datatype/operation.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { installNeighborhood } from '../../../../src/neighborhood/install.js'
-import type { Strategy } from '../../../../src/neighborhood/plan/strategy.js'
-import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
-import { topologyFromEdges } from '../../../../src/topology/topology-builders.js'
+import type { Communicator } from '../../../../../src/comm/communicator.js'
+import { createOperation } from '../../../../../src/comm/datatype/operation.js'
+import { isRankweaveError } from '../../../../../src/errors.js'
+import { local } from '../../../../../src/fabric/local/local.js'
+import { run } from '../../../../../src/launch/run.js'
+import { installNeighborhood } from '../../../../../src/neighborhood/install.js'
+import type { Strategy } from '../../../../../src/neighborhood/plan/strategy.js'
+import { inNeighbors, outNeighbors } from '../../../../../src/topology/neighbors.js'
+import { topologyFromEdges } from '../../../../../src/topology/topology-builders.js'
 
 installNeighborhood()
 

@@ -1,6 +1,6 @@
-import { elementSizeBytes, type TypedArray } from '../../comm/datatype/elements.js'
-import { RankweaveError, shown } from '../../errors.js'
-import { contributionOf } from './buffers.js'
+import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
+import { RankweaveError, shown } from '../../../errors.js'
+import { contributionOf } from '../memory/buffers.js'
 
 /** What a rank sends along its edges: block j is `counts[j]` elements from `starts[j]` on. */
 export interface EdgeBlocks {

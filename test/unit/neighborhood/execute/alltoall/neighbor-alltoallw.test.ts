@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { Communicator } from '../../../../src/comm/communicator.js'
-import type { TypedArray } from '../../../../src/comm/datatype/elements.js'
-import { strided } from '../../../../src/comm/datatype/strided-view.js'
-import { isRankweaveError } from '../../../../src/errors.js'
-import { local } from '../../../../src/fabric/local/local.js'
-import { run } from '../../../../src/launch/run.js'
-import { installNeighborhood } from '../../../../src/neighborhood/install.js'
-import type { TopologyCommunicator } from '../../../../src/neighborhood/topology-communicator.js'
+import type { Communicator } from '../../../../../src/comm/communicator.js'
+import type { TypedArray } from '../../../../../src/comm/datatype/elements.js'
+import { strided } from '../../../../../src/comm/datatype/strided-view.js'
+import { isRankweaveError } from '../../../../../src/errors.js'
+import { local } from '../../../../../src/fabric/local/local.js'
+import { run } from '../../../../../src/launch/run.js'
+import { installNeighborhood } from '../../../../../src/neighborhood/install.js'
+import type { TopologyCommunicator } from '../../../../../src/neighborhood/topology-communicator.js'
 
 installNeighborhood()
 

@@ -1,7 +1,7 @@
-import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../comm/datatype/elements.js'
-import { misfit, payloadOf } from '../../comm/datatype/payload.js'
-import { pack, StridedView } from '../../comm/datatype/strided-view.js'
-import { RankweaveError } from '../../errors.js'
+import { elementSizeBytes, type TypedArray, typeCode, typeCodeOf } from '../../../comm/datatype/elements.js'
+import { misfit, payloadOf } from '../../../comm/datatype/payload.js'
+import { pack, StridedView } from '../../../comm/datatype/strided-view.js'
+import { RankweaveError } from '../../../errors.js'
 import { wordsPerElement } from './memory-words.js'
 
 /** What one rank contributes to a neighborhood collective, checked. */

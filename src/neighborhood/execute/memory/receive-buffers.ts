@@ -1,4 +1,4 @@
-import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../comm/datatype/elements.js'
+import { elementSizeBytes, elementsIn, newArray, type TypedArray } from '../../../comm/datatype/elements.js'
 import { newWords, type Words, wordsPerElement, wordViewOf } from './memory-words.js'
 
 /** Receive buffers of at most this many words, on average, are filled side by side in one arena and then copied out. */
