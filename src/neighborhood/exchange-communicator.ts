@@ -13,19 +13,19 @@ import {
   neighborAlltoall,
   neighborAlltoallv,
 } from './execute/alltoall/neighbor-alltoall.js'
-import {
-  neighborAlltoallInit,
-  neighborAlltoallvInit,
-  neighborAlltoallwInit,
-} from './execute/alltoall/neighbor-alltoall-inits.js'
+import { neighborAlltoallInit, neighborAlltoallvInit } from './execute/alltoall/neighbor-alltoall-inits.js'
 import {
   type EdgeBuffersOptions,
   type EdgeData,
   neighborAlltoallw,
 } from './execute/alltoall/neighbor-alltoallw.js'
+import { neighborAlltoallwInit } from './execute/alltoall/neighbor-alltoallw-init.js'
 import type { Neighborhood } from './execute/neighborhood.js'
-import { type NeighborReduceOptions, neighborReduce } from './execute/reduce/neighbor-reduce.js'
-import { neighborReduceInit } from './execute/reduce/neighbor-reduce-init.js'
+import {
+  type NeighborReduceOptions,
+  neighborReduce,
+  neighborReduceInit,
+} from './execute/reduce/neighbor-reduce.js'
 
 /**
  * Alltoalls and reductions over a topology. Ownership: what is
@@ -160,25 +160,37 @@ export abstract class ExchangeCommunicator extends Communicator {
    * @see MPI-4.1 §8.8.2
    */
   neighborAlltoallInit<T extends TypedArray>(send: T, recv: T): PersistentRequest {
-    return neighborAlltoallInit(this, this.neighborhood, send, recv)
+    return neighborAlltoallInit(this.seat(), this.neighborhood, send, recv)
   }
 
-  /** A persistent `neighborAlltoallv`; lengths travel in every start. @see MPI-4.1 §8.8.2 */
+  /**
+   * A persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
+   *
+   * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
+   * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does not fit
+   * @see MPI-4.1 §8.8.2
+   */
   neighborAlltoallvInit<T extends TypedArray>(
     send: T,
     sendCounts: ArrayLike<number>,
     recv: T,
     options?: Omit<EdgeBlocksOptions, 'into' | 'signal'>,
   ): PersistentRequest {
-    return neighborAlltoallvInit(this, this.neighborhood, send, sendCounts, recv, options)
+    return neighborAlltoallvInit(this.seat(), this.neighborhood, send, sendCounts, recv, options)
   }
 
-  /** A persistent `neighborAlltoallw` between these buffers, which may be strided views. @see MPI-4.1 §8.8.2 */
+  /**
+   * A persistent `neighborAlltoallw` between these buffers, which may be strided views. Types and lengths are exchanged once, here.
+   *
+   * @throws ERR_COUNT for lists of other lengths, ERR_TYPE for what is not elements, before anything is sent
+   * @throws ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_COUNT at every `start`, on the ranks of this process, when a block does not fit
+   * @see MPI-4.1 §8.8.2
+   */
   neighborAlltoallwInit(
     send: readonly EdgeData[],
     recv: readonly (ReceiveBuffer | null)[],
   ): PersistentRequest {
-    return neighborAlltoallwInit(this, this.neighborhood, send, recv)
+    return neighborAlltoallwInit(this.seat(), this.neighborhood, send, recv)
   }
 
   /** A persistent `neighborReduce`. `recv` of a rank without sources is not written. */
@@ -188,6 +200,6 @@ export abstract class ExchangeCommunicator extends Communicator {
     op: ArrayOperation<T>,
     options?: Pick<NeighborReduceOptions, 'order'>,
   ): PersistentRequest {
-    return neighborReduceInit(this, this.neighborhood, send, recv, op, options)
+    return neighborReduceInit(this.seat(), this.neighborhood, send, recv, op, options)
   }
 }

@@ -20,15 +20,6 @@ function existingSlots({ ranks }: ProcessProgram, { cart }: ProcessTopology): nu
   })
 }
 
-/** The own place of every contributed value. */
-export function ownPlaces({ ranks, ownStart }: ProcessProgram): Int32Array {
-  const places = new Int32Array(ownStart[ranks.length])
-  for (let i = 0; i < ranks.length; i++) {
-    for (let value = ownStart[i]; value < ownStart[i + 1]; value++) places[value] = value - ownStart[i]
-  }
-  return places
-}
-
 /** On a grid: which block of its rank's send buffer every contributed value is. */
 export function ownSlotsOnGrid(program: ProcessProgram, topology: ProcessTopology): Int32Array {
   const { ownStart } = program

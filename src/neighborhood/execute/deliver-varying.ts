@@ -25,14 +25,44 @@ export function deliverVarying(
   type: number,
   wanted: readonly BlocksOptions[],
 ): (Gathered<TypedArray> | RankFailure)[] {
+  const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
+  const { counts, displs, failures } = delivery
+  delivery.fill()
+  return delivery.results().map((data, i) => failures[i] ?? { data, counts: counts[i], displs: displs[i] })
+}
+
+/** Where the blocks of a store go whose lengths are known. All lists are by hosted rank. */
+interface VaryingDelivery {
+  readonly counts: readonly Int32Array[]
+  readonly displs: readonly Int32Array[]
+  /** Of ranks whose counts or buffer do not fit: their blocks go to buffers that are dropped. */
+  readonly failures: readonly (RankFailure | undefined)[]
+  /** Copies what the store holds now. */
+  fill(): void
+  results(): TypedArray[]
+}
+
+export function varyingDelivery(
+  name: string,
+  neighborhood: Neighborhood,
+  program: ProcessProgram,
+  store: BlockStore,
+  type: number,
+  wanted: readonly BlocksOptions[],
+): VaryingDelivery {
   const counts = slotCounts(neighborhood, program, store, type)
   const layouts = wanted.map((options, i) => receiveLayout(name, type, counts[i], options))
   const sizes = layouts.map(({ size }) => size)
   const buffers = receiveBuffers(type, sizes, (i) => layouts[i].into)
-  const displsOf = layouts.map(({ displs }) => displs)
-  fillSlots(program, store, buffers, varyingFill(program, displsOf, type))
-  const results = buffers.results()
-  return layouts.map(({ failure, displs }, i) => failure ?? { data: results[i], counts: counts[i], displs })
+  const displs = layouts.map((layout) => layout.displs)
+  const fillTo = varyingFill(program, displs, type)
+  return {
+    counts,
+    displs,
+    failures: layouts.map(({ failure }) => failure),
+    fill: () => fillSlots(program, store, buffers, fillTo),
+    results: buffers.results,
+  }
 }
 
 /** Elements of every slot of every hosted rank; 0 where a grid has no neighbor. */

@@ -17,9 +17,10 @@ import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
-import { onGrid, ownPlaces, ownSlotsOnGrid } from './buffer-slots.js'
-import { type SlotList, slotList } from './memory/uniform-store.js'
+import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
+import { type SlotList, slotList } from './memory/slot-list.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
+import { OperationProgram } from './operation-program.js'
 import { nodesOf, placementOf } from './placement.js'
 
 /** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
@@ -41,13 +42,6 @@ export interface NeighborhoodOptions {
   readonly machine?: Machine | undefined
   /** The library chooses by block length, for the machine, which has a profile; `strategy` is for what it cannot choose for. */
   readonly auto?: AutoStrategy | undefined
-}
-
-/** What a process runs for an operation other than the neighbor allgather. */
-export interface OperationProgram {
-  readonly program: ProcessProgram
-  /** Which block of its rank's send buffer every contributed value is. */
-  readonly ownSlot: Int32Array
 }
 
 /** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
@@ -255,11 +249,13 @@ export class Neighborhood {
   #wholeOperation(operation: NeighborOperation): OperationProgram {
     const placement = placementOf(this.#state)
     const nodeOf = nodesOf(this.#state, this.#machine, placement)
-    const { plan, rounds } = plans.planFor(this.topology, this.strategy, nodeOf, operation)
+    const cached = plans.planFor(this.topology, this.strategy, nodeOf, operation)
+    const { plan, rounds } = cached
     const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
     const isOnGrid = this.topology.cart !== null && operation === 'neighbor-alltoall'
-    if (!isOnGrid) return { program, ownSlot: ownPlaces(program) }
-    return { program: onGrid(program, this.topology), ownSlot: ownSlotsOnGrid(program, this.topology) }
+    if (!isOnGrid) return new OperationProgram(program, null, cached)
+    const ownSlot = ownSlotsOnGrid(program, this.topology)
+    return new OperationProgram(onGrid(program, this.topology), ownSlot, cached)
   }
 
   #partOperation(operation: NeighborOperation, part: PlanOfRanks): OperationProgram {
@@ -268,7 +264,7 @@ export class Neighborhood {
     const { processIndex } = this.#state
     const program = lowerInRounds(schedule, this.#placement!, processIndex, roundsByPhase(schedule))
     const ranks = program.ranks.map((number) => part.rankOf[number])
-    return { program: { ...program, ranks }, ownSlot: ownPlaces(program) }
+    return new OperationProgram({ ...program, ranks }, null, null)
   }
 
   /** The slots of the program, rank by rank. */

@@ -1,6 +1,6 @@
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { CollectiveCall } from '../collective-call.js'
+import type { CollectiveCall, RankFailure } from '../collective-call.js'
 import type { CollectiveEngine } from '../collective-engine.js'
 import type { Exchange } from '../exchange.js'
 import type { Signature } from '../signature.js'
@@ -17,8 +17,9 @@ export interface BoundStore {
   readonly store: ProgramStore
   /** Makes what the ranks contribute values of the store. */
   fill(): void
-  /** Copies values into the receive buffers. */
-  deliver(): void
+  /** Copies values into the receive buffers. @returns why the ranks here fail, if a buffer does not fit what has come */
+  // biome-ignore lint/suspicious/noConfusingVoidType: most return nothing
+  deliver(): RankFailure | undefined | void
 }
 
 /** What a start runs. */
@@ -30,8 +31,8 @@ export function programStart(signature: Signature, program: ProcessProgram, boun
   /** Of the start in progress. */
   let exchange: Exchange
   const done = (): void => {
-    bound.deliver()
-    exchange.finish(nothing)
+    const failure = bound.deliver()
+    exchange.finish(failure === undefined ? nothing : [failure])
   }
   return {
     signature,

@@ -12,12 +12,16 @@ export interface EdgeBlocks {
 }
 
 /**
- * Blocks of one length, side by side.
+ * Blocks of one length, side by side, of `count` elements: null of a buffer without blocks.
  *
  * @param slots blocks of the send buffer
  * @throws ERR_TYPE for what is not elements; ERR_COUNT when they cannot be cut into so many blocks
  */
-export function equalEdgeBlocks(name: string, data: unknown, slots: number): EdgeBlocks {
+export function equalEdgeBlocks(
+  name: string,
+  data: unknown,
+  slots: number,
+): { readonly type: number; readonly elements: TypedArray; readonly count: number | null } {
   const { type, elements } = contributionOf(name, data)
   const count = slots === 0 ? 0 : elements.length / slots
   if (!Number.isInteger(count) || (slots === 0 && elements.length > 0)) {
@@ -26,12 +30,7 @@ export function equalEdgeBlocks(name: string, data: unknown, slots: number): Edg
       `${name}: expected a multiple of ${slots} elements, one block per destination, got ${elements.length}`,
     )
   }
-  return {
-    type,
-    elements,
-    starts: Int32Array.from({ length: slots }, (_, slot) => slot * count),
-    counts: new Int32Array(slots).fill(count),
-  }
+  return { type, elements, count: slots === 0 ? null : count }
 }
 
 /**

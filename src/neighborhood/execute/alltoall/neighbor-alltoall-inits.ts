@@ -1,28 +1,56 @@
 import { requireOptions } from '../../../base/require-options.js'
-import type { Handle } from '../../../comm/calls/collectives/form.js'
-import { PersistentForm } from '../../../comm/calls/collectives/persistent-form.js'
+import type { RankFailure } from '../../../comm/calls/collective-call.js'
+import { programStart } from '../../../comm/calls/program/bound-collective.js'
 import type { PersistentRequest } from '../../../comm/calls/program/persistent-request.js'
-import type { TypedArray } from '../../../comm/datatype/elements.js'
-import { type ReceiveBuffer, StridedView } from '../../../comm/datatype/strided-view.js'
-import { boundForm } from '../bound-form.js'
+import type { Signature } from '../../../comm/calls/signature.js'
+import type { CommSeat } from '../../../comm/context/handle.js'
+import { elementSizeBytes } from '../../../comm/datatype/elements.js'
+import { boundRequest } from '../bound-request.js'
+import { varyingDelivery } from '../deliver-varying.js'
+import { exchangeLengths } from '../exchange-lengths.js'
+import { BlockStore } from '../memory/block-store.js'
+import { boundElements, checkInto, elementWords } from '../memory/buffers.js'
+import { LearningStore } from '../memory/learning-store.js'
+import { wordViewOf } from '../memory/memory-words.js'
+import { UniformStore } from '../memory/uniform-store.js'
+import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
-import { type EdgeBlocksOptions, neighborAlltoall, neighborAlltoallv } from './neighbor-alltoall.js'
-import { type EdgeData, neighborAlltoallw } from './neighbor-alltoallw.js'
-
-// Calls that are bound to their buffers: every start is the call, on what its buffers hold then.
+import { countedEdgeBlocks } from './edge-blocks.js'
+import { agreedCount, Delivery, equalBlocks, fillBlocks, isFailure } from './equal-alltoall.js'
+import type { EdgeBlocksOptions } from './neighbor-alltoall.js'
 
 export function neighborAlltoallInit(
-  comm: Handle,
+  seat: CommSeat,
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
 ): PersistentRequest {
-  const { form, into } = boundForm('neighborAlltoallInit', send, recv)
-  return neighborAlltoall(form, comm, neighborhood, send, { into })
+  const name = 'neighborAlltoallInit'
+  const { elements, into } = boundElements(name, send, recv)
+  const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, elements, into)
+  const signature: Signature = { name, type }
+  return boundRequest(seat, neighborhood, signature, [elements, into], blocks, (all) => {
+    const operation = neighborhood.operation('neighbor-alltoall')
+    const { program } = operation
+    const count = agreedCount(name, program.ranks, all)
+    const delivery = new Delivery(neighborhood, operation, name, type)
+    const failureOf = (store: UniformStore | undefined): RankFailure | undefined =>
+      delivery.results(store, all).find(isFailure)
+    if (count === null) {
+      const store = new LearningStore(program, type)
+      return programStart(signature, program, { store, fill() {}, deliver: () => failureOf(store.learned) })
+    }
+    const store = new UniformStore(program, type, elementSizeBytes(type), count)
+    return programStart(signature, program, {
+      store,
+      fill: () => fillBlocks(operation, all, store),
+      deliver: () => failureOf(store),
+    })
+  })
 }
 
 export function neighborAlltoallvInit(
-  comm: Handle,
+  seat: CommSeat,
   neighborhood: Neighborhood,
   send: unknown,
   sendCounts: ArrayLike<number>,
@@ -31,21 +59,45 @@ export function neighborAlltoallvInit(
 ): PersistentRequest {
   const name = 'neighborAlltoallvInit'
   requireOptions(name, options)
-  const { form, into } = boundForm(name, send, recv)
-  return neighborAlltoallv(form, comm, neighborhood, send, sendCounts, { ...options, into })
-}
-
-export function neighborAlltoallwInit(
-  comm: Handle,
-  neighborhood: Neighborhood,
-  send: readonly EdgeData[],
-  recv: readonly (ReceiveBuffer | null)[],
-): PersistentRequest {
-  const lists = [send, recv].map((list) => (Array.isArray(list) ? list : []))
-  const arrays = lists
-    .flat()
-    .map((each: unknown) => (each instanceof StridedView ? each.array : each))
-    .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
-  const form = new PersistentForm('neighborAlltoallwInit', arrays)
-  return neighborAlltoallw(form, comm, neighborhood, send, { into: recv })
+  const { elements, into } = boundElements(name, send, recv)
+  const slots = neighborhood.sendSlotsOf(seat.rank)
+  const blocks = countedEdgeBlocks(name, elements, slots, sendCounts, options.sendDispls)
+  const { type } = blocks
+  checkInto(name, into, type, 0)
+  const given = { blocks, options: { ...options, into } }
+  const signature: Signature = { name, type }
+  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all, exchange) => {
+    const operation = neighborhood.operation('neighbor-alltoall')
+    const { program } = operation
+    const { traffic } = neighborhood
+    const perElement = elementWords(type)
+    const { ownStart } = program
+    const lengths = await exchangeLengths(program, traffic, exchange, 1, (words) => {
+      for (const [i, bound] of all.entries()) {
+        for (let value = ownStart[i]; value < ownStart[i + 1]; value++) {
+          words[value] = bound.blocks.counts[operation.slotOf(i, value)] * perElement
+        }
+      }
+    })
+    const store = BlockStore.of(program, elementSizeBytes(type), lengths)
+    const wanted = all.map((bound) => bound.options)
+    const delivery = varyingDelivery(name, neighborhood, program, store, type, wanted)
+    const sends = all.map((bound) => wordViewOf(bound.blocks.elements))
+    return programStart(signature, program, {
+      store,
+      fill() {
+        for (let i = 0; i < all.length; i++) {
+          const { starts } = all[i].blocks
+          for (let value = ownStart[i]; value < ownStart[i + 1]; value++) {
+            store.put(value, sends[i], starts[operation.slotOf(i, value)] * perElement)
+          }
+        }
+      },
+      deliver() {
+        countRun(traffic, program.counts)
+        delivery.fill()
+        return delivery.failures.find((failure) => failure !== undefined)
+      },
+    })
+  })
 }

@@ -1,21 +1,20 @@
 import { requireOptions } from '../../../base/require-options.js'
-import { type CollectiveCall, RankFailure } from '../../../comm/calls/collective-call.js'
+import type { CollectiveCall } from '../../../comm/calls/collective-call.js'
 import type { CollectiveName } from '../../../comm/calls/collective-name.js'
 import type { Form, Handle } from '../../../comm/calls/collectives/form.js'
 import type { BlocksOptions, IntoOptions } from '../../../comm/calls/collectives/plan/options.js'
 import type { Exchange } from '../../../comm/calls/exchange.js'
 import { runProgram } from '../../../comm/calls/program/run-program.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
-import { isRankweaveError, RankweaveError } from '../../../errors.js'
-import { deliverVarying, slotCounts } from '../deliver-varying.js'
+import { deliverVarying } from '../deliver-varying.js'
 import { BlockStore } from '../memory/block-store.js'
 import { checkInto, elementWords } from '../memory/buffers.js'
-import { fillSlots } from '../memory/fill-slots.js'
 import { wordViewOf } from '../memory/memory-words.js'
-import { receiveBuffers } from '../memory/receive-buffers.js'
 import { countRun } from '../neighbor-traffic.js'
-import type { Neighborhood, OperationProgram } from '../neighborhood.js'
-import { countedEdgeBlocks, type EdgeBlocks, equalEdgeBlocks } from './edge-blocks.js'
+import type { Neighborhood } from '../neighborhood.js'
+import type { OperationProgram } from '../operation-program.js'
+import { countedEdgeBlocks, type EdgeBlocks } from './edge-blocks.js'
+import { equalBlocks, equalCall } from './equal-alltoall.js'
 
 /** Options of an alltoall of blocks of varying lengths. */
 export interface EdgeBlocksOptions<I extends TypedArray = TypedArray> extends BlocksOptions<I> {
@@ -30,8 +29,8 @@ interface Contribution {
 }
 
 /**
- * Equal blocks: that of slot s to the s-th destination. How long they are is known to ranks with destinations only, so lengths
- * travel with the blocks, and a rank that gets blocks of another length than it sends fails the collective.
+ * Equal blocks: that of slot s to the s-th destination. A process that gets blocks of another length than its ranks send fails
+ * the collective.
  */
 export function neighborAlltoall<R>(
   form: Form<R>,
@@ -43,19 +42,8 @@ export function neighborAlltoall<R>(
   const name = 'neighborAlltoall'
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
-    const sendSlots = neighborhood.sendSlotsOf(seat.rank)
-    const blocks = equalEdgeBlocks(name, data, sendSlots)
-    const { type } = blocks
-    const needed = sendSlots === 0 ? 0 : neighborhood.slotsOf(seat.rank) * blocks.counts[0]
-    checkInto(name, options.into, type, needed)
-    const call = alltoallCall<Contribution>(
-      neighborhood,
-      name,
-      type,
-      blocksOf,
-      (contributions, operation, store) => deliverEqual(neighborhood, operation, store, type, contributions),
-    )
-    return form.join(seat, call, { blocks, options: { into: options.into } as BlocksOptions }, options)
+    const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, data, options.into)
+    return form.join(seat, equalCall(neighborhood, type), blocks, options)
   })
 }
 
@@ -125,19 +113,20 @@ export function alltoallCall<C>(
 
 function exchangeEdges(
   { traffic }: Neighborhood,
-  { program, ownSlot }: OperationProgram,
+  operation: OperationProgram,
   blocks: readonly EdgeBlocks[],
   type: number,
   exchange: Exchange,
   done: (store: BlockStore) => void,
 ): void {
+  const { program } = operation
   const perElement = elementWords(type)
   const ownWords = blocks.reduce((sum, { elements }) => sum + elements.length * perElement, 0)
   const store = BlockStore.open(program, elementSizeBytes(type), ownWords)
   for (const [i, { elements, starts, counts }] of blocks.entries()) {
     const words = wordViewOf(elements)
     for (let value = program.ownStart[i]; value < program.ownStart[i + 1]; value++) {
-      const slot = ownSlot[value]
+      const slot = operation.slotOf(i, value)
       store.extend(value, counts[slot] * perElement)
       store.put(value, words, starts[slot] * perElement)
     }
@@ -146,47 +135,4 @@ function exchangeEdges(
     countRun(traffic, program.counts)
     done(store)
   })
-}
-
-/** Every slot as long as the first; those without a neighbor are not written. */
-function deliverEqual(
-  neighborhood: Neighborhood,
-  { program }: OperationProgram,
-  store: BlockStore,
-  type: number,
-  contributions: readonly Contribution[],
-): readonly (TypedArray | RankFailure)[] {
-  const name = 'neighborAlltoall'
-  const arrived = slotCounts(neighborhood, program, store, type)
-  const filled = arrived.map((counts) => new Uint8Array(counts.length))
-  for (let f = 0; f < program.fillSlot.length; f++) filled[program.fillRank[f]][program.fillSlot[f]] = 1
-  const countOf = contributions.map(({ blocks }, i) => {
-    const first = filled[i].indexOf(1)
-    const count = blocks.counts.length > 0 ? blocks.counts[0] : first < 0 ? 0 : arrived[i][first]
-    const other = arrived[i].findIndex((elems, slot) => filled[i][slot] === 1 && elems !== count)
-    if (other < 0) return count
-    throw new RankweaveError(
-      'ERR_COLLECTIVE_MISMATCH',
-      `${name}: rank ${program.ranks[i]} expected blocks of ${count} elements, source ${other} sent ${arrived[i][other]}`,
-      { details: { slot: other } },
-    )
-  })
-  const sizes = countOf.map((count, i) => count * arrived[i].length)
-  const failures = contributions.map(({ options: { into } }, i) => {
-    // Checked before by ranks with destinations.
-    try {
-      checkInto(name, into, type, sizes[i])
-      return undefined
-    } catch (error) {
-      if (!isRankweaveError(error)) throw error
-      return new RankFailure(error)
-    }
-  })
-  const buffers = receiveBuffers(type, sizes, (i) =>
-    failures[i] === undefined ? contributions[i].options.into : undefined,
-  )
-  const perElement = elementWords(type)
-  const fillTo = program.fillSlot.map((slot, f) => slot * countOf[program.fillRank[f]] * perElement)
-  fillSlots(program, store, buffers, fillTo)
-  return buffers.results().map((result, i) => failures[i] ?? result)
 }

@@ -10,7 +10,8 @@ import type { WaitOptions } from '../../../comm/process/wait-options.js'
 import { isRankweaveError, RankweaveError } from '../../../errors.js'
 import type { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
-import type { Neighborhood, OperationProgram } from '../neighborhood.js'
+import type { Neighborhood } from '../neighborhood.js'
+import type { OperationProgram } from '../operation-program.js'
 import type { EdgeBlocks } from './edge-blocks.js'
 import { alltoallCall } from './neighbor-alltoall.js'
 
@@ -34,33 +35,45 @@ export function neighborAlltoallw<R>(
   const name = 'neighborAlltoallw'
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
-    const { into } = options
-    requireList(name, 'blocks to send', data, neighborhood.sendSlotsOf(seat.rank))
-    const isSent = neighborhood.destinationSlotsOf(seat.rank)
-    if (into !== undefined) {
-      requireList(name, 'buffers to receive into', into, neighborhood.slotsOf(seat.rank))
-      for (const buffer of into) if (buffer !== null) requireReceiveBuffer(buffer)
-    }
-    // Checked now; what the blocks hold is read when the call runs.
-    for (const [slot, each] of data.entries()) {
-      if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
-    }
-    const call = alltoallCall<Contribution>(
+    const given = checkEdgeData(name, neighborhood, seat.rank, data, options.into)
+    const call = alltoallCall<EdgeContribution>(
       neighborhood,
       name,
       typeCode.Uint8Array,
       (contribution) => typedBlocks(name, contribution.data, contribution.isSent),
       (contributions, operation, store) => deliverTyped(operation, store, contributions),
     )
-    return form.join(seat, call, { data, isSent, into, slots: neighborhood.slotsOf(seat.rank) }, options)
+    return form.join(seat, call, given, options)
   })
 }
 
-interface Contribution {
+/** What one rank passes, checked now; what the blocks hold is read when the call runs. */
+export interface EdgeContribution {
   readonly data: readonly EdgeData[]
   readonly isSent: Uint8Array
   readonly into: readonly (ReceiveBuffer | null)[] | undefined
   readonly slots: number
+}
+
+/** @throws ERR_COUNT, ERR_TYPE */
+export function checkEdgeData(
+  name: string,
+  neighborhood: Neighborhood,
+  rank: number,
+  data: readonly EdgeData[],
+  into: readonly (ReceiveBuffer | null)[] | undefined,
+): EdgeContribution {
+  const slots = neighborhood.slotsOf(rank)
+  requireList(name, 'blocks to send', data, neighborhood.sendSlotsOf(rank))
+  const isSent = neighborhood.destinationSlotsOf(rank)
+  if (into !== undefined) {
+    requireList(name, 'buffers to receive into', into, slots)
+    for (const buffer of into) if (buffer !== null) requireReceiveBuffer(buffer)
+  }
+  for (const [slot, each] of data.entries()) {
+    if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
+  }
+  return { data, isSent, into, slots }
 }
 
 function requireList(name: string, what: string, list: unknown, length: number): void {
@@ -91,7 +104,7 @@ function typedBlocks(name: string, data: readonly EdgeData[], isSent: Uint8Array
 function deliverTyped(
   { program }: OperationProgram,
   store: BlockStore,
-  contributions: readonly Contribution[],
+  contributions: readonly EdgeContribution[],
 ): readonly unknown[] {
   const { fillStart, fillRank, fillSlot } = program
   const results: ((ReceiveBuffer | null)[] | RankFailure)[] = contributions.map(({ into, slots }) =>
@@ -121,15 +134,24 @@ function deliverOne(
   // A copy: other slots may be filled from the same bytes.
   const elements = elementsIn(type, bytes.slice(1))
   if (into === undefined || into === null) return elements
-  const error = misfit(type, count, into)
+  const error = misfitOf(slot, type, count, into)
   if (error !== undefined) return error
-  if (count < into.length) {
-    return new RankweaveError(
-      'ERR_COUNT',
-      `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`,
-      { details: { slot, expected: into.length, arrived: count } },
-    )
-  }
   unpack(elements, into)
   return into
+}
+
+/** Why a block does not fit its buffer, which it has to fill. */
+export function misfitOf(
+  slot: number,
+  type: number,
+  count: number,
+  into: ReceiveBuffer,
+): RankweaveError | undefined {
+  const error = misfit(type, count, into)
+  if (error !== undefined || count === into.length) return error
+  return new RankweaveError(
+    'ERR_COUNT',
+    `neighborAlltoallw: block ${slot}: expected ${into.length} elements of a ${typeName(type)}, ${count} arrived`,
+    { details: { slot, expected: into.length, arrived: count } },
+  )
 }

@@ -47,3 +47,18 @@ export function checkInto(name: string, into: unknown, type: number, countElems:
 export function elementWords(type: number): number {
   return wordsPerElement(elementSizeBytes(type))
 }
+
+/**
+ * What a rank binds to a persistent collective: no strided views, which would be packed once instead of at every start.
+ *
+ * @throws ERR_TYPE
+ */
+export function boundElements(
+  name: string,
+  send: unknown,
+  recv: unknown,
+): Contribution & { readonly into: TypedArray } {
+  if (!ArrayBuffer.isView(send) || recv === undefined || recv === null)
+    throw new RankweaveError('ERR_TYPE', `${name}: expected typed arrays to send from and to receive into`)
+  return { ...contributionOf(name, send), into: recv as TypedArray }
+}

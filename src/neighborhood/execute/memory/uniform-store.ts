@@ -13,6 +13,7 @@ import { elementsOver } from './receive-buffers.js'
 export class UniformStore implements ProgramStore {
   /** Words of every value. */
   readonly width: number
+  readonly countElems: number
   /** Value v is `width` words from `v * width` on. */
   readonly words: Words
   /** The same memory as elements. */
@@ -25,6 +26,7 @@ export class UniformStore implements ProgramStore {
   /** @param type wire code of the elements */
   constructor(program: ProcessProgram, type: number, elementSizeBytes: number, countElems: number) {
     const { valueTerm, send, receive } = program
+    this.countElems = countElems
     this.width = countElems * wordsPerElement(elementSizeBytes)
     checkTotal(valueTerm.length * this.width)
     this.words = newWords(elementSizeBytes, valueTerm.length * this.width)
@@ -87,44 +89,4 @@ interface PackedFrame {
 function areConsecutive(values: Int32Array): boolean {
   for (let i = 1; i < values.length; i++) if (values[i] !== values[0] + i) return false
   return true
-}
-
-/**
- * The slots of a lowered program rank by rank: the i-th hosted rank's are those from `start[i]` up to the next, and
- * value `value[k]` belongs in slot `slot[k]`.
- */
-export interface SlotList {
-  readonly start: Int32Array
-  readonly value: Int32Array
-  readonly slot: Int32Array
-}
-
-export function slotList({ ranks, fillStart, fillRank, fillSlot }: ProcessProgram): SlotList {
-  const start = new Int32Array(ranks.length + 1)
-  for (const rank of fillRank) start[rank + 1]++
-  for (let i = 0; i < ranks.length; i++) start[i + 1] += start[i]
-  const next = start.slice()
-  const value = new Int32Array(fillRank.length)
-  const slot = new Int32Array(fillRank.length)
-  for (let v = 0; v + 1 < fillStart.length; v++) {
-    for (let f = fillStart[v]; f < fillStart[v + 1]; f++) {
-      const at = next[fillRank[f]]++
-      value[at] = v
-      slot[at] = fillSlot[f]
-    }
-  }
-  return { start, value, slot }
-}
-
-/** Copies the values of one hosted rank's slots into `target`. */
-export function fillRankSlots(
-  { start, value, slot }: SlotList,
-  rank: number,
-  { words, width }: UniformStore,
-  target: Words,
-): void {
-  const end = start[rank + 1]
-  if (width === 1) for (let k = start[rank]; k < end; k++) target[slot[k]] = words[value[k]]
-  else
-    for (let k = start[rank]; k < end; k++) copyWords(words, value[k] * width, target, slot[k] * width, width)
 }

@@ -1,19 +1,25 @@
 import { requireOptions } from '../../../base/require-options.js'
 import type { CollectiveCall } from '../../../comm/calls/collective-call.js'
+import type { CollectiveName } from '../../../comm/calls/collective-name.js'
 import type { Form, Handle } from '../../../comm/calls/collectives/form.js'
 import { methodOf, type OrderOptions } from '../../../comm/calls/collectives/plan/method.js'
 import type { IntoOptions } from '../../../comm/calls/collectives/plan/options.js'
 import { requiredOrder } from '../../../comm/calls/collectives/plan/required-order.js'
-import { type Combiner, combinerOf } from '../../../comm/calls/collectives/reduce/combiner.js'
 import type { Exchange } from '../../../comm/calls/exchange.js'
-import { runProgram } from '../../../comm/calls/program/run-program.js'
+import { programStart } from '../../../comm/calls/program/bound-collective.js'
+import type { PersistentRequest } from '../../../comm/calls/program/persistent-request.js'
+import type { Signature } from '../../../comm/calls/signature.js'
+import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../../comm/datatype/elements.js'
 import { type ReadyOperation, readyOperation } from '../../../comm/datatype/operation.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
-import { checkInto, contributionOf } from '../memory/buffers.js'
-import { UniformStore } from '../memory/uniform-store.js'
+import { boundRequest } from '../bound-request.js'
+import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
+import { SpareRun } from '../memory/spare-run.js'
 import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
+import type { OperationProgram } from '../operation-program.js'
+import { CombiningStore } from './combining-store.js'
 
 /** Options of a neighbor reduction. */
 export interface NeighborReduceOptions<I extends TypedArray = TypedArray>
@@ -26,7 +32,8 @@ interface Contribution {
 }
 
 /** What all ranks of a call agree on. */
-interface Call {
+interface Agreed {
+  readonly signature: Signature
   readonly op: ReadyOperation
   readonly type: number
   readonly countElems: number
@@ -50,83 +57,124 @@ export function neighborReduce<R>(
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
     const { order, into } = options
-    const { type, elements } = contributionOf(name, data)
-    const countElems = elements.length
-    checkInto(name, into, type, neighborhood.slotsOf(seat.rank) > 0 ? countElems : 0)
-    const method = methodOf('reduce', order === undefined ? undefined : { order })
-    const ready = readyOperation(op, type, countElems, data)
-    const isAny = requiredOrder({ op: ready, type, scalar: null }, method?.isAnyOrder === true) === 'any'
-    const agreed: Call = { op: ready, type, countElems, isAny }
+    const { agreed, given } = checked(name, neighborhood, seat.rank, data, op, order, into)
     const call: CollectiveCall<Contribution, TypedArray | null> = {
-      signature: {
-        name,
-        type,
-        count: countElems,
-        op: ready.name,
-        ...(method === undefined ? {} : { method: method.name }),
-      },
+      signature: agreed.signature,
       unplaced: neighborhood.isLocated,
       run: (contributions, exchange) => reduceBlocks(neighborhood, agreed, contributions, exchange),
     }
-    return form.join(seat, call, { elements, into }, options)
+    return form.join(seat, call, given, options)
   })
 }
 
+export function neighborReduceInit(
+  seat: CommSeat,
+  neighborhood: Neighborhood,
+  send: unknown,
+  recv: unknown,
+  op: unknown,
+  options: Pick<NeighborReduceOptions, 'order'> = {},
+): PersistentRequest {
+  const name = 'neighborReduceInit'
+  requireOptions(name, options)
+  const { elements, into } = boundElements(name, send, recv)
+  const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
+  const { signature, type, countElems } = agreed
+  return boundRequest(seat, neighborhood, signature, [elements, into], given, (all) => {
+    const { program } = operationFor(neighborhood, agreed)
+    const store = new CombiningStore(program, type, countElems)
+    store.bind(agreed.op)
+    const { traffic } = neighborhood
+    return programStart(signature, program, {
+      store,
+      fill: () => contribute(store, all),
+      deliver() {
+        countRun(traffic, program.counts)
+        deliver(program, store, (rank) => all[rank].into!)
+      },
+    })
+  })
+}
+
+/** @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE, ERR_OP, ERR_ARGUMENT */
+function checked(
+  name: CollectiveName,
+  neighborhood: Neighborhood,
+  rank: number,
+  data: unknown,
+  op: unknown,
+  order: OrderOptions['order'],
+  into: TypedArray | undefined,
+): { readonly agreed: Agreed; readonly given: Contribution } {
+  const { type, elements } = contributionOf(name, data)
+  const countElems = elements.length
+  checkInto(name, into, type, neighborhood.slotsOf(rank) > 0 ? countElems : 0)
+  const method = methodOf('reduce', order === undefined ? undefined : { order })
+  const ready = readyOperation(op, type, countElems, data)
+  const isAny = requiredOrder({ op: ready, type, scalar: null }, method?.isAnyOrder === true) === 'any'
+  const signature: Signature = {
+    name,
+    type,
+    count: countElems,
+    op: ready.name,
+    ...(method === undefined ? {} : { method: method.name }),
+  }
+  return { agreed: { signature, op: ready, type, countElems, isAny }, given: { elements, into } }
+}
+
+function operationFor(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed): OperationProgram {
+  const chosen = neighborhood.forBlocks(countElems * elementSizeBytes(type))
+  const isCombined = isAny && chosen.strategy.kind !== 'direct'
+  return chosen.operation(isCombined ? 'neighbor-reduce-any' : 'neighbor-reduce')
+}
+
+const spares = new WeakMap<OperationProgram, SpareRun<CombiningStore>>()
+
 function reduceBlocks(
   neighborhood: Neighborhood,
-  { op, type, countElems, isAny }: Call,
+  agreed: Agreed,
   contributions: readonly Contribution[],
   exchange: Exchange,
 ): undefined {
-  const { traffic } = neighborhood
-  const chosen = neighborhood.forBlocks(countElems * elementSizeBytes(type))
-  const isCombined = isAny && chosen.strategy.kind !== 'direct'
-  const { program } = chosen.operation(isCombined ? 'neighbor-reduce-any' : 'neighbor-reduce')
-  const store = new CombiningStore(program, type, countElems, op)
-  for (const [value, { elements }] of contributions.entries()) {
-    ;(store.elements as Float64Array).set(elements as Float64Array, value * countElems)
-  }
-  runProgram(program, exchange, store, () => {
-    countRun(traffic, program.counts)
+  const { op, type, countElems } = agreed
+  const operation = operationFor(neighborhood, agreed)
+  const { program } = operation
+  const spare = spares.get(operation) ?? new SpareRun<CombiningStore>()
+  spares.set(operation, spare)
+  const newStore = () => new CombiningStore(program, type, countElems)
+  const memory = spare.take(program, type, countElems, newStore)
+  const { store } = memory
+  store.bind(op)
+  contribute(store, contributions)
+  memory.run.start(exchange, store, () => {
+    countRun(neighborhood.traffic, program.counts)
     const results: (TypedArray | null)[] = new Array(contributions.length).fill(null)
-    const { fillStart, fillRank } = program
-    for (let value = 0; value + 1 < fillStart.length; value++) {
-      for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
-        const rank = fillRank[f]
-        const result = contributions[rank].into ?? newArray(type, countElems)
-        ;(result as Float64Array).set(store.view(value) as Float64Array)
-        results[rank] = result
-      }
-    }
+    deliver(program, store, (rank) => {
+      const result = contributions[rank].into ?? newArray(type, countElems)
+      results[rank] = result
+      return result
+    })
+    spare.put(memory, exchange)
     exchange.finish(results)
   })
   return undefined
 }
 
-/** Values of one length, combined as the program says. */
-class CombiningStore extends UniformStore {
-  readonly #combine: ProcessProgram['combine']
-  readonly #countElems: number
-  readonly #op: ReadyOperation
-  readonly #combiner: Combiner<unknown>
-
-  constructor(program: ProcessProgram, type: number, countElems: number, op: ReadyOperation) {
-    super(program, type, elementSizeBytes(type), countElems)
-    this.#combine = program.combine
-    this.#countElems = countElems
-    this.#op = op
-    this.#combiner = combinerOf(op, type, countElems)
+function contribute({ elements, countElems }: CombiningStore, contributions: readonly Contribution[]): void {
+  for (let value = 0; value < contributions.length; value++) {
+    ;(elements as Float64Array).set(contributions[value].elements as Float64Array, value * countElems)
   }
+}
 
-  view(value: number): TypedArray {
-    return this.elements.subarray(value * this.#countElems, (value + 1) * this.#countElems)
-  }
-
-  override combine(combination: number): void {
-    const { firstValue, left, right } = this.#combine
-    const out = this.view(firstValue + combination)
-    const [a, b] = [this.view(left[combination]), this.view(right[combination])]
-    if (this.#op.kind === 'kernel') this.#op.kernel(out, a, b)
-    else (out as Float64Array).set(this.#combiner.combine(a, false, b, false) as Float64Array)
+/** @param resultOf the buffer of a hosted rank that has sources */
+function deliver(
+  { fillStart, fillRank }: ProcessProgram,
+  store: CombiningStore,
+  resultOf: (rank: number) => TypedArray,
+): void {
+  for (let value = 0; value + 1 < fillStart.length; value++) {
+    for (let f = fillStart[value]; f < fillStart[value + 1]; f++) {
+      ;(resultOf(fillRank[f]) as Float64Array).set(store.view(value) as Float64Array)
+    }
   }
 }

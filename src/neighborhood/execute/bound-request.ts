@@ -1,0 +1,37 @@
+import type { CollectiveCall } from '../../comm/calls/collective-call.js'
+import type { Exchange } from '../../comm/calls/exchange.js'
+import { BoundCollective, type BoundStart } from '../../comm/calls/program/bound-collective.js'
+import { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
+import type { Signature } from '../../comm/calls/signature.js'
+import type { CommSeat } from '../../comm/context/handle.js'
+import type { TypedArray } from '../../comm/datatype/elements.js'
+import type { Neighborhood } from './neighborhood.js'
+
+/**
+ * The request of one rank. Collective.
+ *
+ * @param arrays what the rank binds, which every start checks
+ * @param bind called when all ranks of the process have called, with what they passed, by local index; may exchange messages
+ */
+export function boundRequest<B>(
+  { state, localIndex, handle }: CommSeat,
+  { isLocated }: Neighborhood,
+  signature: Signature,
+  arrays: readonly TypedArray[],
+  buffers: B,
+  bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
+): PersistentRequest {
+  const call: CollectiveCall<B, BoundCollective> = {
+    signature,
+    unplaced: isLocated,
+    run: (all, exchange) => {
+      const shared = (start: BoundStart) => {
+        const bound = new BoundCollective(state, exchange, start)
+        return all.map(() => bound)
+      }
+      const start = bind(all, exchange)
+      return start instanceof Promise ? start.then(shared) : shared(start)
+    },
+  }
+  return new PersistentRequest(handle, state.collectives.call(localIndex, call, buffers), arrays)
+}
