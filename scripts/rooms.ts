@@ -44,6 +44,7 @@ const calls = [
 const execution = [
   'neighborhood/execute/memory',
   'neighborhood/execute',
+  'neighborhood/execute/tune',
   'neighborhood/execute/allgather',
   'neighborhood/execute/alltoall',
   'neighborhood/execute/reduce',
@@ -216,13 +217,16 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan', 'neighborhood/execute/memory'],
     ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
+  room('neighborhood/execute/tune', [
+    ...['schedule/lower', 'neighborhood/plan', 'neighborhood/execute'],
+    ...['comm/datatype', 'comm/calls', 'comm/calls/program', 'comm/context'],
+  ]),
   room('neighborhood/execute/allgather', [
-    ...['schedule/lower', 'neighborhood/choose', 'neighborhood/plan'],
-    ...['neighborhood/execute/memory', 'neighborhood/execute'],
+    ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute', 'neighborhood/execute/tune'],
     ...['comm/datatype', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/alltoall', [
-    ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute'],
+    ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute', 'neighborhood/execute/tune'],
     ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/reduce', [

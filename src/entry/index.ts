@@ -43,6 +43,9 @@ export type { EdgeBuffersOptions, EdgeData } from '../neighborhood/execute/allto
 export type { BlockLayoutOptions } from '../neighborhood/execute/memory/block-layout.js'
 export type { NeighborTraffic } from '../neighborhood/execute/neighbor-traffic.js'
 export type { NeighborReduceOptions } from '../neighborhood/execute/reduce/neighbor-reduce.js'
+export { NeighborRequest } from '../neighborhood/execute/tune/neighbor-request.js'
+export type { NeighborInitOptions, TuneOptions } from '../neighborhood/execute/tune/tune-options.js'
+export type { TunedCandidate, Tuning } from '../neighborhood/execute/tune/tuner.js'
 // Also what makes these methods part of `Communicator` for users of the types.
 export type { TopologyMethods } from '../neighborhood/install.js'
 export type { PlanStore } from '../neighborhood/plan/plan-store.js'

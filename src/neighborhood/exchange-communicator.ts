@@ -26,6 +26,8 @@ import {
   neighborReduce,
   neighborReduceInit,
 } from './execute/reduce/neighbor-reduce.js'
+import type { NeighborRequest } from './execute/tune/neighbor-request.js'
+import type { NeighborInitOptions } from './execute/tune/tune-options.js'
 
 /**
  * Alltoalls and reductions over a topology. Ownership: what is
@@ -154,13 +156,18 @@ export abstract class ExchangeCommunicator extends Communicator {
   }
 
   /**
-   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once.
+   * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of `neighborAllgatherInit`:
+   * what is tried is what the library would choose among for allgathers of blocks whose length not all ranks know.
    *
-   * @throws as `neighborAlltoall`; ERR_TYPE for strided views
+   * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2
    */
-  neighborAlltoallInit<T extends TypedArray>(send: T, recv: T): PersistentRequest {
-    return neighborAlltoallInit(this.seat(), this.neighborhood, send, recv)
+  neighborAlltoallInit<T extends TypedArray>(
+    send: T,
+    recv: T,
+    options?: NeighborInitOptions,
+  ): NeighborRequest {
+    return neighborAlltoallInit(this.seat(), this.neighborhood, send, recv, options)
   }
 
   /**

@@ -24,6 +24,8 @@ import { neighborAllgatherInit, neighborAllgathervInit } from './execute/allgath
 import type { BlockLayoutOptions } from './execute/memory/block-layout.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
+import type { NeighborRequest } from './execute/tune/neighbor-request.js'
+import type { NeighborInitOptions } from './execute/tune/tune-options.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
@@ -177,12 +179,23 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    * A persistent `neighborAllgather` between these two buffers. Collective: every rank calls it, in the same order
    * as all collectives; it returns at once.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent
-   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types
+   * With `tune`, of a communicator whose strategy the library chooses, the first starts try the strategies that are predicted
+   * to be best, `starts` times each in turn, and later ones keep the one whose median time is least: that of the slowest
+   * process counts. Results are right at every start. Costs, until one is chosen: a start begins with an agreement by lg
+   * (processes) messages of 8 bytes per process, in which all wait for the last; the plan, program and blocks of every candidate
+   * are retained. `tuning` of the request reports what was measured.
+   *
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune` where the strategy
+   *   was given, before anything is sent
+   * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other options of `tune`
    * @see MPI-4.1 §8.8.1
    */
-  neighborAllgatherInit<T extends TypedArray>(send: T, recv: T): PersistentRequest {
-    return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv)
+  neighborAllgatherInit<T extends TypedArray>(
+    send: T,
+    recv: T,
+    options?: NeighborInitOptions,
+  ): NeighborRequest {
+    return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv, options)
   }
 
   /**

@@ -8,19 +8,17 @@ import type { TypedArray } from '../../comm/datatype/elements.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**
- * The request of one rank. Collective.
+ * What the requests of the ranks of a process start. Collective.
  *
- * @param arrays what the rank binds, which every start checks
  * @param bind called when all ranks of the process have called, with what they passed, by local index; may exchange messages
  */
-export function boundRequest<B>(
-  { state, localIndex, handle }: CommSeat,
+export function boundCollective<B>(
+  { state, localIndex }: CommSeat,
   { isLocated }: Neighborhood,
   signature: Signature,
-  arrays: readonly TypedArray[],
   buffers: B,
   bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
-): PersistentRequest {
+): Promise<BoundCollective> {
   const call: CollectiveCall<B, BoundCollective> = {
     signature,
     unplaced: isLocated,
@@ -33,5 +31,18 @@ export function boundRequest<B>(
       return start instanceof Promise ? start.then(shared) : shared(start)
     },
   }
-  return new PersistentRequest(handle, state.collectives.call(localIndex, call, buffers), arrays)
+  return state.collectives.call(localIndex, call, buffers)
+}
+
+/** The request of one rank. @param arrays what the rank binds, which every start checks */
+export function boundRequest<B>(
+  seat: CommSeat,
+  neighborhood: Neighborhood,
+  signature: Signature,
+  arrays: readonly TypedArray[],
+  buffers: B,
+  bind: (buffers: readonly B[], exchange: Exchange) => BoundStart | Promise<BoundStart>,
+): PersistentRequest {
+  const setup = boundCollective(seat, neighborhood, signature, buffers, bind)
+  return new PersistentRequest(seat.handle, setup, arrays)
 }

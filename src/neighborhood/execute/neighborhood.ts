@@ -16,6 +16,7 @@ import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
 import { type PlanOfRanks, planInRanks } from '../plan/plan-of-ranks.js'
 import type { NeighborOperation } from '../plan/plan-operation.js'
 import type { Plan, Strategy } from '../plan/strategy.js'
+import { formatStrategy } from '../plan/strategy-text.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
 import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type SlotList, slotList } from './memory/slot-list.js'
@@ -64,6 +65,8 @@ interface OwnRow {
 export class Neighborhood {
   readonly strategy: Strategy
   readonly traffic: NeighborTraffic
+  /** Whether the library chooses, where there is a choice. */
+  readonly isAuto: boolean
   readonly #state: CommState
   readonly #machine: Machine | undefined
   /** Undefined where no process has it. */
@@ -95,6 +98,7 @@ export class Neighborhood {
   ) {
     this.#state = state
     this.strategy = strategy
+    this.isAuto = auto !== undefined
     this.#machine = machine
     this.traffic = of?.traffic ?? noTraffic()
     this.#isShared = of === undefined && auto === undefined
@@ -117,12 +121,16 @@ export class Neighborhood {
    */
   forBlocks(bytes: number | null): Neighborhood {
     const choice = this.choiceFor(bytes)
-    if (choice === null) return this
-    const text = choice.chosen.strategy
-    const known = this.#chosen.get(text)
-    const { strategy } = choice
+    return choice === null ? this : this.by(choice.strategy)
+  }
+
+  /** What carries out collectives by a strategy that the library may choose: one object while it is in use. */
+  by(strategy: Strategy): Neighborhood {
+    if (this.#choices === undefined) return this
+    const text = formatStrategy(strategy)
     const options = { strategy, machine: this.#machine }
-    const chosen = known ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
+    const chosen =
+      this.#chosen.get(text) ?? new Neighborhood(this.#state, { topology: this.topology }, options, this)
     this.#chosen.delete(text)
     this.#chosen.set(text, chosen)
     if (this.#chosen.size > mostChosen) this.#chosen.delete(this.#chosen.keys().next().value!)

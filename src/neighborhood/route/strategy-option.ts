@@ -47,7 +47,7 @@ export function listOption(least: number): StrategyOption {
   }
 }
 
-/** Lists of integers of at least `least`, joined by dots, the lists joined by slashes. */
+/** Lists of integers of at least `least`, at most 1, joined by dots, the lists joined by slashes; 1 for an empty list. */
 export function listsOption(least: number): StrategyOption {
   const list = listOption(least)
   return {
@@ -55,7 +55,7 @@ export function listsOption(least: number): StrategyOption {
       const lists = value.split('/').map((part) => list.parse(part))
       return lists.every((part) => part !== undefined) ? lists : undefined
     },
-    format: (value) => (value as number[][]).map((part) => part.join('.')).join('/'),
+    format: (value) => (value as number[][]).map((part) => part.join('.') || '1').join('/'),
     isValid: (value) => Array.isArray(value) && value.every((part) => list.isValid(part)),
     expected: (name) => `${name}, per dimension integers >= ${least} joined by dots, dimensions joined by /`,
   }

@@ -4,7 +4,7 @@ import type { PersistentRequest } from '../../../comm/calls/program/persistent-r
 import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
-import { boundRequest } from '../bound-request.js'
+import { boundCollective, boundRequest } from '../bound-request.js'
 import { slotCounts, varyingFill } from '../deliver-varying.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
@@ -16,11 +16,18 @@ import { fillRankSlots } from '../memory/slot-list.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
+import { NeighborRequest, type TunerPlace } from '../tune/neighbor-request.js'
+import { candidatesFor, checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
+import { type BoundProgram, tunedStart } from '../tune/tuned-start.js'
+import { Tuner } from '../tune/tuner.js'
 
 /** What a rank binds to a persistent allgather. */
-interface Buffers {
+interface UniformBuffers {
   readonly send: TypedArray
   readonly recv: TypedArray
+}
+
+interface VaryingBuffers extends UniformBuffers {
   readonly layoutOptions: BlockLayoutOptions
 }
 
@@ -29,30 +36,52 @@ export function neighborAllgatherInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-): PersistentRequest {
+  options: NeighborInitOptions = {},
+): NeighborRequest {
   const name = 'neighborAllgatherInit'
+  const tune = checkedTune(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
   const count = elements.length
   checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * count)
-  const signature: Signature = { name, type, count }
-  const given: Buffers = { send: elements, recv: into, layoutOptions: {} }
-  return boundRequest(seat, neighborhood, signature, [elements, into], given, (buffers) => {
-    const { program, slots, traffic } = neighborhood.forBlocks(elements.byteLength)
-    const store = new UniformStore(program, type, elementSizeBytes(type), count)
-    const sends = buffers.map((bound) => wordViewOf(bound.send))
-    const receives = buffers.map((bound) => wordViewOf(bound.recv))
-    return programStart(signature, program, {
-      store,
-      fill() {
-        const { words, width } = store
-        for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
-      },
-      deliver() {
-        countRun(traffic, program.counts)
-        for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
-      },
-    })
+  const signature: Signature = { name, type, count, ...(tune === null ? {} : { method: textOf(tune) }) }
+  const given: UniformBuffers = { send: elements, recv: into }
+  const place: TunerPlace = {}
+  const setup = boundCollective(seat, neighborhood, signature, { given, place }, (all) => {
+    const buffers = all.map((each) => each.given)
+    const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
+    if (tune === null) {
+      const only = bound(neighborhood.forBlocks(elements.byteLength))
+      return programStart(signature, only.program, only)
+    }
+    const tuner = new Tuner(candidatesFor(neighborhood, elements.byteLength, tune), tune.starts)
+    for (const each of all) each.place.tuner = tuner
+    const programs = tuner.strategies.map((strategy) => bound(neighborhood.by(strategy)))
+    return tunedStart(signature, tuner, programs, tune.now)
   })
+  return new NeighborRequest(seat, setup, [elements, into], place)
+}
+
+function boundAllgather(
+  { program, slots, traffic }: Neighborhood,
+  type: number,
+  count: number,
+  buffers: readonly UniformBuffers[],
+): BoundProgram {
+  const store = new UniformStore(program, type, elementSizeBytes(type), count)
+  const sends = buffers.map(({ send }) => wordViewOf(send))
+  const receives = buffers.map(({ recv }) => wordViewOf(recv))
+  return {
+    program,
+    store,
+    fill() {
+      const { words, width } = store
+      for (let v = 0; v < sends.length; v++) copyWords(sends[v], 0, words, v * width, width)
+    },
+    deliver() {
+      countRun(traffic, program.counts)
+      for (let i = 0; i < receives.length; i++) fillRankSlots(slots, i, store, receives[i])
+    },
+  }
 }
 
 export function neighborAllgathervInit(
@@ -67,7 +96,7 @@ export function neighborAllgathervInit(
   const { type, elements, into } = boundElements(name, send, recv)
   checkInto(name, into, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }
-  const given: Buffers = { send: elements, recv: into, layoutOptions }
+  const given: VaryingBuffers = { send: elements, recv: into, layoutOptions }
   return boundRequest(seat, neighborhood, signature, [elements, into], given, async (buffers, exchange) => {
     const chosen = neighborhood.forBlocks(null)
     const { program, traffic } = chosen

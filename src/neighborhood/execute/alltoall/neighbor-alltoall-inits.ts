@@ -1,11 +1,12 @@
 import { requireOptions } from '../../../base/require-options.js'
 import type { RankFailure } from '../../../comm/calls/collective-call.js'
+import type { CollectiveName } from '../../../comm/calls/collective-name.js'
 import { programStart } from '../../../comm/calls/program/bound-collective.js'
 import type { PersistentRequest } from '../../../comm/calls/program/persistent-request.js'
 import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes } from '../../../comm/datatype/elements.js'
-import { boundRequest } from '../bound-request.js'
+import { boundCollective, boundRequest } from '../bound-request.js'
 import { varyingDelivery } from '../deliver-varying.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { BlockStore } from '../memory/block-store.js'
@@ -15,8 +16,19 @@ import { wordViewOf } from '../memory/memory-words.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
+import { NeighborRequest, type TunerPlace } from '../tune/neighbor-request.js'
+import { candidatesFor, checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
+import { type BoundProgram, tunedStart } from '../tune/tuned-start.js'
+import { Tuner } from '../tune/tuner.js'
 import { countedEdgeBlocks } from './edge-blocks.js'
-import { agreedCount, Delivery, equalBlocks, fillBlocks, isFailure } from './equal-alltoall.js'
+import {
+  agreedCount,
+  Delivery,
+  type EqualBlocks,
+  equalBlocks,
+  fillBlocks,
+  isFailure,
+} from './equal-alltoall.js'
 import type { EdgeBlocksOptions } from './neighbor-alltoall.js'
 
 export function neighborAlltoallInit(
@@ -24,29 +36,47 @@ export function neighborAlltoallInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-): PersistentRequest {
+  options: NeighborInitOptions = {},
+): NeighborRequest {
   const name = 'neighborAlltoallInit'
+  const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
   const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, elements, into)
-  const signature: Signature = { name, type }
-  return boundRequest(seat, neighborhood, signature, [elements, into], blocks, (all) => {
-    const operation = neighborhood.operation('neighbor-alltoall')
-    const { program } = operation
-    const count = agreedCount(name, program.ranks, all)
-    const delivery = new Delivery(neighborhood, operation, name, type)
-    const failureOf = (store: UniformStore | undefined): RankFailure | undefined =>
-      delivery.results(store, all).find(isFailure)
-    if (count === null) {
-      const store = new LearningStore(program, type)
-      return programStart(signature, program, { store, fill() {}, deliver: () => failureOf(store.learned) })
+  const signature: Signature = { name, type, ...(tune === null ? {} : { method: textOf(tune) }) }
+  const place: TunerPlace = {}
+  const setup = boundCollective(seat, neighborhood, signature, { blocks, place }, (all) => {
+    const passed = all.map((each) => each.blocks)
+    const bound = (by: Neighborhood) => boundAlltoall(by, name, type, passed)
+    if (tune === null) {
+      const only = bound(neighborhood)
+      return programStart(signature, only.program, only)
     }
-    const store = new UniformStore(program, type, elementSizeBytes(type), count)
-    return programStart(signature, program, {
-      store,
-      fill: () => fillBlocks(operation, all, store),
-      deliver: () => failureOf(store),
-    })
+    const tuner = new Tuner(candidatesFor(neighborhood, null, tune), tune.starts)
+    for (const each of all) each.place.tuner = tuner
+    const programs = tuner.strategies.map((strategy) => bound(neighborhood.by(strategy)))
+    return tunedStart(signature, tuner, programs, tune.now)
   })
+  return new NeighborRequest(seat, setup, [elements, into], place)
+}
+
+function boundAlltoall(
+  neighborhood: Neighborhood,
+  name: CollectiveName,
+  type: number,
+  blocks: readonly EqualBlocks[],
+): BoundProgram {
+  const operation = neighborhood.operation('neighbor-alltoall')
+  const { program } = operation
+  const count = agreedCount(name, program.ranks, blocks)
+  const delivery = new Delivery(neighborhood, operation, name, type)
+  const deliver = (store: UniformStore | undefined): RankFailure | undefined =>
+    delivery.results(store, blocks).find(isFailure)
+  if (count === null) {
+    const store = new LearningStore(program, type)
+    return { program, store, fill() {}, deliver: () => deliver(store.learned) }
+  }
+  const store = new UniformStore(program, type, elementSizeBytes(type), count)
+  return { program, store, fill: () => fillBlocks(operation, blocks, store), deliver: () => deliver(store) }
 }
 
 export function neighborAlltoallvInit(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { cluster, clusterOf, type Machine, nodeOf } from '../../../../src/machine/machine.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
-import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
@@ -37,6 +37,13 @@ test('the windows of fewest messages are the default', () => {
   })
   const wide = mooreTopology({ dims: [16, 16], radius: 4 })
   expect(statistics(wide, 'cartesian')).toMatchObject({ phases: 4, messages: { maxPerRank: 8 } })
+})
+
+test('a dimension without offsets has the window 1, also in the text of a strategy', () => {
+  const text = formatStrategy({ kind: 'cartesian', windows: [[], [3]] })
+  expect(text).toBe('cartesian:windows=1/3')
+  statistics(topologyFromEdges(4, { sources: [0, 1, 2, 3], destinations: [1, 0, 3, 2] }), 'cartesian')
+  expect(parseStrategy(text)).toEqual({ kind: 'cartesian', windows: [[1], [3]] })
 })
 
 test('on a Cartesian topology every dimension has a window of three', () => {

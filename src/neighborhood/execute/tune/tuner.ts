@@ -1,0 +1,86 @@
+import type { Strategy } from '../../plan/strategy.js'
+import { formatStrategy } from '../../plan/strategy-text.js'
+import type { Candidate } from './tune-options.js'
+
+/** A strategy that was tried. */
+export interface TunedCandidate {
+  /** Its line of text, as `parseStrategy` reads it. */
+  readonly strategy: string
+  readonly predictedUs: number
+  /** Of every timed start that all ranks know of, microseconds: that of the slowest process. */
+  readonly measuredUs: readonly number[]
+}
+
+/** What the starts of a request have found so far. The same on all ranks, after the same start. */
+export interface Tuning {
+  /** Best predicted first. */
+  readonly candidates: readonly TunedCandidate[]
+  /** Timed starts whose time is not agreed on yet; one start after the last, one is chosen. */
+  readonly startsLeft: number
+  /** The strategy of all later starts; null while some are timed. */
+  readonly chosen: string | null
+}
+
+/**
+ * Which candidate a start tries: one after the other, then again. A start agrees on the time of the one before it, so one start after
+ * the last timed one all processes know all times, and choose the same.
+ */
+export class Tuner {
+  readonly #candidates: readonly Candidate[]
+  readonly #timedStarts: number
+  /** By candidate. */
+  readonly #measuredUs: readonly number[][]
+  #agreed = 0
+  #chosen: number | null = null
+
+  /** @param starts timed ones of every candidate */
+  constructor(candidates: readonly Candidate[], starts: number) {
+    this.#candidates = candidates
+    this.#measuredUs = candidates.map(() => [])
+    this.#timedStarts = candidates.length * starts
+    // There is nothing to compare.
+    if (candidates.length === 1) this.#chosen = 0
+  }
+
+  get strategies(): Strategy[] {
+    return this.#candidates.map(({ strategy }) => strategy)
+  }
+
+  /** The number of the candidate of all starts from now on; null while starts are timed. */
+  get chosen(): number | null {
+    return this.#chosen
+  }
+
+  /** The number of the candidate whose time is to be agreed on next. */
+  get next(): number {
+    return this.#agreed % this.#candidates.length
+  }
+
+  /** What the processes have agreed on for the last start. After the last timed one a candidate is chosen. */
+  agree(timeUs: number): void {
+    this.#measuredUs[this.next].push(timeUs)
+    this.#agreed++
+    if (this.#agreed < this.#timedStarts) return
+    // Of equal times that of the better predicted one.
+    const times = this.#measuredUs.map(median)
+    this.#chosen = times.reduce((best, time, i) => (time < times[best] ? i : best), 0)
+  }
+
+  get report(): Tuning {
+    const chosen = this.#chosen
+    return {
+      candidates: this.#candidates.map(({ strategy, predictedUs }, i) => ({
+        strategy: formatStrategy(strategy),
+        predictedUs,
+        measuredUs: this.#measuredUs[i].slice(),
+      })),
+      startsLeft: chosen === null ? this.#timedStarts - this.#agreed : 0,
+      chosen: chosen === null ? null : formatStrategy(this.#candidates[chosen].strategy),
+    }
+  }
+}
+
+/** The lower of two middle ones. */
+function median(times: readonly number[]): number {
+  return times.toSorted((a, b) => a - b)[(times.length - 1) >>> 1]
+}
