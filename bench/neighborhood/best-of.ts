@@ -60,6 +60,6 @@ export function simulatedTimes(
   return times
 }
 
-export function fastest(times: readonly Timed[]): Timed {
+export function fastest<T extends { readonly timeUs: number }>(times: readonly T[]): T {
   return times.reduce((best, each) => (each.timeUs < best.timeUs ? each : best))
 }

@@ -30,22 +30,31 @@ export const reference = JSON.parse(readFileSync(new URL('reference.json', impor
   readonly cells: readonly Cell[]
 }
 
-/** Every cell: the strategy that `auto` chooses, and its time in SimGrid, which moves the data; the best of all candidates beside it. */
-export async function* compareCells({ quick = false }: BenchOptions): AsyncIterable<Figure> {
+/** As its figure is called. */
+export function caseOf({ topology, bytes, network }: Cell): string {
+  return `${topology} ${bytes} B ${network}`
+}
+
+/**
+ * Every cell: the strategy that `auto` chooses, and its time in SimGrid, which moves the data; the best of all candidates beside it.
+ *
+ * @param options `only`: what the names of the cells begin with; `quick`: fewer candidates, and direct sends as we predict them
+ */
+export async function* compareCells({ quick = false, only = '' }: BenchOptions): AsyncIterable<Figure> {
   const missing = missingSimgrid()
   const simgrid = missing === null ? new Simgrid() : null
   const done: Figure[] = []
   try {
-    const topologies = [...new Set(reference.cells.map(({ topology }) => topology))]
-    for (const name of topologies) {
-      const cells = reference.cells.filter(({ topology }) => topology === name)
-      if (quick && cells[0].nodes > 16) continue
+    const wanted = reference.cells.filter((cell) => caseOf(cell).startsWith(only))
+    for (const name of new Set(wanted.map(({ topology }) => topology))) {
+      const cells = wanted.filter(({ topology }) => topology === name)
+      if (quick && only === '' && cells[0].nodes > 16) continue
       for await (const figure of cellsOf(name, cells, simgrid, missing ?? '', quick)) {
         done.push(figure)
         yield figure
       }
     }
-    yield* summaries(done)
+    if (only === '') yield* summaries(done)
   } finally {
     simgrid?.close()
   }
@@ -65,13 +74,13 @@ async function* cellsOf(
   const setting = { topology: name, nodes: cells[0].nodes, cores }
   const times = simulatedTimes(topology, candidatesOf(setting, quick), runs)
   for (const [i, cell] of cells.entries()) {
-    const best = fastest(times[i])
     const choice = chooseStrategy(topology, runs[i].machine, { bytes: cell.bytes }).chosen
     const chosen = times[i].find(({ strategy }) => strategy === choice.strategy) ?? {
       ...choice,
       networkMessages: null,
       networkBytes: choice.bytes.network,
     }
+    const best = fastest([...times[i], chosen])
     const direct = times[i].find(({ strategy }) => strategy === 'direct')!
     let simulatedUs: number | null = null
     let directUs: number | null = null
@@ -108,11 +117,11 @@ function cellFigure(
   { simulatedUs, bestUs, directUs }: Readonly<Record<'simulatedUs' | 'bestUs' | 'directUs', number | null>>,
   failed: string,
 ): Figure {
-  const { topology, bytes, network, best, by, nodes } = cell
+  const { best, by, nodes } = cell
   const ratio = simulatedUs === null ? null : simulatedUs / best
   const plain = Math.min(directUs ?? direct.timeUs, cell.allgather ?? Number.POSITIVE_INFINITY)
   return {
-    case: `${topology} ${bytes} B ${network}`,
+    case: caseOf(cell),
     unit: 'us',
     ours: simulatedUs,
     peer: best,
@@ -144,7 +153,8 @@ function cellFigure(
   }
 }
 
-function* summaries(cells: readonly Figure[]): Iterable<Figure> {
+/** Of all cells that were run. */
+export function* summaries(cells: readonly Figure[]): Iterable<Figure> {
   const ratios = cells.map(({ ratio }) => ratio ?? Number.POSITIVE_INFINITY)
   const candidates = cells.map(({ candidateUs, peer }) =>
     typeof candidateUs === 'number' ? candidateUs / peer! : Number.POSITIVE_INFINITY,

@@ -9,8 +9,11 @@ export const neighborhoodBench: Bench = {
   name: 'neighborhood',
   question: 'How good is the strategy chosen for a neighbor allgather, and what does planning it cost?',
   async *measure(options = {}) {
+    // `--only cells/er:256` is the suite and what its cases begin with.
+    const [suite, ...rest] = (options.only ?? '').split('/')
+    const { only: _only, ...others } = options
     for (const [name, measure] of Object.entries(suites)) {
-      if (name.startsWith(options.only ?? '')) yield* measure(options)
+      if (name.startsWith(suite)) yield* measure({ ...others, only: rest.join('/') })
     }
   },
 }

@@ -1,20 +1,41 @@
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import type { Figure } from '../bench.js'
+import { caseOf, reference, summaries } from './cells.js'
 import { type NeighborhoodResults, strategiesPage } from './strategies-page.js'
 
-/** Writes bench/neighborhood/results.json and docs/neighborhood-strategies.md, from the lines that the bench printed. */
+const file = new URL('results.json', import.meta.url)
+const page = new URL('../../docs/neighborhood-strategies.md', import.meta.url)
+
+/**
+ * Writes bench/neighborhood/results.json and docs/neighborhood-strategies.md from lines that the bench printed, of some suites, cells
+ * or all. Figures of these cases replace those recorded before; the others stay.
+ */
 export function recordNeighborhood(lines: readonly string[], date: string): void {
   const all = lines.map((line) => JSON.parse(line) as Figure).filter(({ bench }) => bench === 'neighborhood')
   const [first] = all
   if (first === undefined) throw new Error('expected lines of neighborhood, got none')
-  const figures = all.map(({ bench: _bench, commit: _commit, node: _node, cpu: _cpu, ...rest }) => rest)
+  const measured = all.map(
+    ({ bench: _bench, node: _node, cpu: _cpu, ...rest }) => ({ ...rest, date }) as Figure,
+  )
+  const before = existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as NeighborhoodResults).figures
+    : []
   const results = {
-    commit: String(first['commit']),
     machine: `${first['cpu']} (virtual)`,
     node: String(first['node']).replace('v', ''),
-    date,
-    figures: figures as readonly Figure[],
+    figures: merged(before, measured),
   } satisfies NeighborhoodResults
-  writeFileSync(new URL('results.json', import.meta.url), `${JSON.stringify(results, null, 2)}\n`)
-  writeFileSync(new URL('../../docs/neighborhood-strategies.md', import.meta.url), strategiesPage(results))
+  writeFileSync(file, `${JSON.stringify(results, null, 2)}\n`)
+  writeFileSync(page, strategiesPage(results))
+}
+
+/** Cells in the order of the reference, what is counted over all of them, then the other figures. */
+function merged(before: readonly Figure[], measured: readonly Figure[]): readonly Figure[] {
+  const byCase = new Map([...before, ...measured].map((figure) => [figure.case, figure]))
+  const cells = reference.cells.flatMap((cell) => byCase.get(caseOf(cell)) ?? [])
+  for (const { case: name } of cells) byCase.delete(name)
+  const others = [...byCase.values()].filter(({ unit }) => unit !== 'cells')
+  const { commit, date } = measured[measured.length - 1]
+  const counts = Array.from(summaries(cells), (figure) => ({ ...figure, commit, date }) as Figure)
+  return [...cells, ...counts, ...others]
 }

@@ -1,12 +1,11 @@
 import type { Figure } from '../bench.js'
 import { markdown } from '../markdown-table.js'
-import { reference } from './cells.js'
+import { caseOf, reference } from './cells.js'
 
+/** Every figure names its commit and date: suites and cells may be measured one by one. */
 export interface NeighborhoodResults {
-  readonly commit: string
   readonly machine: string
   readonly node: string
-  readonly date: string
   readonly figures: readonly Figure[]
 }
 
@@ -27,7 +26,7 @@ All times are simulated microseconds until the last rank is done.
 /** docs/neighborhood-strategies.md. */
 export function strategiesPage(results: NeighborhoodResults): string {
   const cells = results.figures.filter((figure) => 'candidate' in figure)
-  const { commit, date, machine, node } = results
+  const { machine, node } = results
   const parts = [
     opening,
     `## Every cell\n`,
@@ -39,9 +38,20 @@ export function strategiesPage(results: NeighborhoodResults): string {
     summaryText(results.figures),
     whySection(cells),
     ...otherSections(results.figures),
-    `Measured at commit ${commit}, ${date}; SimGrid 3.32, Node ${node}, ${machine}. Simulated times do not depend on the computer.\n`,
+    `Measured at ${commitsOf(results.figures)}; SimGrid 3.32, Node ${node}, ${machine}. All figures of a line are of one commit. Simulated times do not depend on the computer.\n`,
   ]
   return parts.join('\n')
+}
+
+/** The commits of the figures, with dates, the most frequent first. */
+function commitsOf(figures: readonly Figure[]): string {
+  const counts = new Map<string, number>()
+  for (const { commit, date } of figures) {
+    const name = `${commit} (${date})`
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const names = [...counts].sort((a, b) => b[1] - a[1]).map(([name]) => name)
+  return `commit${names.length > 1 ? 's' : ''} ${names.join(', ')}`
 }
 
 const cellHeads = [
@@ -69,9 +79,7 @@ function cellRow(figure: Figure): string[] {
 /** Cells of the reference without a figure. */
 function notRun(cells: readonly Figure[]): string {
   const done = new Set(cells.map((figure) => figure.case))
-  const missing = reference.cells
-    .map(({ topology, bytes, network }) => `${topology} ${bytes} B ${network}`)
-    .filter((name) => !done.has(name))
+  const missing = reference.cells.map(caseOf).filter((name) => !done.has(name))
   return missing.length === 0 ? '' : `Cells of the reference that were not run: ${missing.join(', ')}.\n`
 }
 
