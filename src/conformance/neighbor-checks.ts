@@ -25,7 +25,11 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
   descending: [{ kind: 'descending', ks: [3, 2], mode: 'agnostic' }],
   cumulative: [{ kind: 'cumulative', k: 2, mode: 'agnostic' }],
   routed: [{ kind: 'routed' }, { kind: 'routed', radices: [3, 5, 7, 11], first: 'highest' }],
-  hierarchical: [{ kind: 'hierarchical' }, { kind: 'hierarchical', first: 'inside' }],
+  hierarchical: [
+    { kind: 'hierarchical' },
+    { kind: 'hierarchical', first: 'inside' },
+    { kind: 'hierarchical', digits: 'offset', order: 'highest' },
+  ],
   lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }],
   // Its graphs are grids: onMoore and onGrid.
   cartesian: [{ kind: 'cartesian' }],

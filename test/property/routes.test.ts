@@ -19,6 +19,9 @@ const texts = [
   ...['routed', 'routed:first=highest', 'routed:radices=3.5.7', 'routed:radices=7.2.5,first=highest'],
   ...['allgather', 'allgather:first=lowest', 'allgather:radices=3.3.3.3,first=highest'],
   ...['hierarchical', 'hierarchical:first=inside', 'hierarchical:between=3.7.3,inside=5.2.5'],
+  'hierarchical:between=3.7.3,inside=5.2.5,digits=offset',
+  ...['hierarchical:digits=offset,order=highest', 'hierarchical:first=inside,digits=offset,order=highest'],
+  'hierarchical:between=7.3.3,inside=3.5.4,order=highest',
   ...['lanes', 'lanes:lanes=1', 'lanes:lanes=3', 'lanes:radices=3.2.7'],
 ]
 

@@ -3,7 +3,7 @@ import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../route/cartesian.js'
 import { coveringWidth } from '../route/lanes.js'
-import { coveringRadices, evenRadices, usefulRadices } from './radices.js'
+import { coveringRadices, evenRadices, offsetRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 
 /** A strategy that may be chosen. */
@@ -61,7 +61,7 @@ function routed(ranks: number): Candidate[] {
 }
 
 function hierarchical(nodes: number, largest: number): Candidate[] {
-  return fewRadices(nodes).flatMap((between) =>
+  const byNumber = fewRadices(nodes).flatMap((between) =>
     fewRadices(largest).flatMap((inside): Candidate[] => {
       const [far, near] = [lessOne(between), lessOne(inside)]
       return [
@@ -76,6 +76,17 @@ function hierarchical(nodes: number, largest: number): Candidate[] {
       ]
     }),
   )
+  // Digits of offsets do not need products that fit, and the highest first suit them best.
+  const byOffset = offsetRadices(nodes).flatMap((between) =>
+    offsetRadices(largest).map((inside): Candidate => {
+      const digits = { first: 'between', digits: 'offset', order: 'highest' } as const
+      return {
+        strategy: { kind: 'hierarchical', between, inside, ...digits },
+        mostPeers: [...reversed(lessOne(between)), ...reversed(lessOne(inside))],
+      }
+    }),
+  )
+  return [...byNumber, ...byOffset]
 }
 
 function lanes(nodes: number, largest: number): Candidate[] {

@@ -52,6 +52,25 @@ export function usefulRadices(count: number): number[][] {
   return [...lists.values()].sort((a, b) => a.length - b.length || compare(a, b))
 }
 
+/** Of offsets below a count: even radices, smallest and largest first, and two of which one is about twice the other. */
+export function offsetRadices(count: number): number[][] {
+  if (count <= 1) return [[]]
+  const lists = new Map<string, number[]>()
+  for (let length = 1; 2 ** (length - 1) < count; length++) {
+    const even = evenRadices(count, length)
+    for (const digits of [even, [...even].reverse()]) lists.set(digits.join('.'), digits)
+  }
+  const large = Math.ceil(1.5 * Math.sqrt(count))
+  const small = Math.ceil(count / large)
+  if (small > 1)
+    for (const digits of [
+      [large, small],
+      [small, large],
+    ])
+      lists.set(digits.join('.'), digits)
+  return [...lists.values()]
+}
+
 /** Radices that differ by at most one, largest first, with the smallest product that covers a count. */
 export function evenRadices(count: number, length: number): number[] {
   const small = Math.max(2, Math.floor(count ** (1 / length) + 1e-9))

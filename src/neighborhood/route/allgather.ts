@@ -1,5 +1,4 @@
-import { binaryRadices, type DigitOrder, requireCover } from './digits.js'
-import type { Route } from './route.js'
+import { binaryRadices, type DigitOrder, OffsetDigits, requireCover } from './digits.js'
 import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wordOption } from './strategy-option.js'
 
@@ -28,23 +27,10 @@ export const allgather: StrategyKind<Allgather> = {
     if (radices !== undefined) requireCover(kind, 'radices', radices, ranks, 'the ranks')
   },
   route({ radices, first = 'highest' }, { topology: { ranks } }) {
-    return routeByDistance(radices ?? binaryRadices(ranks), first, ranks)
+    const digits = new OffsetDigits(radices ?? binaryRadices(ranks), first, ranks)
+    return {
+      hops: digits.steps,
+      hop: (h, source, destination) => digits.between(h, source, destination, ranks),
+    }
   },
-}
-
-function routeByDistance(radices: readonly number[], first: DigitOrder, ranks: number): Route {
-  const hops = radices.length
-  const weights = new Int32Array(hops + 1).fill(1)
-  for (const [i, radix] of radices.entries())
-    weights[i + 1] = Math.min(weights[i] * radix, Math.max(1, ranks))
-  return {
-    hops,
-    hop(h, source, destination) {
-      const distance = destination < source ? destination - source + ranks : destination - source
-      const travelled =
-        first === 'lowest' ? distance % weights[h + 1] : distance - (distance % weights[hops - 1 - h])
-      const at = source + travelled
-      return at < ranks ? at : at - ranks
-    },
-  }
 }

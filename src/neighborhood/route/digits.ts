@@ -3,11 +3,31 @@ import { RankweaveError } from '../../errors.js'
 /** Which digit of a number is corrected first. */
 export type DigitOrder = 'lowest' | 'highest'
 
+/** From one number to another, both below a count, in steps. */
+export interface DigitSteps {
+  readonly steps: number
+  /** The number after a step. */
+  between(step: number, from: number, to: number, count: number): number
+}
+
+/** Digits of the numbers themselves, or of the offset from one to the other, counted around all of them. */
+export type DigitsOf = 'number' | 'offset'
+
+/** @param radices, first, most as of {@link Digits} */
+export function digitSteps(
+  of: DigitsOf,
+  radices: readonly number[],
+  first: DigitOrder,
+  most: number,
+): DigitSteps {
+  return of === 'number' ? new Digits(radices, first, most) : new OffsetDigits(radices, first, most)
+}
+
 /**
- * From one number to another in steps, each of which corrects a digit of a mixed-radix notation. A number past the last one
- * stands for the number with the highest digit one lower, so the notation suits any count.
+ * In each step a digit of a mixed-radix notation of the number is corrected. A number past the last one stands for the number with the
+ * highest digit one lower, so the notation suits any count.
  */
-export class Digits {
+export class Digits implements DigitSteps {
   readonly steps: number
   readonly #weights: Int32Array
   readonly #lowestFirst: boolean
@@ -21,15 +41,10 @@ export class Digits {
   constructor(radices: readonly number[], first: DigitOrder, most: number) {
     this.steps = radices.length
     this.#lowestFirst = first === 'lowest'
-    this.#weights = new Int32Array(radices.length + 1).fill(1)
-    for (const [i, radix] of radices.entries()) {
-      // Weights beyond the numbers are all alike.
-      this.#weights[i + 1] = Math.min(this.#weights[i] * radix, Math.max(1, most))
-    }
+    this.#weights = cappedWeights(radices, most)
     this.#isBinary = this.#weights.every((weight) => weight >= most || (weight & (weight - 1)) === 0)
   }
 
-  /** The number after a step, of numbers below `count`. */
   between(step: number, from: number, to: number, count: number): number {
     const weights = this.#weights
     let mixed: number
@@ -51,6 +66,40 @@ export class Digits {
     while (this.#weights[i] >= count) i--
     return this.#weights[i]
   }
+}
+
+/**
+ * In each step a digit of the offset is travelled. All numbers do the same, so any radices suit any count, also those whose product
+ * is larger.
+ */
+export class OffsetDigits implements DigitSteps {
+  readonly steps: number
+  readonly #weights: Int32Array
+  readonly #lowestFirst: boolean
+
+  /** @param radices, first, most as of {@link Digits} */
+  constructor(radices: readonly number[], first: DigitOrder, most: number) {
+    this.steps = radices.length
+    this.#lowestFirst = first === 'lowest'
+    this.#weights = cappedWeights(radices, most)
+  }
+
+  between(step: number, from: number, to: number, count: number): number {
+    const weights = this.#weights
+    const offset = to < from ? to - from + count : to - from
+    const travelled = this.#lowestFirst
+      ? offset % weights[step + 1]
+      : offset - (offset % weights[this.steps - 1 - step])
+    const at = from + travelled
+    return at < count ? at : at - count
+  }
+}
+
+/** Products of the first radices, from none to all; beyond the numbers they are all alike. */
+function cappedWeights(radices: readonly number[], most: number): Int32Array {
+  const weights = new Int32Array(radices.length + 1).fill(1)
+  for (const [i, radix] of radices.entries()) weights[i + 1] = Math.min(weights[i] * radix, Math.max(1, most))
+  return weights
 }
 
 /** Radices of 2, as many as it takes. */

@@ -1,4 +1,11 @@
-import { binaryRadices, Digits, requireCover } from './digits.js'
+import {
+  binaryRadices,
+  type DigitOrder,
+  type DigitSteps,
+  type DigitsOf,
+  digitSteps,
+  requireCover,
+} from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'
@@ -13,24 +20,34 @@ export interface Hierarchical {
   readonly inside?: readonly number[]
   /** Default `between`: a block crosses to a node once, however many ranks there need it. */
   readonly first?: 'between' | 'inside'
+  /** Default `number`. `offset`: of the distance from node to node, and from rank to rank on a node, counted around. */
+  readonly digits?: DigitsOf
+  /** Which digit of the node, and of the rank on it, is corrected first. Default `lowest`. */
+  readonly order?: DigitOrder
 }
 
 export const hierarchical: StrategyKind<Hierarchical> = {
-  help: 'hierarchical:between=4.4,inside=2.2.2.2,first=between   digits of the node, then of the rank on it',
+  help: 'hierarchical:between=4.4,inside=2.2.2.2,first=between,digits=offset   digits of the node, then of the rank on it',
   initial: { kind: 'hierarchical' },
-  options: { between: listOption(2), inside: listOption(2), first: wordOption(['between', 'inside']) },
+  options: {
+    between: listOption(2),
+    inside: listOption(2),
+    first: wordOption(['between', 'inside']),
+    digits: wordOption(['number', 'offset']),
+    order: wordOption(['lowest', 'highest']),
+  },
   planningLimit: 2 ** 16,
   routeNeeds: 'nodes',
   check(strategy) {
     checkOptions(strategy, hierarchical.options)
   },
-  route({ kind, between, inside, first = 'between' }, facts) {
+  route({ kind, between, inside, first = 'between', digits = 'number', order = 'lowest' }, facts) {
     const layout = nodeLayout(kind, facts)
     const { nodes, largest } = layout
     if (between !== undefined) requireCover(kind, 'between', between, nodes, 'the nodes')
     if (inside !== undefined) requireCover(kind, 'inside', inside, largest, 'the ranks of a node')
-    const nodeDigits = new Digits(between ?? binaryRadices(nodes), 'lowest', nodes)
-    const rankDigits = new Digits(inside ?? binaryRadices(largest), 'lowest', largest)
+    const nodeDigits = digitSteps(digits, between ?? binaryRadices(nodes), order, nodes)
+    const rankDigits = digitSteps(digits, inside ?? binaryRadices(largest), order, largest)
     return first === 'between'
       ? nodesFirst(layout, nodeDigits, rankDigits)
       : ranksFirst(layout, nodeDigits, rankDigits)
@@ -39,8 +56,8 @@ export const hierarchical: StrategyKind<Hierarchical> = {
 
 function nodesFirst(
   { nodes, node, local, start, ranks }: NodeLayout,
-  between: Digits,
-  inside: Digits,
+  between: DigitSteps,
+  inside: DigitSteps,
 ): Route {
   return {
     hops: between.steps + inside.steps,
@@ -60,8 +77,8 @@ function nodesFirst(
 
 function ranksFirst(
   { nodes, node, local, start, ranks }: NodeLayout,
-  between: Digits,
-  inside: Digits,
+  between: DigitSteps,
+  inside: DigitSteps,
 ): Route {
   return {
     hops: inside.steps + between.steps,
