@@ -1,0 +1,51 @@
+/* Bytes from and to the buffers of a user, of any datatype. */
+#include "shim.h"
+
+#include <string.h>
+
+int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
+                  MPI_Datatype type) {
+  int integers, addresses, types, combiner;
+  MPI_Aint low;
+  buffer->start = (char *)(uintptr_t)start;
+  buffer->count = count;
+  buffer->counts = counts;
+  buffer->displacements = displacements;
+  buffer->type = type;
+  int code = PMPI_Type_size(type, &buffer->size);
+  if (code == MPI_SUCCESS) code = PMPI_Type_get_extent(type, &low, &buffer->extent);
+  if (code == MPI_SUCCESS) code = PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  /* A derived type may list its bytes in another order than they have in memory. */
+  buffer->is_contiguous =
+      code == MPI_SUCCESS && combiner == MPI_COMBINER_NAMED && low == 0 && buffer->extent == buffer->size;
+  return code;
+}
+
+char *rw_buffer_at(const rw_buffer *buffer, int block) {
+  MPI_Aint elements = buffer->displacements != NULL ? buffer->displacements[block] : (MPI_Aint)block * buffer->count;
+  return buffer->start + elements * buffer->extent;
+}
+
+int rw_buffer_count(const rw_buffer *buffer, int block) {
+  return buffer->counts != NULL ? buffer->counts[block] : buffer->count;
+}
+
+int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm) {
+  char *at = rw_buffer_at(buffer, block);
+  int count = rw_buffer_count(buffer, block), bytes = count * buffer->size, position = 0;
+  if (!buffer->is_contiguous) return PMPI_Pack(at, count, buffer->type, data, bytes, &position, comm);
+  memcpy(data, at, (size_t)bytes);
+  return MPI_SUCCESS;
+}
+
+int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm) {
+  char *at = rw_buffer_at(buffer, block);
+  int64_t room = (int64_t)rw_buffer_count(buffer, block) * buffer->size;
+  int position = 0;
+  if (length > room) return MPI_ERR_TRUNCATE;
+  if (length == 0) return MPI_SUCCESS;
+  if (!buffer->is_contiguous)
+    return PMPI_Unpack(data, length, &position, at, length / buffer->size, buffer->type, comm);
+  memcpy(at, data, (size_t)length);
+  return MPI_SUCCESS;
+}

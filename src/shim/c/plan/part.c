@@ -1,0 +1,146 @@
+/* One rank's part of a plan, from the moves of which the rank is an end. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where a value is found by its block. */
+typedef struct {
+  int source, part, edge, value;
+} held;
+
+static int compare_held(const void *left, const void *right) {
+  const held *a = left, *b = right;
+  if (a->source != b->source) return a->source < b->source ? -1 : 1;
+  return a->part < b->part ? -1 : a->part > b->part;
+}
+
+static int value_of(const held *table, int count, int source, int part) {
+  held wanted = {source, part, 0, 0};
+  const held *found = bsearch(&wanted, table, (size_t)count, sizeof *table, compare_held);
+  return found == NULL ? -1 : found->value;
+}
+
+/* Consecutive moves of a hop and a peer are a message. Returns how many messages. */
+static int group(const rw_moves *moves, int first, int32_t *peer, int32_t *start) {
+  int count = 0;
+  for (int i = 0; i < moves->count; i++) {
+    const rw_move *move = &moves->items[i];
+    if (i > 0 && move->hop == move[-1].hop && move->peer == move[-1].peer) continue;
+    peer[count] = move->peer;
+    start[count++] = first + i;
+  }
+  start[count] = first + moves->count;
+  return count;
+}
+
+/* The table of all values, by block. Values of this rank that it does not send to others are among them. */
+static held *make_table(const rw_lists *lists, int own, const rw_moves *receives) {
+  held *table = malloc(sizeof *table * (size_t)(own + receives->count + 1));
+  if (table == NULL) return NULL;
+  for (int i = 0; i < own; i++) {
+    held item = {lists->rank, i, -1, i};
+    table[i] = item;
+  }
+  for (int i = 0; i < receives->count; i++) {
+    const rw_move *move = &receives->items[i];
+    held item = {move->source, move->part, move->edge, own + i};
+    table[own + i] = item;
+  }
+  qsort(table, (size_t)(own + receives->count), sizeof *table, compare_held);
+  return table;
+}
+
+/* The part of a source that is for the slot whose number among the slots of this source is `edge`. */
+static int part_for(const held *table, int count, int source, int edge) {
+  int low = 0, high = count;
+  while (low < high) {
+    int middle = low + (high - low) / 2;
+    if (table[middle].source < source) low = middle + 1;
+    else high = middle;
+  }
+  for (int i = low; i < count && table[i].source == source; i++)
+    if (table[i].edge == edge) return table[i].part;
+  return -1;
+}
+
+static int fill_slots(rw_part *part, const rw_lists *lists, int collective, const held *table, int count,
+                      int32_t *slot_value) {
+  int *edges = calloc((size_t)lists->ranks, sizeof *edges);
+  int ok = edges != NULL, loops = 0;
+  for (int s = 0; ok && s < lists->in_count; s++) {
+    int source = lists->in[s], piece = 0;
+    if (source == MPI_PROC_NULL) continue;
+    if (collective == RW_ALLTOALL && source == lists->rank) {
+      while (loops < lists->out_count && lists->out[loops] != source) loops++;
+      piece = loops++;
+    } else if (collective == RW_ALLTOALL) piece = part_for(table, count, source, edges[source]++);
+    int value = value_of(table, count, source, piece);
+    part->slot[part->program.slots] = s;
+    slot_value[part->program.slots++] = value;
+    ok = value >= 0;
+  }
+  free(edges);
+  return ok;
+}
+
+static void list_edges(rw_part *part, const rw_lists *lists, int collective) {
+  for (int i = 0; i < lists->out_count; i++) {
+    if (lists->out[i] == MPI_PROC_NULL) continue;
+    part->block[part->edges] = collective == RW_ALLGATHER ? 0 : i;
+    part->destination[part->edges++] = lists->out[i];
+  }
+}
+
+static int fill(rw_part *part, const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
+  struct rw_program *program = &part->program;
+  int32_t *send_peer = part->words, *send_start = send_peer + sends->count, *send_value = send_start + sends->count + 1;
+  int32_t *receive_peer = send_value + sends->count, *receive_start = receive_peer + receives->count;
+  int32_t *slot_value = receive_start + receives->count + 1;
+  program->ranks = lists->ranks;
+  program->rank = lists->rank;
+  program->own = collective == RW_ALLGATHER ? 1 : lists->out_count;
+  int count = program->own + receives->count;
+  held *table = make_table(lists, program->own, receives);
+  if (table == NULL) return 0;
+  program->sends = group(sends, 0, send_peer, send_start);
+  program->receives = group(receives, program->own, receive_peer, receive_start);
+  int ok = fill_slots(part, lists, collective, table, count, slot_value);
+  for (int i = 0; ok && i < sends->count; i++) {
+    send_value[i] = value_of(table, count, sends->items[i].source, sends->items[i].part);
+    ok = send_value[i] >= 0;
+  }
+  free(table);
+  program->send_peer = send_peer;
+  program->send_start = send_start;
+  program->send_value = send_value;
+  program->receive_peer = receive_peer;
+  program->receive_start = receive_start;
+  program->slot_value = slot_value;
+  program->left = program->right = slot_value;
+  list_edges(part, lists, collective);
+  return ok && rw_program_check(program) == NULL;
+}
+
+rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
+  rw_part *part = calloc(1, sizeof *part);
+  if (part == NULL) return NULL;
+  size_t words = 3 * (size_t)sends->count + 2 * (size_t)receives->count + (size_t)lists->in_count + 4;
+  part->words = malloc(words * sizeof *part->words);
+  part->slot = malloc(sizeof(int) * (size_t)(lists->in_count + 1));
+  part->block = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
+  part->destination = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
+  int ok = part->words && part->slot && part->block && part->destination;
+  if (ok && fill(part, lists, collective, sends, receives)) return part;
+  rw_part_free(part);
+  return NULL;
+}
+
+void rw_part_free(rw_part *part) {
+  if (part == NULL) return;
+  free(part->words);
+  free(part->slot);
+  free(part->block);
+  free(part->destination);
+  free(part);
+}

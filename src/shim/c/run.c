@@ -1,0 +1,124 @@
+/*
+ * Runs one rank's part of a plan for one call of a collective.
+ *
+ * The runtime moves values of equal length: the length of a block, then its bytes up to an agreed limit. So ranks need not
+ * know what others contribute, and no call needs an agreement. A source sends a longer block directly to its destinations; what
+ * travels along the route in its place is a mark, by which a destination knows that it has to receive directly. Memory is
+ * bounded, and no receive is too short.
+ */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A length that stands for a block its source sends itself; messages of a plan have other tags than such a block. */
+enum { DIRECT = -1, HEAD = sizeof(int32_t), DIRECT_TAG = 0, PLAN_TAG = 1 };
+
+struct rw_runner {
+  const rw_part *part;
+  const rw_lists *lists;
+  MPI_Comm comm;
+  int limit;
+  size_t stride;
+  char *own, *slots; /* values */
+  rw_request *request;
+  MPI_Request *direct; /* receives, then sends */
+  MPI_Status *statuses;
+};
+
+rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit) {
+  rw_runner *runner = calloc(1, sizeof *runner);
+  if (runner == NULL) return NULL;
+  const struct rw_program *program = &part->program;
+  size_t stride = (HEAD + (size_t)limit + 7) / 8 * 8, direct = (size_t)(lists->in_count + part->edges + 1);
+  struct rw_blocks blocks = {stride, NULL, NULL, NULL, NULL, NULL};
+  runner->part = part;
+  runner->lists = lists;
+  runner->comm = comm;
+  runner->limit = limit;
+  runner->stride = stride;
+  runner->own = calloc((size_t)program->own + 1, stride);
+  runner->slots = calloc((size_t)program->slots + 1, stride);
+  runner->direct = calloc(direct, sizeof *runner->direct);
+  runner->statuses = calloc(direct, sizeof *runner->statuses);
+  int ok = runner->own && runner->slots && runner->direct && runner->statuses;
+  if (ok && rw_request_create(program, comm, PLAN_TAG, &blocks, &runner->request) == MPI_SUCCESS) return runner;
+  rw_runner_free(runner);
+  return NULL;
+}
+
+/* A request that failed keeps its memory, which MPI may still use. */
+void rw_runner_free(rw_runner *runner) {
+  if (runner == NULL) return;
+  int code = runner->request == NULL ? MPI_SUCCESS : rw_request_free(&runner->request);
+  if (code == MPI_SUCCESS) {
+    free(runner->own);
+    free(runner->slots);
+    free(runner->direct);
+  }
+  free(runner->statuses);
+  free(runner);
+}
+
+double rw_longest(const rw_buffer *from, int blocks) {
+  double longest = 0;
+  for (int i = 0; i < blocks; i++) {
+    double bytes = (double)rw_buffer_count(from, i) * from->size;
+    if (bytes > longest) longest = bytes;
+  }
+  return longest;
+}
+
+static int read_own(rw_runner *runner, const rw_buffer *from) {
+  int code = MPI_SUCCESS;
+  for (int i = 0; code == MPI_SUCCESS && i < runner->part->program.own; i++) {
+    char *value = runner->own + (size_t)i * runner->stride;
+    int64_t bytes = (int64_t)rw_buffer_count(from, i) * from->size;
+    int32_t length = bytes > runner->limit ? DIRECT : (int32_t)bytes;
+    memcpy(value, &length, HEAD);
+    if (length > 0) code = rw_buffer_read(from, i, value + HEAD, runner->comm);
+  }
+  return code;
+}
+
+static int32_t length_of(const char *value) {
+  int32_t length;
+  memcpy(&length, value, HEAD);
+  return length;
+}
+
+/* Blocks above the limit, edge by edge: those between the same two ranks arrive in the order of their edges. */
+static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
+  const rw_part *part = runner->part;
+  int code = MPI_SUCCESS, count = 0;
+  for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
+    int slot = part->slot[s];
+    if (length_of(runner->slots + (size_t)s * runner->stride) != DIRECT) continue;
+    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->lists->in[slot], DIRECT_TAG,
+                      runner->comm, &runner->direct[count++]);
+  }
+  for (int i = 0; code == MPI_SUCCESS && i < part->edges; i++) {
+    int block = part->block[i];
+    if (length_of(runner->own + (size_t)block * runner->stride) != DIRECT) continue;
+    code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
+                      DIRECT_TAG, runner->comm, &runner->direct[count++]);
+  }
+  if (code != MPI_SUCCESS || count == 0) return code;
+  code = PMPI_Waitall(count, runner->direct, runner->statuses);
+  for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++)
+    if (runner->statuses[i].MPI_ERROR != MPI_SUCCESS) code = runner->statuses[i].MPI_ERROR;
+  return code;
+}
+
+int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
+  const rw_part *part = runner->part;
+  int code = read_own(runner, from);
+  if (code == MPI_SUCCESS) code = rw_start(runner->request, runner->own, runner->slots);
+  if (code == MPI_SUCCESS) code = rw_wait(runner->request);
+  for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
+    const char *value = runner->slots + (size_t)s * runner->stride;
+    int32_t length = length_of(value);
+    if (length != DIRECT) code = rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm);
+  }
+  return code == MPI_SUCCESS ? move_direct(runner, from, to) : code;
+}

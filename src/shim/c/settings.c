@@ -1,0 +1,87 @@
+/* What a user sets by environment variables. */
+#include "shim.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static rw_settings own;
+static int is_read, wants_report;
+static const char *record_path;
+
+static double figure(const char *name, double otherwise) {
+  const char *text = getenv(name);
+  char *end;
+  if (text == NULL || *text == '\0') return otherwise;
+  double value = strtod(text, &end);
+  if (*end == '\0' && value >= 0 && value <= 1e9) return value;
+  fprintf(stderr, "rankweave shim: %s=%s: expected a number from 0 to 1e9; using %g\n", name, text, otherwise);
+  return otherwise;
+}
+
+/* One word of RANKWEAVE_SHIM. */
+static void read_mode(const char *word) {
+  if (strcmp(word, "off") == 0) own.enabled = 0;
+  else if (strcmp(word, "always") == 0) own.always = 1;
+  else if (strcmp(word, "report") == 0) wants_report = 1;
+  else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7;
+  else if (strcmp(word, "on") != 0)
+    fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report or record:FILE, got %s\n", word);
+}
+
+static void read_all(void) {
+  static char modes[4096];
+  const char *text = getenv("RANKWEAVE_SHIM");
+  own.enabled = 1;
+  if (text != NULL) {
+    snprintf(modes, sizeof modes, "%s", text);
+    for (char *word = strtok(modes, ","); word != NULL; word = strtok(NULL, ",")) read_mode(word);
+  }
+  own.block_limit = figure("RANKWEAVE_SHIM_BLOCK_LIMIT", 1024);
+  own.latency = figure("RANKWEAVE_SHIM_LATENCY_US", 1.0);
+  own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
+  own.gap = figure("RANKWEAVE_SHIM_GAP_US_PER_BYTE", 0.0005);
+  own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
+  is_read = 1;
+}
+
+const rw_settings *rw_own_settings(void) {
+  if (!is_read) read_all();
+  return &own;
+}
+
+int rw_wants_report(void) {
+  rw_own_settings();
+  return wants_report;
+}
+
+const char *rw_record_path(void) {
+  rw_own_settings();
+  return record_path;
+}
+
+const char *rw_plan_path(void) {
+  const char *path = getenv("RANKWEAVE_SHIM_PLAN");
+  return path == NULL || *path == '\0' ? NULL : path;
+}
+
+const char *rw_strategy(void) {
+  const char *text = getenv("RANKWEAVE_SHIM_STRATEGY");
+  return text == NULL || *text == '\0' ? NULL : text;
+}
+
+int rw_agree(MPI_Comm comm, rw_settings *settings, double *also) {
+  double least[8] = {settings->enabled,  settings->always, settings->block_limit, settings->latency,
+                     settings->overhead, settings->gap,    settings->cores,       *also};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, least, 8, MPI_DOUBLE, MPI_MIN, comm);
+  if (code != MPI_SUCCESS) return code;
+  settings->enabled = least[0];
+  settings->always = least[1];
+  settings->block_limit = least[2];
+  settings->latency = least[3];
+  settings->overhead = least[4];
+  settings->gap = least[5];
+  settings->cores = least[6];
+  *also = least[7];
+  return MPI_SUCCESS;
+}

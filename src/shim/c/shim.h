@@ -1,0 +1,225 @@
+/* What the parts of the preloaded library share. One process, one rank: everything here is that rank's own part. */
+#ifndef RANKWEAVE_SHIM_H
+#define RANKWEAVE_SHIM_H
+
+#include "rankweave_program.h"
+
+#define RW_EXPORT __attribute__((visibility("default")))
+
+/* Which collective a plan is for: every rank contributes one block, or one per destination. */
+enum { RW_ALLGATHER, RW_ALLTOALL, RW_COLLECTIVES };
+
+enum { RW_NAME = 64 };
+
+/* --- settings.c ------------------------------------------------------------------------------------------------------ */
+
+/* What a user sets; after rw_agree it is the same on all ranks of a communicator. */
+typedef struct {
+  double enabled;      /* 0: every call falls through */
+  double always;       /* 1: no trial against the library */
+  double block_limit;  /* bytes; longer blocks are sent directly */
+  double latency;      /* us, of a message between processes */
+  double overhead;     /* us, of a sender or receiver, per message */
+  double gap;          /* us per byte */
+  double cores;        /* ranks per node for tests; 0: as MPI says */
+} rw_settings;
+
+const rw_settings *rw_own_settings(void);
+int rw_wants_report(void);
+/* The file of the mode `record:FILE`, or NULL. */
+const char *rw_record_path(void);
+/* The file of RANKWEAVE_SHIM_PLAN, or NULL. */
+const char *rw_plan_path(void);
+/* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
+const char *rw_strategy(void);
+/* All ranks get the least of every setting, and of `also`. Collective. */
+int rw_agree(MPI_Comm comm, rw_settings *settings, double *also);
+
+/* --- lists.c --------------------------------------------------------------------------------------------------------- */
+
+/* Whom a rank receives from and sends to, in the order of its buffers. MPI_PROC_NULL at edges of a grid. */
+typedef struct {
+  int rank, ranks;
+  int in_count, out_count;
+  int *in, *out;
+  /* A grid that wraps over one or two ranks: which block is for which slot of an alltoall depends on the library. */
+  int is_ambiguous;
+} rw_lists;
+
+int rw_lists_read(MPI_Comm comm, rw_lists *lists);
+void rw_lists_free(rw_lists *lists);
+
+/* --- routes.c -------------------------------------------------------------------------------------------------------- */
+
+enum { RW_MAX_STEPS = 32 };
+
+/* Digits of a mixed-radix notation, corrected one by one, lowest first. */
+typedef struct {
+  int steps;
+  int weights[RW_MAX_STEPS + 1];
+} rw_digits;
+
+/* Ranks by node: equal on all ranks. */
+typedef struct {
+  int nodes, largest;
+  int *node, *local, *start, *ranks;
+} rw_layout;
+
+/* Where a block is on its way from a source to a destination: `routed` if layout is NULL, else `hierarchical`. */
+typedef struct {
+  int ranks;
+  rw_digits between, inside;
+  const rw_layout *layout;
+} rw_route;
+
+/* `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`; the last radix repeats. 0 if the text is none of them. */
+int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
+int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
+int rw_route_hops(const rw_route *route);
+int rw_route_hop(const rw_route *route, int h, int source, int destination);
+/* Collective. */
+int rw_layout_make(MPI_Comm comm, int cores, rw_layout *layout);
+void rw_layout_free(rw_layout *layout);
+
+/* --- moves.c --------------------------------------------------------------------------------------------------------- */
+
+/* Block `part` of rank `source` moves between this rank and `peer` in a hop; `edge` counts edges between the same two ranks
+   and is -1 unless the receiver of the move is the block's destination. */
+typedef struct {
+  int hop, peer, source, part, edge;
+} rw_move;
+
+/* A move before it is told to both ends. */
+typedef struct {
+  int hop, from, to, part, edge;
+} rw_own_move;
+
+typedef struct {
+  rw_own_move *items;
+  int count, room;
+} rw_own_moves;
+
+typedef struct {
+  rw_move *items;
+  int count;
+} rw_moves;
+
+/* The ways of a rank's own blocks to their destinations. 0 if there is no memory. */
+int rw_own_moves_find(const rw_lists *lists, const rw_route *route, int collective, rw_own_moves *moves);
+/* Each end of every move learns of it: moves in the order of hop, peer (counted from the rank on), source, part. Collective. */
+int rw_moves_tell(MPI_Comm comm, const rw_lists *lists, const rw_own_moves *own, rw_moves *sends, rw_moves *receives);
+
+/* --- part.c ---------------------------------------------------------------------------------------------------------- */
+
+/* One rank's part of a plan: the tables that the runtime executes, and what the shim needs besides. */
+typedef struct {
+  struct rw_program program;
+  int32_t *words; /* the tables */
+  int *slot;      /* the place in the receive buffer of every slot of the program: those of MPI_PROC_NULL have none */
+  /* Lists of direct sends: the block and destination of every edge. */
+  int edges;
+  int *block, *destination;
+} rw_part;
+
+/* NULL if the moves are not a plan for these lists. */
+rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives);
+void rw_part_free(rw_part *part);
+
+/* --- buffers.c ------------------------------------------------------------------------------------------------------- */
+
+/* A user's buffer of blocks of one datatype. Displacements NULL: block i is i counts of the first count behind the start. */
+typedef struct {
+  char *start;
+  int count;
+  const int *counts, *displacements;
+  MPI_Datatype type;
+  MPI_Aint extent;
+  int size;          /* bytes of an element */
+  int is_contiguous; /* elements are bytes one after the other */
+} rw_buffer;
+
+int rw_buffer_set(rw_buffer *buffer, const void *start, int count, const int *counts, const int *displacements,
+                  MPI_Datatype type);
+char *rw_buffer_at(const rw_buffer *buffer, int block);
+int rw_buffer_count(const rw_buffer *buffer, int block);
+/* The bytes of a block; a block that is too long for its place is MPI_ERR_TRUNCATE. */
+int rw_buffer_read(const rw_buffer *buffer, int block, char *data, MPI_Comm comm);
+int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int length, MPI_Comm comm);
+
+/* --- run.c ----------------------------------------------------------------------------------------------------------- */
+
+/* The memory and requests in which a plan runs, one call at a time. */
+typedef struct rw_runner rw_runner;
+
+/* `limit`: bytes of the longest block that travels by the plan; equal on all ranks. NULL if there is no memory. */
+rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit);
+void rw_runner_free(rw_runner *runner);
+/* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
+int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
+/* Bytes of the longest block that a rank contributes to a call. */
+double rw_longest(const rw_buffer *from, int blocks);
+
+/* --- choose.c -------------------------------------------------------------------------------------------------------- */
+
+/* The cheapest route for a few bytes, as text too; not worth it if direct sends are cheaper. Collective. */
+int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_settings *settings, rw_layout *layout,
+              rw_route *route, char name[RW_NAME], int *is_worth);
+
+/* --- state.c --------------------------------------------------------------------------------------------------------- */
+
+enum { RW_TRIAL = 5 };
+
+/* A plan of a communicator, made in the first call. */
+typedef struct {
+  int is_made;
+  rw_part *part; /* NULL: every call falls through */
+  rw_runner *runner;
+  double limit, most; /* bytes of a block that travels by the plan; what memory permits */
+  char name[RW_NAME];
+  unsigned calls, planned_calls;
+  /* Calls of the trial in progress, and their times in us. */
+  int is_chosen, tried;
+  unsigned next_trial;
+  double planned[RW_TRIAL], library[RW_TRIAL];
+  double planned_us, library_us;
+  double making_us;
+} rw_plan;
+
+/* What hangs on a communicator. */
+typedef struct {
+  MPI_Comm shadow; /* MPI_COMM_NULL until the first call */
+  rw_settings settings;
+  rw_lists lists;
+  int number; /* of the communicator, in the order of creation */
+  rw_plan plans[RW_COLLECTIVES];
+} rw_state;
+
+/* After the creation of a topology communicator. Collective. */
+int rw_state_attach(MPI_Comm comm);
+/* NULL: calls fall through. */
+rw_state *rw_state_of(MPI_Comm comm);
+/* Makes the plan of a collective. Collective. */
+int rw_state_plan(rw_state *state, MPI_Comm comm, int collective);
+/* Which blocks are short enough for the plan: all that this call has on any rank, if memory permits. Collective. */
+int rw_state_limit(rw_state *state, rw_plan *plan, double longest);
+/* Hands an error to the communicator's handler. */
+int rw_raise(MPI_Comm comm, int code);
+
+/* --- trial.c --------------------------------------------------------------------------------------------------------- */
+
+/* Whether the next call runs the plan. */
+int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan);
+/* Whether all ranks are at a call from which a trial begins. */
+int rw_trial_begins(const rw_plan *plan);
+/* Whether the time of the next call has to be noted. */
+int rw_trial_is_on(const rw_plan *plan);
+/* The time of a call of a trial. Collective after the last one. */
+int rw_trial_note(const rw_state *state, rw_plan *plan, double us);
+
+/* --- report.c -------------------------------------------------------------------------------------------------------- */
+
+void rw_report_fallen(const char *reason);
+void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
+void rw_report_print(void);
+
+#endif

@@ -1,0 +1,141 @@
+/* What hangs on a topology communicator, as an attribute: it goes with the communicator and is not copied with it. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEMORY = 32 << 20 };
+
+static int key = MPI_KEYVAL_INVALID;
+static int created;
+
+static void free_state(rw_state *state) {
+  for (int c = 0; c < RW_COLLECTIVES; c++) {
+    rw_report_plan(state, c, &state->plans[c]);
+    rw_runner_free(state->plans[c].runner);
+    rw_part_free(state->plans[c].part);
+  }
+  if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
+  rw_lists_free(&state->lists);
+  free(state);
+}
+
+static int delete_state(MPI_Comm comm, int keyval, void *state, void *extra) {
+  (void)comm;
+  (void)keyval;
+  (void)extra;
+  free_state(state);
+  return MPI_SUCCESS;
+}
+
+int rw_raise(MPI_Comm comm, int code) {
+  PMPI_Comm_call_errhandler(comm, code);
+  return code;
+}
+
+int rw_state_attach(MPI_Comm comm) {
+  if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
+  int code = MPI_SUCCESS;
+  if (key == MPI_KEYVAL_INVALID) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
+  rw_state *state = calloc(1, sizeof *state);
+  if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
+  /* Ranks that failed so far take part all the same: no other rank must wait for them. */
+  rw_settings settings = *rw_own_settings();
+  double is_ready = 0;
+  if (state != NULL) {
+    state->shadow = MPI_COMM_NULL;
+    state->number = created++;
+    if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
+    is_ready = code == MPI_SUCCESS;
+  }
+  int agreed = rw_agree(comm, &settings, &is_ready);
+  if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
+    state->settings = settings;
+    agreed = PMPI_Comm_set_attr(comm, key, state);
+    if (agreed == MPI_SUCCESS) return MPI_SUCCESS;
+  }
+  if (state != NULL) free_state(state);
+  return agreed;
+}
+
+rw_state *rw_state_of(MPI_Comm comm) {
+  void *state;
+  int is_there = 0;
+  if (key == MPI_KEYVAL_INVALID || comm == MPI_COMM_NULL) return NULL;
+  if (PMPI_Comm_get_attr(comm, key, &state, &is_there) != MPI_SUCCESS || !is_there) return NULL;
+  return state;
+}
+
+/* A communicator for messages of plans: they never meet those of the user. */
+static int make_shadow(rw_state *state, MPI_Comm comm) {
+  if (state->shadow != MPI_COMM_NULL) return MPI_SUCCESS;
+  int code = PMPI_Comm_dup(comm, &state->shadow);
+  return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(state->shadow, MPI_ERRORS_RETURN) : code;
+}
+
+static int make_part(rw_state *state, int collective, rw_plan *plan) {
+  rw_layout layout;
+  rw_route route;
+  rw_own_moves own;
+  rw_moves sends, receives;
+  int is_worth;
+  int code = rw_choose(state->shadow, &state->lists, collective, &state->settings, &layout, &route, plan->name, &is_worth);
+  if (code == MPI_SUCCESS && is_worth) {
+    int ok = rw_own_moves_find(&state->lists, &route, collective, &own);
+    if (!ok) own.count = 0;
+    code = rw_moves_tell(state->shadow, &state->lists, &own, &sends, &receives);
+    if (code == MPI_SUCCESS && ok)
+      plan->part = rw_part_make(&state->lists, collective, &sends, &receives);
+    free(own.items);
+    free(sends.items);
+    free(receives.items);
+    if (plan->part == NULL) rw_report_fallen("a plan could not be made on this or another rank");
+  }
+  rw_layout_free(&layout);
+  return code;
+}
+
+/* What memory permits on every rank; nothing if a rank has no part. */
+static int agree_on_most(rw_state *state, rw_plan *plan) {
+  plan->most = 0;
+  if (plan->part != NULL) {
+    const struct rw_program *program = &plan->part->program;
+    double blocks = 1.0 + program->send_start[program->sends] + rw_values(program) + program->own + program->slots;
+    plan->most = MEMORY / blocks;
+    if (plan->most > state->settings.block_limit) plan->most = state->settings.block_limit;
+  }
+  return PMPI_Allreduce(MPI_IN_PLACE, &plan->most, 1, MPI_DOUBLE, MPI_MIN, state->shadow);
+}
+
+static void give_up(rw_plan *plan) {
+  rw_runner_free(plan->runner);
+  rw_part_free(plan->part);
+  plan->runner = NULL;
+  plan->part = NULL;
+}
+
+int rw_state_limit(rw_state *state, rw_plan *plan, double longest) {
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
+  if (code != MPI_SUCCESS) return code;
+  if (longest > plan->most) longest = plan->most;
+  if (plan->runner != NULL && longest == plan->limit) return MPI_SUCCESS;
+  rw_runner_free(plan->runner);
+  plan->limit = longest;
+  plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)longest);
+  int has_runner = plan->runner != NULL;
+  code = PMPI_Allreduce(MPI_IN_PLACE, &has_runner, 1, MPI_INT, MPI_MIN, state->shadow);
+  if (code != MPI_SUCCESS || !has_runner) give_up(plan);
+  return code;
+}
+
+int rw_state_plan(rw_state *state, MPI_Comm comm, int collective) {
+  rw_plan *plan = &state->plans[collective];
+  double begin = PMPI_Wtime();
+  int code = make_shadow(state, comm);
+  if (code == MPI_SUCCESS) code = make_part(state, collective, plan);
+  if (code == MPI_SUCCESS) code = agree_on_most(state, plan);
+  if (code != MPI_SUCCESS || plan->most < 1) give_up(plan);
+  plan->is_made = 1;
+  plan->making_us = (PMPI_Wtime() - begin) * 1e6;
+  return code;
+}

@@ -1,0 +1,43 @@
+/* Whether a plan is faster than the library is measured, in the calls themselves: some run the plan, some the library. */
+#include "shim.h"
+
+#include <stdlib.h>
+
+enum { ROUND = 2 * (RW_TRIAL + 1), AGAIN = 16, LONGEST = 1 << 16 };
+
+static int compare_times(const void *left, const void *right) {
+  const double *a = left, *b = right;
+  return *a < *b ? -1 : *a > *b;
+}
+
+static double median(double *times) {
+  qsort(times, RW_TRIAL, sizeof *times, compare_times);
+  return times[RW_TRIAL / 2];
+}
+
+int rw_trial_begins(const rw_plan *plan) { return plan->part != NULL && plan->calls == plan->next_trial; }
+
+int rw_trial_is_on(const rw_plan *plan) { return plan->part != NULL && plan->calls >= plan->next_trial; }
+
+int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan) {
+  if (plan->part == NULL) return 0;
+  if (state->settings.always > 0) return 1;
+  return rw_trial_is_on(plan) ? plan->tried % 2 == 0 : plan->is_chosen;
+}
+
+/* The first calls of both are not counted: they open connections. Counts of calls are equal on all ranks, so all agree at once. */
+int rw_trial_note(const rw_state *state, rw_plan *plan, double us) {
+  int turn = plan->tried++, index = turn / 2 - 1;
+  if (index >= 0) (turn % 2 == 0 ? plan->planned : plan->library)[index] = us;
+  if (plan->tried < ROUND) return MPI_SUCCESS;
+  plan->tried = 0;
+  unsigned pause = plan->next_trial == 0 ? AGAIN : plan->next_trial;
+  plan->next_trial = plan->calls + (pause < LONGEST / AGAIN ? pause * (AGAIN - 1) : LONGEST);
+  if (state->settings.always > 0) return MPI_SUCCESS;
+  double both[2] = {median(plan->planned), median(plan->library)};
+  int code = PMPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_DOUBLE, MPI_SUM, state->shadow);
+  plan->planned_us = both[0] / state->lists.ranks;
+  plan->library_us = both[1] / state->lists.ranks;
+  plan->is_chosen = plan->planned_us < plan->library_us;
+  return code;
+}
