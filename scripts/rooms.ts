@@ -246,8 +246,8 @@ export const rooms: readonly Room[] = [
     ],
   ]),
   room('neighborhood/spmm', [
-    ...['topology', 'topology/matrix', 'machine', 'comm'],
-    ...['neighborhood/plan', 'neighborhood/execute', 'neighborhood'],
+    ...['text', 'topology', 'topology/matrix', 'machine', 'comm', 'comm/calls/program'],
+    ...['neighborhood/plan', 'neighborhood/choose', 'neighborhood/execute', 'neighborhood'],
   ]),
 
   room('calibrate', ['topology', 'machine', 'comm/datatype', 'comm', 'neighborhood']),

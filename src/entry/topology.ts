@@ -70,7 +70,7 @@ export { type MetisGraph, parseMetis } from '../topology/files/metis.js'
 
 export { formatMatrixMarket } from '../topology/matrix/format-matrix-market.js'
 export { parseMatrixMarket, readMatrixMarket } from '../topology/matrix/matrix-market.js'
-export { matrixLimits } from '../topology/matrix/matrix-market-entries.js'
+export { matrixLimits } from '../topology/matrix/matrix-market-header.js'
 export { topologyFromMatrixMarket } from '../topology/matrix/matrix-market-topology.js'
 export { topologyFromMatrix } from '../topology/matrix/matrix-topology.js'
 export {

@@ -14,23 +14,26 @@ export const openSourceFile: OpenSource = (path) => fileSource(path, () => openS
 
 /** What a file descriptor reads. @param path in messages @throws ERR_FILE */
 export function fileSource(path: string, open: () => number): ByteSource {
-  const attempt = <T>(call: () => T): T => {
-    try {
-      return call()
-    } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      throw new RankweaveError('ERR_FILE', `cannot read '${path}': ${reason}`, {
-        details: { file: path },
-        cause,
-      })
-    }
-  }
+  const attempt = <T>(call: () => T): T => readingFile(path, call)
   const file = attempt(open)
   const stat = attempt(() => fstatSync(file))
   return {
     sizeBytes: stat.isFile() ? stat.size : null,
     read: (into) => attempt(() => readWaiting(file, into)),
     close: () => closeSync(file),
+  }
+}
+
+/** What a call to the file system returns. @throws ERR_FILE naming the path, when the call throws */
+export function readingFile<T>(path: string, call: () => T): T {
+  try {
+    return call()
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new RankweaveError('ERR_FILE', `cannot read '${path}': ${reason}`, {
+      details: { file: path },
+      cause,
+    })
   }
 }
 
@@ -63,19 +66,23 @@ export function withSource<T>(
 ): T {
   const source = open(path)
   try {
-    return read(expanded(onProgress === undefined ? source : followed(source, onProgress), path))
+    return read(expanded(onProgress === undefined ? source : followed(source, onProgress), path).source)
   } finally {
     source.close()
   }
 }
 
 /** The source, or what it expands to if it begins like a gzip file. */
-function expanded(source: ByteSource, path: string): ByteSource {
+export function expanded(
+  source: ByteSource,
+  path: string,
+): { readonly source: ByteSource; readonly isCompressed: boolean } {
   const first = new Uint8Array(1 << 12)
   let count = 0
   for (let read = -1; count < 2 && read !== 0; count += read) read = source.read(first.subarray(count))
   const whole = withFirst(first.subarray(0, count), source)
-  return isGzip(first) ? gunzipSource(whole, path) : whole
+  const isCompressed = isGzip(first)
+  return { source: isCompressed ? gunzipSource(whole, path) : whole, isCompressed }
 }
 
 /** A source whose first bytes have been read. */

@@ -13,6 +13,8 @@ export interface TextReaderOptions {
   readonly inlineComments?: boolean
   /** A character that separates words, such as a comma. Default: blanks separate them. */
   readonly delimiter?: string
+  /** The source is part of a text, behind this many lines. Default 0: the whole text. */
+  readonly linesBefore?: number
 }
 
 /** Bytes per read of the source. */
@@ -48,12 +50,14 @@ export class TextReader {
   #base = 0
   #lineBegin = 0
   #line = 0
+  readonly #linesBefore: number
   #sourceEnded = false
 
   constructor(source: ByteSource, options: TextReaderOptions) {
     this.#source = source
     this.#options = options
     this.#comment = options.comment.charCodeAt(0)
+    this.#linesBefore = options.linesBefore ?? 0
     for (const blank of [32, 9, 13, 11, 12]) this.#kind[blank] = isBlank
     this.#kind[newline] = endsLine
     if (options.inlineComments) this.#kind[this.#comment] = endsContent
@@ -68,7 +72,7 @@ export class TextReader {
   }
 
   get line(): number {
-    return Math.max(1, this.#line)
+    return this.#linesBefore + Math.max(1, this.#line)
   }
 
   /** Advances to the next word and returns its position in the source. */
@@ -106,6 +110,7 @@ export class TextReader {
   #firstLine(): boolean {
     this.#line = 1
     while (this.#end < 3 && this.#fill());
+    if (this.#linesBefore > 0) return this.#end > 0
     if (isGzip(this.#bytes.subarray(0, this.#end)))
       this.fail('text', 'gzip-compressed data; run gunzip first', 0)
     if (this.#bytes.subarray(0, 3).equals(byteOrderMark)) this.#lineBegin = this.#at = 3

@@ -18,20 +18,6 @@ export interface LocalBlock {
   readonly haloRows: number
 }
 
-/** Rows `from` to `to - 1` of a matrix, with the same columns. Entries are views into `matrix`. */
-export function sliceRows(matrix: SparseMatrix, from: number, to: number): SparseMatrix {
-  const first = matrix.rowStart[from]
-  const end = matrix.rowStart[to]
-  return {
-    rows: to - from,
-    cols: matrix.cols,
-    rowStart: matrix.rowStart.slice(from, to + 1).map((position) => position - first),
-    colIndex: matrix.colIndex.subarray(first, end),
-    values: matrix.values.subarray(first, end),
-    imag: matrix.imag?.subarray(first, end) ?? null,
-  }
-}
-
 /** Which consecutive rows of B each rank holds: rank j has `start[j]` to `start[j + 1] - 1`. */
 export type RowOwners = Int32Array
 

@@ -8,7 +8,8 @@ import { createTopology } from '../constructors.js'
 import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
 import type { Strategy } from '../plan/strategy.js'
 import { type DenseMatrix, requireReal, sliceDense } from './dense-matrix.js'
-import { localBlock, sliceRows } from './local-block.js'
+import { localBlock } from './local-block.js'
+import { rowsOfMatrix } from './matrix-rows.js'
 import { fromAllgather, fromNeighborAllgather, stripedProduct } from './striped-product.js'
 
 /** C = A x B. Every rank is given all of A and B, and reads only its own rows. */
@@ -70,9 +71,8 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
     strategy,
     ...(machine === undefined ? {} : { machine }),
   })
-  const rowsOfA = blockBounds(a.rows, size)
   const rowsOfB = blockBounds(b.rows, size)
-  const rows = sliceRows(a, rowsOfA[rank], rowsOfA[rank + 1])
+  const rows = rowsOfMatrix(world, a).block
   const own = sliceDense(b, rowsOfB[rank], rowsOfB[rank + 1])
 
   // Planned here, so that the product's time does not include it.

@@ -1,25 +1,12 @@
 import type { ByteSource } from '../../text/byte-source.js'
 import { TextReader } from '../../text/text-reader.js'
-
-/** The largest matrix that is read: row starts and entries have 32-bit indices and must fit into memory. */
-export const matrixLimits = { rows: 2 ** 25, entries: 2 ** 27 } as const
-
-const fields = ['real', 'integer', 'pattern', 'complex'] as const
-const symmetries = ['general', 'symmetric', 'skew-symmetric', 'hermitian'] as const
-
-/** The header and size line of a Matrix Market file. */
-export interface MatrixMarketHeader {
-  readonly format: 'coordinate' | 'array'
-  readonly field: (typeof fields)[number]
-  readonly symmetry: (typeof symmetries)[number]
-  readonly rows: number
-  readonly cols: number
-  /** Entries in the file; of one triangle only, unless the matrix is general. */
-  readonly declared: number
-}
+import { type MatrixMarketHeader, readHeader } from './matrix-market-header.js'
 
 /** Takes one entry, 0-based; a pattern's entries are 1, a real matrix has no imaginary parts. */
 export type TakeEntry = (row: number, col: number, re: number, im: number) => void
+
+/** How a {@link TextReader} reads Matrix Market files. */
+export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as const
 
 /**
  * Reads a Matrix Market file entry by entry in constant memory. Entries come in file order, each followed by its mirror
@@ -33,112 +20,122 @@ export function readEntries(
   file: string,
   begin: (header: MatrixMarketHeader, sizeKnown: boolean) => TakeEntry,
 ): void {
-  const reader = new TextReader(source, { file, code: 'ERR_MATRIX_MARKET', comment: '%' })
+  const reader = new TextReader(source, { file, ...matrixMarketText })
   const header = readHeader(reader)
   const take = begin(header, reader.bytesLeft !== null)
-  if (header.format === 'coordinate') readCoordinates(reader, header, take)
-  else readArray(reader, header, take)
-  if (reader.nextContentLine())
-    reader.fail(`the end of the file after ${header.declared} entries`, 'another line')
+  new EntryLines(reader, header, withMirrorImage(header, take)).read(Infinity)
 }
 
-function readHeader(reader: TextReader): MatrixMarketHeader {
-  const example = "a header such as '%%MatrixMarket matrix coordinate real general'"
-  if (!reader.nextLine()) reader.fail(example, 'an empty file')
-  const begin = reader.here()
-  const shown = reader.shown()
-  if (reader.word() !== '%%MatrixMarket') reader.fail(example, shown, begin)
-  reader.oneOf(['matrix'])
-  const format = reader.oneOf(['coordinate', 'array'] as const)
-  const fieldAt = reader.here()
-  const field = reader.oneOf(fields)
-  const symmetryAt = reader.here()
-  const symmetry = reader.oneOf(symmetries)
-  if (!reader.atLineEnd()) reader.fail('the header to end', reader.shown())
-  if (field === 'pattern' && format === 'array')
-    reader.fail('coordinate format for a pattern', "'array'", fieldAt)
-  if (symmetry === 'hermitian' && field !== 'complex')
-    reader.fail('complex entries for a hermitian matrix', `'${field}'`, symmetryAt)
-  if (symmetry === 'skew-symmetric' && field === 'pattern')
-    reader.fail('entries with values for a skew-symmetric matrix', "'pattern'", symmetryAt)
-  return { format, field, symmetry, ...readSize(reader, format, symmetry) }
+/** Takes an entry as it is stored, of one triangle only unless the matrix is general, and passes it on with its mirror image. */
+export function withMirrorImage({ symmetry }: MatrixMarketHeader, take: TakeEntry): TakeEntry {
+  if (symmetry === 'general') return take
+  const mirrorRe = symmetry === 'skew-symmetric' ? -1 : 1
+  const mirrorIm = symmetry === 'symmetric' ? 1 : -1
+  return (i, j, re, im) => {
+    take(i, j, re, im)
+    if (i !== j) take(j, i, mirrorRe * re, mirrorIm * im)
+  }
 }
 
-function readSize(
-  reader: TextReader,
-  format: MatrixMarketHeader['format'],
-  symmetry: MatrixMarketHeader['symmetry'],
-): { readonly rows: number; readonly cols: number; readonly declared: number } {
-  const line = format === 'coordinate' ? "a line 'ROWS COLUMNS ENTRIES'" : "a line 'ROWS COLUMNS'"
-  if (!reader.nextContentLine()) reader.fail(line, 'the end of the file')
-  const begin = reader.here()
-  const rows = reader.whole('the number of rows', 0, matrixLimits.rows)
-  const cols = reader.whole('the number of columns', 0, matrixLimits.rows)
-  const declared =
-    format === 'coordinate'
-      ? reader.whole('the number of entries', 0, matrixLimits.entries)
-      : entriesOfArray(rows, cols, symmetry)
-  reader.endOfLine()
-  if (symmetry !== 'general' && rows !== cols)
-    reader.fail(`as many columns as rows in a ${symmetry} matrix`, `${rows} x ${cols}`, begin)
-  if (declared > matrixLimits.entries)
-    reader.fail(`at most ${matrixLimits.entries} entries`, `${rows} x ${cols}`, begin)
-  if (declared > 0 && (rows === 0 || cols === 0))
-    reader.fail(`no entries in a matrix of ${rows} x ${cols}`, `${declared}`, begin)
-  // An entry takes at least two bytes, so a size line that promises more than the file holds allocates nothing.
-  const bytesLeft = reader.bytesLeft === null ? Infinity : Math.max(0, reader.bytesLeft - 1)
-  if (declared > bytesLeft)
-    reader.fail(`${declared} entries`, `only ${bytesLeft} bytes after this line`, begin)
-  return { rows, cols, declared }
+/** Which entries of a file some lines hold. */
+export interface EntryPart {
+  /** Entries on lines before these. */
+  readonly first: number
+  /** Whether the file ends with these lines. */
+  readonly isLast: boolean
 }
 
-function entriesOfArray(rows: number, cols: number, symmetry: MatrixMarketHeader['symmetry']): number {
-  if (symmetry === 'general') return rows * cols
-  return (rows * (rows - 1)) / 2 + (symmetry === 'skew-symmetric' ? 0 : rows)
-}
+/** The entries of a file, or of some of its lines, as they are stored. */
+export class EntryLines {
+  readonly #reader: TextReader
+  readonly #header: MatrixMarketHeader
+  readonly #part: EntryPart
+  readonly #take: (i: number, j: number, begin: number) => void
+  #done: number
+  /** Where the next entry of an array is. */
+  #row = 0
+  #col = 0
 
-function readCoordinates(reader: TextReader, header: MatrixMarketHeader, take: TakeEntry): void {
-  const { declared, rows, cols } = header
-  const entry = entryReader(reader, header, take)
-  for (let e = 0; e < declared; e++) {
-    nextEntryLine(reader, e, declared)
+  /** @param reader before the first of these lines */
+  constructor(
+    reader: TextReader,
+    header: MatrixMarketHeader,
+    take: TakeEntry,
+    part: EntryPart = { first: 0, isLast: true },
+  ) {
+    this.#reader = reader
+    this.#header = header
+    this.#part = part
+    this.#done = part.first
+    const isArray = header.format === 'array'
+    const takeNonzero: TakeEntry = (i, j, re, im) => {
+      if (re !== 0 || im !== 0) take(i, j, re, im)
+    }
+    this.#take = entryReader(reader, header, isArray ? takeNonzero : take)
+    if (isArray) this.#placeInArray(part.first)
+  }
+
+  /**
+   * Reads up to `most` lines with an entry; false once none is left.
+   *
+   * @throws ERR_MATRIX_MARKET with file, line and column, also for more or fewer entries than declared
+   */
+  read(most: number): boolean {
+    const reader = this.#reader
+    const { declared } = this.#header
+    for (let read = 0; read < most; read++) {
+      if (!reader.nextContentLine()) {
+        if (this.#part.isLast && this.#done < declared)
+          reader.fail(`${declared} entries`, `the end of the file after ${this.#done}`)
+        return false
+      }
+      if (this.#done === declared)
+        reader.fail(`the end of the file after ${declared} entries`, 'another line')
+      this.#done++
+      this.#readLine()
+    }
+    return true
+  }
+
+  #readLine(): void {
+    const reader = this.#reader
+    const { format, rows, cols } = this.#header
     const begin = reader.here()
-    const i = reader.whole('a row', 1, rows) - 1
-    const j = reader.whole('a column', 1, cols) - 1
-    entry(i, j, begin)
+    if (format === 'coordinate') {
+      const i = reader.whole('a row', 1, rows) - 1
+      const j = reader.whole('a column', 1, cols) - 1
+      this.#take(i, j, begin)
+    } else {
+      this.#take(this.#row, this.#col, begin)
+      if (++this.#row === rows) this.#row = this.#firstRowOf(++this.#col)
+    }
     reader.endOfLine()
   }
-}
 
-function readArray(reader: TextReader, header: MatrixMarketHeader, take: TakeEntry): void {
-  const { declared, rows, cols, symmetry } = header
-  const entry = entryReader(reader, header, (i, j, re, im) => {
-    if (re !== 0 || im !== 0) take(i, j, re, im)
-  })
-  let e = 0
-  for (let j = 0; j < cols; j++) {
-    const first = symmetry === 'general' ? 0 : symmetry === 'skew-symmetric' ? j + 1 : j
-    for (let i = first; i < rows; i++) {
-      nextEntryLine(reader, e++, declared)
-      entry(i, j, reader.here())
-      reader.endOfLine()
-    }
+  /** First row that an array of this symmetry stores of a column. */
+  #firstRowOf(col: number): number {
+    const { symmetry } = this.#header
+    if (symmetry === 'general') return 0
+    return symmetry === 'skew-symmetric' ? col + 1 : col
+  }
+
+  #placeInArray(entry: number): void {
+    const { rows, cols } = this.#header
+    let left = entry
+    let col = 0
+    while (col < cols && left >= rows - this.#firstRowOf(col)) left -= rows - this.#firstRowOf(col++)
+    this.#col = col
+    this.#row = this.#firstRowOf(col) + left
   }
 }
 
-function nextEntryLine(reader: TextReader, done: number, declared: number): void {
-  if (!reader.nextContentLine()) reader.fail(`${declared} entries`, `the end of the file after ${done}`)
-}
-
-/** Reads the value of entry (i, j) from the rest of the line, and passes it on with its mirror image. */
+/** Reads the value of entry (i, j) from the rest of the line, and passes it on. */
 function entryReader(
   reader: TextReader,
   { field, symmetry }: MatrixMarketHeader,
   take: TakeEntry,
 ): (i: number, j: number, begin: number) => void {
   const general = symmetry === 'general'
-  const mirrorRe = symmetry === 'skew-symmetric' ? -1 : 1
-  const mirrorIm = symmetry === 'symmetric' ? 1 : -1
   return (i, j, begin) => {
     if (!general) checkTriangle(reader, symmetry, i, j, begin)
     let re = 1
@@ -157,7 +154,6 @@ function entryReader(
         )
     }
     take(i, j, re, im)
-    if (!general && i !== j) take(j, i, mirrorRe * re, mirrorIm * im)
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ByteSource, sourceOf } from '../../text/byte-source.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
-import { type MatrixMarketHeader, readEntries, type TakeEntry } from './matrix-market-entries.js'
+import { readEntries, type TakeEntry } from './matrix-market-entries.js'
+import type { MatrixMarketHeader } from './matrix-market-header.js'
 import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-matrix.js'
 
 /**

@@ -1,0 +1,36 @@
+import type { Communicator } from '../../comm/communicator.js'
+import { blockBounds } from '../../topology/block-bounds.js'
+import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
+
+/** Consecutive rows of a matrix that is distributed over ranks by `blockBounds`: one rank's block. */
+export interface MatrixRows {
+  /** Of the whole matrix. */
+  readonly rows: number
+  readonly cols: number
+  /** First row of the block. */
+  readonly first: number
+  /** The rows of the block, with the columns of the whole matrix. */
+  readonly block: SparseMatrix
+}
+
+/** A rank's rows of a matrix that it holds as a whole. Local; entries are views into `matrix`. */
+export function rowsOfMatrix(world: Pick<Communicator, 'rank' | 'size'>, matrix: SparseMatrix): MatrixRows {
+  const { rows, cols } = matrix
+  const bounds = blockBounds(rows, world.size)
+  const [first, end] = [bounds[world.rank], bounds[world.rank + 1]]
+  return { rows, cols, first, block: sliceRows(matrix, first, end) }
+}
+
+/** Rows `from` to `to - 1` of a matrix, with the same columns. Entries are views into `matrix`. */
+export function sliceRows(matrix: SparseMatrix, from: number, to: number): SparseMatrix {
+  const first = matrix.rowStart[from]
+  const end = matrix.rowStart[to]
+  return {
+    rows: to - from,
+    cols: matrix.cols,
+    rowStart: matrix.rowStart.slice(from, to + 1).map((position) => position - first),
+    colIndex: matrix.colIndex.subarray(first, end),
+    values: matrix.values.subarray(first, end),
+    imag: matrix.imag?.subarray(first, end) ?? null,
+  }
+}

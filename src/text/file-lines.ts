@@ -1,0 +1,63 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { RankweaveError } from '../errors.js'
+import type { ByteSource } from './byte-source.js'
+import { readingFile } from './source-file.js'
+
+/** Which part of a file. */
+export interface FilePart {
+  /** The part is the lines that begin at these bytes: from the first to the one before the second. */
+  readonly fromByte: number
+  readonly toByte: number
+  /** Of the whole file. Other processes read other parts: a file that differs in size is not theirs. */
+  readonly fileBytes: number
+}
+
+/**
+ * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its lines, each
+ * once. Memory: none in proportion to the file.
+ *
+ * @throws ERR_FILE also for a file of another size
+ */
+export function openFileLines(path: string, { fromByte, toByte, fileBytes }: FilePart): ByteSource {
+  const attempt = <T>(call: () => T): T => readingFile(path, call)
+  const file = attempt(() => openSync(path, 'r'))
+  const close = () => closeSync(file)
+  try {
+    const { size } = attempt(() => fstatSync(file))
+    if (size !== fileBytes) {
+      throw new RankweaveError(
+        'ERR_FILE',
+        `'${path}': expected ${fileBytes} bytes, as the first process has found, got ${size}`,
+        { details: { file: path } },
+      )
+    }
+    let at = attempt(() => lineStart(file, fromByte, fileBytes))
+    const end = attempt(() => lineStart(file, toByte, fileBytes))
+    return {
+      sizeBytes: end - at,
+      read: (into) => {
+        const count = attempt(() => readSync(file, into, 0, Math.min(into.length, end - at), at))
+        at += count
+        return count
+      },
+      close,
+    }
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** Where the first line begins that begins at a byte or after it; the size of the file if none does. */
+function lineStart(file: number, byte: number, fileBytes: number): number {
+  if (byte === 0) return 0
+  const buffer = Buffer.alloc(1 << 12)
+  for (let at = byte - 1; at < fileBytes; ) {
+    const count = readSync(file, buffer, 0, buffer.length, at)
+    const newline = buffer.subarray(0, count).indexOf(10)
+    if (newline >= 0) return at + newline + 1
+    if (count === 0) break
+    at += count
+  }
+  return fileBytes
+}
