@@ -3,10 +3,14 @@ import { expect, it } from 'vitest'
 import { mulberry32, seededRandom } from '../../src/base/random.js'
 import { indexIn } from '../../src/base/search.js'
 import type { RankHosts } from '../../src/neighborhood/distributed/rank-hosts.js'
+import { routeFacts } from '../../src/neighborhood/distributed/route-facts.js'
 import { planOfRoute } from '../../src/neighborhood/distributed/route-plan.js'
 import { routeOf } from '../../src/neighborhood/plan/plan.js'
 import type { PlanOfRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
 import { planInRanks } from '../../src/neighborhood/plan/plan-of-ranks.js'
+import { kindOf } from '../../src/neighborhood/plan/strategies.js'
+import type { Strategy } from '../../src/neighborhood/plan/strategy.js'
+import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
 import type { Route } from '../../src/neighborhood/route/route.js'
 import { routeSchedule } from '../../src/neighborhood/route/route-schedule.js'
 import { formatSchedule } from '../../src/schedule/file/format-schedule.js'
@@ -15,7 +19,7 @@ import { verify } from '../../src/schedule/verify/verify.js'
 import { inNeighbors, outNeighbors } from '../../src/topology/neighbors.js'
 import { memoryExchanges } from '../support/memory-exchange.js'
 import { cases } from '../support/soak.js'
-import { smallTopologies } from './random-topology.js'
+import { nodesFor, smallTopologies } from './random-topology.js'
 
 const seed = fc.integer({ min: 0, max: 2 ** 31 - 1 })
 
@@ -38,6 +42,10 @@ const anyCase = smallTopologies(17).chain(({ what, topology }) =>
     route: fc.oneof(
       fc.record({ hops: fc.integer({ min: 1, max: 5 }), drawnFrom: seed }),
       fc.record({ radices: fc.constantFrom([2, 2, 2, 2, 2, 2, 2, 2], [3, 3, 3, 3, 3], [13, 13], [200]) }),
+      fc.record({
+        text: fc.constantFrom('hierarchical', 'pipelined', 'pipelined:steps=1.2', 'lanes', 'lanes:lanes=1'),
+        nodeOf: nodesFor(topology.ranks),
+      }),
     ),
     first: fc.constantFrom('lowest' as const, 'highest' as const),
     processes: fc.integer({ min: 1, max: 6 }),
@@ -49,10 +57,15 @@ it('the parts that processes plan are those of the plan of the whole topology, a
   await fc.assert(
     fc.asyncProperty(anyCase, async ({ topology, route: drawn, first, processes, placed }) => {
       const { ranks } = topology
+      const strategy: Strategy =
+        'text' in drawn
+          ? parseStrategy(drawn.text)
+          : { kind: 'routed', radices: 'radices' in drawn ? drawn.radices : [], first }
+      const nodeOf = 'text' in drawn ? drawn.nodeOf : new Int32Array(ranks)
       const route =
         'hops' in drawn
           ? randomRoute(ranks, drawn.hops, drawn.drawnFrom)
-          : routeOf(topology, { kind: 'routed', radices: drawn.radices, first })
+          : routeOf(topology, strategy, { nodeOf })
       const header = { strategy: 'any', parameters: {} }
       const whole = routeSchedule(topology, route, header)
       expect(verify(whole).violations).toEqual([])
@@ -61,7 +74,7 @@ it('the parts that processes plan are those of the plan of the whole topology, a
       const processOf = Int32Array.from({ length: ranks }, () => Math.floor(random() * processes))
       const looked: Set<number>[] = []
       const parts = await Promise.all(
-        memoryExchanges(processes).map((exchange) => {
+        memoryExchanges(processes).map(async (exchange) => {
           const all = Int32Array.from({ length: ranks }, (_, rank) => rank)
           const localRanks = all.filter((rank) => processOf[rank] === exchange.me)
           const known = new Set(localRanks)
@@ -80,7 +93,17 @@ it('the parts that processes plan are those of the plan of the whole topology, a
             sources: inNeighbors(topology, rank),
             destinations: outNeighbors(topology, rank),
           }))
-          return planOfRoute(exchange, { localRanks, hosted }, () => route, header, { ranks, hosts })
+          const lists = { localRanks, hosted }
+          const kind = kindOf(strategy)
+          const where = {
+            ranks,
+            hosts,
+            nodeOf: (rank: number) => nodeOf[rank]!,
+            nodesOfAll: async () => nodeOf,
+          }
+          const facts = await routeFacts(exchange, lists, kind.routeNeeds, where)
+          const ownRoute = () => ('hops' in drawn ? route : kind.route(strategy, facts))
+          return planOfRoute(exchange, lists, ownRoute, header, where)
         }),
       )
       for (const [process, part] of parts.entries()) {

@@ -10,7 +10,6 @@ import {
   type RankPattern,
   type RankView,
 } from '../../topology/grouping/distributed/rank-view.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
 import { commonNeighborSchedule } from '../friends/common-neighbor.js'
 import type { CommonNeighbor } from '../friends/common-neighbor-strategy.js'
 import { directSchedule } from '../plan/direct.js'
@@ -22,23 +21,13 @@ import { combineAll } from './combine-all.js'
 import { groupHostedRanks, type HostedGrouping } from './group-ranks.js'
 import { distinctBut, namedRanks, numberedTopology, type OwnLists } from './own-lists.js'
 import { provePlan } from './plan-proof.js'
-import type { RankHosts } from './rank-hosts.js'
+import type { RankPlacement } from './rank-hosts.js'
+import { routeFacts } from './route-facts.js'
 import { planOfRoute } from './route-plan.js'
 
 // Steps of the exchange.
 const groupingStep = 200
 const totalsStep = 300
-
-/** Where ranks are, answered for single ranks: no process needs it of all. */
-export interface RankPlacement {
-  /** Ranks of the communicator. */
-  readonly ranks: number
-  /** Of a rank that `hosts` knows. */
-  nodeOf(rank: number): number
-  /** Of every rank: with a distributed table it is fetched. */
-  nodesOfAll(): Promise<Int32Array>
-  readonly hosts: RankHosts
-}
 
 /**
  * Plans for the ranks of this process, from their own neighbors alone: they group friends by messages to those of the other
@@ -75,19 +64,10 @@ async function partOf(
   if (strategy.kind === 'direct') return directPlan(lists, where.ranks)
   if (strategy.kind === 'common-neighbor') return combiningPlan(exchange, lists, strategy, where)
   const kind = kindOf(strategy)
-  const nodeOf = kind.routeNeeds === 'nodes' ? await where.nodesOfAll() : null
-  const routeOf = () => kind.route(strategy, { topology: withoutEdges(where.ranks), nodeOf })
+  const facts = await routeFacts(exchange, lists, kind.routeNeeds, where)
+  const routeOf = () => kind.route(strategy, facts)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   return planOfRoute(exchange, lists, routeOf, header, where)
-}
-
-function withoutEdges(ranks: number): ProcessTopology {
-  const start = new Int32Array(ranks + 1)
-  const none = new Int32Array(0)
-  return {
-    ...{ ranks, pairing: 'occurrence', cart: null },
-    ...{ outStart: start, outRank: none, outWeight: null, inStart: start, inRank: none, inWeight: null },
-  }
 }
 
 function directPlan(lists: OwnLists, ranks: number): PlanOfRanks {

@@ -11,6 +11,17 @@ export interface RankHosts {
   believe(rank: number, process: number): void
 }
 
+/** Where ranks are, answered for single ranks: no process needs it of all. */
+export interface RankPlacement {
+  /** Ranks of the communicator. */
+  readonly ranks: number
+  /** Of a rank that `hosts` knows. */
+  nodeOf(rank: number): number
+  /** Of every rank: with a distributed table it is fetched. */
+  nodesOfAll(): Promise<Int32Array>
+  readonly hosts: RankHosts
+}
+
 /** With a distributed rank table only the ranks hosted here are known at first, and the table is not fetched. */
 export function rankHosts(state: CommState): RankHosts {
   return state.isPlaced ? new PlacedHosts(state) : new LookedUpHosts(state)

@@ -22,7 +22,8 @@ export const lanes: StrategyKind<Lanes> = {
   help: 'lanes:radices=2.2.2.2,lanes=1   gathered on the node, one message per pair of nodes, spread on the node',
   initial: { kind: 'lanes' },
   options: { radices: listOption(2), lanes: wholeOption(1) },
-  planningLimit: Number.POSITIVE_INFINITY,
+  planningLimit: 2 ** 16,
+  routeNeeds: 'pairs of nodes',
   check(strategy) {
     checkOptions(strategy, lanes.options)
   },

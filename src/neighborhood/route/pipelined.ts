@@ -27,7 +27,8 @@ export const pipelined: StrategyKind<Pipelined> = {
   help: 'pipelined:steps=1.1,inside=4.4   from node to node, and spread on each while others are on their way; or between=4.4',
   initial: { kind: 'pipelined' },
   options: { between: listOption(2), steps: listOption(1), inside: listOption(2) },
-  planningLimit: Number.POSITIVE_INFINITY,
+  planningLimit: 2 ** 16,
+  routeNeeds: 'nodes',
   check(strategy) {
     checkOptions(strategy, pipelined.options)
     const { between, steps } = strategy

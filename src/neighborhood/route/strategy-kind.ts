@@ -30,8 +30,11 @@ export interface StrategyKind<S extends { readonly kind: string }> {
   readonly options: { readonly [Name in Exclude<keyof S, 'kind'>]-?: StrategyOption }
   /** Edges, counted with their multiplicity, above which ranks plan from their neighbors by default. Infinity: never. */
   readonly planningLimit: number
-  /** What its route depends on, if not on the graph: then ranks can plan from their neighbors. */
-  readonly routeNeeds?: 'ranks' | 'nodes'
+  /**
+   * What its route depends on, if not on the whole graph: then ranks can plan from their neighbors. The number of ranks alone; their
+   * nodes too; or besides those which nodes have edges to which.
+   */
+  readonly routeNeeds?: 'ranks' | 'nodes' | 'pairs of nodes'
   /** Finds, before anything is sent, what can be wrong whatever topology and nodes are. @throws ERR_STRATEGY */
   check(strategy: S, ranks: number): void
   /** @throws ERR_STRATEGY */

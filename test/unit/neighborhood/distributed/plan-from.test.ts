@@ -3,6 +3,7 @@ import { formatSchedule, plan, type Strategy } from 'rankweave/schedule'
 import { inNeighbors, outNeighbors, type ProcessTopology, topologyFromEdges } from 'rankweave/topology'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
+import { clusterOf } from '../../../../src/machine/machine.js'
 
 const combining = { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 } as const
 
@@ -56,6 +57,7 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
           await of(combining, 'graph'),
           await of({ kind: 'routed' }, 'neighbors'),
           await of({ kind: 'routed' }),
+          await of({ kind: 'cumulative', k: 2, mode: 'agnostic' }, 'neighbors'),
           await of({ ...combining, engine: 'greedy' }),
           await of({ ...combining, engine: 'improved' }),
           await of({ ...combining, engine: 'distributed' }),
@@ -66,7 +68,18 @@ describe('createDistGraphAdjacent plans from the graph up to the limit, from nei
       },
       { ranks: 3, fabric: local({ processes: 2 }) },
     )
-    const expected = ['neighbors', 'neighbors', 'graph', 'neighbors', 'graph', 'graph', 'graph', 'neighbors']
+    const needsGraph = 'ERR_STRATEGY'
+    const expected = [
+      'neighbors',
+      'neighbors',
+      'graph',
+      'neighbors',
+      'graph',
+      needsGraph,
+      'graph',
+      'graph',
+      'neighbors',
+    ]
     expect(found).toEqual(new Array(3).fill([...expected, 'ERR_STRATEGY', 'ERR_STRATEGY', 'ERR_ARGUMENT']))
   })
 })
@@ -98,6 +111,8 @@ const odd = topologyFromEdges(9, {
   destinations: [0, 3, 3, 3, 4, 4, 3, 4, 4, 3, 6, 6, 5, 7, 7],
 })
 const none = topologyFromEdges(4, { sources: [], destinations: [] })
+/** Nodes of different sizes. */
+const machine = clusterOf([2, 4, 1, 3])
 const single = topologyFromEdges(1, { sources: [0, 0], destinations: [0, 0] })
 
 describe('a plan from neighbors is the plan from the graph, byte for byte', () => {
@@ -112,8 +127,12 @@ describe('a plan from neighbors is the plan from the graph, byte for byte', () =
       combining,
       { kind: 'routed' },
       { kind: 'allgather' },
+      { kind: 'hierarchical' },
+      { kind: 'pipelined' },
+      { kind: 'lanes' },
+      { kind: 'lanes', lanes: 1 },
     ] as const) {
-      const expected = [...formatSchedule(plan(topology, strategy).schedule)]
+      const expected = [...formatSchedule(plan(topology, strategy, { machine }).schedule)]
       for (const processes of new Set([1, Math.min(2, topology.ranks), topology.ranks])) {
         const found = await run(
           async (world) => {
@@ -121,6 +140,7 @@ describe('a plan from neighbors is the plan from the graph, byte for byte', () =
               sources: inNeighbors(topology, world.rank),
               destinations: outNeighbors(topology, world.rank),
               strategy,
+              machine,
               planFrom: 'neighbors',
             })
             const blocks = await graph.neighborAllgather(Int32Array.of(world.rank))
