@@ -289,6 +289,7 @@ export const rooms: readonly Room[] = [
       'topology/friends',
       ...machines,
       'schedule',
+      ...['collective', 'collective/shape', 'simulate'],
       'neighborhood/plan',
       'neighborhood/choose',
       ...fabrics,
@@ -314,6 +315,7 @@ export const rooms: readonly Room[] = [
   room(
     'cli/output',
     [
+      'cli/input',
       'calibrate',
       ...[
         'text',
@@ -346,6 +348,7 @@ export const rooms: readonly Room[] = [
       ...['simulate/engine', 'simulate', 'simulate/pictures'],
       ...[
         'comm/context/split/plan',
+        'neighborhood/choose',
         'neighborhood/plan',
         'neighborhood',
         'neighborhood/spmm',

@@ -21,7 +21,7 @@ const ending = '.plan'
  *
  * A directory that cannot be read or written is as one without plans; `onProblem` learns why.
  *
- * @throws ERR_ARGUMENT for a path that is no text, and bounds that are no integers >= 1
+ * @throws ERR_ARGUMENT for a path that is no text, bounds that are no integers >= 1, and `onProblem` that is no function
  */
 export function planDirectory(path: string, options: PlanDirectoryOptions = {}) {
   if (typeof path !== 'string') {
@@ -29,6 +29,12 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
   }
   requireOptions('planDirectory', options)
   const { maxFiles = 64, maxBytes = 2 ** 30, onProblem = () => {} } = options
+  if (typeof onProblem !== 'function') {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `planDirectory: expected onProblem as a function, got ${shown(onProblem)}`,
+    )
+  }
   for (const bound of [maxFiles, maxBytes]) {
     if (Number.isSafeInteger(bound) && bound >= 1) continue
     throw new RankweaveError(

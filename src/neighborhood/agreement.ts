@@ -5,20 +5,22 @@ import { machineFacts } from './choose/machine-facts.js'
 import type { Strategy } from './plan/strategy.js'
 import { formatStrategy } from './plan/strategy-text.js'
 
-/** A hash that differs, almost surely, when ranks pass different strategies, machines or other arguments. */
+/**
+ * What ranks agree on besides the name of the call: the strategy as text, which errors show, and a hash that differs, almost surely,
+ * when they pass different machines or other arguments.
+ */
 export function agreementOf(
   strategy: Strategy | AutoStrategy,
   machine: Machine | undefined,
   others: readonly (string | number)[],
-): number {
+): { readonly op: string; readonly extra: number } {
   const text = [
-    isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy),
     machine === undefined ? 'nodes of the world' : formatMachine(machine),
     // Costs decide what is chosen.
     isAuto(strategy) ? machineFacts(machine!) : '',
     ...others,
   ].join(' ')
-  return hashText(text)
+  return { op: isAuto(strategy) ? formatAuto(strategy) : formatStrategy(strategy), extra: hashText(text) }
 }
 
 /** Every rank computes it, so no array is made of the text. */

@@ -14,6 +14,7 @@ import { refuseSimulation } from '../topology/friends/grouping-options.js'
 import { prepareEngine } from '../topology/grouping/exact-round.js'
 import { agreementOf } from './agreement.js'
 import { type AutoStrategy, checkAuto, isAuto } from './choose/auto.js'
+import { prepareChoices } from './choose/choose-strategy.js'
 import { Neighborhood, type TopologyOrPlan } from './execute/neighborhood.js'
 import type { PlanStore } from './plan/plan-store.js'
 import { kindOf } from './plan/strategies.js'
@@ -101,7 +102,7 @@ export function createWith<C, H>(
   const call: CollectiveCall<C, H | null> = {
     signature: {
       name: 'topology',
-      extra: agreementOf(strategy, machine, [...creation.agreed, planCache === undefined ? '' : 'stored']),
+      ...agreementOf(strategy, machine, [...creation.agreed, planCache === undefined ? '' : 'stored']),
     },
     unplaced: creation.whole === undefined,
     run: async (hosted, exchange) => {
@@ -114,6 +115,8 @@ export function createWith<C, H>(
         return failAllRanks(hosted.length, error)
       }
       if (given === null) return hosted.map(() => null)
+      // Ranks choose at their calls, of what the lengths of blocks do not change.
+      if (isAuto(strategy) && !('plan' in given)) await prepareChoices(given.topology, machine!)
       const { ranks } = 'plan' in given ? given.plan : given.topology
       const made = await contextOfFirst(state, exchange, ranks)
       const choice = isAuto(strategy)

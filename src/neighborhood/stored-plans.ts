@@ -7,10 +7,11 @@ import { type PlanStore, storedPlan, storePlan, verifiedPlan } from './plan/plan
 /** @throws ERR_ARGUMENT for what cannot store plans */
 export function checkPlanStore(store: PlanStore | undefined): void {
   if (store === undefined) return
-  if (typeof store?.read === 'function' && typeof store.write === 'function') return
+  const { read, write, onProblem = () => {} } = Object(store) as Partial<PlanStore>
+  if ([read, write, onProblem].every((each) => typeof each === 'function')) return
   throw new RankweaveError(
     'ERR_ARGUMENT',
-    `planCache: expected an object with read and write, as planDirectory returns, got ${shown(store)}`,
+    `planCache: expected an object with functions read and write, perhaps onProblem, as planDirectory returns, got ${shown(store)}`,
   )
 }
 

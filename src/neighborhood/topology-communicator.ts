@@ -80,7 +80,9 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    */
   async plan(blocks: BlockLength = {}): Promise<Plan> {
     this.seat()
-    return this.neighborhood.forBlocks(checkedLength('plan', blocks)).plan
+    const bytes = checkedLength('plan', blocks)
+    await this.neighborhood.prepareChoice(bytes)
+    return this.neighborhood.forBlocks(bytes).plan
   }
 
   /**

@@ -2,10 +2,11 @@ import { z } from 'zod'
 import { planDirectory } from '../../launch/plan-directory.js'
 import { nodeOf } from '../../machine/machine.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
+import { autoHelp } from '../../neighborhood/choose/auto.js'
 import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
 import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
-import type { Plan, PlanStatistics } from '../../neighborhood/plan/strategy.js'
+import type { Plan, PlanStatistics, Strategy } from '../../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
 import { verify } from '../../schedule/verify/verify.js'
@@ -16,7 +17,12 @@ import { compareStrategies, comparisonOf } from '../input/comparison.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  chooseStrategy,
+  refuseNeedlessFriends,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { choiceObject, choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
@@ -40,6 +46,7 @@ printed or written. A plan with violations is not written, and the exit code is 
 
 Strategies:
 ${strategiesHelp}
+  ${autoHelp}
 
 Examples:
   rankweave plan moore:64x64:r=4 --k 4
@@ -64,7 +71,7 @@ export const planCommand: AddCommand = (program, act) => {
     .command('plan')
     .description('Plan a neighbor allgather over a topology, verify the plan and count its messages.')
     .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
-  addStrategyOptions(command)
+  addStrategyOptions(command, ['auto'])
     .option('--bytes <number>', 'bytes of every block, for --strategy auto and --compare')
     .option('--compare', 'compare the predicted times of the best strategies', false)
     .option('-o, --output <file>', 'write the plan as JSON Lines (.gz: compressed, -: to standard output)')
@@ -76,6 +83,7 @@ export const planCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, spec: string, raw: unknown) => {
         const options = parseOptions(schema, raw)
         await checkOutputs(report, options.output)
+        refuseNeedlessFriends(command, options.strategy)
         const comparison = comparisonOf(options)
         const named = (comparison?.auto ?? null) === null ? chooseStrategy(options).strategy : null
         const machine = options.machine ?? null
@@ -83,8 +91,8 @@ export const planCommand: AddCommand = (program, act) => {
         const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
         const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
         if (comparison !== null) report.step('comparing strategies')
-        const choice = comparison === null ? null : compareStrategies(topology, comparison, named)
-        const strategy = named ?? choice!.strategy
+        const compared = comparison === null ? null : compareStrategies(topology, comparison, named)
+        const strategy = named ?? compared!.choice.strategy
         report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
         await prepareEngine(options.engine)
         const make = () =>
@@ -114,6 +122,7 @@ export const planCommand: AddCommand = (program, act) => {
           machine: machine === null ? null : formatMachine(machine),
           mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
           ...statistics,
+          parameters: planned.schedule.parameters,
           direct: {
             meanPerRank: direct.messages.meanPerRank,
             maxPerRank: direct.messages.maxPerRank,
@@ -121,7 +130,7 @@ export const planCommand: AddCommand = (program, act) => {
             volumeBlocks: direct.volumeBlocks,
           },
           matching: groupingOf(planned),
-          ...(choice === null ? {} : choiceObject(choice, formatStrategy(strategy))),
+          ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
           planMs,
           ...(options.cache === undefined ? {} : { cache: { directory: options.cache, cachedMs } }),
           verified: verification.ok,
@@ -132,8 +141,8 @@ export const planCommand: AddCommand = (program, act) => {
           options.output,
           object,
           [
-            text(spec, object, direct),
-            ...(choice === null ? [] : [choiceRows(choice, formatStrategy(strategy))]),
+            text(`${spec}: ${headingOf(strategy, statistics)}`, object, direct),
+            ...(compared === null ? [] : [choiceRows(compared, formatStrategy(strategy))]),
           ].join('\n'),
         )
         return verification.ok ? exitCodes.ok : exitCodes.checkFailed
@@ -152,22 +161,27 @@ function groupingOf({ groups }: Plan) {
   return { engine, weight, messages, waves, timeMs }
 }
 
+/** The strategy with its parameters; of friend groups also theta, which has a default. */
+function headingOf(strategy: Strategy, { k, theta }: PlanStatistics): string {
+  if (strategy.kind !== 'common-neighbor') return formatStrategy(strategy)
+  return `${strategy.kind}, k=${k}, theta=${theta}, ${strategy.mode}`
+}
+
 function text(
-  spec: string,
+  heading: string,
   planned: PlanStatistics & {
-    readonly mode: string | null
     readonly planMs: number
     readonly verified: boolean
     readonly cache?: { readonly cachedMs: number | null }
   },
   direct: PlanStatistics,
 ): string {
-  const { k, theta, mode, groups, steps, messages } = planned
+  const { k, groups, steps, messages } = planned
   const cachedMs = planned.cache?.cachedMs ?? null
   const compared = (before: number, after: number) =>
     `${figure(before)} direct, ${figure(after)} planned (${change(after, before)})`
   return [
-    `${spec}: ${planned.strategy}${k === null ? '' : `, k=${k}, theta=${theta}, ${mode}`}`,
+    heading,
     table([
       [
         'friend groups',

@@ -25,6 +25,7 @@ import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
   chooseStrategy,
+  refuseNeedlessFriends,
   strategyOptionNames,
   strategySchema,
 } from '../input/strategy-options.js'
@@ -155,6 +156,7 @@ function refuseInapplicable(command: Command, source: string): void {
   const kind = isTopology(source) ? 'topologies' : 'schedule files'
   refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
   if (!isTopology(source)) refuseGiven(command, strategyOptionNames, `is for topologies, not for ${kind}`)
+  refuseNeedlessFriends(command, command.getOptionValue('strategy'))
 }
 
 const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)

@@ -12,7 +12,12 @@ import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { openInputOn } from '../input/open-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import { addStrategyOptions, chooseStrategy, strategySchema } from '../input/strategy-options.js'
+import {
+  addStrategyOptions,
+  chooseStrategy,
+  refuseNeedlessFriends,
+  strategySchema,
+} from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
@@ -64,6 +69,7 @@ export const spmmCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
         const options = parseOptions(schema, raw)
         const { ranks, columns } = options
+        refuseNeedlessFriends(command, options.strategy)
         const { strategy, machine } = chooseStrategy(options)
         const fabric = fabricOf(options)
         const open = openInputOn(fabric.kind)

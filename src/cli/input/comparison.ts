@@ -1,10 +1,14 @@
+import { algorithmOf } from '../../collective/algorithms.js'
+import { scheduleOf } from '../../collective/shape/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
+import type { Level } from '../../machine/profile.js'
 import { type AutoStrategy, parseAuto } from '../../neighborhood/choose/auto.js'
 import type { Choice } from '../../neighborhood/choose/choice.js'
 import { chooseStrategy } from '../../neighborhood/choose/choose-strategy.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
+import { simulate } from '../../simulate/simulate.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /** What `--strategy auto` and `--compare` were given. */
@@ -17,7 +21,7 @@ export interface Comparison {
 /**
  * Null where no strategies are to be compared.
  *
- * @throws ERR_USAGE for a comparison without --machine or --bytes
+ * @throws ERR_USAGE for a comparison without --machine or --bytes, and for --bytes that would have no effect
  * @throws ERR_MACHINE for one without a profile
  * @throws ERR_STRATEGY for options that `auto` does not have
  */
@@ -33,8 +37,17 @@ export function comparisonOf({
   readonly compare: boolean
 }): Comparison | null {
   const auto = parseAuto(strategy)
-  if (auto === null && !compare) return null
+  if (auto === null && !compare) {
+    if (bytes === undefined) return null
+    throw new RankweaveError('ERR_USAGE', '--bytes: is for --strategy auto and --compare')
+  }
   const what = auto === null ? '--compare' : '--strategy auto'
+  if (auto?.bytes !== undefined && bytes !== undefined) {
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--bytes: expected once, got ${bytes} and --strategy auto:bytes=${auto.bytes}`,
+    )
+  }
   const length = auto?.bytes ?? bytes
   if (machine === undefined) {
     throw new RankweaveError(
@@ -49,16 +62,58 @@ export function comparisonOf({
   return { auto, machine, bytes: length }
 }
 
+/** What the library considers, and beside it what a program without neighborhood collectives would do. */
+export interface Compared {
+  readonly choice: Choice
+  readonly ordinary: Ordinary | null
+}
+
+/** An allgather of all blocks to all ranks, of which a rank picks those of its neighbors. */
+export interface Ordinary {
+  readonly algorithm: string
+  readonly timeUs: number
+  readonly messages: number
+  readonly bytes: Readonly<Record<Level, number>>
+}
+
 /** @param named a strategy that is compared with those that the library considers */
 export function compareStrategies(
   topology: ProcessTopology,
   { auto, machine, bytes }: Comparison,
   named: Strategy | null,
-): Choice {
+): Compared {
   const { budget } = auto ?? {}
-  return chooseStrategy(topology, machine, {
+  const choice = chooseStrategy(topology, machine, {
     bytes,
     ...(budget === undefined ? {} : { budget }),
-    ...(named === null ? {} : { include: [named] }),
+    include: [...(named === null ? [] : [named]), ...friendGroups(topology, machine)],
   })
+  return { choice, ordinary: ordinaryAllgather(topology.ranks, machine, bytes) }
+}
+
+/** Edges beyond which friend groups are not searched for to be compared, unless the budget covers it. */
+export const mostFriendEdges = 2 ** 18
+
+/** Groups of 2, 4 and 8: of ranks that share nodes where there are several nodes. */
+function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): Strategy[] {
+  if (outRank.length > mostFriendEdges) return []
+  const mode = machine.cores.length > 1 && machine.firstRank[1] > 1 ? 'aware' : 'agnostic'
+  return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
+}
+
+/** Ranks beyond which an allgather of all blocks is not simulated: it has ranks * ranks of them. */
+export const mostOrdinaryRanks = 1024
+
+/** By Bruck's algorithm, which suits any number of ranks; null for one rank, and for more than {@link mostOrdinaryRanks}. */
+function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
+  if (ranks <= 1 || ranks > mostOrdinaryRanks) return null
+  const algorithm = algorithmOf('allgather-bruck')
+  const { timeUs, traffic } = simulate(scheduleOf(algorithm, { ranks }), machine, { bytes })
+  const { process, package: near, node, network } = traffic
+  return {
+    algorithm: algorithm.id,
+    timeUs,
+    messages: near.messages + node.messages + network.messages,
+    bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
+  }
 }

@@ -6,6 +6,7 @@ import { kindsText } from '../../neighborhood/plan/strategies.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
+import { refuseGiven } from './given-options.js'
 import { readMachine } from './machine-input.js'
 import { oneOf, whole } from './options.js'
 
@@ -15,12 +16,18 @@ export const defaultK = 2
 /** Engines of a process that has the whole topology. */
 const engines = groupingEngines.filter((engine) => engine !== 'distributed')
 
-/** The options that choose a strategy, for `plan` and `spmm`. */
-export function addStrategyOptions(command: Command): Command {
+/** Names of the options that `--strategy common-neighbor` takes. */
+const friendOptionNames = ['k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'] as const
+
+/**
+ * The options that choose a strategy, for `plan`, `simulate` and `spmm`.
+ *
+ * @param others words that `--strategy` takes besides the strategies
+ */
+export function addStrategyOptions(command: Command, others: readonly string[] = []): Command {
+  const words = [...others, kindsText].join(', ')
   return command
-    .addOption(
-      new Option('--strategy <text>', `${kindsText}, with options as below`).default('common-neighbor'),
-    )
+    .addOption(new Option('--strategy <text>', `${words}, with options as below`).default('common-neighbor'))
     .addOption(new Option('--k <number>', 'friends per group, at least 2').default(String(defaultK)))
     .addOption(
       new Option('--mode <mode>', 'agnostic: any ranks are friends; aware: friends share a node').default(
@@ -49,9 +56,7 @@ export function addStrategyOptions(command: Command): Command {
 }
 
 /** Names of the options of {@link addStrategyOptions} but the machine. */
-export const strategyOptionNames = [
-  ...['strategy', 'k', 'mode', 'theta', 'dedupe', 'elide', 'engine', 'labels'],
-] as const
+export const strategyOptionNames = ['strategy', ...friendOptionNames] as const
 
 export const strategySchema = {
   strategy: z.string(),
@@ -66,6 +71,13 @@ export const strategySchema = {
     .string()
     .transform((text) => readMachine(text).machine)
     .optional(),
+}
+
+/** @throws ERR_USAGE for options of friend groups beside a strategy that does not take them so */
+export function refuseNeedlessFriends(command: Command, strategy: string): void {
+  if (strategy === 'common-neighbor') return
+  const has = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
+  refuseGiven(command, friendOptionNames, `is for --strategy common-neighbor${has} (${strategy})`)
 }
 
 export interface StrategyChoice {

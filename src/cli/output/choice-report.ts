@@ -1,35 +1,81 @@
 import { levels } from '../../machine/profile.js'
-import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
+import type { Alternative } from '../../neighborhood/choose/choice.js'
+import type { Compared } from '../input/comparison.js'
 import { columns, figure, seconds } from './reporter.js'
 
 /** What `--compare` and the strategy auto add to the JSON object of a plan. */
-export function choiceObject({ alternatives, bytes, considered }: Choice, planned: string) {
-  return { bytesPerBlock: bytes, chosen: planned, considered, alternatives }
+export function choiceObject({ choice, ordinary }: Compared, planned: string) {
+  const { alternatives, notSimulated, bytes, considered } = choice
+  return {
+    bytesPerBlock: bytes,
+    chosen: planned,
+    considered,
+    alternatives,
+    notSimulated,
+    ordinaryAllgather: ordinary,
+  }
 }
 
 /** The strategies that were compared, by predicted time; the planned one is marked. */
-export function choiceRows({ alternatives, bytes, considered }: Choice, planned: string): string {
+export function choiceRows({ choice, ordinary }: Compared, planned: string): string {
+  const { alternatives, bytes, considered } = choice
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
-  const rows = alternatives.map((alternative) => [
-    `${alternative.strategy === planned ? '*' : ' '} ${alternative.strategy}`,
-    `${figure(alternative.timeUs)} us`,
-    figure(alternative.messages),
-    figure(farthest ? alternative.bytes.network : allBytes(alternative)),
-    seconds(alternative.planMs / 1000),
-    startsText(alternative.breakEvenStarts),
-  ])
+  const rowOf = (name: string, { timeUs, messages, bytes: sent }: Row, others: readonly string[]) => [
+    name,
+    `${figure(timeUs)} us`,
+    figure(messages),
+    figure(farthest ? sent.network : allBytes(sent)),
+    ...others,
+  ]
+  const timed = alternatives.map((each) => ({
+    timeUs: each.timeUs,
+    row: rowOf(`${each.strategy === planned ? '*' : ' '} ${each.strategy}`, each, [
+      seconds(each.planMs / 1000),
+      startsText(each),
+    ]),
+  }))
+  if (ordinary !== null) {
+    const row = rowOf(`- ${ordinary.algorithm}, all to all`, ordinary, ['', ''])
+    timed.push({ timeUs: ordinary.timeUs, row })
+    timed.sort((a, b) => a.timeUs - b.timeUs)
+  }
   const sent = farthest ? 'bytes between nodes' : 'bytes'
   return [
-    `strategies for blocks of ${figure(bytes)} bytes, ${figure(considered)} considered (* planned; times are predicted)`,
-    columns([['  strategy', 'time', 'messages', sent, 'planning', 'pays after'], ...rows]),
+    `strategies for blocks of ${figure(bytes)} bytes, ${figure(considered)} considered, ${figure(alternatives.length)} simulated (* planned; times are predicted)`,
+    columns([
+      ['  strategy', 'time', 'messages', sent, 'planning', 'pays after'],
+      ...timed.map(({ row }) => row),
+    ]),
+    ...leftRows(choice.notSimulated),
   ].join('\n')
 }
 
-function allBytes({ bytes }: Alternative): number {
+type Row = Pick<Alternative, 'timeUs' | 'messages' | 'bytes'>
+
+const reasons = {
+  budget: 'the budget is used up',
+  moves: 'their plans move more blocks than the budget allows',
+  friends: 'the search for friends takes longer than the budget allows',
+} as const
+
+/** Those of the candidates that the budget left out which are worth a name, by reason. */
+function leftRows(left: Compared['choice']['notSimulated']): string[] {
+  return Object.entries(reasons).flatMap(([because, reason]) => {
+    const names = left
+      .filter((each) => each.because === because)
+      .map(({ strategy, estimatedUs }) => `${strategy} (about ${Number(estimatedUs.toPrecision(2))} us)`)
+    return names.length === 0 ? [] : [`  not simulated, as ${reason}: ${names.join(', ')}`]
+  })
+}
+
+function allBytes(bytes: Alternative['bytes']): number {
   return levels.reduce((sum, level) => sum + bytes[level], 0)
 }
 
-function startsText(starts: number | null): string {
-  if (starts === null) return 'never'
-  return starts === 1 ? '1 start' : `${figure(starts)} starts`
+/** Two digits: planning is measured once. */
+function startsText({ breakEvenStarts, breakEvenIsAtMost }: Alternative): string {
+  if (breakEvenStarts === null) return 'never'
+  const starts = Number(breakEvenStarts.toPrecision(2))
+  const text = starts === 1 ? '1 start' : `${figure(starts)} starts`
+  return `${breakEvenIsAtMost ? 'at most' : 'about'} ${text}`
 }

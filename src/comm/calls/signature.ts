@@ -14,7 +14,7 @@ export interface Signature {
   /** Wire code of the element type. */
   readonly type?: number
   readonly count?: number
-  /** Name of the reduction operation. */
+  /** Name of the reduction operation; of a topology, the strategy. */
   readonly op?: string
   /** Hash of anything else that must agree, e.g. of a topology. */
   readonly extra?: number
@@ -149,7 +149,7 @@ export function describeWords(words: Int32Array, at: number): string {
     ...(flags & hasCount
       ? { count: (words[at + word.countLow]! >>> 0) + words[at + word.countHigh]! * 2 ** 32 }
       : {}),
-    ...(flags & hasOp ? { op: opName(words[at + word.op]!) } : {}),
+    ...(flags & hasOp ? { op: opName(words[at + word.op]!, names[flags & nameMask]) } : {}),
     ...methodOrExtra(flags, words[at + word.extra]!),
   })
 }
@@ -178,6 +178,7 @@ const builtinOfHash = new Map<number, string>(operationNames.map((name) => [hash
 
 const idOfHash = new Map(algorithms.map(({ id }) => [hashIntegers([0, hashText(id)]), id]))
 
-function opName(hash: number): string {
-  return builtinOfHash.get(hash) ?? `operation #${(hash >>> 0).toString(16)}`
+function opName(hash: number, name: CollectiveName | undefined): string {
+  const what = name === 'topology' ? 'strategy' : 'operation'
+  return builtinOfHash.get(hash) ?? `${what} #${(hash >>> 0).toString(16)}`
 }

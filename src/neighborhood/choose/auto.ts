@@ -7,15 +7,26 @@ export interface AutoStrategy {
   readonly kind: 'auto'
   /** Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call. */
   readonly bytes?: number
-  /** Strategies that are planned and simulated, besides direct sends, before one is chosen. Default 10. */
+  /**
+   * Work that is spent on the choice: candidates that are planned and simulated, besides direct sends, an ordinary allgather
+   * and friend groups, and in proportion the blocks that they move and the work of searches for friends. Default 10.
+   */
   readonly budget?: number
 }
 
 export const defaultBudget = 10
 const largestBudget = 2 ** 20
 
-/** @throws ERR_STRATEGY for bytes or a budget that are none */
-export function checkAuto({ bytes = 0, budget = 1 }: AutoStrategy): void {
+/** One line of help. */
+export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how many`
+
+/** @throws ERR_STRATEGY for bytes or a budget that are none, and for other members */
+export function checkAuto(strategy: AutoStrategy): void {
+  const { kind: _, bytes = 0, budget = 1, ...others } = strategy
+  for (const [name, value] of Object.entries(others)) {
+    if (value === undefined) continue
+    throw new RankweaveError('ERR_STRATEGY', `auto: expected options among bytes, budget, got ${shown(name)}`)
+  }
   requireWhole('bytes', bytes, 0, longestBlockBytes)
   requireWhole('budget', budget, 1, largestBudget)
 }

@@ -27,7 +27,7 @@ export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Can
     ...(nodes > 1 && largest > 1
       ? [...hierarchical(nodes, largest), ...lanes(nodes, largest), ...pipelined(nodes, largest)]
       : []),
-    ...commonNeighbors(distinctOut(topology)),
+    ...friendGroups(distinctOut(topology), largest > 1),
   ]
 }
 
@@ -132,12 +132,34 @@ function cartesians(topology: ProcessTopology): Candidate[] {
     choices = choices.flatMap((chosen) => windows.map((window) => [...chosen, window]))
   }
   const dims = extents.map((_, d) => d)
-  return choices.flatMap((windows) =>
+  return promising(choices).flatMap((windows) =>
     (dims.length === 1 ? [dims] : [dims, reversed(dims)]).map((order): Candidate => {
       const peers = order.flatMap((d) => lessOne(windows[d]))
       return { strategy: { kind: 'cartesian', windows, order }, mostPeers: peers }
     }),
   )
+}
+
+/** Windows of all dimensions that are considered at most: see {@link promising}. */
+export const mostWindows = 192
+
+/**
+ * Of many windows those with the fewest messages and steps, a step being worth none, one or four messages: a third of
+ * {@link mostWindows} of each, in the order given.
+ */
+function promising(choices: readonly number[][][]): readonly number[][][] {
+  if (choices.length <= mostWindows) return choices
+  const costs = choices.map((windows) => {
+    const radices = windows.flat()
+    return { messages: radices.reduce((sum, radix) => sum + radix - 1, 0), steps: radices.length }
+  })
+  const retained = new Set<number>()
+  for (const worth of [0, 1, 4]) {
+    const cost = (i: number) => costs[i].messages + worth * costs[i].steps
+    const byCost = choices.map((_, i) => i).sort((a, b) => cost(a) - cost(b) || a - b)
+    for (const i of byCost.slice(0, mostWindows / 3)) retained.add(i)
+  }
+  return choices.filter((_, i) => retained.has(i))
 }
 
 /** Wider ones are no grids worth a search. */
@@ -164,16 +186,26 @@ function fewRadices(count: number): number[][] {
   )
 }
 
-/** A rank with m destinations would at best send its block to k - 1 friends, and m / k combined messages. */
-function commonNeighbors({ start, rank }: NeighborSets): Candidate[] {
-  const mean = rank.length / (start.length - 1)
-  return [2, 4, 8].flatMap((k) =>
-    (['aware', 'agnostic'] as const).map((mode): Candidate => {
-      const leastLoad: HopLoad[] = [
-        { messages: [k - 1, 0], blocks: [k - 1, 0] },
-        { messages: [mean / k, 0], blocks: [mean, 0] },
-      ]
-      return { strategy: { kind: 'common-neighbor', k, mode }, mostPeers: null, leastLoad }
-    }),
-  )
+/**
+ * Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. A rank with m destinations would at best send its block to
+ * k - 1 friends, and m / k combined messages.
+ */
+function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean): Candidate[] {
+  const ranks = start.length - 1
+  const mean = rank.length / ranks
+  const candidate = (strategy: Strategy, k: number): Candidate => {
+    const leastLoad: HopLoad[] = [
+      { messages: [k - 1, 0], blocks: [k - 1, 0] },
+      { messages: [mean / k, 0], blocks: [mean, 0] },
+    ]
+    return { strategy, mostPeers: null, leastLoad }
+  }
+  // Ranks that are each on a node of its own have no friends there.
+  const modes = shareNodes ? (['aware', 'agnostic'] as const) : (['agnostic'] as const)
+  const sizes = [2, 4, 8].filter((k) => k <= ranks)
+  return modes.flatMap((mode) => [
+    ...sizes.map((k) => candidate({ kind: 'common-neighbor', k, mode }, k)),
+    candidate({ kind: 'descending', ks: [4, 3, 2], mode }, 4),
+    candidate({ kind: 'cumulative', k: 2, mode }, 2),
+  ])
 }

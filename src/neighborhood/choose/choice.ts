@@ -2,31 +2,48 @@ import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { Strategy } from '../plan/strategy.js'
 
-/** A strategy that was planned and simulated, or at least estimated. */
+/** A strategy that was planned and simulated. */
 export interface Alternative {
   /** Its line of text, as `parseStrategy` reads it. */
   readonly strategy: string
   readonly parameters: Parameters
-  /** Predicted, until the last rank is done. */
+  /** Predicted by the simulator, until the last rank is done. */
   readonly timeUs: number
-  /** Whether the time is that of the simulator; else it is the estimate by which candidates are ranked. */
-  readonly isSimulated: boolean
-  /** Messages between processes; of an estimate rounded. */
+  /** Messages between processes. */
   readonly messages: number
   /** Payload of the messages by how far they go. */
   readonly bytes: Readonly<Record<Level, number>>
-  /** Measured while it was planned, so it differs from run to run. 0 of an estimate. */
+  /** Measured while it was planned, so it differs from run to run. */
   readonly planMs: number
   /** Starts after which planning has cost no more time than it saved against direct sends; null: never. */
   readonly breakEvenStarts: number | null
+  /** Planning took too little time to be measured by one run: `breakEvenStarts` is for {@link exactMs}, so fewer may do. */
+  readonly breakEvenIsAtMost: boolean
+}
+
+/** Planning that takes longer than planning direct sends by this is taken as measured; a shorter time is mostly noise. */
+export const exactMs = 20
+
+/** A candidate that was not simulated. */
+export interface Unsimulated {
+  readonly strategy: string
+  /** What candidates were ranked by; of friend groups, what they take at least. */
+  readonly estimatedUs: number
+  /**
+   * `budget`: as many as it allows were simulated; `moves`: the plan would move more blocks than the budget allows; `friends`: the
+   * search for friends and the plan would take more work than it allows.
+   */
+  readonly because: 'budget' | 'moves' | 'friends'
 }
 
 /** What was chosen, and among what. */
 export interface Choice {
   readonly strategy: Strategy
   readonly chosen: Alternative
-  /** By time; the chosen one, and direct sends, are among them. */
+  /** By time; the chosen one, direct sends and an ordinary allgather without what no rank needs are among them. */
   readonly alternatives: readonly Alternative[]
+  /** The first few of those that were not simulated, by estimate, and all with friend groups. */
+  readonly notSimulated: readonly Unsimulated[]
   /** Candidates whose time was estimated. */
   readonly considered: number
   /** Bytes of every block that it is for. */

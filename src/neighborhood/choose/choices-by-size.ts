@@ -3,7 +3,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { AutoStrategy } from './auto.js'
 import type { Choice } from './choice.js'
-import { chooseStrategy } from './choose-strategy.js'
+import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
 import { machineFacts } from './machine-facts.js'
 
 /** A choice and what it was made from. */
@@ -38,22 +38,49 @@ export class ChoicesBySize {
 
   /** The choice for blocks of some length, or of unknown length. @param topology always the same, or an equal one */
   choiceFor(topology: ProcessTopology, bytes: number | null): Choice {
-    const size = sizeClass(this.#auto.bytes ?? bytes ?? assumedBytes)
-    let cached = this.#bySize.get(size)
-    if (cached === undefined) {
-      cached = this.#cachedChoice(topology, size)
-      this.#bySize.set(size, cached)
-    }
-    return cached.choice
+    const size = this.#sizeFor(bytes)
+    return (this.#known(topology, size) ?? this.#add(topology, size, this.#choose(topology, size))).choice
   }
 
-  #cachedChoice(topology: ProcessTopology, bytes: number): CachedChoice {
+  /** As {@link choiceFor}, without holding the event loop longer than one plan and its simulation take. */
+  async prepare(topology: ProcessTopology, bytes: number | null): Promise<void> {
+    const size = this.#sizeFor(bytes)
+    if (this.#known(topology, size) !== undefined) return
+    const made = await chooseInSlices(topology, this.#machine, this.#options(size))
+    // Another rank may have called meanwhile.
+    if (this.#known(topology, size) === undefined) this.#add(topology, size, made)
+  }
+
+  #sizeFor(bytes: number | null): number {
+    return sizeClass(this.#auto.bytes ?? bytes ?? assumedBytes)
+  }
+
+  #known(topology: ProcessTopology, size: number): CachedChoice | undefined {
+    const own = this.#bySize.get(size)
+    if (own !== undefined) return own
+    const key = this.#keyOf(size)
+    const found = recent.find((made) => made.topology === topology && made.key === key)
+    if (found !== undefined) this.#bySize.set(size, found)
+    return found
+  }
+
+  #add(topology: ProcessTopology, size: number, choice: Choice): CachedChoice {
+    const cached = recent.add({ topology, key: this.#keyOf(size), choice })
+    this.#bySize.set(size, cached)
+    return cached
+  }
+
+  #choose(topology: ProcessTopology, size: number): Choice {
+    return chooseStrategy(topology, this.#machine, this.#options(size))
+  }
+
+  #options(bytes: number): ChooseOptions {
     const { budget } = this.#auto
-    const key = `${bytes} ${budget} ${this.#facts}`
-    const known = recent.find((made) => made.topology === topology && made.key === key)
-    if (known !== undefined) return known
-    const options = budget === undefined ? { bytes } : { bytes, budget }
-    return recent.add({ topology, key, choice: chooseStrategy(topology, this.#machine, options) })
+    return budget === undefined ? { bytes } : { bytes, budget }
+  }
+
+  #keyOf(size: number): string {
+    return `${size} ${this.#auto.budget} ${this.#facts}`
   }
 }
 

@@ -137,6 +137,11 @@ export class Neighborhood {
     return chosen
   }
 
+  /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
+  async prepareChoice(bytes: number | null): Promise<void> {
+    await this.#choices?.prepare(this.topology, bytes)
+  }
+
   /** What was chosen for blocks of some length; null where the strategy was given. */
   choiceFor(bytes: number | null): Choice | null {
     return this.#choices?.choiceFor(this.topology, bytes) ?? null

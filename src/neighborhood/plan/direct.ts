@@ -4,6 +4,7 @@ import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { ownPlace, ReceiveSlots } from '../route/receive-slots.js'
 import type { StrategyKind } from '../route/strategy-kind.js'
+import { checkOptions } from '../route/strategy-option.js'
 
 /** One message per distinct edge. */
 export interface Direct {
@@ -15,7 +16,7 @@ export const direct: StrategyKind<Direct> = {
   initial: { kind: 'direct' },
   options: {},
   planningLimit: 2 ** 16,
-  check() {},
+  check: (strategy) => checkOptions(strategy, direct.options),
   route: () => ({ hops: 1, hop: (_h, _source, destination) => destination }),
   schedule: (_strategy, { topology }) => ({ schedule: directSchedule(topology), groups: null }),
 }

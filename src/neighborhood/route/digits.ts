@@ -109,7 +109,20 @@ export function binaryRadices(count: number): number[] {
   return radices
 }
 
-/** @throws ERR_STRATEGY for radices whose product is below a count */
+/** Up to this a radix, or a number of lanes, may exceed what it divides: a strategy may serve communicators of several sizes. */
+const largestAnywhere = 64
+
+/** @throws ERR_STRATEGY for a number above both {@link largestAnywhere} and what it divides */
+export function requireNoMore(kind: string, name: string, value: number, count: number, what: string): void {
+  const most = Math.max(largestAnywhere, count)
+  if (value <= most) return
+  throw new RankweaveError(
+    'ERR_STRATEGY',
+    `${kind}: expected ${name} of at most ${most} for ${count}, ${what}, got ${value}`,
+  )
+}
+
+/** @throws ERR_STRATEGY for radices whose product is below a count, and for a radix far above it */
 export function requireCover(
   kind: string,
   name: string,
@@ -117,6 +130,7 @@ export function requireCover(
   count: number,
   what: string,
 ): void {
+  for (const radix of radices) requireNoMore(kind, name, radix, count, what)
   const product = radices.reduce((all, radix) => all * radix, 1)
   if (product >= count) return
   throw new RankweaveError(

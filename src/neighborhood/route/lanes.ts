@@ -1,6 +1,6 @@
-import { binaryRadices, Digits, requireCover } from './digits.js'
+import { binaryRadices, Digits, requireCover, requireNoMore } from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
-import { NodePairs } from './node-pairs.js'
+import { type NodePairs, nodePairs } from './node-pairs.js'
 import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'
 import { checkOptions, listOption, wholeOption } from './strategy-option.js'
@@ -30,9 +30,10 @@ export const lanes: StrategyKind<Lanes> = {
   route({ kind, radices: given, lanes: count }, facts) {
     const layout = nodeLayout(kind, facts)
     const { largest } = layout
+    if (count !== undefined) requireNoMore(kind, 'lanes', count, largest, 'the ranks of a node')
     if (given !== undefined) requireCover(kind, 'radices', given, largest, 'the ranks of a node')
     const radices = given ?? binaryRadices(largest)
-    const pairs = new NodePairs(facts.topology, layout)
+    const pairs = nodePairs(facts.topology, layout)
     return laneRoute(
       layout,
       pairs,

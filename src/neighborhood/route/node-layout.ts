@@ -15,8 +15,20 @@ export interface NodeLayout {
   readonly ranks: Int32Array
 }
 
+/** Of facts in use: candidates that are compared have the same. */
+const found = new WeakMap<RouteFacts, NodeLayout>()
+
 /** @throws ERR_STRATEGY when nodes are not known, or are of another number of ranks */
-export function nodeLayout(kind: string, { topology, nodeOf }: RouteFacts): NodeLayout {
+export function nodeLayout(kind: string, facts: RouteFacts): NodeLayout {
+  let layout = found.get(facts)
+  if (layout === undefined) {
+    layout = layoutOf(kind, facts)
+    found.set(facts, layout)
+  }
+  return layout
+}
+
+function layoutOf(kind: string, { topology, nodeOf }: RouteFacts): NodeLayout {
   const { ranks: count } = topology
   if (nodeOf === null) throw strategyError(`${kind} needs the node of every rank: pass a machine`)
   if (nodeOf.length !== count)

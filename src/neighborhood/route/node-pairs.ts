@@ -4,6 +4,18 @@ import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { NodeLayout } from './node-layout.js'
 
+/** Of layouts in use, each of one topology. */
+const found = new WeakMap<NodeLayout, NodePairs>()
+
+export function nodePairs(topology: ProcessTopology, layout: NodeLayout): NodePairs {
+  let pairs = found.get(layout)
+  if (pairs === undefined) {
+    pairs = new NodePairs(topology, layout)
+    found.set(layout, pairs)
+  }
+  return pairs
+}
+
 /** Which nodes send to which: the ordered pairs of different nodes with an edge between their ranks. */
 export class NodePairs {
   readonly #out: CompressedRows

@@ -72,7 +72,7 @@ function parsedList(value: string, isValid: (value: unknown) => boolean): number
 }
 
 /**
- * Checks the fields of a strategy one by one; fields that it does not have are ignored.
+ * Checks the fields of a strategy one by one. A field that its kind does not have is refused: a misspelt one would have no effect.
  *
  * @throws ERR_STRATEGY
  */
@@ -80,6 +80,14 @@ export function checkOptions(
   strategy: { readonly kind: string },
   options: Readonly<Record<string, StrategyOption>>,
 ): void {
+  for (const [field, value] of Object.entries(strategy)) {
+    if (field === 'kind' || value === undefined || Object.hasOwn(options, field)) continue
+    const fields = Object.keys(options).join(', ') || 'none'
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `${strategy.kind}: expected options among ${fields}, got ${shown(field)}`,
+    )
+  }
   for (const [field, option] of Object.entries(options)) {
     const value = (strategy as Readonly<Record<string, unknown>>)[field]
     if (value === undefined || option.isValid(value)) continue

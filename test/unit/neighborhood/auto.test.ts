@@ -89,6 +89,7 @@ describe('strategy auto', () => {
     [{ strategy, machine: cluster({ nodes: 1, cores: 4, profile: simgridFast }) }, 'ERR_MACHINE'],
     [{ strategy: { ...strategy, budget: 0 }, machine }, 'ERR_STRATEGY'],
     [{ strategy: { ...strategy, bytes: -4 }, machine }, 'ERR_STRATEGY'],
+    [{ strategy: { ...strategy, byte: 4 }, machine }, 'ERR_STRATEGY'],
   ])('refuses bad input before anything is sent, case %#', async (options, code) => {
     await run(async (comm) => {
       await expect(comm.createTopology(topology, options)).rejects.toMatchObject({ code })

@@ -137,9 +137,16 @@ describe('createDistGraphAdjacent', () => {
         world.rank === 0 ? { kind: 'direct' } : { kind: 'common-neighbor', k: 2, mode: 'agnostic' }
       await world.createDistGraphAdjacent({ sources: [], destinations: [], strategy })
     }
+    // Another process is known by what its frames say, a hash.
+    const [own, others] =
+      processes === 1
+        ? ['direct', 'common-neighbor:k=2,mode=agnostic']
+        : ['(direct|common-\\S+)', 'strategy #']
     await expect(run(main, { ranks: 2, processes })).rejects.toMatchObject({
       code: 'ERR_COLLECTIVE_MISMATCH',
+      message: expect.stringMatching(new RegExp(`topology\\(${own}, #`)),
     })
+    await expect(run(main, { ranks: 2, processes })).rejects.toThrow(`topology(${others}`)
   })
 })
 

@@ -100,9 +100,9 @@ export function candidatesFor(
 ): Candidate[] {
   const choice = neighborhood.choiceFor(bytes)
   if (choice === null) return [{ strategy: neighborhood.strategy, predictedUs: 0 }]
-  const simulated = choice.alternatives.filter(({ isSimulated }) => isSimulated)
-  const limit = within * simulated[0].timeUs
-  return simulated
+  const { alternatives } = choice
+  const limit = within * alternatives[0].timeUs
+  return alternatives
     .filter(({ timeUs }) => timeUs <= limit)
     .slice(0, candidates)
     .map(({ strategy, timeUs }) => ({ strategy: parseStrategy(strategy), predictedUs: timeUs }))

@@ -7,6 +7,11 @@ const auto = ['--strategy', 'auto:budget=2', ...machine]
 describe('plan --strategy auto', () => {
   it('plans what it chose, and says among what', async () => {
     const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--json'))
+    expect(object).toMatchObject({
+      parameters: expect.any(Object),
+      notSimulated: expect.any(Array),
+      ordinaryAllgather: { algorithm: 'allgather-bruck', timeUs: expect.any(Number) },
+    })
     const { chosen, alternatives, strategy } = object as {
       chosen: string
       strategy: string
@@ -22,7 +27,12 @@ describe('plan --strategy auto', () => {
   it('prints a table that marks what is planned', async () => {
     const { exitCode, stdout } = await cli('plan', 'moore:4x4:r=1', ...auto, '--bytes', '4', '--compare')
     expect(exitCode).toBe(0)
-    expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us/)
+    expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* at most [\d,]+ starts\n/)
+    expect(stdout).toMatch(/^moore:4x4:r=1: \S+:\S+=\S+\n/)
+    expect(stdout).toMatch(/ - allgather-bruck, all to all +[\d.]+ us/)
+    expect(stdout).toMatch(/ {4}allgather:radices=\S+ +[\d.]+ us/)
+    for (const k of [2, 4, 8]) expect(stdout).toMatch(` common-neighbor:k=${k},mode=aware `)
+    expect(stdout).toMatch(/not simulated, as the budget is used up: \S+:\S+ \(about [\d.]+ us\)/)
     expect(stdout).toMatch(/ {4}direct +[\d.]+ us .* never\n/)
   })
 })
@@ -32,7 +42,20 @@ it('plan --compare has the named strategy among the others', async () => {
   expect(stdout).toMatch(/\* common-neighbor:k=2,mode=aware/)
 })
 
+it('plan --help says what auto is', async () => {
+  const { stdout } = await cli('plan', '--help')
+  expect(stdout).toMatch(/--strategy <text> +auto, direct/)
+  expect(stdout).toMatch(/^ {2}auto:bytes=4096,budget=10 {3}the fastest/m)
+})
+
 it.each([
+  [['--strategy', 'auto:bytes=64', ...machine, '--bytes', '4'], 'ERR_USAGE'],
+  [['--strategy', 'direct', '--bytes', '4'], 'ERR_USAGE'],
+  [['--strategy', 'direct', '--k', '4'], 'ERR_USAGE'],
+  [['--strategy', 'common-neighbor:k=2', '--mode', 'aware', ...machine], 'ERR_USAGE'],
+  [[...auto, '--bytes', '4', '--theta', '2'], 'ERR_USAGE'],
+  [['--strategy', 'lanes:lanes=99', ...machine], 'ERR_STRATEGY'],
+  [['--strategy', 'routed:radices=2147483647'], 'ERR_STRATEGY'],
   [['--strategy', 'auto', '--bytes', '4'], 'ERR_USAGE'],
   [auto, 'ERR_USAGE'],
   [['--strategy', 'auto:budget=0', ...machine, '--bytes', '4'], 'ERR_STRATEGY'],
@@ -45,4 +68,12 @@ it.each([
 ])('refuses %j', async (args, code) => {
   const object = onlyObject(await cli('plan', 'moore:4x4:r=1', ...args, '--json'))
   expect(object).toMatchObject({ error: { code } })
+})
+
+it.each([
+  ['simulate', 'moore:4x4:r=1', ...machine, '--bytes', '4'],
+  ['spmm', '-n', '4'],
+])('%s refuses options of friend groups beside another strategy', async (...args) => {
+  const answer = await cli(...args, '--strategy', 'direct', '--k', '4', '--json')
+  expect(onlyObject(answer)).toMatchObject({ error: { code: 'ERR_USAGE' } })
 })

@@ -1,13 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import { cluster } from '../../../../src/machine/machine.js'
+import { cluster, nodeOf } from '../../../../src/machine/machine.js'
 import { simgridFast, simgridSlow } from '../../../../src/machine/profiles/simgrid-profiles.js'
 import { formatAuto, parseAuto } from '../../../../src/neighborhood/choose/auto.js'
-import { chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
+import { candidateLoads } from '../../../../src/neighborhood/choose/candidate-loads.js'
+import { candidatesOf, mostWindows } from '../../../../src/neighborhood/choose/candidates.js'
+import type { Choice } from '../../../../src/neighborhood/choose/choice.js'
+import { chooseInSlices, chooseStrategy } from '../../../../src/neighborhood/choose/choose-strategy.js'
+import { atOnce } from '../../../../src/neighborhood/choose/in-slices.js'
 import { plan } from '../../../../src/neighborhood/plan/plan.js'
 import { formatStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
 import { simulate } from '../../../../src/simulate/simulate.js'
 import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
+import { stencilTopology } from '../../../../src/topology/generate/stencil.js'
 import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
 import { cases } from '../../../support/soak.js'
 
@@ -29,8 +34,93 @@ describe('chooseStrategy', () => {
   it('compares direct sends always, which never pay back against themselves', () => {
     const { alternatives } = chooseStrategy(grid, fast, { bytes: 4, budget: 1 })
     const direct = alternatives.find(({ strategy }) => strategy === 'direct')
-    expect(direct).toMatchObject({ breakEvenStarts: null, isSimulated: true, messages: 64 * 24 })
+    expect(direct).toMatchObject({ breakEvenStarts: null, breakEvenIsAtMost: false, messages: 64 * 24 })
     expect(alternatives[0].breakEvenStarts).toBeGreaterThanOrEqual(0)
+  })
+
+  it('compares an ordinary allgather and friend groups whatever the budget, and names what it did not simulate', () => {
+    const { alternatives, notSimulated } = chooseStrategy(grid, slow, { bytes: 4, budget: 1 })
+    const kinds = new Set(alternatives.map(({ strategy }) => strategy.split(':')[0]))
+    expect([...kinds]).toEqual(
+      expect.arrayContaining(['direct', 'allgather', 'common-neighbor', 'descending', 'cumulative']),
+    )
+    for (const k of [2, 4, 8]) {
+      expect(alternatives.map(({ strategy }) => strategy)).toContain(`common-neighbor:k=${k},mode=aware`)
+    }
+    expect(notSimulated.filter(({ because }) => because === 'budget')).toHaveLength(5)
+  })
+
+  it('does not search for friends beyond the budget, and says so', () => {
+    const dense = erdosRenyiTopology({ ranks: 120, density: 0.9, seed: 1 })
+    const two = cluster({ nodes: 2, cores: 60, profile: simgridSlow })
+    const because = (budget: number) =>
+      chooseStrategy(dense, two, { bytes: 4, budget })
+        .notSimulated.filter(({ strategy }) => strategy.startsWith('common'))
+        .map((each) => each.because)
+    expect(because(1)).toEqual(Array(6).fill('friends'))
+  })
+
+  it('compares what is included, but does not choose it', () => {
+    const include = [{ kind: 'lanes', radices: [4, 4], lanes: 1 }] as const
+    const plain = chooseStrategy(grid, slow, { bytes: 4, budget: 1 })
+    const more = chooseStrategy(grid, slow, { bytes: 4, budget: 1, include })
+    expect(more.chosen.strategy).toBe(plain.chosen.strategy)
+    expect(more.alternatives.map(({ strategy }) => strategy)).toContain('lanes:radices=4.4,lanes=1')
+  })
+
+  it('takes planning of less than 20 ms more than that of direct sends as 20 ms, and says so', () => {
+    let ms = 0
+    const each = (planMs: number) => {
+      const { alternatives } = chooseStrategy(grid, slow, { bytes: 4, budget: 1, now: () => (ms += planMs) })
+      const { timeUs } = alternatives.find(({ strategy }) => strategy === 'direct')!
+      return { ...alternatives[0], savedUs: timeUs - alternatives[0].timeUs }
+    }
+    const { breakEvenStarts, breakEvenIsAtMost, savedUs } = each(5)
+    expect([breakEvenStarts, breakEvenIsAtMost]).toEqual([Math.ceil(20_000 / savedUs), true])
+  })
+
+  it('in slices is the same, and lets other work run', async () => {
+    const topology = mooreTopology({ dims: [10, 6], radius: 2 })
+    let turns = 0
+    let isOver = false
+    const other = (): void => {
+      turns++
+      if (!isOver) setImmediate(other)
+    }
+    setImmediate(other)
+    const both = Promise.all([4, 4096].map((bytes) => chooseInSlices(topology, fast, { bytes, budget: 1 })))
+    const [short, long] = await both
+    isOver = true
+    expect(turns).toBeGreaterThan(3)
+    const facts = ({ chosen, considered }: Choice) => [chosen.strategy, chosen.timeUs, considered]
+    expect(facts(short)).toEqual(facts(chooseStrategy(topology, fast, { bytes: 4, budget: 1 })))
+    expect(facts(long)).toEqual(facts(chooseStrategy(topology, fast, { bytes: 4096, budget: 1 })))
+  })
+
+  it('follows candidates once for all lengths and profiles', () => {
+    const topology = mooreTopology({ dims: [12, 5], radius: 1 })
+    const nodes = nodeOf(fast, 60)
+    const loads = atOnce(candidateLoads(topology, nodes))
+    const again = { ...topology, outRank: topology.outRank.slice() }
+    expect(atOnce(candidateLoads(again, nodes.slice()))).toBe(loads)
+    const spread = nodes.map((_, rank) => rank % 4)
+    expect(atOnce(candidateLoads(topology, spread))).not.toBe(loads)
+  })
+
+  it('considers a bounded number of windows of grids with four dimensions', () => {
+    const topology = stencilTopology({
+      dims: [5, 5, 5, 5],
+      periods: Array(4).fill(true),
+      offsets: [0, 1, 2, 3].flatMap((d) =>
+        [-2, -1, 1, 2].map((step) => [0, 1, 2, 3].map((e) => (e === d ? step : 0))),
+      ),
+    })
+    const candidates = candidatesOf(topology, new Int32Array(5 ** 4))
+    const cartesian = candidates.filter(({ strategy }) => strategy.kind === 'cartesian')
+    expect(cartesian.length).toBeLessThanOrEqual(2 * mostWindows)
+    const texts = cartesian.map(({ strategy }) => formatStrategy(strategy))
+    expect(texts).toContain('cartesian:windows=2.3/2.3/2.3/2.3,order=0.1.2.3')
+    expect(texts).toContain('cartesian:windows=5/5/5/5,order=3.2.1.0')
   })
 
   it('does not depend on time: only planMs and what follows from it differ between runs', () => {
@@ -78,6 +168,7 @@ describe('chooseStrategy', () => {
     [fast, { bytes: 1.5 }, 'ERR_STRATEGY'],
     [fast, { bytes: 2 ** 41 }, 'ERR_STRATEGY'],
     [fast, { bytes: 4, budget: 0 }, 'ERR_STRATEGY'],
+    [fast, { bytes: 4, include: [{ kind: 'lanes', lanes: 99 } as const] }, 'ERR_STRATEGY'],
     [cluster({ nodes: 4, cores: 16 }), { bytes: 4 }, 'ERR_MACHINE'],
     [cluster({ nodes: 1, cores: 16, profile: simgridFast }), { bytes: 4 }, 'ERR_MACHINE'],
   ])('refuses bad input, case %#', (machine, options, code) => {

@@ -95,19 +95,36 @@ test.each([
   ['cartesian:windows=5', /windows for 2 dimensions, got 1/],
   ['cartesian:windows=2.2/5', /windows whose product is at least 5, the offsets of dimension 0, got 2.2/],
   ['cartesian:order=0.0', /an order of 2 dimensions, got 0.0/],
+  ['cartesian:windows=4294967296.2/5', /windows of at most 64 for 5, the offsets of dimension 0/],
+  ['cartesian:windows=5/65', /windows of at most 64 for 5, the offsets of dimension 1, got 65/],
+  ['lanes:lanes=99', /lanes of at most 64 for 16, the ranks of a node, got 99/],
+  ['lanes:radices=4294967296', /radices of at most 64 for 16/],
+  ['routed:radices=257', /radices of at most 256 for 256, the ranks, got 257/],
+  ['allgather:radices=2.2.2.2.2.2.2.2.300', /radices of at most 256/],
+  ['hierarchical:between=70', /between of at most 64 for 16, the nodes, got 70/],
+  ['pipelined:between=16,inside=2147483647.2', /inside of at most 64/],
 ])('%s is refused', (text, message) => {
   const error = thrown(() => plan(grid, parseStrategy(text), { machine }))
   expect(error.code).toBe('ERR_STRATEGY')
   expect(error.message).toMatch(message)
 })
 
-test.each(['4294967296.2', '65536.65536.2', '2147483647.2147483647'])(
-  'windows of %s: radices beyond all offsets are as one that covers them',
-  (radices) => {
-    const covering = statistics(grid, 'cartesian:windows=5/5').messages
-    expect(statistics(grid, `cartesian:windows=${radices}/5`).messages).toEqual(covering)
-  },
-)
+test.each([
+  ['direct', { k: 4 }, /options among none, got 'k'/],
+  ['routed', { radix: [2] }, /options among radices, first, got 'radix'/],
+  ['lanes', { lane: 2 }, /options among radices, lanes, got 'lane'/],
+  ['common-neighbor', { k: 2, mode: 'agnostic', tau: 3 }, /got 'tau'/],
+  ['cumulative', { k: 2, mode: 'agnostic', theta: 3 }, /got 'theta'/],
+])('%s with %j, of which a member is unknown, is refused', (kind, members, message) => {
+  const error = thrown(() => plan(grid, { kind, ...members } as never, { machine }))
+  expect(error.code).toBe('ERR_STRATEGY')
+  expect(error.message).toMatch(message)
+})
+
+test('members that are undefined are as ones left out', () => {
+  const strategy = { kind: 'routed', radices: undefined, radix: undefined } as never
+  expect(plan(grid, strategy).schedule.strategy).toBe('routed')
+})
 
 test.each(['hierarchical', 'lanes'])('%s without nodes is refused', (text) => {
   const error = thrown(() => plan(grid, parseStrategy(text)))

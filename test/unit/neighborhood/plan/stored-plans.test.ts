@@ -102,6 +102,7 @@ it('a directory is bounded: the plans used longest ago are removed, and what it 
   expect(() => planDirectory(directory, { maxFiles: 0 })).toThrow('integers >= 1')
   expect(() => planDirectory(directory, null as never)).toThrow('expected an object of options, got null')
   expect(() => planDirectory(null as never)).toThrow('expected a path, got null')
+  expect(() => planDirectory(directory, { onProblem: 'aloud' as never })).toThrow('onProblem as a function')
 })
 
 it('a directory is made with those above it, also by several at once, and one that cannot be is reported', async () => {
@@ -217,6 +218,8 @@ it('ranks that differ in whether plans are stored are told so, and what is no st
     async (world) => {
       const code = ({ code }: { code: string }) => code
       const refused = await world.createTopology(topology, { planCache: {} as PlanStore }).catch(code)
+      const mute = { ...store, onProblem: 'aloud' } as unknown as PlanStore
+      expect(await world.createTopology(topology, { planCache: mute }).catch(code)).toBe('ERR_ARGUMENT')
       const options = world.rank === 5 ? { planCache: store } : {}
       return [refused, await world.createTopology(topology, options).then(() => 'made', code)]
     },

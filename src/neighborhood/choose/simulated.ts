@@ -1,0 +1,48 @@
+import type { Machine } from '../../machine/machine.js'
+import type { Level } from '../../machine/profile.js'
+import { simulate } from '../../simulate/simulate.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { plan } from '../plan/plan.js'
+import type { Strategy } from '../plan/strategy.js'
+import { formatStrategy } from '../plan/strategy-text.js'
+import { type Alternative, exactMs } from './choice.js'
+
+/** A strategy planned and simulated, before it is compared with direct sends. */
+export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
+
+export function simulated(
+  topology: ProcessTopology,
+  machine: Machine,
+  strategy: Strategy,
+  bytes: number,
+  now: () => number,
+): Trial {
+  const { schedule, planMs } = plan(topology, strategy, { machine, now })
+  const { timeUs, traffic } = simulate(schedule, machine, { bytes })
+  const ofLevel = (level: Level) => traffic[level]
+  return {
+    strategy: formatStrategy(strategy),
+    parameters: schedule.parameters,
+    timeUs,
+    messages: ofLevel('package').messages + ofLevel('node').messages + ofLevel('network').messages,
+    bytes: {
+      process: ofLevel('process').bytes,
+      package: ofLevel('package').bytes,
+      node: ofLevel('node').bytes,
+      network: ofLevel('network').bytes,
+    },
+    planMs,
+  }
+}
+
+/** Planning beyond what direct sends need, divided by what a start saves. */
+export function withBreakEven(trial: Trial, ofDirect: Trial): Alternative {
+  const savedUs = ofDirect.timeUs - trial.timeUs
+  if (savedUs <= 0) return { ...trial, breakEvenStarts: null, breakEvenIsAtMost: false }
+  const moreMs = trial.planMs - ofDirect.planMs
+  return {
+    ...trial,
+    breakEvenStarts: Math.ceil((1000 * Math.max(moreMs, exactMs)) / savedUs),
+    breakEvenIsAtMost: moreMs < exactMs,
+  }
+}
