@@ -36,11 +36,10 @@ const subjects = fc
     const fitting = algorithms.filter(({ refuses }) => (refuses?.(shape) ?? null) === null)
     const schedule: Schedule =
       which % 3 === 0
-        ? plan(buildTopology(`er:${ranks}:d=0.${topology}:seed=${which % 100}`), {
-            kind: which % 2 === 0 ? 'direct' : 'common-neighbor',
-            k: 2,
-            mode: 'agnostic',
-          }).schedule
+        ? plan(
+            buildTopology(`er:${ranks}:d=0.${topology}:seed=${which % 100}`),
+            which % 2 === 0 ? { kind: 'direct' } : { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
+          ).schedule
         : scheduleOf(fitting[which % fitting.length], shape)
     const placement = Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / perProcess))
     return { schedule, lowered: lower(schedule, placement), placement, cores, options: { bytes, progress } }
