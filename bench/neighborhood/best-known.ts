@@ -37,7 +37,7 @@ export function bestKnown(of: RegretCase): BestKnown {
   const found = search(group)
   const all = new Map([...readKnown(), ...found.map((each) => [each.case, each] as const)])
   const ordered = regretCases.map(nameOf).flatMap((name) => all.get(name) ?? [])
-  writeFileSync(file, `[\n${ordered.map((each) => `  ${JSON.stringify(each)}`).join(',\n')}\n]\n`)
+  writeFileSync(file, `${JSON.stringify(ordered, null, 2)}\n`)
   return found.find((each) => each.case === nameOf(of))!
 }
 
