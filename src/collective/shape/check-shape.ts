@@ -8,41 +8,70 @@ export const shapeLimits = { ranks: 2 ** 22, segments: 2 ** 20, blocks: 2 ** 31 
  * Refuses a shape that no algorithm, or not this one, can serve.
  *
  * @throws ERR_ARGUMENT for a number of ranks or segments out of range, first ranks that do not ascend, and a shape
- *   that the algorithm refuses
+ *   that the algorithm refuses; for what is no algorithm, and no shape
  * @throws ERR_RANK for a root out of range
  */
 export function checkShape(algorithm: Algorithm, shape: Shape): void {
-  const { ranks, root = 0, segments = 1, firstRank } = shape
-  requireCount(algorithm, 'ranks', ranks, shapeLimits.ranks)
-  requireCount(algorithm, 'segments', segments, shapeLimits.segments)
-  if (!Number.isInteger(root) || root < 0 || root >= ranks) {
-    throw new RankweaveError(
-      'ERR_RANK',
-      `${algorithm.id}: root must be a rank from 0 to ${ranks - 1}, got ${shown(root)}`,
-    )
+  if (typeof Object(algorithm).id !== 'string' || typeof Object(algorithm).emit !== 'function') {
+    throw new RankweaveError('ERR_ARGUMENT', `expected an algorithm, got ${shown(algorithm)}`)
   }
+  const { id } = algorithm
+  requireShape(id, shape)
+  const { ranks, firstRank } = shape
   if (firstRank !== undefined && !isRuns(firstRank, ranks)) {
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `${algorithm.id}: firstRank must ascend strictly from 0 and have ${ranks + 1} elements`,
+      `${id}: firstRank must be an Int32Array that ascends strictly from 0 and has ${ranks + 1} elements`,
     )
   }
   const reason = algorithm.refuses?.(shape) ?? null
-  if (reason !== null) throw new RankweaveError('ERR_ARGUMENT', `${algorithm.id}: ${reason}`)
-  if (algorithm.parts !== undefined) {
-    requireCount(algorithm, 'parts', algorithm.parts(shape), shapeLimits.blocks)
+  if (reason !== null) throw new RankweaveError('ERR_ARGUMENT', `${id}: ${reason}`)
+  if (algorithm.parts !== undefined) requireCount(id, 'parts', algorithm.parts(shape), shapeLimits.blocks)
+}
+
+/**
+ * @throws ERR_ARGUMENT for what is no shape, and a number of ranks or segments out of range
+ * @throws ERR_RANK for a root out of range
+ */
+export function requireShape(what: string, shape: Shape): void {
+  if (typeof shape !== 'object' || shape === null) {
+    throw new RankweaveError('ERR_ARGUMENT', `${what}: expected a shape, got ${shown(shape)}`)
+  }
+  const { ranks, root = 0, segments = 1 } = shape
+  requireCount(what, 'ranks', ranks, shapeLimits.ranks)
+  requireCount(what, 'segments', segments, shapeLimits.segments)
+  if (Number.isInteger(root) && root >= 0 && root < ranks) return
+  throw new RankweaveError(
+    'ERR_RANK',
+    `${what}: root must be a rank from 0 to ${ranks - 1}, got ${shown(root)}`,
+  )
+}
+
+/**
+ * @throws ERR_ARGUMENT for what is no list
+ * @throws ERR_RANK for a rank that the shape does not have
+ */
+export function* ranksWithin({ ranks }: Shape, asked: Iterable<number>): Iterable<number> {
+  if (typeof Object(asked)[Symbol.iterator] !== 'function') {
+    throw new RankweaveError('ERR_ARGUMENT', `expected a list of ranks, got ${shown(asked)}`)
+  }
+  for (const rank of asked) {
+    if (!Number.isInteger(rank) || rank < 0 || rank >= ranks) {
+      throw new RankweaveError('ERR_RANK', `expected ranks from 0 to ${ranks - 1}, got ${shown(rank)}`)
+    }
+    yield rank
   }
 }
 
-function requireCount({ id }: Algorithm, name: string, value: number, most: number): void {
+function requireCount(what: string, name: string, value: number, most: number): void {
   if (Number.isInteger(value) && value >= 1 && value <= most) return
   throw new RankweaveError(
     'ERR_ARGUMENT',
-    `${id}: ${name} must be an integer from 1 to ${most}, got ${shown(value)}`,
+    `${what}: ${name} must be an integer from 1 to ${most}, got ${shown(value)}`,
   )
 }
 
 function isRuns(firstRank: Int32Array, ranks: number): boolean {
-  if (firstRank.length !== ranks + 1 || firstRank[0] !== 0) return false
+  if (!(firstRank instanceof Int32Array) || firstRank.length !== ranks + 1 || firstRank[0] !== 0) return false
   return firstRank.every((first, participant) => participant === 0 || first > firstRank[participant - 1]!)
 }

@@ -1,8 +1,7 @@
-import { RankweaveError, shown } from '../../errors.js'
 import { ScheduleBuilder } from '../../schedule/builder.js'
 import type { Schedule } from '../../schedule/ir.js'
 import type { Algorithm, Shape } from './algorithm.js'
-import { checkShape } from './check-shape.js'
+import { checkShape, ranksWithin } from './check-shape.js'
 import { leastEstimated, requireSize } from './schedule-size.js'
 import { specificationOf } from './specification-of.js'
 
@@ -10,7 +9,7 @@ import { specificationOf } from './specification-of.js'
  * The schedule of an algorithm.
  *
  * @param ranks whose operations are emitted; what the specification says of others is left empty too. Default: all.
- * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it
+ * @throws ERR_ARGUMENT when the shape is out of range or the algorithm refuses it, and for values of other types
  * @throws ERR_RANK when the root or one of `ranks` is out of range
  * @throws ERR_SCHEDULE for more than 2^27 operations or 2^28 entries, with 1,024 ranks or more before they are emitted unless
  *   it is by less than a third
@@ -28,11 +27,6 @@ export function scheduleOf(algorithm: Algorithm, shape: Shape, ranks?: Iterable<
 }
 
 /** Distinct, ascending. */
-function rowsOf({ ranks }: Shape, asked: Iterable<number>): readonly number[] {
-  const rows = [...new Set(asked)].sort((a, b) => a - b)
-  for (const rank of rows) {
-    if (Number.isInteger(rank) && rank >= 0 && rank < ranks) continue
-    throw new RankweaveError('ERR_RANK', `expected ranks from 0 to ${ranks - 1}, got ${shown(rank)}`)
-  }
-  return rows
+function rowsOf(shape: Shape, asked: Iterable<number>): readonly number[] {
+  return [...new Set(ranksWithin(shape, asked))].sort((a, b) => a - b)
 }

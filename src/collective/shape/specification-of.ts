@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import {
   type Collective,
   noReductions,
@@ -7,7 +7,7 @@ import {
   upTo,
 } from '../../schedule/specification.js'
 import type { Algorithm, Shape } from './algorithm.js'
-import { shapeLimits } from './check-shape.js'
+import { ranksWithin, requireShape, shapeLimits } from './check-shape.js'
 
 /**
  * What an algorithm's collective demands for a shape (MPI-4.1 chapter 6). The unit of data is what MPI's count describes: cut
@@ -26,13 +26,17 @@ import { shapeLimits } from './check-shape.js'
  *
  * @param rows the ranks whose rows are filled, ascending; reductions that only others need are left out. Then memory is
  *   in proportion to the ranks and to what these rows hold. Default: all.
- * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28
+ * @throws ERR_ARGUMENT when there would be 2^31 blocks or more, or the rows would hold more than 2^28; for a shape out of range,
+ *   and a collective that is specified by a topology
+ * @throws ERR_RANK for a root or a row out of range
  */
 export function specificationOf(
-  { collective, parts }: Pick<Algorithm, 'collective' | 'parts'>,
+  algorithm: Pick<Algorithm, 'collective' | 'parts'>,
   shape: Shape,
-  rows: Iterable<number> = Array(shape.ranks).keys(),
+  rows?: Iterable<number>,
 ): Specification {
+  const { collective, parts } = Object(algorithm) as typeof algorithm
+  requireShape(shown(collective), shape)
   const { ranks, root = 0, segments = 1 } = shape
   const { partsOf, slotsOf, reduces } = demandOf(
     collective,
@@ -47,7 +51,7 @@ export function specificationOf(
   const ownRows: Int32Array[] = new Array(ranks).fill(none)
   const slotRows: Int32Array[] = new Array(ranks).fill(none)
   let held = 0
-  for (const rank of rows) {
+  for (const rank of rows === undefined ? Array(ranks).keys() : ranksWithin(shape, rows)) {
     held += partsOf(rank)
     requireHeld(collective, ranks, held)
     ownRows[rank] = upTo(partsOf(rank)).map((part) => partStart[rank] + part)
@@ -125,7 +129,9 @@ function demandOf(
     case 'neighbor-allgather':
     case 'neighbor-alltoall':
     case 'neighbor-reduce':
-      throw new TypeError(`${collective} is specified by its topology`)
+      throw new RankweaveError('ERR_ARGUMENT', `${collective} is specified by its topology`)
+    default:
+      throw new RankweaveError('ERR_ARGUMENT', `expected a collective, got ${shown(collective)}`)
   }
 }
 

@@ -1,3 +1,4 @@
+import { shown } from '../../errors.js'
 import { fail } from '../check-input.js'
 import type { CongestionNetwork } from './congestion-network.js'
 
@@ -26,10 +27,13 @@ export interface CongestedCost {
  * long, start together and end together; others are refused, since their time depends on more than that.
  *
  * @throws ERR_MODEL for messages that meet and differ, for a message that waits for several which do not arrive together,
- *   for messages that wait for each other, and for nodes or bytes out of range
+ *   for messages that wait for each other, for nodes or bytes out of range, and for what is no network or no stages
  * @see Sack 2011 §3.1
  */
 export function congestedCost(network: CongestionNetwork, stages: Iterable<Stage>): CongestedCost {
+  requireNetwork(network)
+  if (typeof Object(stages)[Symbol.iterator] !== 'function')
+    fail(`expected a list of stages, got ${shown(stages)}`)
   let messages = 0
   let bytes = 0
   for (const stage of stages) {
@@ -40,20 +44,38 @@ export function congestedCost(network: CongestionNetwork, stages: Iterable<Stage
   return { messages, bytes }
 }
 
-function checkStage({ nodes }: CongestionNetwork, { source, destination, bytes, after }: Stage): void {
+function requireNetwork(network: CongestionNetwork): void {
+  const { nodes, links, longestRoute, route } = Object(network) as CongestionNetwork
+  const counts = [nodes, links, longestRoute]
+  if (counts.every((count) => Number.isInteger(count) && count >= 0) && typeof route === 'function') return
+  fail(`expected a network, got ${shown(network)}`)
+}
+
+function checkStage({ nodes }: CongestionNetwork, stage: Stage): void {
+  const { source, destination, bytes, side, after } = Object(stage) as Stage
+  if (![source, destination, bytes].every(isList) || !(side === undefined || isList(side)))
+    fail(`expected a stage with lists of sources, destinations and bytes, got ${shown(stage)}`)
   const count = source.length
+  if (after !== undefined && !(Array.isArray(after) && after.every(isList)))
+    fail(`expected lists of messages to wait for, got ${shown(after)}`)
   if (destination.length !== count || bytes.length !== count || (after && after.length !== count))
     fail(`expected a stage with ${count} destinations, lengths and dependencies, one per source`)
   for (let i = 0; i < count; i++) {
     for (const node of [source[i]!, destination[i]!])
       if (!Number.isInteger(node) || node < 0 || node >= nodes)
-        fail(`message ${i}: expected nodes from 0 to ${nodes - 1}, got ${node}`)
-    if (!(bytes[i]! >= 0 && Number.isFinite(bytes[i])))
-      fail(`message ${i}: expected a length of at least 0, got ${bytes[i]}`)
+        fail(`message ${i}: expected nodes from 0 to ${nodes - 1}, got ${shown(node)}`)
+    if (!(Number.isFinite(bytes[i]) && bytes[i]! >= 0))
+      fail(`message ${i}: expected a length of at least 0, got ${shown(bytes[i])}`)
+    if (side?.[i] !== undefined && !Number.isFinite(side[i]))
+      fail(`message ${i}: expected a side of 1 or -1, got ${shown(side[i])}`)
     for (const other of after?.[i] ?? [])
       if (!Number.isInteger(other) || other < 0 || other >= count)
-        fail(`message ${i}: expected to wait for messages from 0 to ${count - 1}, got ${other}`)
+        fail(`message ${i}: expected to wait for messages from 0 to ${count - 1}, got ${shown(other)}`)
   }
+}
+
+function isList(value: unknown): boolean {
+  return typeof value === 'object' && Number.isInteger(Object(value).length)
 }
 
 function mostMessages({ nodes }: CongestionNetwork, { source, destination }: Stage): number {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { algorithmOf } from '../../../src/collective/algorithms.js'
 import { scheduleOf } from '../../../src/collective/shape/schedule-of.js'
 import { predictAlgorithms } from '../../../src/models/compare.js'
+import { congestedCost, type Stage } from '../../../src/models/congestion/congested-cost.js'
 import { closNetwork, torusNetwork } from '../../../src/models/congestion/congestion-network.js'
 import {
   bucketStages,
@@ -17,6 +18,9 @@ import { badRefusals } from '../../support/odd-values.js'
 
 const model = { model: 'hockney', latencyNs: 1, nsPerByte: 1 } as const
 const id = 'bcast-binomial'
+const network = torusNetwork([4])
+const costOf = (stage: Partial<Record<keyof Stage, unknown>>) =>
+  congestedCost(network, [{ source: [0], destination: [1], bytes: [4], ...stage } as Stage])
 const schedule = scheduleOf(algorithmOf('bcast-linear'), { ranks: 2 })
 
 test.each<[string, (odd: never) => unknown]>([
@@ -45,6 +49,18 @@ test.each<[string, (odd: never) => unknown]>([
   ['torusOrder, extent', (odd) => torusOrder([2, odd])],
   ['torusNetwork, extents', (odd) => torusNetwork(odd)],
   ['torusNetwork, extent', (odd) => torusNetwork([2, odd])],
+  ['congestedCost, network', (odd) => congestedCost(odd, [])],
+  ['congestedCost, stages', (odd) => congestedCost(network, odd)],
+  ['congestedCost, stage', (odd) => congestedCost(network, [odd])],
+  ['congestedCost, sources', (odd) => costOf({ source: odd })],
+  ['congestedCost, source', (odd) => costOf({ source: [odd] })],
+  ['congestedCost, destinations', (odd) => costOf({ destination: odd })],
+  ['congestedCost, lengths', (odd) => costOf({ bytes: odd })],
+  ['congestedCost, length', (odd) => costOf({ bytes: [odd] })],
+  ['congestedCost, sides', (odd) => costOf({ side: odd })],
+  ['congestedCost, what is waited for', (odd) => costOf({ after: odd })],
+  ['congestedCost, messages that are waited for', (odd) => costOf({ after: [odd] })],
+  ['congestedCost, message that is waited for', (odd) => costOf({ after: [[odd]] })],
   ['closNetwork', (odd) => closNetwork(odd)],
   ['closNetwork, switches', (odd) => closNetwork({ nodes: 4, nodesPerSwitch: odd, taper: 1 })],
   ['closNetwork, taper', (odd) => closNetwork({ nodes: 4, nodesPerSwitch: 2, taper: odd })],

@@ -77,6 +77,23 @@ describe('scheduleOf', () => {
     expect(scheduleOf(bcastBinomial, { ranks: 8 }, new Set([4, 1]).values())).toEqual(expected)
   })
 
+  test.each([null, undefined, 3, 'x', { id: 'y' }])(
+    '%j in place of an algorithm, a shape or ranks is refused',
+    (odd) => {
+      const refusal = error('ERR_ARGUMENT', 'expected')
+      expect(() => scheduleOf(odd as unknown as Algorithm, { ranks: 2 })).toThrowError(refusal)
+      const asShape = typeof odd === 'object' && odd !== null ? 'ranks must be' : 'expected'
+      expect(() => scheduleOf(bcastBinomial, odd as unknown as Shape)).toThrowError(
+        error('ERR_ARGUMENT', asShape),
+      )
+      if (odd === undefined) return
+      const rows = odd as unknown as Iterable<number>
+      expect(() => scheduleOf(bcastBinomial, { ranks: 2 }, rows)).toThrowError(
+        expect.objectContaining({ code: typeof odd === 'string' ? 'ERR_RANK' : 'ERR_ARGUMENT' }),
+      )
+    },
+  )
+
   test.each([0, 1.5, -1])('an algorithm that cuts into %j parts is refused', (parts) => {
     const algorithm: Algorithm = { ...bcastBinomial, id: 'bcast-odd', parts: () => parts }
     expect(() => scheduleOf(algorithm, { ranks: 2 })).toThrowError(error('ERR_ARGUMENT', 'bcast-odd: parts'))

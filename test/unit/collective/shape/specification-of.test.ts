@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Shape } from '../../../../src/collective/shape/algorithm.js'
-import { specificationOf } from '../../../../src/collective/shape/specification-of.js'
+import { requireHeld, specificationOf } from '../../../../src/collective/shape/specification-of.js'
 import type { Collective, Specification } from '../../../../src/schedule/specification.js'
 
 const shape: Shape = { ranks: 3, root: 1, segments: 2 }
@@ -172,7 +172,34 @@ describe('specificationOf', () => {
     expect(specificationOf({ collective: 'scatter' }, shape, [7]).slotTerm.length).toBe(2 ** 14)
   })
 
+  test.each<[unknown, unknown, unknown, string]>([
+    [null, shape, [0], 'ERR_ARGUMENT'],
+    [{}, shape, [0], 'ERR_ARGUMENT'],
+    [{ collective: 'neighbor-allgather' }, shape, [0], 'ERR_ARGUMENT'],
+    [{ collective: 'bcast' }, null, [0], 'ERR_ARGUMENT'],
+    [{ collective: 'bcast' }, { ranks: -1 }, undefined, 'ERR_ARGUMENT'],
+    [{ collective: 'bcast' }, { ranks: 3, segments: '2' }, undefined, 'ERR_ARGUMENT'],
+    [{ collective: 'bcast' }, { ranks: 3, root: 3 }, undefined, 'ERR_RANK'],
+    [{ collective: 'bcast' }, shape, 3, 'ERR_ARGUMENT'],
+    [{ collective: 'bcast' }, shape, [3], 'ERR_RANK'],
+  ])('of %j for %j, rows %j, is refused', (algorithm, given, rows, code) => {
+    expect(() => specificationOf(algorithm as never, given as Shape, rows as number[])).toThrowError(
+      expect.objectContaining({ code }),
+    )
+  })
+
+  test('exactly 2^28 blocks are held', () => {
+    expect(() => requireHeld('scatter', 2, 2 ** 28)).not.toThrow()
+    expect(() => requireHeld('scatter', 2, 2 ** 28 + 1)).toThrowError(
+      expect.objectContaining({ code: 'ERR_ARGUMENT' }),
+    )
+  })
+
   test('more blocks than 32 bits can number are refused', () => {
+    const cutInto = (parts: number) =>
+      specificationOf({ collective: 'allreduce', parts: () => parts }, { ranks: 1 }, [])
+    expect(cutInto(2 ** 31 - 1).partStart).toEqual(Int32Array.of(0, 2 ** 31 - 1))
+    expect(() => cutInto(2 ** 31)).toThrowError(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
     expect(() => specificationOf({ collective: 'alltoall' }, { ranks: 2 ** 16 }, [0])).toThrowError(
       expect.objectContaining({ code: 'ERR_ARGUMENT' }),
     )
