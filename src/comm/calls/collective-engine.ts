@@ -11,6 +11,7 @@ import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { collectiveWord, returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
+import { detachedIn, isOfDetached } from './offered-message.js'
 import { passRevocation, startRevocation } from './revocation.js'
 import { describeSignature } from './signature.js'
 import { quietRejection, type Slot } from './slot.js'
@@ -321,7 +322,12 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   #runFailed(slot: Slot, error: unknown): void {
-    if (this.#failed === undefined) this.revoke(failedIn(describeSignature(slot.call!.signature), error))
+    if (this.#failed !== undefined) return
+    const { signature } = slot.call!
+    const { process } = this.#state.runtime
+    this.revoke(
+      isOfDetached(error) ? detachedIn(signature, process) : failedIn(describeSignature(signature), error),
+    )
   }
 
   #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {

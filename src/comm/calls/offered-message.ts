@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../errors.js'
 import { decodeLocation, type MemoryLocation, type StagedCopy } from '../process/staging.js'
 import type { CommContext } from '../table/comm-context.js'
-import { detachedError, type Incoming, type Outgoing } from '../transfer/transfer-sides.js'
+import { detachedError, type Incoming, isDetached, type Outgoing } from '../transfer/transfer-sides.js'
 import type { Transfers } from '../transfer/transfers.js'
 import { hand, type Waiting } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
@@ -138,6 +138,11 @@ export class MessagesInPlace {
     for (const message of this.#lent) message.decline(this.#state.transfers)
     this.#lent.clear()
   }
+}
+
+/** Whether a collective cannot go on since a buffer was detached: the fabric noticed, or the engine, by an error of its own. */
+export function isOfDetached(error: unknown): boolean {
+  return isDetached(error) || (error instanceof TypeError && error.message.includes('detached ArrayBuffer'))
 }
 
 /** The error, on all processes, of a collective one of whose buffers was detached on world process `process`. */

@@ -3,7 +3,6 @@ import type { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
-import { isDetached } from '../transfer/transfer-sides.js'
 import { collectiveWord, collectiveWords, PartialMessage, sendInFrames, totalOf } from './collective-frame.js'
 import {
   copyOf,
@@ -15,7 +14,13 @@ import {
   type Take,
   type Waiting,
 } from './exchange.js'
-import { defaultPieceBytes, detachedIn, MessagesInPlace, OfferedMessage } from './offered-message.js'
+import {
+  defaultPieceBytes,
+  detachedIn,
+  isOfDetached,
+  MessagesInPlace,
+  OfferedMessage,
+} from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
 
@@ -321,7 +326,7 @@ export class SlotExchange implements Exchange {
     const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
     if (this.#failed !== undefined || isExplained) return
     const { process } = this.#state.runtime
-    this.#owner.failed(this, isDetached(error) ? detachedIn(this.#signed!, process) : error)
+    this.#owner.failed(this, isOfDetached(error) ? detachedIn(this.#signed!, process) : error)
   }
 
   /** What this process delivers to itself has not been charged. */

@@ -148,13 +148,14 @@ export function requireFixed(array: TypedArray): void {
       'expected an array over a buffer of fixed length, got a resizable one',
     )
   }
-  if (array.length === 0 && isDetached(buffer)) {
+  if (isDetached(array)) {
     throw new RankweaveError('ERR_TYPE', 'expected an array with its buffer, got a detached one')
   }
 }
 
-function isDetached(buffer: ArrayBufferLike): boolean {
-  if (buffer.byteLength > 0) return false
+/** Whether the buffer of an array has been transferred elsewhere. */
+export function isDetached({ length, buffer }: TypedArray): boolean {
+  if (length > 0 || buffer.byteLength > 0) return false
   try {
     new Uint8Array(buffer)
     return false

@@ -2,6 +2,7 @@ import { bytesOf } from '../../base/bytes.js'
 import { RankweaveError } from '../../errors.js'
 import {
   elementSizeBytes,
+  isDetached,
   kindOf,
   newArray,
   requireFixed,
@@ -94,13 +95,17 @@ export function misfit(
   into: ReceiveBuffer | undefined,
 ): RankweaveError | undefined {
   if (into === undefined) return undefined
-  const expected = typeCodeOf(into instanceof StridedView ? into.array : into)
+  const array = into instanceof StridedView ? into.array : into
+  const expected = typeCodeOf(array)
   if (type !== expected) {
     return new RankweaveError(
       'ERR_TYPE_MISMATCH',
       `into is a ${typeName(expected)}, the message carries a ${typeName(type)}`,
       { details: { expected: typeName(expected), arrived: typeName(type) } },
     )
+  }
+  if (array.length === 0 && isDetached(array)) {
+    return new RankweaveError('ERR_TYPE', 'into was detached before its message had arrived')
   }
   if (countElems > into.length) {
     return new RankweaveError(

@@ -1,5 +1,7 @@
 import { RankweaveError } from '../../../errors.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
+import { isDetached } from '../../datatype/elements.js'
+import { detachedError } from '../../transfer/transfer-sides.js'
 import type { Exchange, Lend, Room, Take } from '../exchange.js'
 import type { ProgramStore } from './program-store.js'
 
@@ -202,9 +204,10 @@ class PostedReceive {
   }
 }
 
-/** @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place */
+/** @throws ERR_COLLECTIVE_MISMATCH unless a message fills its place; ERR_FABRIC for a place in a buffer that was detached */
 function fitting(place: Uint8Array | null, sizeBytes: number): Uint8Array | null {
   if (place === null || place.byteLength === sizeBytes) return place
+  if (isDetached(place)) throw detachedError()
   throw new RankweaveError(
     'ERR_COLLECTIVE_MISMATCH',
     `expected a frame of ${place.byteLength} bytes, got ${sizeBytes}: the processes differ in what they run`,
