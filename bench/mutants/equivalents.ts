@@ -236,4 +236,22 @@ export const equivalents: readonly Equivalent[] = [
     replacement: '(0 + 1)',
     why: 'in a reduction all ranks have equally many parts, and elsewhere the table is not used',
   },
+  {
+    path: 'src/collective/patterns/prefix-by-tree.ts',
+    line: 'if (left === rank) lefts.push(held)',
+    replacement: 'true',
+    why: 'of the last node of the path only, where the value is not read if the left half is of another rank',
+  },
+  ...['>', '(0 + 1)'].map((replacement) => ({
+    path: 'src/collective/patterns/prefix-by-tree.ts',
+    line: 'if (before >= 0) operations.combine(rank, highest - level - 1, part, before, lefts[i], given)',
+    replacement,
+    why: 'place 0 is of what the rank contributes',
+  })),
+  ...['<=', '(0 + 1)'].map((replacement) => ({
+    path: 'src/collective/patterns/prefix-by-tree.ts',
+    line: 'const given = before < 0 ? lefts[i] : operations.stage(rank)',
+    replacement,
+    why: 'place 0 is of what the rank contributes',
+  })),
 ]
