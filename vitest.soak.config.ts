@@ -6,6 +6,17 @@ const soaking = {
   testTimeout: 1_500_000,
 }
 
+const property = [
+  'test/property/**/*.test.ts',
+  'test/conformance/world.test.ts',
+  'test/conformance/world-local.test.ts',
+]
+const soak = [
+  'test/soak/**/*.soak.ts',
+  'test/conformance/spmm-threads.workers.test.ts',
+  'test/unit/launch/mpi-programs.processes.test.ts',
+]
+
 /** The property tests again with many more random cases, and what is too long for every day. */
 export default defineConfig({
   ...base,
@@ -15,12 +26,12 @@ export default defineConfig({
       {
         ...fromSource,
         extends: true,
-        test: { ...soaking, name: 'property', include: ['test/property/**/*.test.ts'] },
+        test: { ...soaking, name: 'property', include: property },
       },
       {
         ...asBuilt,
         extends: true,
-        test: { ...asBuilt.test, ...soaking, name: 'soak', include: ['test/soak/**/*.soak.ts'] },
+        test: { ...asBuilt.test, ...soaking, name: 'soak', include: soak },
       },
     ],
   },

@@ -15,7 +15,10 @@ export interface ConformanceOptions {
   readonly expected?: Partial<ExpectedFabric>
   /** Seed of everything random. Default 1. */
   readonly seed?: number
-  /** Repetitions of random cases, each drawn anew. Default 1. */
+  /**
+   * How often random cases are drawn anew. Every round takes another part of the graphs, layouts and lengths; three take all of them.
+   * Default 1.
+   */
   readonly rounds?: number
   /** Messages of 256 MiB; they take 1 GiB of memory in all. Default false: the largest has 8 MiB. */
   readonly large?: boolean

@@ -1,19 +1,25 @@
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, it } from 'vitest'
 import { local } from '../../src/fabric/local/local.js'
+import { soakFactor } from '../support/soak.js'
 
-const ranks = [1, 2, 3, 4, 7, 8, 16]
-const fabrics = [
-  local({ processes: 1 }),
-  local({ processes: 2, seed: 1, scribble: true }),
-  local({ processes: 5, nodes: 2, seed: 2, scribble: true, maxPayloadBytes: 1024 }),
+/** Numbers of ranks; more of them in `npm run soak`. */
+const all = [1, 2, 3, 4, 7, 8, 16]
+const few = (...ranks: readonly number[]) => (soakFactor === 1 ? ranks : all)
+const layouts = [
+  { fabric: local({ processes: 1 }), ranks: few(1, 8) },
+  { fabric: local({ processes: 2, seed: 1, scribble: true }), ranks: few(1, 2, 4, 7) },
+  {
+    fabric: local({ processes: 5, nodes: 2, seed: 2, scribble: true, maxPayloadBytes: 1024 }),
+    ranks: few(3, 7, 16),
+  },
 ]
 
-describe.each(fabrics)('a world on $processes processes', (fabric) => {
+describe.each(layouts)('a world on $fabric.processes processes', ({ fabric, ranks }) => {
   const { processes } = fabric
   const expected = { kind: 'local', processes, places: 'one thread' } as const
   describe.each(ranks)('%i ranks', (count) => {
-    const options = { ranks: count, expected, seed: count }
+    const options = { ranks: count, expected, seed: count, rounds: soakFactor === 1 ? 1 : 3 }
     for (const { name, run } of collectiveConformance(fabric, options)) {
       // Algorithms on `local`: below on one layout, on others in property/collective-algorithms.test.ts.
       if (!name.startsWith('algorithm ')) it(name, run)

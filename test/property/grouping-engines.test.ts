@@ -56,7 +56,7 @@ test('permuted labels: greedy equals the exhaustive greedy in that order', () =>
       if (JSON.stringify(expected) !== JSON.stringify(groupExhaustively(topology, k, theta, nodes)))
         different++
     }),
-    { numRuns: cases(500) },
+    { numRuns: cases(500, 200) },
   )
   expect(different).toBeGreaterThan(20)
 })
@@ -76,7 +76,7 @@ test('the distributed engine finds the groups of the greedy one', () => {
       })
       if (planned.count > 0) withGroups++
     }),
-    { numRuns: cases(1_500) },
+    { numRuns: cases(1_500, 500) },
   )
   expect(withGroups).toBeGreaterThan(200)
 })
@@ -106,7 +106,7 @@ test.each(['improved', 'exact'] as const)(
         expect(direct).toEqual(out.map((row) => [...row].sort((a, b) => a - b)))
         expect(grouping.weight).toBe(groups.reduce((sum, { common }) => sum + common.length, 0))
       }),
-      { numRuns: cases(engine === 'exact' ? 60 : 500) },
+      { numRuns: engine === 'exact' ? cases(60, 20) : cases(500, 200) },
     )
   },
 )
@@ -123,7 +123,7 @@ test('first round: greedy <= improved <= exact = the heaviest grouping', () => {
       expect(exact).toBe(heaviestGrouping(topology, k, theta, mode === 'aware' ? nodeOf : null))
       if (improved > greedy) improvedSome++
     }),
-    { numRuns: cases(200) },
+    { numRuns: cases(200, 80) },
   )
   expect(improvedSome).toBeGreaterThan(0)
 })

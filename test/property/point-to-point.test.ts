@@ -16,7 +16,7 @@ import {
 } from '../unit/comm/p2p/point-to-point-world.js'
 import { MatchingOracle } from './point-to-point-oracle.js'
 
-const parameters = { numRuns: cases(400) }
+const parameters = { numRuns: cases(400, 200) }
 
 /** Worlds of 1, 2 and 5 processes with uneven and empty blocks of ranks, and all ways of data to travel. */
 const worlds: fc.Arbitrary<TestWorldOptions> = fc

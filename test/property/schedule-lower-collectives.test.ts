@@ -65,7 +65,7 @@ describe('a lowered collective', () => {
       fc.property(placed, fc.integer(), ({ emitted, where }, seed) => {
         expectSameSlots(emitted.emit(), where, seed)
       }),
-      { numRuns: cases(600) },
+      { numRuns: cases(600, 250) },
     )
   })
 
@@ -74,7 +74,7 @@ describe('a lowered collective', () => {
       fc.property(placed, idlePhases, fc.integer(), ({ emitted, where }, idle, seed) => {
         expectSameSlots(withIdlePhases(emitted.emit(), idle), where, seed)
       }),
-      { numRuns: cases(300) },
+      { numRuns: cases(300, 120) },
     )
   })
 
@@ -88,7 +88,7 @@ describe('a lowered collective', () => {
           expect({ ...alone, rounds: program.rounds }).toEqual(program)
         }
       }),
-      { numRuns: cases(300) },
+      { numRuns: cases(300, 120) },
     )
   })
 })

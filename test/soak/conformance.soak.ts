@@ -46,14 +46,12 @@ function drawThreads(processes: number): Drawn {
   return { fabric: threads(options), places: 'threads', seed, what: options }
 }
 
-const oneRankEach: Drawn = {
-  fabric: threads({ ranksPerProcess: [1, 1, 1, 1], ringBytes: 4096 }),
-  places: 'threads',
-  seed: 4,
-  what: { ranksPerProcess: [1, 1, 1, 1], ringBytes: 4096 },
-}
+const fourThreads = [
+  { ranksPerProcess: [1, 1, 1, 1], ringBytes: 4096 },
+  { ranksPerProcess: [1, 0, 5, 2], ringBytes: 2 ** 20 },
+].map((what): Drawn => ({ fabric: threads(what), places: 'threads', seed: 4, what }))
 
-const draws = [...Array.from({ length: 10 }, drawLocal), ...[1, 2, 2, 4].map(drawThreads), oneRankEach]
+const draws = [...Array.from({ length: 10 }, drawLocal), ...[1, 2, 2, 4].map(drawThreads), ...fourThreads]
 
 describe(`conformance, RANKWEAVE_SOAK_SEED=${soakSeed}`, () => {
   describe.each(draws)('$fabric.kind, seed $seed, $what', ({ fabric, places, seed }) => {

@@ -32,6 +32,13 @@ async function someProcesses(marker: string): Promise<number[]> {
   }
 }
 
+describeMpi('soak: conformance', (mpi) => {
+  it('all graphs, layouts and lengths, with 7 ranks on 2 processes', async () => {
+    const { code, stderr } = await runJob(mpi, 2, program('mpi-conformance.ts', '7x3'))
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  })
+})
+
 describeMpi('soak: what MPI itself does', (mpi) => {
   it.each([2, 3, 4, 5])('600 more random splits, grids and graphs on %i processes', async (processes) => {
     const { code, stdout, stderr } = await runJob(mpi, processes, program('mpi-against.ts', '1000', '600'))

@@ -1,4 +1,5 @@
-// Every process runs its part of every case; process 0 prints which have passed.
+// Every process runs its part of every case, in worlds of the given numbers of ranks, once or, for 3x2, twice in worlds of 3; process 0
+// prints which have passed.
 import { mpi } from 'rankweave'
 import { collectiveConformance, fabricConformance } from 'rankweave/conformance'
 
@@ -9,7 +10,10 @@ const suites = [
   fabricConformance(factory),
   ...process.argv
     .slice(2)
-    .map((ranks) => collectiveConformance(factory, { ranks: Number(ranks), sharedWorlds: true })),
+    .map((world) => world.split('x').map(Number))
+    .map(([ranks, rounds = 1]) =>
+      collectiveConformance(factory, { ranks: ranks!, rounds, sharedWorlds: true }),
+    ),
 ]
 for (const { name, run } of suites.flat()) {
   await run()

@@ -1,9 +1,6 @@
-import { run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { compiled } from '../../support/compiled.js'
-import { matrixNames } from '../../support/matrices.js'
 import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
-import programs, { plain } from '../../support/mpi-programs.js'
 
 const ends = (how: string) =>
   rankweave('run', compiled('mpi-ends.ts'), '-n', '4', '--fabric', 'mpi', '--', how)
@@ -75,35 +72,4 @@ describeMpi('a signal for the whole job', (mpi) => {
     await job.ended
     await gone(marker)
   })
-})
-
-const ranks = 12
-let local: ReturnType<typeof run<Awaited<ReturnType<typeof programs>>>> | undefined
-/** What every layout must give, computed once. */
-const onLocal = () => {
-  local ??= run(programs, { ranks })
-  return local
-}
-
-describeMpi('programs on mpi', (mpi) => {
-  it.for([2, 4])(
-    'the examples and all matrices on %i processes give the same bits as local',
-    async (processes) => {
-      const expected = await onLocal()
-      const args = rankweave(
-        'run',
-        'test/support/mpi-programs.ts',
-        '-n',
-        `${ranks}`,
-        '--fabric',
-        'mpi',
-        '--json',
-      )
-      const { code, stdout, stderr } = await runJob(mpi, processes, args)
-      expect(code, stderr).toBe(0)
-      const { results } = JSON.parse(stdout) as { results: typeof expected }
-      expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
-      for (const { differing } of results) expect(Object.values(differing)).toEqual(matrixNames.map(() => 0))
-    },
-  )
 })

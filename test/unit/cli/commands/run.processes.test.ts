@@ -23,7 +23,7 @@ const programs: Readonly<Record<string, string>> = {
     import { ANY_SOURCE } from 'rankweave'
     export default async (world) => (await world.allgather(Int32Array.of(world.rank + ANY_SOURCE)))[world.size - 1]`,
   'module.mts': 'export default (world: { rank: number }) => world.rank as number',
-  'lines.ts': `
+  'lines.mjs': `
     export default async function main(world) {
       process.stdout.write('begins ')
       await world.barrier()
@@ -37,9 +37,9 @@ const programs: Readonly<Record<string, string>> = {
       if (world.rank === 2) throw new TypeError('rank 2 fails')
       await world.barrier()
     }`,
-  'aborts.ts': `export default async (world) => { if (world.rank === 1) world.abort('enough'); await world.barrier() }`,
-  'deadlock.ts': `export default async (world) => { await world.recv((world.rank + 1) % world.size, 5) }`,
-  'stray.ts': `
+  'aborts.mjs': `export default async (world) => { if (world.rank === 1) world.abort('enough'); await world.barrier() }`,
+  'deadlock.mjs': `export default async (world) => { await world.recv((world.rank + 1) % world.size, 5) }`,
+  'stray.mjs': `
     export default async function main(world) {
       if (world.rank === 1) setTimeout(() => { throw new RangeError('from a timer') }, 1)
       await new Promise((resolve) => setTimeout(resolve, 1e8))
@@ -49,13 +49,13 @@ const programs: Readonly<Record<string, string>> = {
       if (world.rank === 1) Promise.reject(new RangeError('from a dropped promise'))
       await new Promise((resolve) => setTimeout(resolve, 1e8))
     }`,
-  'lingers.ts': `export default (world) => { setInterval(() => {}, 1000); return world.rank }`,
-  'waits.ts': `
+  'lingers.mjs': `export default (world) => { setInterval(() => {}, 1000); return world.rank }`,
+  'waits.mjs': `
     export default async function main(world) {
       if (world.rank === 0) console.log('waiting')
       await new Promise((resolve) => setTimeout(resolve, 1e8))
     }`,
-  'chatty.ts': `
+  'chatty.mjs': `
     export default async function main(world) {
       for (let i = 0; i < 20_000; i++) console.log('line ' + i + ' ' + 'x'.repeat(80))
     }`,
@@ -92,8 +92,8 @@ const programs: Readonly<Record<string, string>> = {
     if (workerData.connection.process === 1) throw new Error('not in this one')
     export default (world) => world.barrier()`,
   'never.mjs': 'export default () => new Promise(() => {})',
-  'no-default.ts': 'export const main = () => {}',
-  'not-a-function.ts': 'export default 42',
+  'no-default.mjs': 'export const main = () => {}',
+  'not-a-function.mjs': 'export default 42',
   'broken.ts': 'export default function (',
   'fails-to-load.ts': `throw new Error('not today'); export default () => {}`,
   'exits-early.mjs': 'process.exit(0); export default () => {}',
@@ -123,7 +123,7 @@ describe('results', () => {
       fabric: 'threads',
       results: Array.from({ length: 5 }, () => result),
     })
-    const tagged = await run('lines.ts', '-n', '3', ...fabric, '--tag-output')
+    const tagged = await run('lines.mjs', '-n', '3', ...fabric, '--tag-output')
     for (const rank of [0, 1, 2]) {
       for (const line of ['begins and ends', 'second line', 'unfinished é']) {
         expect(tagged.stdout).toContain(`[${rank}] ${line}\n`)
@@ -132,7 +132,9 @@ describe('results', () => {
     expect((await run('throws.ts', '-n', '3', ...fabric)).exitCode).toBe(3)
   })
 
-  it.each(['local', 'threads'])('the command from source runs the same programs, on %s', async (fabric) => {
+  // On `local` in test/soak.
+  it('the command from source runs the same programs, on threads', async () => {
+    const fabric = 'threads'
     const words = ['run', 'sum.ts', '-n', '5', '--processes', '2', '--fabric', fabric, '--json', '--', 'x']
     const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
     expect(answer.exitCode).toBe(0)
@@ -171,13 +173,13 @@ describe('results', () => {
   })
 
   it('timers that a program leaves open do not keep the command alive', async () => {
-    expect(await run('lingers.ts', '-n', '2')).toMatchObject({ exitCode: 0 })
+    expect(await run('lingers.mjs', '-n', '2')).toMatchObject({ exitCode: 0 })
   })
 })
 
 describe('output', () => {
   it('--tag-output: whole lines, each with its rank', async () => {
-    const { stdout, stderr } = await run('lines.ts', '-n', '3', '--tag-output')
+    const { stdout, stderr } = await run('lines.mjs', '-n', '3', '--tag-output')
     const lines = stdout.split('\n').filter((line) => line !== '')
     expect(lines).toHaveLength(9)
     for (const rank of [0, 1, 2]) {
@@ -188,7 +190,7 @@ describe('output', () => {
   })
 
   it('--json sends the output of the program to standard error, and one object to standard output', async () => {
-    const answer = await run('lines.ts', '-n', '2', '--json', '--tag-output')
+    const answer = await run('lines.mjs', '-n', '2', '--json', '--tag-output')
     expect(Object.keys(onlyObject(answer))).toEqual(['ranks', 'processes', 'fabric', 'seconds'])
     expect(answer.stderr).toContain('[1] begins and ends\n')
   })
@@ -206,7 +208,7 @@ describe('output', () => {
   it.skipIf(!existsSync('/dev/full'))(
     'a full disk behind standard output is reported (needs /dev/full)',
     async () => {
-      const words = [...command, 'run', 'chatty.ts', '-n', '1'].map((word) => `'${word}'`).join(' ')
+      const words = [...command, 'run', 'chatty.mjs', '-n', '1'].map((word) => `'${word}'`).join(' ')
       const script = `${words} >/dev/full; echo "exit $?"`
       const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
       expect(stdout).toBe('exit 2\n')
@@ -215,7 +217,7 @@ describe('output', () => {
   )
 
   it('a reader that leaves early ends the command as SIGPIPE would', async () => {
-    const words = [...command, 'run', 'chatty.ts', '-n', '2'].map((word) => `'${word}'`).join(' ')
+    const words = [...command, 'run', 'chatty.mjs', '-n', '2'].map((word) => `'${word}'`).join(' ')
     const script = `${words} | head -n 1; echo "exit \${PIPESTATUS[0]}"`
     const { stdout, stderr } = await promisify(execFile)('bash', ['-c', script], { cwd: folder })
     expect(stdout).toMatch(/^line 0 x+\nexit 141\n$/)
@@ -226,9 +228,9 @@ describe('output', () => {
 describe("exit code 3: the program's world failed", () => {
   it.each([
     ['throws.ts', 'TypeError', 'rank 2 fails'],
-    ['aborts.ts', 'ERR_WORLD_ABORTED', 'enough'],
-    ['deadlock.ts', 'ERR_DEADLOCK', 'rank'],
-    ['stray.ts', 'RangeError', 'from a timer'],
+    ['aborts.mjs', 'ERR_WORLD_ABORTED', 'enough'],
+    ['deadlock.mjs', 'ERR_DEADLOCK', 'rank'],
+    ['stray.mjs', 'RangeError', 'from a timer'],
     ['dropped.ts', 'RangeError', 'from a dropped promise'],
     ['exits.mjs', 'ERR_WORLD_ABORTED', 'process.exit(0)'],
     ['never.mjs', 'ERR_DEADLOCK', 'nothing is left'],
@@ -247,7 +249,7 @@ describe("exit code 3: the program's world failed", () => {
     ['SIGINT', 'threads'],
     ['SIGTERM', 'threads'],
   ] as const)('%s on %s ends the world, and is reported once', async (signal, fabric) => {
-    const answer = await spawnCli(['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--processes', '2'], {
+    const answer = await spawnCli(['run', 'waits.mjs', '-n', '2', '--fabric', fabric, '--processes', '2'], {
       cwd: folder,
       onOutput: (_, kill) => kill(signal),
     })
@@ -295,7 +297,7 @@ describe.each(['local', 'threads'])('where an error comes from, on %s', (fabric)
 
 describe('who waits for what', () => {
   it.skipIf(process.platform === 'win32')('is printed on SIGUSR2 (no such signal on Windows)', async () => {
-    const answer = await spawnCli(['run', 'waits.ts', '-n', '2'], {
+    const answer = await spawnCli(['run', 'waits.mjs', '-n', '2'], {
       cwd: folder,
       onOutput: (_, kill) => kill('SIGUSR2'),
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
@@ -305,7 +307,7 @@ describe('who waits for what', () => {
   })
 
   it.each(['local', 'threads'])('is printed --report-after some seconds, on %s', async (fabric) => {
-    const argv = ['run', 'waits.ts', '-n', '2', '--fabric', fabric, '--report-after', '0.01', '--json']
+    const argv = ['run', 'waits.mjs', '-n', '2', '--fabric', fabric, '--report-after', '0.01', '--json']
     const answer = await spawnCli(argv, {
       cwd: folder,
       onError: (text, kill) => text.includes('who waits') && kill('SIGINT'),
@@ -317,7 +319,7 @@ describe('who waits for what', () => {
   })
 
   it('--report-after rejects words that are not seconds', async () => {
-    const answer = await run('waits.ts', '-n', '2', '--report-after', 'soon')
+    const answer = await run('waits.mjs', '-n', '2', '--report-after', 'soon')
     expect(answer.exitCode).toBe(2)
     expect(answer.stderr).toContain('--report-after: expected seconds from 0 to 2147483, got "soon"')
   })
@@ -325,8 +327,8 @@ describe('who waits for what', () => {
 
 describe('exit code 2: there is no program to run', () => {
   it.each([
-    ['no-default.ts', 'no default export'],
-    ['not-a-function.ts', 'a default export of type number'],
+    ['no-default.mjs', 'no default export'],
+    ['not-a-function.mjs', 'a default export of type number'],
     ['broken.ts', 'failed to load'],
     ['fails-to-load.ts', 'not today'],
     ['exits-early.mjs', 'process.exit(0)'],
@@ -340,7 +342,7 @@ describe('exit code 2: there is no program to run', () => {
   })
 
   it.each([
-    ['no-default.ts', 'no default export'],
+    ['no-default.mjs', 'no default export'],
     ['exits-early.mjs', 'process.exit(0)'],
     ['never-loads.mjs', 'nothing is left'],
     ['missing.ts', "there is no file 'missing.ts'"],

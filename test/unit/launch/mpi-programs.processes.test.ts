@@ -1,0 +1,40 @@
+import { run } from 'rankweave'
+import { expect, it } from 'vitest'
+import { matrixNames } from '../../support/matrices.js'
+import { describeMpi, rankweave, runJob } from '../../support/mpi.js'
+import programs, { plain } from '../../support/mpi-programs.js'
+import { soakFactor } from '../../support/soak.js'
+
+const ranks = 12
+let local: ReturnType<typeof run<Awaited<ReturnType<typeof programs>>>> | undefined
+/** What every layout must give, computed once. */
+const onLocal = () => {
+  local ??= run(programs, { ranks })
+  return local
+}
+
+/** Each number on one of the libraries; in `npm run soak` on both. */
+const processCounts = (library: string) => (soakFactor > 1 ? [2, 4] : library === 'MPICH' ? [4] : [2])
+
+describeMpi('programs on mpi', (mpi) => {
+  it.for(processCounts(mpi.name))(
+    'the examples and all matrices on %i processes give the same bits as local',
+    async (processes) => {
+      const expected = await onLocal()
+      const args = rankweave(
+        'run',
+        'test/support/mpi-programs.ts',
+        '-n',
+        `${ranks}`,
+        '--fabric',
+        'mpi',
+        '--json',
+      )
+      const { code, stdout, stderr } = await runJob(mpi, processes, args)
+      expect(code, stderr).toBe(0)
+      const { results } = JSON.parse(stdout) as { results: typeof expected }
+      expect(results).toEqual(JSON.parse(JSON.stringify(expected, plain)))
+      for (const { differing } of results) expect(Object.values(differing)).toEqual(matrixNames.map(() => 0))
+    },
+  )
+})
