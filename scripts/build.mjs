@@ -3,7 +3,7 @@
 // Every thread of a world loads the library for itself, and 150 small modules take five times as long to load as the same code
 // in a few (docs/decisions/0006). What several entry points share is in chunks, so every module still exists once.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { argv, stderr } from 'node:process'
@@ -32,6 +32,9 @@ function entries() {
   return [...paths.map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, '')), ...entriesByUrl]
 }
 
+/** What is no module, below src. */
+const files = ['export/c']
+
 /** The code of the package, without its types. @param {string} folder */
 export function bundle(folder) {
   buildSync({
@@ -47,6 +50,7 @@ export function bundle(folder) {
     chunkNames: '[name]-[hash]',
     logLevel: 'warning',
   })
+  for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })
   for (const name of readdirSync(folder, { recursive: true })) {
     const file = join(folder, String(name))
     if (file.endsWith('.js')) writeFileSync(file, withClassNames(readFileSync(file, 'utf8')))

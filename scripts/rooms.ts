@@ -132,6 +132,7 @@ export const rooms: readonly Room[] = [
     ...['topology', 'machine', 'machine/text', 'schedule', 'schedule/lower', 'simulate/engine', 'simulate'],
     ...['neighborhood/plan', 'neighborhood/choose', 'study/document'],
   ]),
+  room('export', ['topology', 'schedule', 'schedule/lower', 'simulate/engine', 'package-paths.ts']),
 
   room('fabric', []),
   room('fabric/local', ['fabric']),
@@ -341,6 +342,7 @@ export const rooms: readonly Room[] = [
     'cli/commands',
     [
       'calibrate',
+      'export',
       'models',
       'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],
@@ -360,7 +362,7 @@ export const rooms: readonly Room[] = [
         'cli/output',
       ],
     ],
-    { packages: ['commander', 'zod'] },
+    { packages: ['commander', 'zod'], many: 'one file per subcommand, and where schedules come from' },
   ),
   room('cli', ['cli/program', 'cli/output', 'cli/commands', 'package-paths.ts'], { packages: ['commander'] }),
 
@@ -381,6 +383,7 @@ export const rooms: readonly Room[] = [
       'models/formulas',
       'models',
       'models/congestion',
+      'export',
       ...fabrics,
       'fabric/conformance',
     ],

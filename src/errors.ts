@@ -51,6 +51,7 @@ export const errorCodes = [
   'ERR_SCHEDULE_VERSION',
   'ERR_PLACEMENT',
   'ERR_SIMULATION',
+  'ERR_EXPORT',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

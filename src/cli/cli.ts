@@ -5,6 +5,7 @@ import { manifestFile } from '../package-paths.js'
 import { benchCommand } from './commands/bench.js'
 import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
+import { exportCommand } from './commands/export.js'
 import { machineCommand } from './commands/machine.js'
 import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
@@ -35,6 +36,8 @@ Start here:
   rankweave schedule --list                         list algorithms of collectives
   rankweave simulate allgather-ring --machine cluster:nodes=4,cores=16,profile=simgrid-fast --bytes 4096
                                                     predict what it costs on a machine
+  rankweave export moore:8x8:r=1 --format c -o plan.c
+                                                    write a plan as a C program for MPI
   rankweave run program.ts -n 64                    run your own program
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
@@ -70,6 +73,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     verifyCommand,
     simulateCommand,
     studyCommand,
+    exportCommand,
     machineCommand,
     mpiInfoCommand,
     benchCommand,

@@ -1,40 +1,24 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { algorithms } from '../../collective/algorithms.js'
 import { shapeLimits } from '../../collective/shape/check-shape.js'
-import { scheduleOf } from '../../collective/shape/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
-import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
-import { plan } from '../../neighborhood/plan/plan.js'
-import { readScheduleFile } from '../../schedule/file/schedule-file.js'
-import type { Schedule } from '../../schedule/ir.js'
 import { verify } from '../../schedule/verify/verify.js'
 import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import { timelineSvg } from '../../simulate/pictures/timeline-svg.js'
 import { traceEvents } from '../../simulate/pictures/trace-events.js'
 import { simulate } from '../../simulate/simulate.js'
-import { blockBounds } from '../../topology/block-bounds.js'
-import { prepareEngine } from '../../topology/grouping/exact-round.js'
-import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { refuseGiven, refuseNeedlessRoot } from '../input/given-options.js'
-import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import {
-  addStrategyOptions,
-  chooseStrategy,
-  refuseNeedlessFriends,
-  strategyOptionNames,
-  strategySchema,
-} from '../input/strategy-options.js'
+import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
-import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { counted, type Reporter } from '../output/reporter.js'
 import { simulationObject, simulationRows } from '../output/simulation-report.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
+import { nodesOfRanks, placementOf, refuseInapplicable, scheduleFromSource } from './schedule-source.js'
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
@@ -61,8 +45,6 @@ const schema = z.object({
   svg: z.string().optional(),
   trace: z.string().optional(),
 })
-
-type Options = z.infer<typeof schema>
 
 /** `rankweave simulate`: what a schedule costs on a machine, predicted. */
 export const simulateCommand: AddCommand = (program, act) => {
@@ -96,7 +78,7 @@ export const simulateCommand: AddCommand = (program, act) => {
         if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
         if (bytes === undefined) throw new RankweaveError('ERR_USAGE', 'expected --bytes')
         profileOf(machine)
-        const schedule = await scheduleFrom(report, source, options)
+        const schedule = await scheduleFromSource(report, source, options)
         report.step('verifying the schedule')
         const verification = verify(schedule)
         noteViolations(report, verification)
@@ -141,64 +123,4 @@ export const simulateCommand: AddCommand = (program, act) => {
         return exitCodes.ok
       }),
     )
-}
-
-const shapeOptionNames = ['ranks', 'root', 'segments'] as const
-
-/** @throws ERR_USAGE for an option that another kind of source takes */
-function refuseInapplicable(command: Command, source: string): void {
-  const algorithm = algorithmNamed(source)
-  if (algorithm !== undefined) {
-    refuseGiven(command, strategyOptionNames, 'is for topologies, not for algorithms')
-    refuseNeedlessRoot(command, algorithm)
-    return
-  }
-  const kind = isTopology(source) ? 'topologies' : 'schedule files'
-  refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
-  if (!isTopology(source)) refuseGiven(command, strategyOptionNames, `is for topologies, not for ${kind}`)
-  refuseNeedlessFriends(command, command.getOptionValue('strategy'))
-}
-
-const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
-const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
-
-/** An algorithm's id, a topology's text, which has a colon, or else a file. */
-async function scheduleFrom(report: Reporter, source: string, options: Options): Promise<Schedule> {
-  const { machine, processes, ranks, root, segments } = options
-  const algorithm = algorithmNamed(source)
-  if (algorithm !== undefined) {
-    const cores = machine!.firstRank[machine!.cores.length]
-    return scheduleOf(algorithm, { ranks: ranks ?? cores, root, segments })
-  }
-  if (!isTopology(source)) {
-    report.step(`reading ${source}`)
-    return readScheduleFile(source, { open: openInput })
-  }
-  const { strategy } = chooseStrategy(options)
-  report.step(`building ${source}`)
-  const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
-  await prepareEngine(options.engine)
-  const nodes = nodesOfRanks(machine!, topology.ranks, processes)
-  return plan(topology, strategy, { nodeOf: nodes, onProgress: groupProgress(report) }).schedule
-}
-
-/** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */
-function nodesOfRanks(machine: Machine, ranks: number, processes: number | undefined): Int32Array {
-  if (processes === undefined) return nodeOf(machine, ranks)
-  const nodes = nodeOf(machine, processes)
-  return placementOf(ranks, processes).map((process) => nodes[process])
-}
-
-/** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
-function placementOf(ranks: number, processes: number): Int32Array {
-  if (processes > ranks)
-    throw new RankweaveError(
-      'ERR_USAGE',
-      `--processes: expected at most ${ranks}, one per rank, got ${processes}`,
-    )
-  const bounds = blockBounds(ranks, processes)
-  const placement = new Int32Array(ranks)
-  for (let process = 0; process < processes; process++)
-    placement.fill(process, bounds[process], bounds[process + 1])
-  return placement
 }

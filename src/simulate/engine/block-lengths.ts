@@ -83,6 +83,17 @@ function cutOf({ collective, ranks }: Specification, parts: number): number {
   }
 }
 
+/** Into how many parts every unit of data is cut; 0 in a barrier, whose blocks are empty, and where no rank has blocks. */
+export function unitCut(specification: Specification): number {
+  const { collective, partStart, ranks } = specification
+  if (collective === 'barrier') return 0
+  for (let rank = 0; rank < ranks; rank++) {
+    const parts = partStart[rank + 1] - partStart[rank]
+    if (parts > 0) return cutOf(specification, parts)
+  }
+  return 0
+}
+
 function requireLength(name: string, bytes: unknown): void {
   if (Number.isInteger(bytes) && (bytes as number) >= 0 && (bytes as number) <= longestBlockBytes) return
   refuse(`${name}: expected an integer from 0 to ${longestBlockBytes}, got ${shown(bytes)}`)

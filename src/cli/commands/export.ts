@@ -1,0 +1,114 @@
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { shapeLimits } from '../../collective/shape/check-shape.js'
+import { RankweaveError } from '../../errors.js'
+import { cProgramPieces } from '../../export/c-program.js'
+import { goalPieces } from '../../export/goal-text.js'
+import type { Schedule } from '../../schedule/ir.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { countMessages } from '../../schedule/walk.js'
+import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
+import { refuseGiven } from '../input/given-options.js'
+import { oneOf, parseOptions, whole } from '../input/options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
+import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, figure, type Reporter, table } from '../output/reporter.js'
+import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
+import { refuseInapplicable, scheduleFromSource } from './schedule-source.js'
+
+const help = `
+SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
+collective, for which see rankweave schedule --list; or a topology, planned as by rankweave plan, with the same options.
+
+Formats:
+  c     a C program for MPI-3 in one file: runs the schedule, checks its data, and prints its time beside that of the
+        library's own collective. Compile it with mpicc; its head lists its options.
+  goal  GOAL text for LogGOPSim (txt2bin), with --bytes of every contribution
+
+The schedule is verified before it is written. A schedule with violations is not written, and the exit code is 1.
+${specHelp}
+${machineHelp}
+
+Examples:
+  rankweave export moore:8x8:r=1 --format c -o plan.c
+  mpicc -O2 -o plan plan.c && mpirun -n 64 ./plan -b 4
+  rankweave export er:64:d=0.2:seed=1 --strategy routed --operation neighbor-alltoall --format c -o alltoall.c
+  rankweave export plan.jsonl --format goal --bytes 4096 -o plan.goal
+  rankweave export allreduce-ring --ranks 16 --format goal --bytes 65536 -o -`
+
+const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
+
+const schema = z.object({
+  ...strategySchema,
+  format: oneOf('c', 'goal').optional(),
+  output: z.string().optional(),
+  bytes: whole(0, longestBlockBytes).optional(),
+  operation: oneOf(...operations),
+  ranks: whole(1, shapeLimits.ranks).optional(),
+  root: whole(0, shapeLimits.ranks - 1),
+  segments: whole(1, shapeLimits.segments),
+})
+
+type Options = z.infer<typeof schema>
+
+/** `rankweave export`: a schedule as a C program for MPI, or as GOAL text. */
+export const exportCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('export')
+    .description('Write a schedule as a C program for MPI, or as GOAL text for LogGOPSim.')
+    .argument('<source>', 'schedule file, algorithm or topology')
+    .option('--format <name>', 'c or goal')
+    .option('-o, --output <file>', 'where to write it (-: to standard output)')
+    .option('--bytes <number>', 'with --format goal: bytes of every contribution')
+    .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
+    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
+    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
+    .option('--segments <number>', 'of an algorithm', '1')
+    .option('--json', 'one JSON object on standard output', false)
+  addStrategyOptions(command)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
+        const options = parseOptions(schema, raw)
+        const { format, output } = options
+        refuseInapplicable(command, source)
+        if (format === undefined) throw new RankweaveError('ERR_USAGE', 'expected --format c or goal')
+        if (format === 'c')
+          refuseGiven(command, ['bytes'], 'is for --format goal: the C program has an option for it')
+        else if (options.bytes === undefined)
+          throw new RankweaveError('ERR_USAGE', '--format goal: expected --bytes')
+        if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o with a file, or -o -')
+        await checkOutputs(report, output)
+        const schedule = await scheduleFromSource(report, source, options)
+        report.step('verifying the schedule')
+        const verification = verify(schedule)
+        noteViolations(report, verification)
+        if (!verification.ok) return exitCodes.checkFailed
+        report.step('exporting')
+        await writeOutput(report, output, exported(schedule, options))
+        if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        const { collective, ranks } = schedule.specification
+        const { messages } = countMessages(schedule)
+        reportBeside(
+          report,
+          output,
+          { source, format, collective, strategy: schedule.strategy, ranks, messages, file: output },
+          [
+            `${source}: ${collective} by ${schedule.strategy}, ${counted(ranks, 'rank', 'ranks')}`,
+            table([
+              ['format', format === 'c' ? 'C program for MPI' : 'GOAL text'],
+              ['messages', figure(messages)],
+            ]),
+          ].join('\n'),
+        )
+        return exitCodes.ok
+      }),
+    )
+}
+
+function exported(schedule: Schedule, { format, bytes }: Options): Iterable<string> {
+  return format === 'c' ? cProgramPieces(schedule) : goalPieces(schedule, { bytes: bytes! })
+}

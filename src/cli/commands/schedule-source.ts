@@ -1,0 +1,98 @@
+import type { Command } from 'commander'
+import { algorithms } from '../../collective/algorithms.js'
+import { scheduleOf } from '../../collective/shape/schedule-of.js'
+import { RankweaveError } from '../../errors.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
+import { type NeighborOperation, planOperation } from '../../neighborhood/plan/plan-operation.js'
+import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import type { Schedule } from '../../schedule/ir.js'
+import { blockBounds } from '../../topology/block-bounds.js'
+import { prepareEngine } from '../../topology/grouping/exact-round.js'
+import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { refuseGiven, refuseNeedlessRoot } from '../input/given-options.js'
+import { openInput } from '../input/open-input.js'
+import { chooseStrategy, refuseNeedlessFriends, strategyOptionNames } from '../input/strategy-options.js'
+import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+
+/** What a command may say of its source. */
+export interface SourceOptions extends StrategyOptions {
+  /** Of an algorithm; by default the cores of the machine. */
+  readonly ranks?: number | undefined
+  readonly root: number
+  readonly segments: number
+  /** Of a topology; by default a neighbor allgather. */
+  readonly operation?: NeighborOperation | undefined
+  /** Processes that host the ranks, in blocks; by default one per rank. */
+  readonly processes?: number | undefined
+}
+
+type StrategyOptions = Parameters<typeof chooseStrategy>[0]
+
+const shapeOptionNames = ['ranks', 'root', 'segments'] as const
+const topologyOptionNames = [...strategyOptionNames, 'operation'] as const
+
+/** @throws ERR_USAGE for an option that another kind of source takes */
+export function refuseInapplicable(command: Command, source: string): void {
+  const algorithm = algorithmNamed(source)
+  if (algorithm !== undefined) {
+    refuseGiven(command, topologyOptionNames, 'is for topologies, not for algorithms')
+    refuseNeedlessRoot(command, algorithm)
+    return
+  }
+  const kind = isTopology(source) ? 'topologies' : 'schedule files'
+  refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
+  if (!isTopology(source)) refuseGiven(command, topologyOptionNames, `is for topologies, not for ${kind}`)
+  refuseNeedlessFriends(command, command.getOptionValue('strategy'))
+}
+
+const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
+const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
+
+/** The schedule of an algorithm's id, of a topology's text, which has a colon, or else of a file. */
+export async function scheduleFromSource(
+  report: Reporter,
+  source: string,
+  options: SourceOptions,
+): Promise<Schedule> {
+  const { machine, operation = 'neighbor-allgather', processes, root, segments } = options
+  const algorithm = algorithmNamed(source)
+  if (algorithm !== undefined) {
+    const ranks = options.ranks ?? machine?.firstRank[machine.cores.length]
+    if (ranks === undefined) throw new RankweaveError('ERR_USAGE', '--ranks: expected a number of ranks')
+    return scheduleOf(algorithm, { ranks, root, segments })
+  }
+  if (!isTopology(source)) {
+    report.step(`reading ${source}`)
+    return readScheduleFile(source, { open: openInput })
+  }
+  const { strategy } = chooseStrategy(options)
+  report.step(`building ${source}`)
+  const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
+  await prepareEngine(options.engine)
+  const nodes = machine === undefined ? null : nodesOfRanks(machine, topology.ranks, processes)
+  return planOperation(topology, strategy, operation, {
+    ...(nodes === null ? {} : { nodeOf: nodes }),
+    onProgress: groupProgress(report),
+  }).schedule
+}
+
+/** The node of every rank, process p being on core p. @throws ERR_MACHINE, ERR_USAGE */
+export function nodesOfRanks(machine: Machine, ranks: number, processes: number | undefined): Int32Array {
+  if (processes === undefined) return nodeOf(machine, ranks)
+  const nodes = nodeOf(machine, processes)
+  return placementOf(ranks, processes).map((process) => nodes[process])
+}
+
+/** Consecutive ranks in blocks, as worlds place them. @throws ERR_USAGE for more processes than ranks */
+export function placementOf(ranks: number, processes: number): Int32Array {
+  if (processes > ranks)
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--processes: expected at most ${ranks}, one per rank, got ${processes}`,
+    )
+  const bounds = blockBounds(ranks, processes)
+  const placement = new Int32Array(ranks)
+  for (let process = 0; process < processes; process++)
+    placement.fill(process, bounds[process], bounds[process + 1])
+  return placement
+}

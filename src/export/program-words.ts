@@ -1,0 +1,47 @@
+import type { ProcessProgram } from '../schedule/lower/program.js'
+
+/**
+ * The program of a process that hosts one rank as the words that `rw_program_of_words` reads (c/rankweave_program.h). Frames
+ * without values are left out: both ends see that they are empty, and nothing waits for them.
+ */
+export function programWords(program: ProcessProgram, ranks: number): Int32Array {
+  const { send, receive, combine, fillStart, fillSlot, ranks: hosted, ownStart, valueTerm } = program
+  const isFilled = (start: Int32Array) => (_: number, frame: number) => start[frame + 1]! > start[frame]!
+  const sendPeer = send.peer.filter(isFilled(send.valueStart))
+  const receivePeer = receive.peer.filter(isFilled(receive.valueStart))
+  const slotValue = new Int32Array(fillSlot.length)
+  for (let value = 0; value < valueTerm.length; value++) {
+    for (let fill = fillStart[value]!; fill < fillStart[value + 1]!; fill++)
+      slotValue[fillSlot[fill]!] = value
+  }
+  const head = [
+    ...[ranks, hosted[0]!, ownStart[1]!, slotValue.length],
+    ...[sendPeer.length, receivePeer.length, combine.left.length, send.value.length],
+  ]
+  return concatenated([
+    head,
+    sendPeer,
+    distinct(send.valueStart),
+    send.value,
+    receivePeer,
+    distinct(receive.valueStart),
+    slotValue,
+    combine.left,
+    combine.right,
+  ])
+}
+
+/** Starts without those of empty frames, which repeat. */
+function distinct(starts: Int32Array): Int32Array {
+  return starts.filter((start, i) => i === 0 || start !== starts[i - 1])
+}
+
+export function concatenated(arrays: readonly ArrayLike<number>[]): Int32Array {
+  const words = new Int32Array(arrays.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const array of arrays) {
+    words.set(array, at)
+    at += array.length
+  }
+  return words
+}

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { algorithms } from '../../src/collective/algorithms.js'
+import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
+import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
+import { parseStrategy } from '../../src/neighborhood/plan/strategy-text.js'
+import { smallTopologies } from '../property/random-topology.js'
+import { compileExported } from '../support/exported-c.js'
+import { describeMpi } from '../support/mpi.js'
+import { compilerOf } from '../support/mpi-collectives.js'
+
+const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
+const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
+const graphs = fc
+  .sample(smallTopologies(8), { seed: 15, numRuns: 300 })
+  .filter(({ topology }) => topology.ranks <= 8)
+  .slice(0, 30)
+const nodesOf = (ranks: number) => Int32Array.from({ length: ranks }, (_, rank) => Math.floor(rank / 3))
+
+describeMpi('exported C programs', (mpi) => {
+  const mpicc = compilerOf(mpi)
+  let folder: string
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rankweave-export-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it.skipIf(mpicc === null).each(graphs.map(({ what, topology }, i) => [what, topology, i] as const))(
+    'of %s give the data of the specification',
+    async (_, topology, i) => {
+      const strategy = parseStrategy(strategies[i % strategies.length]!)
+      const operation = operations[i % operations.length]!
+      const { schedule } = planOperation(topology, strategy, operation, { nodeOf: nodesOf(topology.ranks) })
+      const run = compileExported(mpicc!, mpi, folder, schedule)
+      for (const bytes of ['0', '4', '32768']) {
+        const { code, stderr } = await run('-b', bytes, '-n', '1', '-s', '1')
+        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+      }
+    },
+  )
+
+  it.skipIf(mpicc === null).each(algorithms.map(({ id }) => [id]))('of %s sum exactly', async (id) => {
+    const algorithm = algorithms.find((one) => one.id === id)!
+    const schedule = scheduleOf(algorithm, { ranks: 6, segments: 1 })
+    const run = compileExported(mpicc!, mpi, folder, schedule)
+    for (const bytes of ['4', '20000']) {
+      const { code, stderr } = await run('-b', bytes, '-n', '1', '-s', '1')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    }
+  })
+})

@@ -1,0 +1,52 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseGoal, stuckOperations } from '../../../support/goal.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-cli-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('export', () => {
+  it('writes a C program of a plan', async () => {
+    const file = join(folder, 'plan.c')
+    const options = ['--strategy', 'direct', '--operation', 'neighbor-alltoall', '--format', 'c', '-o', file]
+    const answer = await cli('export', 'moore:3x3:r=1', ...options, '--json')
+    expect(answer.exitCode).toBe(0)
+    expect(onlyObject(answer)).toEqual({
+      source: 'moore:3x3:r=1',
+      format: 'c',
+      collective: 'neighbor-alltoall',
+      strategy: 'direct',
+      ranks: 9,
+      messages: 72,
+      file,
+    })
+    expect(readFileSync(file, 'utf8')).toMatch(/^\/\*\n \* neighbor-alltoall of 9 ranks by direct, exported/)
+  })
+
+  it('writes the same GOAL text of a plan and of its schedule file', async () => {
+    const file = join(folder, 'plan.jsonl')
+    await cli('plan', 'moore:4x4:r=1', '-o', file)
+    const goal = ['--format', 'goal', '--bytes', '8', '-o', '-']
+    const fromFile = await cli('export', file, ...goal)
+    expect(fromFile.exitCode).toBe(0)
+    expect(stuckOperations(parseGoal(fromFile.stdout))).toEqual([])
+    expect((await cli('export', 'moore:4x4:r=1', ...goal)).stdout).toBe(fromFile.stdout)
+  })
+
+  it('writes nothing of a schedule with violations', async () => {
+    const file = join(folder, 'broken.jsonl')
+    await cli('plan', 'moore:3x3:r=1', '--strategy', 'direct', '-o', file)
+    const broken = readFileSync(file, 'utf8').replace('"tag":2', '"tag":3')
+    writeFileSync(file, broken)
+    const answer = await cli('export', file, '--format', 'c', '-o', join(folder, 'broken.c'))
+    expect(answer).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(answer.stderr).toContain('unmatched')
+    expect(readdirSync(folder)).not.toContain('broken.c')
+  })
+})

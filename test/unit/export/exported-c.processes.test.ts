@@ -1,0 +1,49 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { planOperation } from '../../../src/neighborhood/plan/plan-operation.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
+import { compileExported } from '../../support/exported-c.js'
+import { describeMpi } from '../../support/mpi.js'
+import { compilerOf } from '../../support/mpi-collectives.js'
+
+// Parallel edges, a self loop, uneven degrees, an isolated rank, and blocks that ranks pass on.
+const topology = topologyFromEdges(5, {
+  sources: [0, 0, 0, 0, 1, 2, 3],
+  destinations: [1, 1, 2, 3, 1, 3, 0],
+})
+
+describeMpi('an exported C program', (mpi) => {
+  const mpicc = compilerOf(mpi)
+  let folder: string
+  let run: ReturnType<typeof compileExported>
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rankweave-export-'))
+    const { schedule } = planOperation(topology, { kind: 'routed' }, 'neighbor-alltoall')
+    if (mpicc !== null) run = compileExported(mpicc, mpi, folder, schedule)
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  it.skipIf(mpicc === null)('checks its data and times the library too; refuses bad options', async () => {
+    const { code, stdout, stderr } = await run('-b', '20000', '-n', '1', '-s', '2', '-j')
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+    expect(JSON.parse(stdout)).toEqual({
+      collective: 'neighbor-alltoall',
+      strategy: 'routed',
+      ranks: 5,
+      bytes: 20000,
+      ok: true,
+      samples: 1,
+      starts: 2,
+      planUs: expect.any(Number),
+      libraryUs: expect.any(Number),
+    })
+    const checked = 'neighbor-alltoall by routed, 5 ranks, 5 bytes: data as expected\n'
+    expect(await run('-b', '5', '-n', '0')).toEqual({ code: 0, stdout: checked, stderr: '' })
+    const refused = await run('-b', '-4')
+    expect(refused).toMatchObject({ code: 2, stdout: '' })
+    expect(refused.stderr).toContain('error: got an option without its number\nusage: mpirun -n 5')
+  })
+})
