@@ -30,7 +30,7 @@ const strategies: { readonly [K in Strategy['kind']]: readonly Extract<Strategy,
     { kind: 'hierarchical', first: 'inside' },
     { kind: 'hierarchical', digits: 'offset', order: 'highest' },
   ],
-  lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }],
+  lanes: [{ kind: 'lanes' }, { kind: 'lanes', lanes: 1 }, { kind: 'lanes', widths: [2, 1], own: 'spread' }],
   // Its graphs are grids: onMoore and onGrid.
   cartesian: [{ kind: 'cartesian' }],
   pipelined: [{ kind: 'pipelined' }, { kind: 'pipelined', steps: [1, 2] }],

@@ -23,6 +23,9 @@ const texts = [
   ...['hierarchical:digits=offset,order=highest', 'hierarchical:first=inside,digits=offset,order=highest'],
   'hierarchical:between=7.3.3,inside=3.5.4,order=highest',
   ...['lanes', 'lanes:lanes=1', 'lanes:lanes=3', 'lanes:radices=3.2.7'],
+  ...['lanes:own=spread', 'lanes:widths=3.1.5,own=spread', 'lanes:radices=3.2.7,widths=4.8.2.2'],
+  'lanes:radices=3.2.7,own=spread,digits=offset,order=highest',
+  ...['lanes:lanes=2,order=highest', 'lanes:lanes=3,digits=offset'],
 ]
 
 type Next = () => number

@@ -2,7 +2,7 @@ import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../plan/strategy.js'
 import { windowsOf } from '../route/cartesian.js'
-import { coveringWidth } from '../route/lanes.js'
+import { coveringWidth, type Lanes } from '../route/lanes.js'
 import { coveringRadices, evenRadices, offsetRadices, usefulRadices } from './radices.js'
 import type { HopLoad } from './route-load.js'
 
@@ -92,14 +92,35 @@ function hierarchical(nodes: number, largest: number): Candidate[] {
 function lanes(nodes: number, largest: number): Candidate[] {
   return fewRadices(largest).flatMap((radices) => {
     const counts = [1, 2, 4, 8].filter((count) => count < largest)
-    return [undefined, ...counts].map((count): Candidate => {
-      const strategy = { kind: 'lanes', radices, ...(count === undefined ? {} : { lanes: count }) } as const
-      const width =
-        count === undefined ? coveringWidth(radices, nodes - 1, largest) : Math.ceil(largest / count)
-      const mostPeers = [...lessOne(radices), Math.ceil((nodes - 1) / width), ...lessOne(radices)]
-      return { strategy, mostPeers }
-    })
+    const candidate = (shape: Omit<Lanes, 'kind' | 'radices' | 'own'>, width: number): Candidate => {
+      // With one digit blocks for the own node need not wait: they share no messages with those of others.
+      const own = radices.length > 1 ? 'spread' : 'gather'
+      const crossing = Math.ceil((nodes - 1) / width)
+      return {
+        strategy: { kind: 'lanes', radices, ...shape, own },
+        mostPeers: [...lessOne(radices), crossing, ...lessOne(radices)],
+      }
+    }
+    const covering = coveringWidth(radices, nodes - 1, largest)
+    return [
+      candidate({}, covering),
+      candidate({ digits: 'offset', order: 'highest' }, covering),
+      ...counts.map((count) => candidate({ lanes: count }, Math.ceil(largest / count))),
+      ...unevenWidths(largest).map((widths) => candidate({ widths }, Math.min(...widths))),
+    ]
   })
+}
+
+/** Widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and single ranks. */
+function unevenWidths(largest: number): number[][] {
+  if (largest < 8) return []
+  const [half, quarter, eighth] = [2, 4, 8].map((parts) => Math.ceil(largest / parts))
+  return [
+    [quarter, half, eighth],
+    [half, quarter, eighth],
+    [quarter, quarter, half],
+    [...new Array<number>(largest - quarter).fill(1), quarter],
+  ]
 }
 
 /** By digits of the distance between nodes, or by a few steps for graphs of which nodes next to each other share edges. */

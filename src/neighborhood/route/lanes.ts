@@ -1,14 +1,24 @@
-import { binaryRadices, Digits, requireCover, requireNoMore } from './digits.js'
+import { strategyError } from '../../topology/friends/grouping-options.js'
+import {
+  binaryRadices,
+  type DigitOrder,
+  type DigitSteps,
+  type DigitsOf,
+  digitSteps,
+  requireCover,
+  requireNoMore,
+} from './digits.js'
 import { type NodeLayout, nodeLayout } from './node-layout.js'
 import { type NodePairs, nodePairs } from './node-pairs.js'
 import type { Route } from './route.js'
 import type { StrategyKind } from './strategy-kind.js'
-import { checkOptions, listOption, wholeOption } from './strategy-option.js'
+import { checkOptions, listOption, wholeOption, wordOption } from './strategy-option.js'
 
 /**
  * One message per ordered pair of nodes with edges, from the rank that serves the destination node to the rank that serves the
  * source node; blocks are gathered and spread inside nodes by digits. With several lanes the ranks of a node are divided
- * among as many messages per pair.
+ * among as many messages per pair. Lanes of different widths have messages of different lengths, which arrive one after the other
+ * where they share a link, so the first are spread while the others are on their way.
  */
 export interface Lanes {
   readonly kind: 'lanes'
@@ -16,47 +26,69 @@ export interface Lanes {
   readonly radices?: readonly number[]
   /** Messages per pair of nodes, at most the ranks of a node. Default: as many as let every rank serve about one other node. */
   readonly lanes?: number
+  /** Instead of `lanes`: the ranks of each lane of a node, in order; the last one is repeated as often as ranks are left. */
+  readonly widths?: readonly number[]
+  /** When blocks travel to ranks of their own node. Default `gather`; with `spread` they share messages with those of other nodes. */
+  readonly own?: 'gather' | 'spread'
+  /** Default `number`. `offset`: of the distance from rank to rank on a node, in spreading, and in a lane, in gathering, counted around. */
+  readonly digits?: DigitsOf
+  /** Which digit is corrected first. Default `lowest`. */
+  readonly order?: DigitOrder
 }
 
 export const lanes: StrategyKind<Lanes> = {
-  help: 'lanes:radices=2.2.2.2,lanes=1   gathered on the node, one message per pair of nodes, spread on the node',
+  help: 'lanes:radices=2.2.2.2,lanes=1,own=spread   gathered on the node, one message per pair of nodes, spread on the node; or widths=4.8.2.2',
   initial: { kind: 'lanes' },
-  options: { radices: listOption(2), lanes: wholeOption(1) },
+  options: {
+    radices: listOption(2),
+    lanes: wholeOption(1),
+    widths: listOption(1),
+    own: wordOption(['gather', 'spread']),
+    digits: wordOption(['number', 'offset']),
+    order: wordOption(['lowest', 'highest']),
+  },
   planningLimit: 2 ** 16,
   routeNeeds: 'pairs of nodes',
   check(strategy) {
     checkOptions(strategy, lanes.options)
+    const { lanes: count, widths } = strategy
+    if (count !== undefined && widths !== undefined)
+      throw strategyError('lanes: expected lanes or widths, got both')
+    if (widths?.length === 0) throw strategyError('lanes: expected at least one width, got none')
   },
-  route({ kind, radices: given, lanes: count }, facts) {
+  route(strategy, facts) {
+    const { kind, radices: given, lanes: count, widths } = strategy
+    const { own = 'gather', digits = 'number', order = 'lowest' } = strategy
     const layout = nodeLayout(kind, facts)
     const { largest } = layout
     if (count !== undefined) requireNoMore(kind, 'lanes', count, largest, 'the ranks of a node')
     if (given !== undefined) requireCover(kind, 'radices', given, largest, 'the ranks of a node')
     const radices = given ?? binaryRadices(largest)
     const pairs = nodePairs(facts.topology, layout)
-    return laneRoute(
-      layout,
-      pairs,
-      new Digits(radices, 'lowest', largest),
-      widths(layout, pairs, radices, count),
-    )
+    const starts = laneStarts(layout, (node, size) => {
+      if (widths !== undefined) return widths
+      const partners = Math.max(pairs.destinationsOf(node), pairs.sourcesOf(node))
+      return [count === undefined ? coveringWidth(radices, partners, size) : Math.ceil(size / count)]
+    })
+    return laneRoute(layout, starts, pairs, digitSteps(digits, radices, order, largest), own)
   },
 }
 
-/** How many ranks of every node share a lane; lanes are ranks that follow each other. */
-function widths(
+/** Where every lane of each node begins, and where the last one ends; lanes are ranks that follow each other. */
+function laneStarts(
   { nodes, start }: NodeLayout,
-  pairs: NodePairs,
-  radices: readonly number[],
-  lanes: number | undefined,
-): Int32Array {
-  const width = new Int32Array(nodes)
-  for (let node = 0; node < nodes; node++) {
+  widthsOf: (node: number, size: number) => readonly number[],
+): readonly (readonly number[])[] {
+  return Array.from({ length: nodes }, (_, node) => {
     const size = start[node + 1] - start[node]
-    const partners = Math.max(pairs.destinationsOf(node), pairs.sourcesOf(node))
-    width[node] = lanes === undefined ? coveringWidth(radices, partners, size) : Math.ceil(size / lanes)
-  }
-  return width
+    const widths = widthsOf(node, size)
+    const starts = [0]
+    for (let first = 0, lane = 0; first < size; lane++) {
+      first = Math.min(size, first + widths[Math.min(lane, widths.length - 1)])
+      starts.push(first)
+    }
+    return starts
+  })
 }
 
 /** A product of the first radices: ranks of a lane differ in these digits only, so the others need no messages to gather. */
@@ -68,16 +100,21 @@ export function coveringWidth(radices: readonly number[], partners: number, size
 
 function laneRoute(
   { node, local, start, ranks }: NodeLayout,
+  starts: readonly (readonly number[])[],
   pairs: NodePairs,
-  digits: Digits,
-  width: Int32Array,
+  digits: DigitSteps,
+  own: 'gather' | 'spread',
 ): Route {
   const { steps } = digits
+  const laneOf = new Int32Array(ranks.length)
+  for (const [at, firsts] of starts.entries())
+    for (let lane = 0; lane + 1 < firsts.length; lane++)
+      for (let i = firsts[lane]; i < firsts[lane + 1]; i++) laneOf[ranks[start[at] + i]] = lane
   /** The index-th rank of a lane of a node. */
   const serving = (at: number, lane: number, index: number): number => {
-    const size = start[at + 1] - start[at]
-    const first = (lane % Math.ceil(size / width[at])) * width[at]
-    return first + (index % Math.min(width[at], size - first))
+    const firsts = starts[at]
+    const here = lane % (firsts.length - 1)
+    return firsts[here] + (index % (firsts[here + 1] - firsts[here]))
   }
   // Destinations of a source ascend, so those of one node follow each other.
   let last: {
@@ -95,16 +132,19 @@ function laneRoute(
     hops: 2 * steps + 1,
     hop(h, source, destination) {
       const [from, to] = [node[source], node[destination]]
-      const size = start[from + 1] - start[from]
       if (from === to) {
-        return h < steps
-          ? ranks[start[from] + digits.between(h, local[source], local[destination], size)]
-          : destination
+        const step = own === 'gather' ? h : h - steps - 1
+        if (step < 0) return source
+        if (step >= steps) return destination
+        const size = start[from + 1] - start[from]
+        return ranks[start[from] + digits.between(step, local[source], local[destination], size)]
       }
-      const lane = Math.floor(local[source] / width[from])
+      const lane = laneOf[source]
       if (h < steps) {
-        const gathering = serving(from, lane, indices(from, to).gathering)
-        return ranks[start[from] + digits.between(h, local[source], gathering, size)]
+        const first = starts[from][lane]
+        const width = starts[from][lane + 1] - first
+        const gathering = serving(from, lane, indices(from, to).gathering) - first
+        return ranks[start[from] + first + digits.between(h, local[source] - first, gathering, width)]
       }
       const spreading = serving(to, lane, indices(from, to).spreading)
       if (h === steps) return ranks[start[to] + spreading]

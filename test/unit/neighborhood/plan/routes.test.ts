@@ -62,6 +62,22 @@ test('one message per pair of nodes with edges', () => {
   expect(statistics(grid, 'lanes', machine)).toMatchObject({ messages: { interNode: 256 } })
 })
 
+test('lanes of different widths, the last one repeated: a message each to every node with destinations', () => {
+  for (const widths of ['4.8.2.2', '4.8.2'])
+    expect(statistics(grid, `lanes:widths=${widths}`, machine).messages.interNode).toBe(16 * 4 * 4)
+  expect(statistics(grid, 'lanes:widths=16', machine)).toEqual(statistics(grid, 'lanes:lanes=1', machine))
+})
+
+test('blocks for the own node share the messages that spread those of others', () => {
+  const messages = (own: string) => statistics(grid, `lanes:lanes=2,own=${own}`, machine).messages.planned
+  expect(messages('spread')).toBeLessThan(messages('gather'))
+})
+
+test('digits of offsets: all ranks send the same, whatever the product of the radices', () => {
+  const { messages } = statistics(grid, 'hierarchical:between=6.3,inside=3.6,digits=offset', machine)
+  expect(messages.meanPerRank).toBe(messages.maxPerRank)
+})
+
 test('ranks of the same number on their nodes exchange first', () => {
   expect(statistics(grid, 'hierarchical:between=16,inside=16', machine)).toMatchObject({
     phases: 2,
@@ -91,6 +107,7 @@ test.each([
   ['allgather:radices=15.17', /product is at least 256/],
   ['hierarchical:between=3', /between whose product is at least 16, the nodes, got 3/],
   ['hierarchical:inside=3', /inside whose product is at least 16, the ranks of a node, got 3/],
+  ['lanes:lanes=2,widths=8', /lanes or widths, got both/],
   ['lanes:radices=3.5', /radices whose product is at least 16/],
   ['cartesian:windows=5', /windows for 2 dimensions, got 1/],
   ['cartesian:windows=2.2/5', /windows whose product is at least 5, the offsets of dimension 0, got 2.2/],
@@ -112,7 +129,7 @@ test.each([
 test.each([
   ['direct', { k: 4 }, /options among none, got 'k'/],
   ['routed', { radix: [2] }, /options among radices, first, got 'radix'/],
-  ['lanes', { lane: 2 }, /options among radices, lanes, got 'lane'/],
+  ['lanes', { lane: 2 }, /options among radices, lanes, .*, got 'lane'/],
   ['common-neighbor', { k: 2, mode: 'agnostic', tau: 3 }, /got 'tau'/],
   ['cumulative', { k: 2, mode: 'agnostic', theta: 3 }, /got 'theta'/],
 ])('%s with %j, of which a member is unknown, is refused', (kind, members, message) => {
