@@ -2,6 +2,7 @@ import { local, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import groupingProgram, { groupingCases } from '../../../support/grouping-program.js'
+import { cases } from '../../../support/soak.js'
 
 const ranks = 24
 const asPlanned = groupingCases.map(() => 'same plan, right blocks')
@@ -13,7 +14,7 @@ describe('the distributed engine makes the same plan as the planner, byte for by
     { processes: 5, nodes: 3 },
     { processes: 24, nodes: 4 },
   ])('local, $processes processes', async ({ processes, nodes }) => {
-    for (const seed of [1, 2, 3]) {
+    for (let seed = processes; seed < processes + cases(3, 1); seed++) {
       const results = await run(groupingProgram, { ranks, fabric: local({ processes, nodes, seed }) })
       expect(results).toEqual(new Array(ranks).fill(asPlanned))
     }

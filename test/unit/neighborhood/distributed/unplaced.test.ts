@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import type { RankweaveError } from '../../../../src/errors.js'
 import { topologyFromLists } from '../../../../src/topology/topology-builders.js'
 
-const processes = 64
+const processes = 32
 const ranks = 2 * processes
 const reach = 2
 
@@ -44,10 +44,10 @@ const strategies: [string, Strategy, number][] = [
   ['direct', { kind: 'direct' }, 2 * reach],
   ['common-neighbor', { ...combining, mode: 'aware' }, 4 * reach],
   // A way to a destination passes one other rank.
-  ['routed', { kind: 'routed', radices: [8, 9] }, 4 * reach],
+  ['routed', { kind: 'routed', radices: [6, 6] }, 4 * reach],
 ]
 
-describe('a graph planned from neighbors on a distributed table, with 64 processes', () => {
+describe('a graph planned from neighbors on a distributed table, with 32 processes', () => {
   it.each(strategies)(
     '%s: looks up neighbors, friends and the ranks on ways only',
     async (_, strategy, partners) => {
