@@ -62,22 +62,68 @@ async function exchangeTypes(
   }
 }
 
+/** Persistent requests whose starts overlap. */
 async function exchangeAgain(
   graph: TopologyCommunicator,
   { sent, received }: EdgesOfRank,
   slot: number,
 ): Promise<void> {
   const block = (edge: number, start: number) => elements(Uint32Array, slot + start, edge, 2, 2)
-  const send = new Uint32Array(2 * sent.length)
-  const recv = new Uint32Array(2 * received.length)
-  const request = graph.neighborAlltoallInit(send, recv)
+  const varying = (edge: number, start: number) => elements(Int16Array, slot + start, edge, 3, edge % 4)
+  const counts = sent.map((edge) => varying(edge, 0).length)
+  const lengthOf = (edges: readonly number[]) => edges.reduce((sum, edge) => sum + (edge % 4), 0)
+  const [send, recv] = [new Uint32Array(2 * sent.length), new Uint32Array(2 * received.length)]
+  const [sendv, recvv] = [new Int16Array(lengthOf(sent)), new Int16Array(lengthOf(received))]
+  const sendw = sent.map((edge) => new Float64Array(edge % 4))
+  const recvw = received.map((edge) => new Float64Array(edge % 4))
+  const [mine, least] = [new Int32Array(1), Int32Array.of(-1)]
+  const requests = [
+    graph.neighborAlltoallInit(send, recv),
+    graph.neighborAlltoallvInit(sendv, counts, recvv),
+    graph.neighborAlltoallwInit(sendw, recvw),
+    graph.neighborReduceInit(mine, least, 'min'),
+  ]
   for (let start = 0; start < 2; start++) {
-    for (const [i, edge] of sent.entries()) send.set(block(edge, start) as Uint32Array, 2 * i)
-    await request.start()
-    const expected = received.map((edge) => block(edge, start))
-    same(recv, joined(Uint32Array, expected), `start ${start} of a persistent neighborAlltoall`)
+    send.set(
+      joined(
+        Uint32Array,
+        sent.map((edge) => block(edge, start)),
+      ) as Uint32Array,
+    )
+    sendv.set(
+      joined(
+        Int16Array,
+        sent.map((edge) => varying(edge, start)),
+      ) as Int16Array,
+    )
+    for (const [i, edge] of sent.entries()) sendw[i]!.set([...varying(edge, start)].map(Number))
+    mine[0] = 1000 * start + graph.rank
+    await Promise.all(requests.map((request) => request.start()))
+    const what = `start ${start} of a persistent neighborAlltoall`
+    same(
+      recv,
+      joined(
+        Uint32Array,
+        received.map((edge) => block(edge, start)),
+      ),
+      what,
+    )
+    same(
+      recvv,
+      joined(
+        Int16Array,
+        received.map((edge) => varying(edge, start)),
+      ),
+      `${what}v`,
+    )
+    for (const [i, edge] of received.entries()) {
+      same([...recvw[i]!], [...varying(edge, start)].map(Number), `block ${i} of ${what}w`)
+    }
+    const expected =
+      graph.sources.length === 0 ? -1 : 1000 * start + graph.sources.reduce((a, b) => Math.min(a, b))
+    same([...least], [expected], `start ${start} of a persistent neighborReduce`)
   }
-  request.free()
+  for (const request of requests) request.free()
 }
 
 async function reduce(graph: TopologyCommunicator, slot: number): Promise<void> {
