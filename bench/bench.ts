@@ -25,6 +25,10 @@ export interface BenchOptions {
   readonly only?: string
   /** Only messages of these sizes in bytes, separated by commas. */
   readonly sizes?: string
+  /** Of what is drawn at random: an integer from 0, as text. */
+  readonly seed?: string
+  /** How many are drawn of every suite: an integer from 1, as text. */
+  readonly sample?: string
   /** File for an SVG image of the figures. */
   readonly plot?: string
 }

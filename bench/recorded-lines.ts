@@ -41,7 +41,7 @@ const sections: Readonly<Record<string, Section>> = {
       {
         title: 'Small changes of the sources that tests notice',
         baseline: '',
-        note: 'A sample of every folder, drawn with a fixed seed; those listed in bench/mutants/equivalents.ts, which have no effect, do not count.',
+        note: 'A sample of every folder, drawn with a seed (`--seed`, `--sample`); those listed in bench/mutants/equivalents.ts, which have no effect, do not count.',
       },
     ],
   },

@@ -19,30 +19,37 @@ interface MutantOfFile extends SourceMutant {
 }
 
 /**
- * How many small changes of the sources do tests notice? A sample of every folder, drawn with a fixed seed. A mutant that
- * makes a run hang counts as noticed, one known to be without effect does not count. Those that are not noticed are listed on standard error: a missing test, or a change without
- * effect.
+ * How many small changes of the sources do tests notice? A sample of every folder, drawn with a seed (`--seed`, by default 1;
+ * `--sample` many of each). A mutant that makes a run hang counts as noticed, one known to be without effect does not count.
+ * Those that are not noticed are listed on standard error: a missing test, or a change without effect.
  */
 export const mutantsBench: Bench = {
   name: 'mutants',
   question: 'How many small changes of the sources do the unit tests notice?',
-  async *measure({ quick = false, only = '' } = {}) {
+  async *measure({ quick = false, only = '', ...given } = {}) {
+    const seed = integerOf('seed', given.seed, 1)
+    const most = integerOf('sample', given.sample, quick ? quickSample : sample)
     const tree = new TreeCopy(root)
     let [noticed, tried] = [0, 0]
     for (const suite of mutantSuites.filter(({ folder }) => folder.startsWith(only))) {
-      const score = await scoreOf(tree, suite, quick ? quickSample : sample)
+      const score = await scoreOf(tree, suite, most, seed)
       noticed += score.noticed
       tried += score.tried
-      yield figure(suite.folder, score.noticed, score.tried, { mutants: score.mutants })
+      yield figure(suite.folder, score.noticed, score.tried, { mutants: score.mutants, seed })
     }
-    yield figure('all', noticed, tried, {})
+    yield figure('all', noticed, tried, { seed })
     tree.remove()
   },
 }
 
 function figure(name: string, noticed: number, tried: number, details: Record<string, number>): Figure {
   const percent = tried === 0 ? 0 : (100 * noticed) / tried
-  const own = ownFigure(name, '%', [percent], target, { noticed, tried, ...details, targetIs: 'at least' })
+  const own = ownFigure(`${name}: ${noticed} of ${tried} drawn`, '%', [percent], target, {
+    noticed,
+    tried,
+    ...details,
+    targetIs: 'at least',
+  })
   return { ...own, met: percent >= target }
 }
 
@@ -50,9 +57,10 @@ async function scoreOf(
   tree: TreeCopy,
   { folder, tests, further }: MutantSuite,
   most: number,
+  seed: number,
 ): Promise<{ readonly noticed: number; readonly tried: number; readonly mutants: number }> {
   const all = mutantsIn(tree, folder)
-  const drawn = drawnFrom(all, most)
+  const drawn = drawnFrom(all, most, seed)
   const [limit, furtherLimit] = [await limitOf(tree, tests), await limitOf(tree, further)]
   let noticed = 0
   for (const mutant of drawn) {
@@ -88,8 +96,8 @@ function isEquivalent(text: string, mutant: MutantOfFile): boolean {
 }
 
 /** A sample without repetitions, in the order of the sources. */
-function drawnFrom<T>(all: readonly T[], most: number): T[] {
-  const random = mulberry32(1)
+function drawnFrom<T>(all: readonly T[], most: number, seed: number): T[] {
+  const random = mulberry32(seed)
   const indices = all.map((_, i) => i)
   for (let i = 0; i < Math.min(most, all.length); i++) {
     const j = i + below(random, all.length - i)
@@ -99,6 +107,13 @@ function drawnFrom<T>(all: readonly T[], most: number): T[] {
     .slice(0, most)
     .sort((a, b) => a - b)
     .map((i) => all[i]!)
+}
+
+/** @throws Error for what is no number */
+function integerOf(option: string, given: string | undefined, otherwise: number): number {
+  if (given === undefined) return otherwise
+  if (/^\d{1,9}$/.test(given)) return Number(given)
+  throw new Error(`--${option}: expected an integer, got '${given}'`)
 }
 
 /** Seconds after which a run with a mutant does not end: several times as many as without. */
