@@ -21,7 +21,7 @@ export function checkShape(algorithm: Algorithm, shape: Shape): void {
   if (firstRank !== undefined && !isRuns(firstRank, ranks)) {
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `${id}: firstRank must be an Int32Array that ascends strictly from 0 and has ${ranks + 1} elements`,
+      `${id}: firstRank must ascend strictly from 0, as an Int32Array of ${ranks + 1} elements`,
     )
   }
   const reason = algorithm.refuses?.(shape) ?? null
