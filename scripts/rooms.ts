@@ -133,6 +133,10 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/plan', 'neighborhood/choose', 'study/document'],
   ]),
   room('export', ['topology', 'schedule', 'schedule/lower', 'simulate/engine', 'package-paths.ts']),
+  room('study/paper', [
+    ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
+    ...['collective/shape', 'collective', 'simulate', 'neighborhood/plan', 'study/document', 'study'],
+  ]),
 
   room('fabric', []),
   room('fabric/local', ['fabric']),
@@ -303,11 +307,14 @@ export const rooms: readonly Room[] = [
     'calibrate',
     ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
     ...[
+      'comm/calls/program',
       'comm/context',
       'comm',
       'comm/world',
       'neighborhood/plan',
       'neighborhood/spmm',
+      'machine',
+      'study',
       'launch',
       'package-paths.ts',
     ],
@@ -329,7 +336,9 @@ export const rooms: readonly Room[] = [
       ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
       ...[
         'neighborhood/choose',
+        'study/document',
         'study',
+        'study/paper',
         'fabric/mpi',
         'comm/process',
         'comm/context/split/plan',
@@ -356,6 +365,7 @@ export const rooms: readonly Room[] = [
         'neighborhood/spmm',
         'study/document',
         'study',
+        'study/paper',
         'launch',
         'cli/input',
         'cli/program',

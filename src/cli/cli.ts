@@ -38,6 +38,8 @@ Start here:
                                                     predict what it costs on a machine
   rankweave export moore:8x8:r=1 --format c -o plan.c
                                                     write a plan as a C program for MPI
+  rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
+                                                    compare its strategies there, by block length
   rankweave run program.ts -n 64                    run your own program
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 

@@ -32,7 +32,7 @@ export interface StudyOptions {
   readonly now?: () => number
 }
 
-export const defaultLengths: readonly number[] = [4, 64, 256, 1024, 4096, 16_384, 65_536]
+export const defaultLengths: readonly number[] = [4, 64, 512, 4096, 65_536]
 export const mostLengths = 32
 export const defaultPlanSeconds = 10
 

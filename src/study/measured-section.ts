@@ -4,12 +4,11 @@ import type { Measurements, Subject } from './study.js'
 
 /** What a fabric took, apart from everything simulated: it is another machine, and other work may have been on it. */
 export function measuredSection({ ranks, topology }: Subject, measured: Measurements): Section {
-  const { fabric, processes, processor, processors, runs, strategies } = measured
+  const { fabric, processes, processor, processors, runs, bytes, tooLong, strategies } = measured
   const place = `${fabric}, ${processes} ${processes === 1 ? 'process' : 'processes'}, on ${processors} x ${processor}`
-  const lengths = strategies[0]?.times.map(({ bytes }) => bytes) ?? []
   const heads = (first: string): Column[] => [
     { title: first },
-    ...lengths.map((bytes) => ({ title: bytesText(bytes) })),
+    ...bytes.map((length) => ({ title: bytesText(length) })),
   ]
   const table = (title: string, of: 'medianUs' | 'minUs' | 'maxUs'): Table => ({
     kind: 'table',
@@ -29,13 +28,18 @@ export function measuredSection({ ranks, topology }: Subject, measured: Measurem
     y: { label: 'us', scale: 'logarithmic' },
     series: strategies.map(({ strategy, times }) => ({
       name: strategy,
-      points: times.map(({ bytes, medianUs }) => [bytes, medianUs] as const),
+      points: times.map((time) => [time.bytes, time.medianUs] as const),
     })),
   }
   return {
     title: 'Measured time',
     text: [
       `${topology} on ${ranks} ranks, executed with its data on this computer: not on the machine of the simulated times, so the two are not comparable.`,
+      ...(tooLong.length === 0
+        ? []
+        : [
+            `Left out, because their receive buffers take too much memory: ${tooLong.map(bytesText).join(', ')}.`,
+          ]),
     ],
     parts: [plot, table('Median', 'medianUs'), table('Shortest', 'minUs'), table('Longest', 'maxUs')],
   }

@@ -84,6 +84,10 @@ export interface Measurements {
   readonly processors: number
   /** Runs of every strategy and length, in turns. */
   readonly runs: number
+  /** Lengths that were measured, ascending. */
+  readonly bytes: readonly number[]
+  /** Lengths whose receive buffers would take too much memory. */
+  readonly tooLong: readonly number[]
   readonly strategies: readonly MeasuredStrategy[]
 }
 

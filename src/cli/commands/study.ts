@@ -1,27 +1,61 @@
+import { readdirSync } from 'node:fs'
+import { availableParallelism, cpus } from 'node:os'
+import { join } from 'node:path'
+import type { Command } from 'commander'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
+import { mpiLauncher } from '../../fabric/mpi/mpi-launcher.js'
+import type { Machine } from '../../machine/machine.js'
+import { installNeighborhood } from '../../neighborhood/install.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
 import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import { markdownOf } from '../../study/document/markdown.js'
-import { makeStudy } from '../../study/make-study.js'
+import { defaultLengths, defaultPlanSeconds, makeStudy } from '../../study/make-study.js'
+import { measurableLengths, measurementsOf } from '../../study/measurements.js'
+import { paperDocument } from '../../study/paper/paper-document.js'
+import { paperStudy } from '../../study/paper/paper-study.js'
+import type { NamedPattern } from '../../study/paper/sparse-products.js'
+import type { Measurements, Study } from '../../study/study.js'
 import { studyDocument } from '../../study/study-document.js'
+import { fileError } from '../../text/whole-file.js'
+import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { refuseGiven } from '../input/given-options.js'
 import { readMachine } from '../input/machine-input.js'
-import { openInput } from '../input/open-input.js'
-import { parseOptions, wholeList } from '../input/options.js'
+import { openInput, openInputOn } from '../input/open-input.js'
+import { oneOf, parseOptions, seconds, whole, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
+import { fabricOf } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { reportBeside } from '../output/output-file.js'
 import { type Reporter, readProgress } from '../output/reporter.js'
-import { fastestRows } from '../output/study-report.js'
+import { checkStudyOutput, writeStudy } from '../output/study-files.js'
+import { claimRows, fastestRows } from '../output/study-report.js'
+import { runOwnProgram } from '../program/run-own-program.js'
+import main from '../program/study-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
+A.mtx alone is the row exchange of a product with that matrix, on as many ranks as the machine has cores.
 ${machineHelp}
-The machine needs a profile, which says what messages cost.
+The machine needs a profile, which says what messages cost: cluster:nodes=16,cores=16,profile=simgrid-fast.
+
+Messages and bytes are counted, times are simulated on the machine; planning is measured on this computer. With --fabric the
+strategies also run with their data, in sections of their own: simulated and measured times never share a table.
+
+-o *.md writes Markdown without pictures (- : to standard output), *.html one page with everything in it, and any other name
+a folder: README.md, study.html, study.json and a picture (SVG) per plot.
+
+--paper runs chapter 7 of Ghazimirsaeed 2019 again, printed values beside ours; it takes some minutes.
 
 Examples:
-  rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast -o study.md`
+  rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
+  rankweave study moore:64x64:r=4 --machine cluster:nodes=103,cores=40,profile=niagara -o study
+  rankweave study moore:8x8:r=2 --machine cluster:nodes=4,cores=16,profile=simgrid-slow --fabric threads -o study.html
+  rankweave study er:256:d=0.2:seed=1 --machine cluster:nodes=16,cores=16,profile=graham --bytes 4,1024 \\
+    --strategies common-neighbor:k=3,mode=aware hierarchical:between=4.4,inside=16,first=between --json
+  rankweave study --paper --matrices test/matrices -o paper`
 
 const schema = z.object({
   machine: z
@@ -30,45 +64,159 @@ const schema = z.object({
     .optional(),
   bytes: wholeList(0, longestBlockBytes).optional(),
   strategies: z.array(z.string()).optional(),
+  planSeconds: seconds(1e6),
+  fabric: oneOf('local', 'threads', 'mpi').optional(),
+  processes: whole(1, 4096).optional(),
+  runs: whole(1, 999),
+  paper: z.boolean(),
+  matrices: z.string().optional(),
   output: z.string().optional(),
 })
+
+type Options = z.infer<typeof schema>
+
+const onlySpec = ['machine', 'bytes', 'strategies', 'fabric', 'processes', 'runs'] as const
+/** What one measured run of one strategy takes, about. */
+const runMs = 20
 
 /** `rankweave study`: what the strategies of a topology cost on a machine, by block length. */
 export const studyCommand: AddCommand = (program, act) => {
   program
     .command('study')
     .description('Compare the strategies of a topology on a machine, by block length, in tables and plots.')
-    .argument('<spec>', 'the topology, e.g. moore:64x64:r=4')
+    .argument('[spec]', 'the topology, e.g. moore:64x64:r=4, or A.mtx')
     .option(
       '--machine <text>',
       'nodes, cores and profile, e.g. cluster:nodes=16,cores=16,profile=simgrid-fast',
     )
-    .option('--bytes <list>', 'lengths of a block, separated by commas')
-    .option('--strategies <text...>', 'strategies to study besides direct sends')
-    .option('-o, --output <file>', 'FILE.md (- : Markdown on standard output)')
+    .option('--bytes <list>', `lengths of a block, separated by commas (default: ${defaultLengths.join()})`)
+    .option(
+      '--strategies <text...>',
+      'strategies besides direct sends, as rankweave plan takes them (default: the best of every kind)',
+    )
+    .option(
+      '--plan-seconds <seconds>',
+      'leave out a strategy whose friend groups take longer',
+      String(defaultPlanSeconds),
+    )
+    .option('--fabric <name>', 'measure the strategies on local, threads or mpi, too')
+    .option('--processes <number>', 'of the fabric')
+    .option('--runs <number>', 'measured runs of every strategy and length', '5')
+    .option('--paper', 'run chapter 7 of Ghazimirsaeed 2019 again', false)
+    .option('--matrices <folder>', 'Matrix Market files of the sparse products of --paper')
+    .option('-o, --output <name>', '*.md, *.html or a folder')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
-      act(async (report: Reporter, spec: string, raw: unknown) => {
+      act(async (report: Reporter, spec: string | undefined, raw: unknown, command: Command) => {
         const options = parseOptions(schema, raw)
-        const { machine, bytes, strategies, output } = options
-        await checkOutputs(report, output)
-        if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
-        report.step(`building ${spec}`)
-        const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
-        const study = makeStudy(topology, machine, {
-          name: spec,
-          ...(bytes === undefined ? {} : { bytes }),
-          ...(strategies === undefined ? {} : { strategies: strategies.map(parseStrategy) }),
-          onStrategy: (strategy) => report.step(`studying ${strategy}`),
-        })
-        const markdown = [...markdownOf(studyDocument(study))]
-        if (output !== undefined) {
-          await writeOutput(report, output, markdown)
-          if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        const { output } = options
+        if (options.paper) {
+          if (spec !== undefined)
+            throw new RankweaveError('ERR_USAGE', `--paper: expected no topology, got ${spec}`)
+          refuseGiven(command, onlySpec, 'is for a topology, not for --paper')
+          await checkStudyOutput(report, output)
+          const study = paperStudy({
+            matrices: matricesIn(options.matrices),
+            planSeconds: options.planSeconds,
+            onSetting: (what) => report.step(what),
+          })
+          const document = paperDocument(study)
+          if (output !== undefined) await writeStudy(report, output, study, document)
+          const text = output === undefined ? [...markdownOf(document)].join('') : claimRows(study.claims)
+          reportBeside(report, output, study, text)
+          return exitCodes.ok
         }
-        reportBeside(report, output, study, output === undefined ? markdown.join('') : fastestRows(study))
+        refuseGiven(command, ['matrices'], 'is for --paper')
+        const { machine } = options
+        if (spec === undefined) throw new RankweaveError('ERR_USAGE', 'expected a topology or --paper')
+        if (machine === undefined) throw new RankweaveError('ERR_USAGE', 'expected --machine with a profile')
+        await checkStudyOutput(report, output)
+        const study = await studyOf(report, spec, machine, options)
+        if (study === null) return exitCodes.ok
+        const document = studyDocument(study)
+        if (output !== undefined) await writeStudy(report, output, study, document)
+        const text = output === undefined ? [...markdownOf(document)].join('') : fastestRows(study)
+        reportBeside(report, output, study, text)
         return exitCodes.ok
       }),
     )
+}
+
+/** Null in the other processes of a job, which measure and report nothing. */
+async function studyOf(
+  report: Reporter,
+  spec: string,
+  machine: Machine,
+  options: Options,
+): Promise<Study | null> {
+  const { fabric: kind, bytes, strategies, planSeconds } = options
+  const open = kind === undefined ? openInput : openInputOn(kind)
+  report.step(`building ${spec}`)
+  const cores = machine.firstRank[machine.cores.length]
+  const text = /^[^:]+\.mtx(\.gz)?$/.test(spec) ? `mtx:${spec}:ranks=${cores}` : spec
+  const topology = buildTopology(text, { open, onProgress: readProgress(report, spec) })
+  const isFollower = kind === 'mpi' && (mpiLauncher(process.env)?.process ?? 0) > 0
+  const settings = {
+    name: text,
+    planSeconds,
+    ...(bytes === undefined ? {} : { bytes }),
+    ...(strategies === undefined ? {} : { strategies: strategies.map(parseStrategy) }),
+    onStrategy: (strategy: string) => report.step(`studying ${strategy}`),
+  }
+  const study = isFollower ? null : makeStudy(topology, machine, settings)
+  if (kind === undefined) return study
+  const names = study?.strategies.map(({ strategy }) => strategy) ?? []
+  const measurements = await measured(report, topology, machine, names, { ...options, fabric: kind })
+  return study === null || measurements === null ? null : { ...study, measurements }
+}
+
+async function measured(
+  report: Reporter,
+  topology: ProcessTopology,
+  machine: Machine,
+  strategies: readonly string[],
+  { fabric: kind, processes, runs, bytes: given }: Options & { readonly fabric: 'local' | 'threads' | 'mpi' },
+): Promise<Measurements | null> {
+  installNeighborhood()
+  const fabric = fabricOf({ fabric: kind, processes })
+  const asked = [...new Set(given ?? defaultLengths)].sort((a, b) => a - b)
+  const { bytes, tooLong } = measurableLengths(topology.outRank.length, asked)
+  report.step(`measuring ${strategies.length} strategies on ${kind}`)
+  const args = { topology, machine, strategies, bytes, runs, runMs }
+  const results = await runOwnProgram('study-program', main, {
+    ranks: topology.ranks,
+    fabric,
+    args,
+    report: {},
+  })
+  const found = results?.[0]
+  if (found === undefined || found === null) return null
+  return measurementsOf(found, {
+    fabric: kind,
+    processes: fabric.processes,
+    processor: cpus()[0]?.model.trim() ?? 'unknown',
+    processors: availableParallelism(),
+    runs,
+    bytes,
+    tooLong,
+  })
+}
+
+/** @throws ERR_FILE, ERR_MATRIX_MARKET */
+function matricesIn(folder: string | undefined): NamedPattern[] {
+  if (folder === undefined) return []
+  const files = namesIn(folder).filter((name) => /\.mtx(\.gz)?$/.test(name))
+  return files.sort().map((file) => ({
+    name: file.replace(/\.mtx(\.gz)?$/, ''),
+    pattern: readMatrixMarket(join(folder, file), { open: openInput }),
+  }))
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch (cause) {
+    throw fileError('read', folder, cause)
+  }
 }

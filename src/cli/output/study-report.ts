@@ -1,3 +1,4 @@
+import type { Claim } from '../../study/paper/paper-figures.js'
 import type { Study } from '../../study/study.js'
 import { columns, figure } from './reporter.js'
 
@@ -13,4 +14,14 @@ export function fastestRows({ subject, fastest, strategies, leftOut }: Study): s
       ]),
     ]),
   ].join('\n')
+}
+
+/** Printed values beside ours. */
+export function claimRows(claims: readonly Claim[]): string {
+  return columns([
+    ['what', 'origin of ours', 'printed', 'ours'],
+    ...claims.map(({ where, what, origin, printedAs, ours }) => [
+      ...[`${where}, ${what}`, origin, printedAs, ours === null ? 'none' : figure(ours)],
+    ]),
+  ])
 }

@@ -20,7 +20,7 @@ export interface OwnWorld<A> {
  * @throws WorldFailure whose cause is the world's first error
  */
 export async function runOwnProgram<R, A>(
-  name: 'bench-program' | 'calibrate-program' | 'spmm-program' | 'split-program',
+  name: 'bench-program' | 'calibrate-program' | 'spmm-program' | 'split-program' | 'study-program',
   main: Main<R, A>,
   world: OwnWorld<A>,
 ): Promise<readonly R[] | null> {

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { elementsOf } from '../../../support/well-formed-xml.js'
 import { cli, onlyObject } from '../run-cli.js'
 
 let folder: string
@@ -15,13 +16,51 @@ const few = ['--bytes', '4,4096', '--strategies', 'cartesian:windows=3/3,order=1
 
 describe('study', () => {
   it('writes Markdown, and reports the fastest strategy of each length', async () => {
-    const file = join(folder, 'study.md')
+    const file = join(folder, 'README.md')
     const answer = await cli('study', 'moore:4x4:r=1', ...machine, ...few, '-o', file)
     expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${file}\n` })
     expect(answer.stdout).toMatch(/^moore:4x4:r=1 on cluster.*2 strategies/)
     const page = readFileSync(file, 'utf8')
     expect(page).toMatch(/^\| direct +\| +128 \| +8 \|/m)
     expect(page).toContain('(SIMULATED: on cluster:nodes=4,cores=4,profile=simgrid-fast')
+  })
+
+  it('writes one HTML page', async () => {
+    const file = join(folder, 'study.html')
+    await cli('study', 'moore:4x4:r=1', ...machine, ...few, '-o', file)
+    const page = readFileSync(file, 'utf8')
+    expect(page).toMatch(/^<!DOCTYPE html>/)
+    expect(elementsOf(page).filter((name) => name === 'svg')).toHaveLength(2)
+  })
+
+  it('writes a folder of pages, pictures and the object, measured on a fabric too', async () => {
+    const output = join(folder, 'both', 'deep')
+    const words = ['study', 'moore:4x4:r=1', ...machine, ...few, '--fabric', 'local', '--runs', '1']
+    const answer = await cli(...words, '-o', output)
+    expect(answer).toMatchObject({ exitCode: 0, stderr: `wrote ${output}\n` })
+    const names = ['measured-time.svg', 'messages.svg', 'simulated-time.svg']
+    expect(readdirSync(output).sort()).toEqual(['README.md', ...names, 'study.html', 'study.json'])
+    const page = readFileSync(join(output, 'README.md'), 'utf8')
+    for (const name of names) {
+      elementsOf(readFileSync(join(output, name), 'utf8'))
+      expect(page).toContain(`](${name})`)
+    }
+    const { measurements } = JSON.parse(readFileSync(join(output, 'study.json'), 'utf8'))
+    expect(measurements).toMatchObject({
+      fabric: 'local',
+      processes: 1,
+      runs: 1,
+      bytes: [4, 4096],
+      tooLong: [],
+    })
+    for (const { times } of measurements.strategies)
+      for (const { medianUs } of times) expect(medianUs).toBeGreaterThan(0)
+  })
+
+  it('of a matrix is for as many ranks as the machine has cores', async () => {
+    const words = ['study', 'test/matrices/ash292.mtx', ...machine, '--bytes', '8', '--strategies', 'direct']
+    const { subject } = onlyObject(await cli(...words, '--json')) as { subject: { ranks: number } }
+    expect(subject).toMatchObject({ ranks: 16, topology: 'mtx:test/matrices/ash292.mtx:ranks=16' })
   })
 
   it('prints one object', async () => {
@@ -39,6 +78,14 @@ describe('study', () => {
     [['moore:4x4:r=1', ...machine, '--bytes', '4,x'], 'ERR_USAGE'],
     [['moore:4x4:r=1', ...machine, '--strategies', 'fast'], 'ERR_STRATEGY'],
     [['nowhere:4', ...machine], 'ERR_SPEC'],
+    [[...machine], 'ERR_USAGE'],
+    [['moore:4x4:r=1', ...machine, '--fabric', 'smoke'], 'ERR_USAGE'],
+    [['moore:4x4:r=1', ...machine, '--matrices', '.'], 'ERR_USAGE'],
+    [['moore:4x4:r=1', ...machine, '-o', '/dev/null/x'], 'ERR_FILE'],
+    [['nowhere.mtx', ...machine], 'ERR_FILE'],
+    [['--paper', 'moore:4x4:r=1'], 'ERR_USAGE'],
+    [['--paper', ...machine], 'ERR_USAGE'],
+    [['--paper', '--matrices', 'nowhere'], 'ERR_FILE'],
   ])('%j: %s', async (words, code) => {
     const answer = await cli('study', ...words, '--json')
     expect(answer.exitCode).toBe(2)

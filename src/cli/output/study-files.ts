@@ -1,0 +1,52 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { plotsOf, type StudyDocument } from '../../study/document/document.js'
+import { htmlOf } from '../../study/document/html.js'
+import { markdownOf } from '../../study/document/markdown.js'
+import { plotSvg } from '../../study/document/plot-svg.js'
+import { fileError, requireWritable } from '../../text/whole-file.js'
+import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
+import type { Reporter } from './reporter.js'
+
+/** Where a study goes: one page, or a folder with both pages, the object and a picture per plot. */
+type Target = 'markdown' | 'html' | 'folder'
+
+function targetOf(output: string): Target {
+  if (isStandardOutput(output) || output.endsWith('.md')) return 'markdown'
+  return output.endsWith('.html') ? 'html' : 'folder'
+}
+
+/**
+ * Checks the output before the study is made; makes the folder.
+ *
+ * @throws ERR_USAGE, ERR_FILE
+ */
+export async function checkStudyOutput(report: Reporter, output: string | undefined): Promise<void> {
+  if (output === undefined) return
+  if (targetOf(output) !== 'folder') return await checkOutputs(report, output)
+  await mkdir(output, { recursive: true }).catch((cause) => {
+    throw fileError('make', output, cause)
+  })
+  await requireWritable(join(output, 'README.md'))
+}
+
+/** Writes a study. @param object what `--json` prints @throws ERR_FILE */
+export async function writeStudy(
+  report: Reporter,
+  output: string,
+  object: unknown,
+  document: StudyDocument,
+): Promise<void> {
+  const target = targetOf(output)
+  if (target === 'html') await writeOutput(report, output, htmlOf(document))
+  else if (target === 'markdown') await writeOutput(report, output, markdownOf(document))
+  else {
+    for (const plot of plotsOf(document))
+      await writeOutput(report, join(output, `${plot.name}.svg`), [plotSvg(plot)])
+    const plotFile = ({ name }: { readonly name: string }) => `${name}.svg`
+    await writeOutput(report, join(output, 'README.md'), markdownOf(document, { plotFile }))
+    await writeOutput(report, join(output, 'study.html'), htmlOf(document))
+    await writeOutput(report, join(output, 'study.json'), [`${JSON.stringify(object, null, 1)}\n`])
+  }
+  if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+}

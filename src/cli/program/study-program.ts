@@ -1,0 +1,93 @@
+import type { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
+import type { Communicator } from '../../comm/communicator.js'
+import type { Machine } from '../../machine/machine.js'
+import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import type { MeasuredRuns } from '../../study/measurements.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+
+export interface StudyProblem {
+  readonly topology: ProcessTopology
+  /** Whose nodes the plans know. */
+  readonly machine: Machine
+  /** Those of rank 0 count: only its process makes the study. */
+  readonly strategies: readonly string[]
+  readonly bytes: readonly number[]
+  readonly runs: number
+  /** What one run takes, about. */
+  readonly runMs: number
+}
+
+/** The program of `rankweave study` on every rank; rank 0 returns the figures. Results are checked before timing. */
+export default async function main(
+  world: Communicator,
+  { topology, machine, strategies, bytes, runs, runMs }: StudyProblem,
+): Promise<readonly MeasuredRuns[] | null> {
+  const texts = (await world.bcast(strategies)) as readonly string[]
+  const graphs = []
+  for (const text of texts)
+    graphs.push(await world.createTopology(topology, { strategy: parseStrategy(text), machine }))
+  const measured: MeasuredRuns[] = []
+  for (const length of bytes) {
+    const mine = new Uint8Array(length)
+    const sources = graphs[0]?.sources ?? new Int32Array(0)
+    const into = new Uint8Array(length * sources.length)
+    const requests = graphs.map((graph) => graph.neighborAllgatherInit(mine, into))
+    const iterations: number[] = []
+    for (const [i, request] of requests.entries()) {
+      await check(request, { rank: world.rank, mine, into, sources }, texts[i])
+      iterations.push(await calibrated(world, request, runMs))
+    }
+    const microseconds = texts.map((): number[] => [])
+    for (let run = 0; run < runs; run++) {
+      for (const [i, request] of requests.entries())
+        microseconds[i].push((1000 * (await timed(world, request, iterations[i]))) / iterations[i])
+    }
+    for (const [i, strategy] of texts.entries())
+      measured.push({ strategy, bytes: length, microseconds: microseconds[i] })
+    for (const request of requests) request.free()
+  }
+  return world.rank === 0 ? measured : null
+}
+
+interface Buffers {
+  readonly rank: number
+  readonly mine: Uint8Array
+  readonly into: Uint8Array
+  readonly sources: Int32Array
+}
+
+async function check(
+  request: PersistentRequest,
+  { rank, mine, into, sources }: Buffers,
+  strategy: string,
+): Promise<void> {
+  const { length } = mine
+  for (let round = 1; round <= 2; round++) {
+    mine.fill(byteOf(rank, round))
+    await request.start()
+    for (const [s, source] of sources.entries()) {
+      const block = into.subarray(s * length, (s + 1) * length)
+      if (block.some((byte) => byte !== byteOf(source, round))) throw new Error(`wrong result: ${strategy}`)
+    }
+  }
+}
+
+const byteOf = (rank: number, round: number) => (rank * 37 + round * 101) & 255
+
+/** The number of starts that take a run, the same on every rank. Warms up on the way: twice as many each time. */
+async function calibrated(world: Communicator, request: PersistentRequest, runMs: number): Promise<number> {
+  for (let iterations = 1; ; iterations *= 2) {
+    const enough = (await timed(world, request, iterations)) >= runMs || iterations >= mostIterations
+    if (await world.bcast(enough)) return iterations
+  }
+}
+
+const mostIterations = 2 ** 20
+
+/** Milliseconds that so many starts took, after a barrier. */
+async function timed(world: Communicator, request: PersistentRequest, iterations: number): Promise<number> {
+  await world.barrier()
+  const begin = performance.now()
+  for (let i = 0; i < iterations; i++) await request.start()
+  return performance.now() - begin
+}

@@ -1,0 +1,36 @@
+import type { Study } from '../study.js'
+import type { HyperedgeRow } from './hyperedge-counts.js'
+import type { ProductRow } from './sparse-products.js'
+
+/** What we find: counts, simulated times, planning measured here. */
+export interface PaperFigures {
+  readonly mooreHyperedges: readonly HyperedgeRow[]
+  readonly randomHyperedges: readonly HyperedgeRow[]
+  readonly moore: readonly Study[]
+  readonly random: readonly Study[]
+  readonly products: readonly ProductRow[]
+}
+
+/** Chapter 7 of Ghazimirsaeed 2019 again, and what is printed beside our values. */
+export interface PaperStudy extends PaperFigures {
+  readonly claims: readonly Claim[]
+}
+
+/** What is printed, and what we find. Most figures of the chapter are bar charts, whose values cannot be read; these are in its text. */
+export interface Claim {
+  /** Where it is printed. */
+  readonly where: string
+  readonly what: string
+  /** Of our value. */
+  readonly origin: 'counted' | 'simulated' | 'measured'
+  readonly unit: string
+  readonly printed: number
+  /** What the text says of the number, where it is a bound or a round value. */
+  readonly printedAs: string
+  /** Null where we have no value. */
+  readonly ours: number | null
+  /** Of ours, compared with printed; null where printed is 0 or ours is missing. */
+  readonly differencePercent: number | null
+  /** Why ours differs, or what was done; empty where there is nothing to say. */
+  readonly why: string
+}

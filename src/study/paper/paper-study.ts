@@ -1,0 +1,35 @@
+import { makeStudy } from '../make-study.js'
+import type { Study } from '../study.js'
+import { mooreSettings, randomSettings, type Setting } from './chapter.js'
+import { claimsOf } from './claims.js'
+import { mooreHyperedges, randomHyperedges } from './hyperedge-counts.js'
+import type { PaperFigures, PaperStudy } from './paper-figures.js'
+import { type NamedPattern, sparseProducts } from './sparse-products.js'
+
+export interface PaperOptions {
+  /** Matrices of the sparse products. */
+  readonly matrices: readonly NamedPattern[]
+  /** Of one strategy. */
+  readonly planSeconds: number
+  readonly onSetting?: (what: string) => void
+}
+
+/** Takes a minute or two. @throws as {@link makeStudy} */
+export function paperStudy({ matrices, planSeconds, onSetting = () => {} }: PaperOptions): PaperStudy {
+  const studied = ({ name, topology, machine, strategies, bytes }: Setting): Study =>
+    makeStudy(topology(), machine, {
+      name,
+      strategies,
+      bytes,
+      planSeconds,
+      onStrategy: (strategy) => onSetting(`${name}, ${strategy}`),
+    })
+  const data: PaperFigures = {
+    mooreHyperedges: mooreHyperedges((name) => onSetting(`hyperedges, ${name}`)),
+    randomHyperedges: randomHyperedges((name) => onSetting(`hyperedges, ${name}`)),
+    moore: mooreSettings().map(studied),
+    random: randomSettings().map(studied),
+    products: sparseProducts(matrices, { planSeconds, onSetting }),
+  }
+  return { ...data, claims: claimsOf(data) }
+}
