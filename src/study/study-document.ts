@@ -141,7 +141,7 @@ function planningSections({ strategies, bytes, subject }: Study): Section[] {
     title: 'Planning time',
     origin: 'measured',
     source:
-      'on the computer that made this study, in one thread, once (the least of three where it is below 100); milliseconds',
+      'on the computer that made this study, once (the least of three where it is below 100); milliseconds of processor time',
     columns: ['strategy', 'ms'].map(column),
     rows: strategies.map(({ strategy, planMs }) => [strategy, planMs]),
   }

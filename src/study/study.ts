@@ -35,7 +35,7 @@ export interface StudiedStrategy {
   readonly blocks: Readonly<Record<Level, number>>
   /** One per length of the study. */
   readonly simulated: readonly SimulatedTime[]
-  /** Measured on the computer that made the study, while it made it: once, or the least of three where it is below 0.1 s. */
+  /** Measured on the computer that made the study, once, or the least of three where it is below 0.1 s. */
   readonly planMs: number
 }
 

@@ -119,6 +119,7 @@ export const studyCommand: AddCommand = (program, act) => {
           const study = paperStudy({
             matrices: matricesIn(options.matrices),
             planSeconds: options.planSeconds,
+            now: processorMs,
             onSetting: (what) => report.step(what),
           })
           const document = paperDocument(study)
@@ -143,6 +144,12 @@ export const studyCommand: AddCommand = (program, act) => {
     )
 }
 
+/** The processor time of this process, which other work on the computer disturbs least. */
+function processorMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
 /** Null in the other processes of a job, which measure and report nothing. */
 async function studyOf(
   report: Reporter,
@@ -160,6 +167,7 @@ async function studyOf(
   const settings = {
     name: text,
     planSeconds,
+    now: processorMs,
     ...(bytes === undefined ? {} : { bytes }),
     ...(strategies === undefined ? {} : { strategies: strategies.map(parseStrategy) }),
     onStrategy: (strategy: string) => report.step(`studying ${strategy}`),

@@ -1,15 +1,17 @@
 import type { Cell } from './document.js'
 
-/** A cell as text: integers in full, other numbers to four significant digits, an en dash for no value. */
+/** A cell as text: an en dash for no value. */
 export function cellText(cell: Cell): string {
   if (cell === null) return '–'
   return typeof cell === 'string' ? cell : numberText(cell)
 }
 
+/** Integers in full, others to two digits after the point below 1,000, to three significant ones below 1. */
 export function numberText(value: number): string {
-  return Number.isInteger(value)
-    ? value.toLocaleString('en-US')
-    : value.toLocaleString('en-US', { maximumSignificantDigits: 4 })
+  if (Number.isInteger(value)) return value.toLocaleString('en-US')
+  const size = Math.abs(value)
+  if (size < 1) return value.toLocaleString('en-US', { maximumSignificantDigits: 3 })
+  return value.toLocaleString('en-US', { maximumFractionDigits: size < 1000 ? 2 : 0 })
 }
 
 /** `4 B`, `1 KiB`, `1.5 MiB`. */

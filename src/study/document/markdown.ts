@@ -35,6 +35,9 @@ function labelOf({ title, origin, source }: Table | Plot): string {
   return `**${escaped(title)}** (${marks[origin].toUpperCase()}: ${escaped(source)})\n\n`
 }
 
+/** Columns with longer cells are not padded: they hold sentences. */
+const mostPadded = 80
+
 function tableText(table: Table): string {
   const heads = table.columns.map(({ title, isPrinted }) =>
     escaped(isPrinted === true ? `${title} (printed)` : title),
@@ -45,9 +48,11 @@ function tableText(table: Table): string {
       table.rows.some((row) => typeof row[c] === 'number') &&
       table.rows.every((row) => typeof row[c] !== 'string'),
   )
-  const widths = heads.map((head, c) =>
-    rows.reduce((most, row) => Math.max(most, row[c].length), Math.max(3, head.length)),
-  )
+  const widths = heads.map((head, c) => {
+    const least = Math.max(3, head.length)
+    const widest = rows.reduce((most, row) => Math.max(most, row[c].length), least)
+    return widest > mostPadded ? least : widest
+  })
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, c) => (isNumber[c] ? cell.padStart(widths[c]) : cell.padEnd(widths[c]))).join(' | ')} |\n`
   const rule = line(widths.map((width, c) => (isNumber[c] ? `${'-'.repeat(width - 1)}:` : '-'.repeat(width))))

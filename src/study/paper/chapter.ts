@@ -43,7 +43,7 @@ export function printedRules(k: number, mode: 'aware' | 'agnostic'): Strategy {
   return { kind: 'common-neighbor', k, mode, dedupe: false, elide: false }
 }
 
-/** Section 7.6.1, Figures 7.6 to 7.8: every k and mode at 4 bytes; d=2, r=4 by length too. */
+/** Section 7.6.1: every k and mode at 4 bytes; d=2, r=4 by length too. */
 export function mooreSettings(): Setting[] {
   const strategies = (['agnostic', 'aware'] as const).flatMap((mode) =>
     mooreSizes.map((k) => printedRules(k, mode)),
@@ -57,7 +57,7 @@ export function mooreSettings(): Setting[] {
   }))
 }
 
-/** Section 7.6.2, Figures 7.10 to 7.12: aware groups; grouping agnostic ones is called infeasible there. */
+/** Section 7.6.2, Figure 7.10: aware groups; grouping agnostic ones is called infeasible there. */
 export function randomSettings(): Setting[] {
   return densities.map((density) => ({
     name: `density ${density}`,

@@ -1,5 +1,5 @@
 import type { Cell, LinePlot, Section, StudyDocument, Table } from '../document/document.js'
-import { bytesText } from '../document/figure-text.js'
+import { bytesText, numberText } from '../document/figure-text.js'
 import type { Study } from '../study.js'
 import { graham, niagara } from './chapter.js'
 import { type HyperedgeRow, workLimit } from './hyperedge-counts.js'
@@ -26,15 +26,15 @@ export function paperDocument(study: PaperStudy): StudyDocument {
         '1,024 ranks, 32 per node, seed 1',
         study.randomHyperedges,
       ),
-      bySizeOfGroup('Moore neighborhoods by k (Fig. 7.6)', niagara, study.moore),
+      bySizeOfGroup('Moore neighborhoods by k (section 7.6.1)', niagara, study.moore),
       byLength(
-        'Moore neighborhood d=2, r=4 by block length (Fig. 7.8)',
+        'Moore neighborhood d=2, r=4 by block length (section 7.6.1)',
         'moore-by-length',
         niagara,
         study.moore.filter(({ bytes }) => bytes.length > 1),
       ),
-      bySizeOfGroup('Random graphs by k (Fig. 7.10)', graham, study.random),
-      byLength('Random graphs by block length (Fig. 7.11)', 'random-by-length', graham, study.random),
+      bySizeOfGroup('Random graphs by k (section 7.6.2, Fig. 7.10)', graham, study.random),
+      byLength('Random graphs by block length (section 7.6.2)', 'random-by-length', graham, study.random),
       constructionSection([...study.moore, ...study.random]),
       productSection(study),
       ...leftOutSections([...study.moore, ...study.random]),
@@ -55,7 +55,7 @@ function claimSections(claims: readonly Claim[]): Section[] {
     [
       'measured',
       'Printed values beside ours: construction',
-      'ours on the computer that made this study, seconds; printed ones on the clusters',
+      'ours on the computer that made this study, seconds of processor time; printed ones on the clusters',
     ],
   ] as const
   return kinds.map(([origin, title, source]) => {
@@ -90,7 +90,7 @@ function hyperedgeSection(title: string, place: string, rows: readonly Hyperedge
     kind: 'table',
     title: 'Hyperedges per rank',
     origin: 'counted',
-    source: `${place}; no value: more than ${workLimit.toExponential(0)} steps to count`,
+    source: `${place}; no value: more than ${numberText(workLimit)} steps to count`,
     columns: titles(['graph', 'mode', ...sizes.map((k) => `k=${k}`)]),
     rows: rows.map(({ setting, mode, counts }): Cell[] => [
       setting,
@@ -182,7 +182,8 @@ function constructionSection(studies: readonly Study[]): Section {
     kind: 'table',
     title: 'Planning time',
     origin: 'measured',
-    source: 'on the computer that made this study, once each, in one thread; seconds',
+    source:
+      'on the computer that made this study, once each (the least of three below 0.1); seconds of processor time',
     columns: titles(['graph', 'groups', 's']),
     rows: studies.flatMap(({ subject, strategies }) =>
       strategies
@@ -216,7 +217,7 @@ function productSection({ products }: PaperStudy): Section {
   const text =
     products.length === 0
       ? 'No matrices were given (--matrices).'
-      : 'Matrices of the chapter are not all public; these are of the same collection. A rank holds one block of rows of A and of B.'
+      : 'These matrices are those of --matrices; the largest of the chapter, human_gene2, is not among them. A rank holds one block of rows of A and of B.'
   return {
     title: 'Sparse products (Fig. 7.14, 7.15)',
     text: [text],

@@ -11,17 +11,20 @@ export interface PaperOptions {
   readonly matrices: readonly NamedPattern[]
   /** Of one strategy. */
   readonly planSeconds: number
+  /** Milliseconds; only differences count. */
+  readonly now: () => number
   readonly onSetting?: (what: string) => void
 }
 
-/** Takes a minute or two. @throws as {@link makeStudy} */
-export function paperStudy({ matrices, planSeconds, onSetting = () => {} }: PaperOptions): PaperStudy {
+/** Takes some minutes. @throws as {@link makeStudy} */
+export function paperStudy({ matrices, planSeconds, now, onSetting = () => {} }: PaperOptions): PaperStudy {
   const studied = ({ name, topology, machine, strategies, bytes }: Setting): Study =>
     makeStudy(topology(), machine, {
       name,
       strategies,
       bytes,
       planSeconds,
+      now,
       onStrategy: (strategy) => onSetting(`${name}, ${strategy}`),
     })
   const data: PaperFigures = {
@@ -29,7 +32,7 @@ export function paperStudy({ matrices, planSeconds, onSetting = () => {} }: Pape
     randomHyperedges: randomHyperedges((name) => onSetting(`hyperedges, ${name}`)),
     moore: mooreSettings().map(studied),
     random: randomSettings().map(studied),
-    products: sparseProducts(matrices, { planSeconds, onSetting }),
+    products: sparseProducts(matrices, { planSeconds, now, onSetting }),
   }
   return { ...data, claims: claimsOf(data) }
 }

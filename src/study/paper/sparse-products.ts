@@ -41,7 +41,15 @@ const allgathers = ['allgather-bruck', 'allgather-recursive-doubling']
  */
 export function sparseProducts(
   matrices: readonly NamedPattern[],
-  { planSeconds, onSetting }: { readonly planSeconds: number; readonly onSetting?: (name: string) => void },
+  {
+    planSeconds,
+    now,
+    onSetting,
+  }: {
+    readonly planSeconds: number
+    readonly now: () => number
+    readonly onSetting?: (name: string) => void
+  },
 ): ProductRow[] {
   return matrices.map(({ name, pattern }) => {
     onSetting?.(name)
@@ -51,7 +59,7 @@ export function sparseProducts(
     const bytes = 8 * Math.ceil(pattern.cols / ranks)
     const topology = topologyFromMatrix(pattern, { ranks })
     const strategies = randomSizes.map((k) => printedRules(k, 'aware'))
-    const study = makeStudy(topology, machine, { name, bytes: [bytes], strategies, planSeconds })
+    const study = makeStudy(topology, machine, { name, bytes: [bytes], strategies, planSeconds, now })
     const [direct, ...combined] = study.strategies.map(({ strategy, simulated }) => ({
       strategy,
       timeUs: simulated[0].timeUs,

@@ -197,13 +197,8 @@ describe('plots', () => {
   })
 })
 
-it('numbers have four significant digits, integers all, lengths binary prefixes', () => {
-  expect([12_345, 1234.56, 0.012345, 1e6].map(numberText)).toEqual([
-    '12,345',
-    '1,235',
-    '0.01235',
-    '1,000,000',
-  ])
+it('numbers have two digits after the point or three significant ones, integers all, lengths binary prefixes', () => {
+  expect([12_345, 1234.56, 0.012345, 1e6].map(numberText)).toEqual(['12,345', '1,235', '0.0123', '1,000,000'])
   expect([0, 512, 1024, 1536, 2 ** 20].map(bytesText)).toEqual(['0 B', '512 B', '1 KiB', '1.5 KiB', '1 MiB'])
   expect(cellText(null)).toBe('–')
 })
