@@ -22,10 +22,21 @@ export function candidatesOf({ topology, nodes, cores }: Setting, isQuick = fals
   }
   const between = nodes > 1 ? notations(nodes) : []
   const inside = cores > 1 ? notations(cores) : []
-  for (const radices of inside) texts.add(`lanes:radices=${radices}`)
+  for (const radices of inside) {
+    for (const count of ['', ',lanes=2', ',lanes=4']) texts.add(`lanes:radices=${radices}${count},own=spread`)
+    if (!isQuick) texts.add(`lanes:radices=${radices}`)
+  }
+  if (cores === 16) {
+    for (const widths of ['4.8.2', '8.4.2', '4.4.8'])
+      texts.add(`lanes:radices=2.2.4,widths=${widths},own=spread`)
+    texts.add(`lanes:radices=16,widths=${'1.'.repeat(12)}4`)
+    texts.add('lanes:radices=2.2.4,own=spread')
+  }
   for (const a of between) {
+    for (const b of [...inside, ...(cores === 16 ? ['3.3.2', '3.2.3'] : [])])
+      texts.add(`hierarchical:between=${a},inside=${b},digits=offset,order=highest`)
     for (const b of inside) {
-      texts.add(`hierarchical:between=${a},inside=${b}`)
+      if (!isQuick || nodes <= 16) texts.add(`hierarchical:between=${a},inside=${b}`)
       if (!isQuick) texts.add(`pipelined:between=${a},inside=${b}`)
     }
   }

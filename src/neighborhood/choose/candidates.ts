@@ -90,25 +90,41 @@ function hierarchical(nodes: number, largest: number): Candidate[] {
 }
 
 function lanes(nodes: number, largest: number): Candidate[] {
-  return fewRadices(largest).flatMap((radices) => {
-    const counts = [1, 2, 4, 8].filter((count) => count < largest)
-    const candidate = (shape: Omit<Lanes, 'kind' | 'radices' | 'own'>, width: number): Candidate => {
-      // With one digit blocks for the own node need not wait: they share no messages with those of others.
-      const own = radices.length > 1 ? 'spread' : 'gather'
-      const crossing = Math.ceil((nodes - 1) / width)
-      return {
-        strategy: { kind: 'lanes', radices, ...shape, own },
-        mostPeers: [...lessOne(radices), crossing, ...lessOne(radices)],
-      }
+  const candidate = (
+    radices: readonly number[],
+    shape: Omit<Lanes, 'kind' | 'radices' | 'own'>,
+    width: number,
+  ): Candidate => {
+    // With one digit blocks for the own node need not wait: they share no messages with those of others.
+    const own = radices.length > 1 ? 'spread' : 'gather'
+    const inside = shape.order === 'highest' ? reversed(lessOne(radices)) : lessOne(radices)
+    return {
+      strategy: { kind: 'lanes', radices, ...shape, own },
+      mostPeers: [...inside, Math.ceil((nodes - 1) / width), ...inside],
     }
+  }
+  return laneRadices(largest).flatMap((radices) => {
     const covering = coveringWidth(radices, nodes - 1, largest)
+    const counts = [1, 2, 4].filter((count) => count < largest && Math.ceil(largest / count) !== covering)
+    const digits = { digits: 'offset', order: 'highest' } as const
+    const isBinary = radices.length > 1 && radices.every((radix) => radix === 2)
     return [
-      candidate({}, covering),
-      candidate({ digits: 'offset', order: 'highest' }, covering),
-      ...counts.map((count) => candidate({ lanes: count }, Math.ceil(largest / count))),
-      ...unevenWidths(largest).map((widths) => candidate({ widths }, Math.min(...widths))),
+      candidate(radices, {}, covering),
+      ...(isBinary ? [candidate(radices, digits, covering)] : []),
+      ...counts.map((count) => candidate(radices, { lanes: count }, Math.ceil(largest / count))),
+      ...unevenWidths(largest)
+        .filter((widths) => (radices.length === 1) === widths.includes(1) && !isBinary)
+        .map((widths) => candidate(radices, { widths }, Math.min(...widths))),
     ]
   })
+}
+
+/** Radices that gather and spread the blocks of lanes: one, two even ones, twos, and twos before a 4. */
+function laneRadices(largest: number): number[][] {
+  const twos = Math.ceil(Math.log2(largest))
+  const four = [...new Array<number>(Math.max(0, Math.ceil(Math.log2(largest / 4)))).fill(2), 4]
+  const lists = [[largest], reversed(evenRadices(largest, 2)), new Array<number>(twos).fill(2), four]
+  return [...new Map(lists.map((digits) => [digits.join('.'), digits])).values()]
 }
 
 /** Widths of lanes whose messages arrive one after the other: halves, quarters and eighths of a node, and single ranks. */
