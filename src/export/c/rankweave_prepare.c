@@ -142,7 +142,7 @@ static int prepare_sends(rw_request *r) {
     int32_t count = p->send_start[j + 1] - p->send_start[j];
     r->send_bytes[j] = message_bytes(r, value, count);
     if (r->send_bytes[j] < 0) return MPI_ERR_COUNT;
-    r->is_packed[j] = !is_run_of_store(r, value, count) && (count > 1 || r->area[value[0]] == in_store);
+    r->is_packed[j] = count > 1 && !is_run_of_store(r, value, count);
     if (r->is_packed[j]) packed += (size_t)r->send_bytes[j];
   }
   r->packed = zeroed(packed, 1);
@@ -159,10 +159,6 @@ static int prepare_sends(rw_request *r) {
     } else if (r->area[value[0]] == in_store) {
       r->send_from[j] = r->store + r->at[value[0]];
     }
-    if (r->send_from[j] == NULL) continue;
-    int code = RW_MPI(Send_init)(r->send_from[j], r->send_bytes[j], MPI_BYTE, p->send_peer[j], r->send_tag[j], r->comm,
-                                 &r->requests[p->receives + j]);
-    if (code != MPI_SUCCESS) return code;
   }
   return MPI_SUCCESS;
 }

@@ -6,7 +6,7 @@
  *
  *   struct rw_program program;      the tables; rw_program_of_words reads them, or fill them in by arithmetic
  *   rw_request *request;
- *   rw_request_create(&program, comm, tag, &blocks, &request);     once: allocates, makes persistent requests
+ *   rw_request_create(&program, comm, tag, &blocks, &request);     once: allocates, makes persistent receives
  *   rw_start(request, send_buffer, receive_buffer);                never blocks
  *   rw_test(request, &done);  or  rw_wait(request);
  *   rw_request_free(&request);
@@ -42,7 +42,7 @@
 
 /*
  * A block from this length on is sent from the caller's send buffer and received in its receive buffer, if a message
- * holds nothing else; shorter ones travel through memory of the request, by persistent MPI requests. All ranks may differ.
+ * holds nothing else; shorter ones travel through memory of the request. All ranks may differ.
  */
 #ifndef RW_DIRECT_BYTES
 #define RW_DIRECT_BYTES 16384
