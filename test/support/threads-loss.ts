@@ -1,5 +1,6 @@
 import { workerData } from 'node:worker_threads'
-import { type Communicator, isRankweaveError } from 'rankweave'
+import { type Communicator, isRankweaveError, type NeighborRequest } from 'rankweave'
+import { parseMachine } from 'rankweave/topology'
 
 /** When the last rank's process ends; ranks 0 and 1 are on processes of their own, and go on. */
 export type Moment =
@@ -10,6 +11,8 @@ export type Moment =
   | 'barrier'
   | 'alltoall'
   | 'split'
+  | 'start of a persistent neighbor allgather'
+  | 'start that tries a strategy'
   | 'after its ranks have returned'
 
 export interface Loss {
@@ -70,12 +73,30 @@ async function involve(world: Communicator, moment: Moment, into: Uint8Array): P
     case 'split':
       await world.split(0)
       return
+    case 'start of a persistent neighbor allgather':
+    case 'start that tries a strategy': {
+      const request = await exchangeOnRing(world, moment)
+      for (;;) await request.start()
+    }
     case 'barrier':
       await world.barrier()
       return
     default:
       await world.recv(last, 1)
   }
+}
+
+/** Blocks that are long enough to be fetched, around a ring of all ranks. */
+async function exchangeOnRing(world: Communicator, moment: Moment): Promise<NeighborRequest> {
+  const { rank, size } = world
+  const isTuned = moment === 'start that tries a strategy'
+  const graph = await world.createDistGraphAdjacent({
+    sources: [(rank + size - 1) % size],
+    destinations: [(rank + 1) % size],
+    ...(isTuned ? { machine: parseMachine(`cluster:nodes=${size},cores=1,profile=simgrid-slow`) } : {}),
+  })
+  const blocks = [new Float64Array(100_000), new Float64Array(100_000)] as const
+  return graph.neighborAllgatherInit(...blocks, { tune: isTuned && { within: 1000, starts: 100 } })
 }
 
 /** Ends the process of the last rank in the middle of `moment`. */
@@ -109,6 +130,14 @@ async function die(world: Communicator, moment: Moment, into: Uint8Array): Promi
       world.alltoall(new Int32Array(world.size * 100_000)).catch(() => {})
       await turn()
       break
+    case 'start of a persistent neighbor allgather':
+    case 'start that tries a strategy': {
+      const request = await exchangeOnRing(world, moment)
+      await request.start()
+      request.start().catch(() => {})
+      await turn()
+      break
+    }
     case 'after its ranks have returned':
       setTimeout(() => process.exit(5))
       return

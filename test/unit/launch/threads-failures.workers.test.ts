@@ -48,6 +48,8 @@ describe('a process lost during', () => {
     'barrier',
     'alltoall',
     'split',
+    'start of a persistent neighbor allgather',
+    'start that tries a strategy',
     'after its ranks have returned',
   ])('%s: what involves it fails, the rest goes on, run names it', async (moment) => {
     const args = lossy(moment)
