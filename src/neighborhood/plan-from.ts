@@ -12,7 +12,7 @@ import { type AdjacentEdges, gatherAdjacent } from './distributed/gather-lists.j
 import { namedRanks } from './distributed/own-lists.js'
 import { type RankHosts, rankHosts } from './distributed/rank-hosts.js'
 import type { TopologyOrPlan } from './execute/neighborhood.js'
-import { nodesOf, placementOf } from './execute/placement.js'
+import { nodesInCommunicator, placementOf } from './execute/placement.js'
 import { strategies, strategyKinds } from './plan/strategies.js'
 import type { Strategy } from './plan/strategy.js'
 import { cachedTopology } from './topology-cache.js'
@@ -86,7 +86,7 @@ export async function topologyOrPlan(
       const nodesOfAll = async () => {
         if (machine === undefined) await state.place()
         return machine === undefined
-          ? nodesOf(state, machine, placementOf(state))
+          ? nodesInCommunicator(state, machine, placementOf(state))
           : nodesOfMachine(machine, state.size)
       }
       const where = { ranks: state.size, nodeOf, nodesOfAll, hosts }

@@ -22,7 +22,7 @@ import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type SlotList, slotList } from './memory/slot-list.js'
 import type { NeighborTraffic } from './neighbor-traffic.js'
 import { OperationProgram } from './operation-program.js'
-import { nodesOf, placementOf } from './placement.js'
+import { nodesInCommunicator, placementOf } from './placement.js'
 
 /** The plans of this thread's communicators: logical processes that have the same topology object share its plan. */
 const plans = new PlanCache(32)
@@ -261,7 +261,7 @@ export class Neighborhood {
 
   #wholeOperation(operation: NeighborOperation): OperationProgram {
     const placement = placementOf(this.#state)
-    const nodeOf = nodesOf(this.#state, this.#machine, placement)
+    const nodeOf = nodesInCommunicator(this.#state, this.#machine, placement)
     const cached = plans.planFor(this.topology, this.strategy, nodeOf, operation)
     const { plan, rounds } = cached
     const program = lowerInRounds(plan.schedule, placement, this.#state.processIndex, rounds)
@@ -304,7 +304,7 @@ export class Neighborhood {
 
   /** Node of every rank. */
   get nodes(): Int32Array {
-    return nodesOf(this.#state, this.#machine, placementOf(this.#state))
+    return nodesInCommunicator(this.#state, this.#machine, placementOf(this.#state))
   }
 
   /** The plan, where another communicator of this thread has it. */

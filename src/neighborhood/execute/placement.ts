@@ -11,7 +11,11 @@ export function placementOf({ size, processes: { runStart, runProcess } }: CommS
 }
 
 /** Node of every rank: that of the machine, or of the process that hosts it. */
-export function nodesOf(state: CommState, machine: Machine | undefined, placement: Int32Array): Int32Array {
+export function nodesInCommunicator(
+  state: CommState,
+  machine: Machine | undefined,
+  placement: Int32Array,
+): Int32Array {
   if (machine !== undefined) return nodesOfMachine(machine, state.size)
   return placement.map((index) => state.runtime.layout.nodeOfProcess[state.processes.processes.at(index)])
 }

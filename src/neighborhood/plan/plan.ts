@@ -62,7 +62,7 @@ function factsOf(topology: ProcessTopology, options: PlanOptions): RouteFacts {
   const { onGroup, onProgress } = options
   return {
     topology,
-    nodeOf: nodesOf(topology.ranks, options),
+    nodeOf: knownNodes(topology.ranks, options),
     progress: {
       ...(onGroup === undefined ? {} : { onGroup }),
       ...(onProgress === undefined ? {} : { onProgress }),
@@ -70,7 +70,7 @@ function factsOf(topology: ProcessTopology, options: PlanOptions): RouteFacts {
   }
 }
 
-function nodesOf(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array | null {
+function knownNodes(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array | null {
   if (nodeOf !== undefined) return nodeOf
   return machine === undefined ? null : nodesOfMachine(machine, ranks)
 }

@@ -107,21 +107,14 @@ function emitHop(
  */
 export function emitMessages(
   builder: ScheduleBuilder,
-  { block, hop, from, to }: BlockMoves,
-  { start, order }: MovesByMessage,
+  moves: BlockMoves,
+  messages: MovesByMessage,
   rank: number,
   kind: 'send' | 'receive',
   places: Int32Array,
 ): void {
-  const peerOf = kind === 'send' ? to : from
-  let lastHop = -1
-  let lastPeer = -1
-  for (let i = start[rank]; i < start[rank + 1]; i++) {
-    const move = order[i]
-    const peer = peerOf[move]
-    if (hop[move] !== lastHop || peer !== lastPeer) builder[kind](rank, hop[move], peer, hop[move])
-    lastHop = hop[move]
-    lastPeer = peer
-    builder.add(block[move], places[move])
+  const end = messages.start[rank + 1]
+  for (let at = messages.start[rank]; at < end; ) {
+    at = emitHop(builder, moves, messages, rank, kind, places, at)
   }
 }
