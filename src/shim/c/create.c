@@ -39,10 +39,3 @@ RW_EXPORT int MPI_Comm_dup_with_info(MPI_Comm old, MPI_Info info, MPI_Comm *comm
   int code = PMPI_Comm_dup_with_info(old, info, comm);
   return code == MPI_SUCCESS && rw_state_of(old) != NULL ? attached(code, *comm) : code;
 }
-
-RW_EXPORT int MPI_Finalize(void) {
-  int rank = -1;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  if (rank == 0 && rw_wants_report()) rw_report_print();
-  return PMPI_Finalize();
-}

@@ -32,6 +32,10 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) 
              plan->planned_calls * (plan->library_us - plan->planned_us) / 1e3);
 }
 
+void rw_report_refused(const char *path, const char *reason) {
+  fprintf(stderr, "rankweave shim: %s is not used on a communicator: %s\n", path, reason);
+}
+
 void rw_report_print(void) {
   for (int i = 0; i < line_count; i++) fprintf(stderr, "rankweave shim: %s\n", lines[i]);
   for (int i = 0; i < REASONS && reasons[i] != NULL; i++)

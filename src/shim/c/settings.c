@@ -24,7 +24,7 @@ static void read_mode(const char *word) {
   if (strcmp(word, "off") == 0) own.enabled = 0;
   else if (strcmp(word, "always") == 0) own.always = 1;
   else if (strcmp(word, "report") == 0) wants_report = 1;
-  else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7;
+  else if (strncmp(word, "record:", 7) == 0 && word[7] != '\0') record_path = word + 7, own.records = 1;
   else if (strcmp(word, "on") != 0)
     fprintf(stderr, "rankweave shim: RANKWEAVE_SHIM: expected on, off, always, report or record:FILE, got %s\n", word);
 }
@@ -60,9 +60,17 @@ const char *rw_record_path(void) {
   return record_path;
 }
 
-const char *rw_plan_path(void) {
-  const char *path = getenv("RANKWEAVE_SHIM_PLAN");
-  return path == NULL || *path == '\0' ? NULL : path;
+const char *rw_plan_path(int file) {
+  static char paths[8192], *path[RW_FILES];
+  static int is_cut;
+  if (!is_cut) {
+    const char *text = getenv("RANKWEAVE_SHIM_PLAN");
+    snprintf(paths, sizeof paths, "%s", text == NULL ? "" : text);
+    char *next = strtok(paths, ":");
+    for (int i = 0; i < RW_FILES; i++, next = next == NULL ? NULL : strtok(NULL, ":")) path[i] = next;
+    is_cut = 1;
+  }
+  return path[file];
 }
 
 const char *rw_strategy(void) {
@@ -70,18 +78,19 @@ const char *rw_strategy(void) {
   return text == NULL || *text == '\0' ? NULL : text;
 }
 
-int rw_agree(MPI_Comm comm, rw_settings *settings, double *also) {
-  double least[8] = {settings->enabled,  settings->always, settings->block_limit, settings->latency,
-                     settings->overhead, settings->gap,    settings->cores,       *also};
-  int code = PMPI_Allreduce(MPI_IN_PLACE, least, 8, MPI_DOUBLE, MPI_MIN, comm);
+int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double names[RW_FILES]) {
+  enum { SETTINGS = sizeof *settings / sizeof(double) };
+  double least[SETTINGS + 1 + 2 * RW_FILES], *name = least + SETTINGS + 1;
+  memcpy(least, settings, sizeof *settings);
+  least[SETTINGS] = *is_ready;
+  for (int i = 0; i < RW_FILES; i++) {
+    name[2 * i] = names[i];
+    name[2 * i + 1] = -names[i];
+  }
+  int code = PMPI_Allreduce(MPI_IN_PLACE, least, SETTINGS + 1 + 2 * RW_FILES, MPI_DOUBLE, MPI_MIN, comm);
   if (code != MPI_SUCCESS) return code;
-  settings->enabled = least[0];
-  settings->always = least[1];
-  settings->block_limit = least[2];
-  settings->latency = least[3];
-  settings->overhead = least[4];
-  settings->gap = least[5];
-  settings->cores = least[6];
-  *also = least[7];
+  memcpy(settings, least, sizeof *settings);
+  *is_ready = least[SETTINGS];
+  for (int i = 0; i < RW_FILES; i++) names[i] = name[2 * i] == -name[2 * i + 1] ? name[2 * i] : 0;
   return MPI_SUCCESS;
 }

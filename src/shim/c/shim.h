@@ -22,18 +22,24 @@ typedef struct {
   double overhead;     /* us, of a sender or receiver, per message */
   double gap;          /* us per byte */
   double cores;        /* ranks per node for tests; 0: as MPI says */
+  double records;      /* 1: graphs are gathered and written */
 } rw_settings;
+
+enum { RW_FILES = 8 };
 
 const rw_settings *rw_own_settings(void);
 int rw_wants_report(void);
 /* The file of the mode `record:FILE`, or NULL. */
 const char *rw_record_path(void);
-/* The file of RANKWEAVE_SHIM_PLAN, or NULL. */
-const char *rw_plan_path(void);
+/* A file of RANKWEAVE_SHIM_PLAN, which lists them with colons between, or NULL. */
+const char *rw_plan_path(int file);
 /* The route of RANKWEAVE_SHIM_STRATEGY, or NULL. */
 const char *rw_strategy(void);
-/* All ranks get the least of every setting, and of `also`. Collective. */
-int rw_agree(MPI_Comm comm, rw_settings *settings, double *also);
+/*
+ * All ranks get the least of every setting. `is_ready` becomes 0 unless it is 1 everywhere, and `names`, of the plans of the files
+ * that fit, become 0 unless they are equal everywhere. Collective.
+ */
+int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double names[RW_FILES]);
 
 /* --- lists.c --------------------------------------------------------------------------------------------------------- */
 
@@ -123,7 +129,14 @@ typedef struct {
 
 /* NULL if the moves are not a plan for these lists. */
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives);
+/* A part with a program from elsewhere, whose slots have the sources `slot_source`: the same as the lists have, in any order. */
+rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source);
 void rw_part_free(rw_part *part);
+
+/* --- plan-file.c ----------------------------------------------------------------------------------------------------- */
+
+/* The name of the plan in a file and this rank's part of it; 0 if it does not fit. */
+uint32_t rw_plan_file_read(const char *path, const rw_lists *lists, rw_part **part);
 
 /* --- buffers.c ------------------------------------------------------------------------------------------------------- */
 
@@ -183,15 +196,20 @@ typedef struct {
   double planned[RW_TRIAL], library[RW_TRIAL];
   double planned_us, library_us;
   double making_us;
+  /* What is recorded: calls by plan or not, the number of the first among all, bytes of blocks. */
+  unsigned all_calls, first_call;
+  double shortest, longest;
 } rw_plan;
 
 /* What hangs on a communicator. */
-typedef struct {
+typedef struct rw_state {
+  struct rw_state *before, *after; /* of this process */
   MPI_Comm shadow; /* MPI_COMM_NULL until the first call */
   rw_settings settings;
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
   rw_plan plans[RW_COLLECTIVES];
+  int *graph_starts, *graph; /* recorded, on rank 0: destinations of every rank */
 } rw_state;
 
 /* After the creation of a topology communicator. Collective. */
@@ -220,6 +238,15 @@ int rw_trial_note(const rw_state *state, rw_plan *plan, double us);
 
 void rw_report_fallen(const char *reason);
 void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan);
+/* A plan file that is not used. */
+void rw_report_refused(const char *path, const char *reason);
 void rw_report_print(void);
+
+/* --- record.c -------------------------------------------------------------------------------------------------------- */
+
+/* Collective. */
+int rw_record_gather(MPI_Comm comm, rw_state *state);
+void rw_record_call(rw_plan *plan, const rw_buffer *from, int blocks);
+void rw_record_write(const rw_state *state);
 
 #endif

@@ -1,30 +1,60 @@
 /* What hangs on a topology communicator, as an attribute: it goes with the communicator and is not copied with it. */
 #include "shim.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { MEMORY = 32 << 20 };
 
-static int key = MPI_KEYVAL_INVALID;
+static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
+/* States of communicators that are not freed; communicators may be made in several threads. */
+static rw_state *live;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void describe(const rw_state *state) {
+  for (int c = 0; c < RW_COLLECTIVES; c++) rw_report_plan(state, c, &state->plans[c]);
+  rw_record_write(state);
+}
 
 static void free_state(rw_state *state) {
   for (int c = 0; c < RW_COLLECTIVES; c++) {
-    rw_report_plan(state, c, &state->plans[c]);
     rw_runner_free(state->plans[c].runner);
     rw_part_free(state->plans[c].part);
   }
   if (state->shadow != MPI_COMM_NULL) PMPI_Comm_free(&state->shadow);
   rw_lists_free(&state->lists);
+  free(state->graph_starts);
+  free(state->graph);
   free(state);
 }
 
-static int delete_state(MPI_Comm comm, int keyval, void *state, void *extra) {
+static int delete_state(MPI_Comm comm, int keyval, void *hung, void *extra) {
   (void)comm;
   (void)keyval;
   (void)extra;
+  rw_state *state = hung;
+  pthread_mutex_lock(&lock);
+  describe(state);
+  if (state->before != NULL) state->before->after = state->after;
+  else live = state->after;
+  if (state->after != NULL) state->after->before = state->before;
+  pthread_mutex_unlock(&lock);
   free_state(state);
+  return MPI_SUCCESS;
+}
+
+/* MPI_Finalize deletes the attributes of MPI_COMM_SELF first, in whatever language it is called. */
+static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
+  int rank = -1;
+  (void)comm;
+  (void)keyval;
+  (void)hung;
+  (void)extra;
+  for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 0 && rw_wants_report()) rw_report_print();
   return MPI_SUCCESS;
 }
 
@@ -33,27 +63,63 @@ int rw_raise(MPI_Comm comm, int code) {
   return code;
 }
 
+static int make_keys(void) {
+  int code = MPI_SUCCESS;
+  pthread_mutex_lock(&lock);
+  if (key == MPI_KEYVAL_INVALID) {
+    code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
+    if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL);
+    if (code == MPI_SUCCESS) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
+  }
+  pthread_mutex_unlock(&lock);
+  return code;
+}
+
+static int hang(MPI_Comm comm, rw_state *state) {
+  pthread_mutex_lock(&lock);
+  state->number = created++;
+  state->after = live;
+  if (live != NULL) live->before = state;
+  live = state;
+  pthread_mutex_unlock(&lock);
+  return PMPI_Comm_set_attr(comm, key, state);
+}
+
+/* The first file whose plan fits on all ranks; `parts` are those of this rank. */
+static void take_planned(rw_state *state, const double names[RW_FILES], rw_part *parts[RW_FILES]) {
+  for (int i = 0; i < RW_FILES; i++) {
+    rw_plan *plan = &state->plans[RW_ALLGATHER];
+    if (names[i] > 0 && plan->part == NULL) {
+      plan->part = parts[i];
+      snprintf(plan->name, RW_NAME, "plan file %d, %08x", i + 1, (unsigned)names[i]);
+    } else rw_part_free(parts[i]);
+  }
+}
+
 int rw_state_attach(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || rw_state_of(comm) != NULL) return MPI_SUCCESS;
-  int code = MPI_SUCCESS;
-  if (key == MPI_KEYVAL_INVALID) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
+  rw_settings settings = *rw_own_settings();
+  rw_part *parts[RW_FILES] = {NULL};
+  double is_ready = 0, names[RW_FILES] = {0};
   rw_state *state = calloc(1, sizeof *state);
+  int code = make_keys();
   if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
   /* Ranks that failed so far take part all the same: no other rank must wait for them. */
-  rw_settings settings = *rw_own_settings();
-  double is_ready = 0;
   if (state != NULL) {
     state->shadow = MPI_COMM_NULL;
-    state->number = created++;
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
     is_ready = code == MPI_SUCCESS;
   }
-  int agreed = rw_agree(comm, &settings, &is_ready);
+  for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
+    if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
+  int agreed = rw_agree(comm, &settings, &is_ready, names);
   if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
     state->settings = settings;
-    agreed = PMPI_Comm_set_attr(comm, key, state);
-    if (agreed == MPI_SUCCESS) return MPI_SUCCESS;
+    take_planned(state, names, parts);
+    agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
+    return agreed == MPI_SUCCESS ? hang(comm, state) : agreed;
   }
+  for (int i = 0; i < RW_FILES; i++) rw_part_free(parts[i]);
   if (state != NULL) free_state(state);
   return agreed;
 }
@@ -132,7 +198,7 @@ int rw_state_plan(rw_state *state, MPI_Comm comm, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
   int code = make_shadow(state, comm);
-  if (code == MPI_SUCCESS) code = make_part(state, collective, plan);
+  if (code == MPI_SUCCESS && plan->part == NULL) code = make_part(state, collective, plan);
   if (code == MPI_SUCCESS) code = agree_on_most(state, plan);
   if (code != MPI_SUCCESS || plan->most < 1) give_up(plan);
   plan->is_made = 1;

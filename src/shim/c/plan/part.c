@@ -92,6 +92,68 @@ static void list_edges(rw_part *part, const rw_lists *lists, int collective) {
   }
 }
 
+static int compare_sources(const void *left, const void *right) {
+  const int32_t *a = left, *b = right;
+  return *a < *b ? -1 : *a > *b;
+}
+
+static rw_part *allocate(const rw_lists *lists, size_t words) {
+  rw_part *part = calloc(1, sizeof *part);
+  if (part == NULL) return NULL;
+  part->words = malloc((words + 1) * sizeof *part->words);
+  part->slot = malloc(sizeof(int) * (size_t)(lists->in_count + 1));
+  part->block = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
+  part->destination = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
+  if (part->words && part->slot && part->block && part->destination) return part;
+  rw_part_free(part);
+  return NULL;
+}
+
+/* The tables one after the other, so that they outlive their program. */
+static void copy_tables(struct rw_program *program, int32_t *words) {
+  struct {
+    const int32_t **table;
+    size_t count;
+  } tables[] = {{&program->send_peer, (size_t)program->sends},
+                {&program->send_start, (size_t)program->sends + 1},
+                {&program->send_value, (size_t)program->send_start[program->sends]},
+                {&program->receive_peer, (size_t)program->receives},
+                {&program->receive_start, (size_t)program->receives + 1}};
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    memcpy(words, *tables[i].table, tables[i].count * sizeof *words);
+    *tables[i].table = words;
+    words += tables[i].count;
+  }
+}
+
+rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source) {
+  size_t tables = 2 * (size_t)program->sends + 2 * (size_t)program->receives + 2;
+  tables += (size_t)program->send_start[program->sends];
+  rw_part *part = allocate(lists, tables + (size_t)program->slots);
+  int32_t(*value)[2] = malloc(sizeof *value * (size_t)(program->slots + 1));
+  if (part != NULL && value != NULL) {
+    int32_t *slot_value = part->words + tables;
+    part->program = *program;
+    copy_tables(&part->program, part->words);
+    part->program.slot_value = part->program.left = part->program.right = slot_value;
+    part->program.slots = 0;
+    for (int32_t s = 0; s < program->slots; s++) {
+      value[s][0] = slot_source[s];
+      value[s][1] = program->slot_value[s];
+    }
+    qsort(value, (size_t)program->slots, sizeof *value, compare_sources);
+    for (int s = 0; s < lists->in_count; s++) {
+      if (lists->in[s] == MPI_PROC_NULL) continue;
+      int32_t(*found)[2] = bsearch(&lists->in[s], value, (size_t)program->slots, sizeof *value, compare_sources);
+      part->slot[part->program.slots] = s;
+      slot_value[part->program.slots++] = (*found)[1];
+    }
+    list_edges(part, lists, RW_ALLGATHER);
+  }
+  free(value);
+  return part;
+}
+
 static int fill(rw_part *part, const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
   struct rw_program *program = &part->program;
   int32_t *send_peer = part->words, *send_start = send_peer + sends->count, *send_value = send_start + sends->count + 1;
@@ -123,15 +185,9 @@ static int fill(rw_part *part, const rw_lists *lists, int collective, const rw_m
 }
 
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
-  rw_part *part = calloc(1, sizeof *part);
-  if (part == NULL) return NULL;
-  size_t words = 3 * (size_t)sends->count + 2 * (size_t)receives->count + (size_t)lists->in_count + 4;
-  part->words = malloc(words * sizeof *part->words);
-  part->slot = malloc(sizeof(int) * (size_t)(lists->in_count + 1));
-  part->block = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
-  part->destination = malloc(sizeof(int) * (size_t)(lists->out_count + 1));
-  int ok = part->words && part->slot && part->block && part->destination;
-  if (ok && fill(part, lists, collective, sends, receives)) return part;
+  size_t words = 3 * (size_t)sends->count + 2 * (size_t)receives->count + (size_t)lists->in_count + 3;
+  rw_part *part = allocate(lists, words);
+  if (part == NULL || fill(part, lists, collective, sends, receives)) return part;
   rw_part_free(part);
   return NULL;
 }
