@@ -33,7 +33,7 @@ function entries() {
 }
 
 /** What is no module, below src. */
-const files = ['export/c']
+const files = ['export/c', 'shim/c']
 
 /** The code of the package, without its types. @param {string} folder */
 export function bundle(folder) {

@@ -137,6 +137,7 @@ export const rooms: readonly Room[] = [
     ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
     ...['collective/shape', 'collective', 'simulate', 'neighborhood/plan', 'study/document', 'study'],
   ]),
+  room('shim', ['schedule', 'schedule/lower', 'export', 'package-paths.ts']),
 
   room('fabric', []),
   room('fabric/local', ['fabric']),
@@ -352,6 +353,7 @@ export const rooms: readonly Room[] = [
     [
       'calibrate',
       'export',
+      'shim',
       'models',
       'package-paths.ts',
       ...[...topologies, 'topology/grouping', 'topology/spec', 'text', ...machines],

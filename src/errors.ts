@@ -52,6 +52,7 @@ export const errorCodes = [
   'ERR_PLACEMENT',
   'ERR_SIMULATION',
   'ERR_EXPORT',
+  'ERR_SHIM',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

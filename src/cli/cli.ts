@@ -12,6 +12,7 @@ import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { runCommand } from './commands/run.js'
 import { scheduleCommand } from './commands/schedule.js'
+import { shimCommand } from './commands/shim.js'
 import { simulateCommand } from './commands/simulate.js'
 import { splitCommand } from './commands/split.js'
 import { spmmCommand } from './commands/spmm.js'
@@ -76,6 +77,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     simulateCommand,
     studyCommand,
     exportCommand,
+    shimCommand,
     machineCommand,
     mpiInfoCommand,
     benchCommand,

@@ -1,0 +1,97 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { RankweaveError } from '../errors.js'
+import { cSource, runtimeFiles } from '../export/c-sources.js'
+import { ownFile } from '../package-paths.js'
+
+/** Below `shim/c`. */
+const ownSources = [
+  ...[
+    'shim.h',
+    'buffers.c',
+    'calls.c',
+    'create.c',
+    'fortran.c',
+    'lists.c',
+    'plan-file.c',
+    'record.c',
+    'report.c',
+  ],
+  ...['run.c', 'settings.c', 'state.c', 'trial.c'],
+  ...['plan/choose.c', 'plan/moves.c', 'plan/part.c', 'plan/routes.c', 'plan/tell-moves.c'],
+] as const
+
+const libraryName = 'librankweave_shim.so'
+
+/** `RW_MPI` makes the runtime call the functions below those that the library intercepts. */
+const flags = [
+  '-std=c99',
+  '-O2',
+  '-fPIC',
+  '-fvisibility=hidden',
+  '-shared',
+  '-pthread',
+  '-D_GNU_SOURCE',
+  '-DRW_MPI(name)=PMPI_##name',
+]
+
+export interface CompiledLibrary {
+  /** Path of the shared library. */
+  readonly library: string
+  /** Path of the folder with its sources. */
+  readonly sources: string
+}
+
+/**
+ * Writes the sources of the library to be preloaded into `folder` and compiles them there.
+ *
+ * @param mpicc the compiler of the MPI with which the programs were compiled that are to use it
+ * @param extra more options of the compiler
+ * @throws ERR_SHIM where the folder cannot be written, or the compiler is missing or fails; its own message is in the error's
+ */
+export function compileLibrary(
+  folder: string,
+  mpicc: string,
+  extra: readonly string[] = [],
+): CompiledLibrary {
+  const sources = join(folder, 'sources')
+  const files = [
+    ...runtimeFiles.map((name) => ({ name, text: cSource(name) })),
+    ...ownSources.map((path) => ({ name: basename(path), text: ownSource(path) })),
+  ]
+  try {
+    mkdirSync(sources, { recursive: true })
+    for (const { name, text } of files) writeFileSync(join(sources, name), text)
+  } catch (cause) {
+    throw new RankweaveError('ERR_SHIM', `cannot write to ${sources}: ${(cause as Error).message}`, { cause })
+  }
+  const library = join(folder, libraryName)
+  const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
+  runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl'])
+  return { library, sources }
+}
+
+function runCompiler(mpicc: string, args: readonly string[]): void {
+  const { error, signal, status, stderr } = spawnSync(mpicc, args, { encoding: 'utf8' })
+  if (error !== undefined) {
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected an MPI compiler, but ${mpicc} does not start: ${error.message}`,
+      {
+        cause: error,
+      },
+    )
+  }
+  if (status === 0) return
+  const how = signal === null ? `exit code ${status}` : signal
+  throw new RankweaveError('ERR_SHIM', `${mpicc} failed (${how}):\n${stderr.trim()}`)
+}
+
+function ownSource(path: string): string {
+  try {
+    return readFileSync(ownFile(`shim/c/${path}`), 'utf8')
+  } catch (cause) {
+    throw new RankweaveError('ERR_SHIM', `the C source ${path} is not where the package has it`, { cause })
+  }
+}

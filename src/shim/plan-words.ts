@@ -1,0 +1,62 @@
+import { RankweaveError } from '../errors.js'
+import { programWords } from '../export/program-words.js'
+import type { Schedule } from '../schedule/ir.js'
+import { lower } from '../schedule/lower/lower.js'
+import { upTo } from '../schedule/specification.js'
+
+const magic = 0x4e505752
+const version = 1
+const headerWords = 4
+
+/**
+ * The file from which a preloaded library takes the plan of a neighbor allgather; every process reads its own part only. 32-bit
+ * words in the order of this machine; what they mean is at the head of `c/plan-file.c`. The schedule should have been verified.
+ *
+ * @throws ERR_SHIM for a schedule of another collective
+ * @throws ERR_SCHEDULE as `lower`
+ */
+export function planWords(schedule: Schedule): Int32Array {
+  const { specification, topology } = schedule
+  const { collective, ranks } = specification
+  if (collective !== 'neighbor-allgather' || topology === null)
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected the plan of a neighbor allgather, got one of ${collective}`,
+    )
+  const { inRank, inStart, outRank, outStart } = topology
+  const parts = lower(schedule, upTo(ranks), ranks).programs.map((program, rank) => {
+    const sources = inRank.subarray(inStart[rank], inStart[rank + 1])
+    const destinations = outRank.subarray(outStart[rank], outStart[rank + 1])
+    const table = programWords(program, ranks)
+    const part = new Int32Array(3 + sources.length + destinations.length + table.length)
+    part.set([0, sources.length, destinations.length])
+    part.set(sources, 3)
+    part.set(destinations, 3 + sources.length)
+    part.set(table, 3 + sources.length + destinations.length)
+    part[0] = checksum(part.subarray(1))
+    return part
+  })
+  const begin = headerWords + 2 * (ranks + 1)
+  const words = new Int32Array(parts.reduce((sum, { length }) => sum + length, begin))
+  let at = begin
+  for (const [rank, part] of parts.entries()) {
+    words.set(part, at)
+    words.set(twoWords(at), headerWords + 2 * rank)
+    at += part.length
+  }
+  words.set(twoWords(at), headerWords + 2 * ranks)
+  // No plan has the name 0.
+  words.set([magic, version, ranks, checksum(words.subarray(headerWords)) || 1])
+  return words
+}
+
+/** FNV-1a, over words. */
+function checksum(words: Int32Array): number {
+  let sum = 2_166_136_261
+  for (const word of words) sum = Math.imul(sum ^ word, 16_777_619)
+  return sum | 0
+}
+
+function twoWords(count: number): [low: number, high: number] {
+  return [count | 0, Math.floor(count / 2 ** 32)]
+}

@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest'
+import { algorithmOf } from '../../../src/collective/algorithms.js'
+import { scheduleOf } from '../../../src/collective/shape/schedule-of.js'
+import { plan } from '../../../src/neighborhood/plan/plan.js'
+import { planWords } from '../../../src/shim/plan-words.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
+
+describe('the file of a plan', () => {
+  it('has a part for every rank, one after the other', () => {
+    const topology = topologyFromEdges(3, { sources: [0, 0, 2], destinations: [1, 1, 0] })
+    const words = planWords(plan(topology, { kind: 'direct' }).schedule)
+    expect([...words.subarray(1, 3)]).toEqual([1, 3])
+    const starts = [0, 1, 2, 3].map((rank) => words[4 + 2 * rank]!)
+    expect([starts[0], starts[3]]).toEqual([12, words.length])
+    // Sources and destinations of rank 1.
+    expect([...words.subarray(starts[1]! + 1, starts[1]! + 5)]).toEqual([2, 0, 0, 0])
+  })
+
+  it('is of neighbor allgathers only', () => {
+    const schedule = scheduleOf(algorithmOf('bcast-binomial'), { ranks: 4 })
+    expect(() => planWords(schedule)).toThrow('expected the plan of a neighbor allgather, got one of bcast')
+  })
+})

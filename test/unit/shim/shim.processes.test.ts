@@ -1,0 +1,58 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { plan } from '../../../src/neighborhood/plan/plan.js'
+import { planWords } from '../../../src/shim/plan-words.js'
+import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
+import { describeMpi } from '../../support/mpi.js'
+import { compilerOf } from '../../support/mpi-collectives.js'
+import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
+
+describeMpi('the preloaded library', (mpi) => {
+  const mpicc = compilerOf(mpi)
+  let folder: string
+  let library: string
+  let neighbors: string
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rankweave-shim-'))
+    if (mpicc === null) return
+    library = compileShim(folder, mpicc).library
+    neighbors = compileProgram(folder, mpicc, 'neighbors')
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  const run = (ranks: number, args: readonly number[], env: Readonly<Record<string, string>>) =>
+    runPreloaded(mpi, ranks, library, [neighbors, ...args.map(String)], env)
+
+  it.skipIf(mpicc === null)(
+    'gives right data on interleaved communicators, records their graphs, and runs plans of files',
+    async () => {
+      const recorded = join(folder, 'recorded')
+      const first = await run(5, [3, 3, 4], {
+        RANKWEAVE_SHIM: `always,report,record:${recorded}`,
+        RANKWEAVE_SHIM_CORES: '2',
+        RANKWEAVE_SHIM_STRATEGY: 'hierarchical:between=2,inside=2',
+      })
+      expect(first).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      expect(first.stderr).toContain('8 by the plan (hierarchical:between=2,inside=2)')
+      const text = readFileSync(recorded, 'utf8')
+      const planFile = join(folder, 'plan.rwplan')
+      const { schedule } = plan(parseEdgeList(text), { kind: 'routed' })
+      const words = planWords(schedule)
+      writeFileSync(planFile, words)
+      const env = { RANKWEAVE_SHIM: 'always,report', RANKWEAVE_SHIM_PLAN: planFile }
+      const second = await run(5, [3, 3, 4], env)
+      expect(second).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      expect(second.stderr).toContain('8 by the plan (plan file 1')
+      expect(second.stderr).toContain(`${planFile} is not used on a communicator: it is for another graph`)
+      // One word of one rank.
+      words[words.length - 1]! ^= 1
+      writeFileSync(planFile, words)
+      const third = await run(5, [3, 3, 4], env)
+      expect(third).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      expect(third.stderr).not.toContain('plan file 1')
+    },
+  )
+})
