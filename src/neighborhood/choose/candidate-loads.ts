@@ -1,11 +1,12 @@
-import { distinctOut } from '../../topology/neighbors.js'
+import { distinctIn, distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { kindOf } from '../plan/strategies.js'
+import type { Route } from '../route/route.js'
 import { type Candidate, candidatesOf } from './candidates.js'
 import { friendPairs } from './friend-search.js'
 import { inSlices } from './in-slices.js'
-import { type HopLoad, routeLoad } from './route-load.js'
+import { type HopLoad, hubLoad, hubOf, routeLoad } from './route-load.js'
 
 /** A candidate and what its ranks do, whatever the blocks and what messages cost. */
 export interface LoadedCandidate {
@@ -81,14 +82,20 @@ function* followed(topology: ProcessTopology, nodeOf: Int32Array): Generator<voi
   const destinations = distinctOut(topology)
   // One object for all: what several routes need to know of nodes is found once.
   const facts = { topology, nodeOf }
+  const hub = hubOf(distinctIn(topology))
+  const loadOf = (route: Route, mostPeers: readonly number[] | null): HopLoad[] => {
+    const load = routeLoad(route, destinations, nodeOf, mostPeers)
+    if (hub === null) return load
+    const busiest = hubLoad(route, hub, nodeOf)
+    return load.map((mean, h) => ({ ...mean, busiest: busiest[h] }))
+  }
   const candidates: LoadedCandidate[] = []
   const known = new Set<string>()
   const all = [direct, ...candidatesOf(topology, nodeOf)]
   for (const [order, candidate] of all.entries()) {
     const { strategy, mostPeers, leastLoad } = candidate
     const kind = kindOf(strategy)
-    const route = () => kind.route(strategy, facts)
-    const load = leastLoad ?? routeLoad(route(), destinations, nodeOf, mostPeers)
+    const load = leastLoad ?? loadOf(kind.route(strategy, facts), mostPeers)
     const done = leastLoad === undefined ? `${strategy.kind} ${JSON.stringify(load)}` : String(order)
     if (!known.has(done)) candidates.push({ candidate, order, load })
     known.add(done)

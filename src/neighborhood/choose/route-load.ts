@@ -1,11 +1,20 @@
 import type { NeighborSets } from '../../topology/neighbors.js'
 import type { Route } from '../route/route.js'
 
-/** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
-export interface HopLoad {
-  /** To ranks on its own node, and to others. */
+/** Messages and blocks of a rank in one hop of a route. */
+export interface RankLoad {
+  /** With ranks on its own node, and with others. */
   readonly messages: readonly [node: number, network: number]
   readonly blocks: readonly [node: number, network: number]
+}
+
+/** What a rank sends in one hop of a route, mean over all ranks, estimated from some sources. */
+export interface HopLoad extends RankLoad {
+  /** Where a rank has far more sources than others: what the rank receives that their blocks for it keep busiest. */
+  readonly busiest?: RankLoad & {
+    /** Of these blocks, those that come to one node from others. */
+    readonly toNode: number
+  }
 }
 
 /** Sources whose ways are followed, all where there are no more; half as many of more than 2,048 ranks, with more work for each. */
@@ -100,4 +109,61 @@ class Followed {
       }
     }
   }
+}
+
+/** A rank whose blocks from its sources delay all others, and these sources. */
+export interface Hub {
+  readonly rank: number
+  readonly sources: Int32Array
+}
+
+/** A rank is a hub where it has as many times the mean of sources. */
+const hubFactor = 4
+
+/** The rank with most sources, if they are far more than those of others. @param sources distinct */
+export function hubOf({ start, rank }: NeighborSets): Hub | null {
+  const ranks = start.length - 1
+  let hub = 0
+  const degree = (r: number): number => start[r + 1] - start[r]
+  for (let r = 1; r < ranks; r++) if (degree(r) > degree(hub)) hub = r
+  if (ranks === 0 || degree(hub) * ranks <= hubFactor * rank.length) return null
+  return { rank: hub, sources: rank.subarray(start[hub], start[hub + 1]) }
+}
+
+/** Follows the blocks for a hub: what the ranks receive that they keep busiest, hop by hop. Time: its sources times hops. */
+export function hubLoad(
+  route: Route,
+  { rank: hub, sources }: Hub,
+  nodeOf: Int32Array,
+): NonNullable<HopLoad['busiest']>[] {
+  const ranks = nodeOf.length
+  const at = sources.slice()
+  return Array.from({ length: route.hops }, (_, h) => {
+    const received = new Map<number, { messages: [number, number]; blocks: [number, number] }>()
+    const perNode = new Map<number, number>()
+    const known = new Set<number>()
+    for (let i = 0; i < sources.length; i++) {
+      const from = at[i]
+      const to = route.hop(h, sources[i], hub)
+      if (from === to) continue
+      at[i] = to
+      const node = nodeOf[to]
+      const level = nodeOf[from] === node ? 0 : 1
+      let load = received.get(to)
+      if (load === undefined) {
+        load = { messages: [0, 0], blocks: [0, 0] }
+        received.set(to, load)
+      }
+      load.blocks[level]++
+      if (!known.has(from * ranks + to)) load.messages[level]++
+      known.add(from * ranks + to)
+      if (level === 1) perNode.set(node, (perNode.get(node) ?? 0) + 1)
+    }
+    let busiest = { messages: [0, 0] as [number, number], blocks: [0, 0] as [number, number] }
+    const all = ([near, far]: readonly [number, number]): number => near + far
+    for (const load of received.values()) if (all(load.messages) > all(busiest.messages)) busiest = load
+    let toNode = 0
+    for (const blocks of perNode.values()) toNode = Math.max(toNode, blocks)
+    return { ...busiest, toNode }
+  })
 }

@@ -11,7 +11,7 @@ export interface Ranked extends LoadedCandidate {
 export type Because = Unsimulated['because']
 
 /** Blocks that the candidates that are simulated move together, per unit of the budget; the first may move more. */
-export const movesPerUnit = Math.floor((3 * 2 ** 19) / 10)
+export const movesPerUnit = 2 ** 17
 
 /**
  * Blocks that strategies with friend groups move together, and pairs that their searches for friends go through, per unit of the

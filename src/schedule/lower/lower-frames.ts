@@ -20,7 +20,9 @@ interface Frame {
   readonly round: number
   readonly peer: number
   readonly messages: number
-  readonly blocks: Int32Array
+  /** Where its blocks are in those of all frames. */
+  readonly from: number
+  readonly to: number
   /** Entries of partial results. */
   readonly partials: Int32Array
 }
@@ -54,13 +56,15 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
 
   // Pair by pair, round by round, without the blocks of the pair's earlier frames.
   const found: Frame[] = []
+  // One list for all frames: most hold a block or two, and an array each would cost more than the rest.
+  const blocks = new GrowingInt32Array(ops.length)
   const broughtBy = new Map<number, number>()
   for (let i = 0; i < byPeer.length; ) {
     const peer = peerOf(byPeer[i])
     const round = ofOperation[byPeer[i]]
     const receiver = kind === opKind.send ? peer : process
-    const blocks = new GrowingInt32Array(8)
     const first = i
+    const from = blocks.length
     let hasPartials = false
     for (; i < byPeer.length && peerOf(byPeer[i]) === peer && ofOperation[byPeer[i]] === round; i++) {
       const op = byPeer[i]
@@ -74,13 +78,14 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
       }
     }
     const partials = hasPartials ? partialsOf(byPeer.subarray(first, i)) : noEntries
-    found.push({ round, peer, messages: i - first, blocks: blocks.toArray().sort(), partials })
+    found.push({ round, peer, messages: i - first, from, to: blocks.length, partials })
   }
   // Ascending peers would have all processes send to the same ones at the same time (docs/decisions/0033).
   const firstPeer = kind === opKind.send ? process + 1 : 0
   const turn = ({ peer }: Frame): number => (peer - firstPeer + processes) % processes
   return concatenate(
     found.sort((a, b) => a.round - b.round || turn(a) - turn(b)),
+    blocks.view(),
     entryBlock,
   )
 
@@ -102,16 +107,19 @@ function frames(context: LoweringContext, process: number, ranks: Int32Array, ki
 
 const noEntries = new Int32Array(0)
 
-function concatenate(found: readonly Frame[], entryBlock: Int32Array): Frames {
+function concatenate(found: readonly Frame[], blocks: Int32Array, entryBlock: Int32Array): Frames {
   const termStart = new Int32Array(found.length + 1)
-  for (const [j, { blocks, partials }] of found.entries()) {
-    termStart[j + 1] = termStart[j] + blocks.length + partials.length
+  for (let j = 0; j < found.length; j++) {
+    const { from, to, partials } = found[j]
+    termStart[j + 1] = termStart[j] + to - from + partials.length
   }
   const term = new Int32Array(termStart[found.length])
   const entry = new Int32Array(termStart[found.length]).fill(-1)
-  for (const [j, { blocks, partials }] of found.entries()) {
-    term.set(blocks, termStart[j])
-    const at = termStart[j] + blocks.length
+  for (let j = 0; j < found.length; j++) {
+    const { from, to, partials } = found[j]
+    let at = termStart[j]
+    for (let i = from; i < to; i++) term[at++] = blocks[i]
+    if (to - from > 1) term.subarray(termStart[j], at).sort()
     for (let i = 0; i < partials.length; i++) {
       term[at + i] = entryBlock[partials[i]]
       entry[at + i] = partials[i]

@@ -4,6 +4,7 @@ import { plan, planStatistics, routeOf } from '../../../../src/neighborhood/plan
 import { formatStrategy, parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
 import { cartTopology } from '../../../../src/topology/generate/cartesian.js'
+import { erdosRenyiTopology } from '../../../../src/topology/generate/erdos-renyi.js'
 import { mooreTopology } from '../../../../src/topology/generate/moore.js'
 import { groupFriends } from '../../../../src/topology/grouping/group-friends.js'
 import { outNeighbors } from '../../../../src/topology/neighbors.js'
@@ -192,6 +193,12 @@ describe('moore 64x64, r=4, on nodes of 40', () => {
     }
     expect(messages.size).toBe(1554)
   })
+})
+
+test('one message per pair of nodes of a random graph: 992, all pairs of 32 nodes', () => {
+  const random = erdosRenyiTopology({ ranks: 1024, density: 0.05, seed: 1 })
+  const { messages } = statistics(random, 'lanes:lanes=1', cluster({ nodes: 32, cores: 32 }))
+  expect(messages.interNode).toBe(992)
 })
 
 test.each([
