@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Folders of docs/study, and what is in them. */
 const studies: Readonly<Record<string, readonly string[]>> = {
   moore: ['moore:64x64:r=4', '--machine', 'cluster:nodes=103,cores=40,profile=niagara'],
-  paper: ['--paper', '--plan-seconds', '60', '--matrices', `${root}test/matrices`],
+  paper: ['--paper', '--matrices', `${root}test/matrices`],
 }
 
 const streams = processStreams({ ownStdout: false })

@@ -36,7 +36,7 @@ function labelOf({ title, origin, source }: Table | Plot): string {
 }
 
 /** Columns with longer cells are not padded: they hold sentences. */
-const mostPadded = 80
+const mostPadded = 100
 
 function tableText(table: Table): string {
   const heads = table.columns.map(({ title, isPrinted }) =>
