@@ -2,7 +2,7 @@ import { largestOf } from '../../base/extrema.js'
 import { scaledAxis } from './axis.js'
 import { type BarPlot, type LinePlot, marks, type Plot } from './document.js'
 import { numberText } from './figure-text.js'
-import { colors, fixed, marker, picture, rule, words } from './svg-parts.js'
+import { clipped, colors, fixed, marker, picture, rule, words } from './svg-parts.js'
 
 const width = 900
 
@@ -57,7 +57,7 @@ function linesSvg(plot: LinePlot): string {
     const row = area.top + 8 + 18 * i
     parts.push(`<path d="M${area.right + 14} ${row}h22" stroke="${color}" stroke-width="2"${dashes}/>`)
     parts.push(marker(i, area.right + 25, row, color))
-    parts.push(words(area.right + 42, row + 4, name, 'start', ' font-size="11"'))
+    parts.push(words(area.right + 42, row + 4, clipped(name, 44), 'start', ' font-size="11"'))
   }
   const names = plot.series.map(({ name }) => name).join(', ')
   const description = described(
@@ -88,7 +88,7 @@ function barsSvg(plot: BarPlot): string {
   parts.push(words((area.left + area.right) / 2, bottom + 36, plot.unit, 'middle'))
   for (const [row, { name, values }] of plot.bars.entries()) {
     const y = area.top + step * row
-    parts.push(words(area.left - 8, y + 14, name, 'end', ' font-size="11"'))
+    parts.push(words(area.left - 8, y + 14, clipped(name, 50), 'end', ' font-size="11"'))
     let from = 0
     for (const [i, value] of values.entries()) {
       if (value > 0)

@@ -51,3 +51,8 @@ export function marker(which: number, x: number, y: number, color: string): stri
 export function fixed(value: number): string {
   return String(Math.round(value * 10) / 10)
 }
+
+/** The beginning of a name that would not fit. */
+export function clipped(name: string, most: number): string {
+  return name.length <= most ? name : `${name.slice(0, most - 1)}…`
+}
