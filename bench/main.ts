@@ -13,13 +13,14 @@ import { simulateBench } from './simulate/simulate.js'
 import { splitBench } from './split/split.js'
 import { splitText } from './split/split-text.js'
 import { measureSplitTable } from './split/table.js'
+import { spmmBench } from './spmm.js'
 import { threadsBench } from './threads.js'
 import { verifyBench } from './verify.js'
 import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, mutantsBench],
+  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()

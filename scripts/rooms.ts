@@ -252,7 +252,8 @@ export const rooms: readonly Room[] = [
     ],
   ]),
   room('neighborhood/spmm', [
-    ...['text', 'topology', 'topology/matrix', 'machine', 'comm', 'comm/calls/program'],
+    ...['text', 'topology', 'topology/matrix', 'machine', 'schedule', 'collective', 'collective/shape'],
+    ...['simulate', 'comm', 'comm/calls/program'],
     ...['neighborhood/plan', 'neighborhood/choose', 'neighborhood/execute', 'neighborhood'],
   ]),
 

@@ -3,8 +3,22 @@
  *
  * @module rankweave/spmm
  */
-export type { DenseMatrix } from '../neighborhood/spmm/dense-matrix.js'
+export {
+  type DenseMatrix,
+  type DenseRows,
+  randomRows,
+  rowsOfDense,
+  toDenseRows,
+} from '../neighborhood/spmm/dense-matrix.js'
+export type { Trial } from '../neighborhood/spmm/fastest-exchange.js'
 export { type MatrixRows, rowsOfMatrix } from '../neighborhood/spmm/matrix-rows.js'
+export {
+  type PreparedProduct,
+  prepareProduct,
+  type SpmmOptions,
+} from '../neighborhood/spmm/prepared-product.js'
+export type { ProductTime } from '../neighborhood/spmm/product-times.js'
 export { readMatrixRows } from '../neighborhood/spmm/read-rows.js'
 export { maxRelativeError, serialProduct } from '../neighborhood/spmm/serial.js'
-export { type SpmmProblem, type SpmmShare, spmm } from '../neighborhood/spmm/spmm.js'
+export type { SparseProduct } from '../neighborhood/spmm/sparse-product.js'
+export { type SpmmFacts, type SpmmProblem, type SpmmShare, spmm } from '../neighborhood/spmm/spmm.js'

@@ -1,6 +1,6 @@
 import type { Communicator } from 'rankweave'
-import { serialProduct, spmm } from 'rankweave/spmm'
-import { blockBounds, topologyFromMatrix } from 'rankweave/topology'
+import { rowsOfDense, rowsOfMatrix, serialProduct, spmm } from 'rankweave/spmm'
+import { blockBounds } from 'rankweave/topology'
 import haloExchange from '../../examples/halo-exchange.js'
 import splitGrid from '../../examples/split-grid.js'
 import spmmExample from '../../examples/spmm.js'
@@ -22,12 +22,12 @@ async function differences(world: Communicator, name: string): Promise<number> {
   const a = readMatrix(name)
   const values = Float64Array.from({ length: a.cols * columns }, (_, i) => Math.cos(i))
   const share = await spmm(world, {
-    a,
-    b: { rows: a.cols, cols: columns, values },
-    topology: topologyFromMatrix(a, { ranks: world.size }),
+    a: rowsOfMatrix(world, a),
+    b: rowsOfDense(world, { rows: a.cols, cols: columns, values }),
     strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
     columnsAtOnce: 1,
     compare: false,
+    turns: 1,
   })
   const rows = blockBounds(a.rows, world.size)
   const expected = serialProduct(a, values, columns).subarray(

@@ -1,7 +1,6 @@
 import type { Communicator } from 'rankweave'
 import { parseStrategy } from 'rankweave/schedule'
-import { spmm } from 'rankweave/spmm'
-import { topologyFromMatrix } from 'rankweave/topology'
+import { rowsOfDense, rowsOfMatrix, spmm } from 'rankweave/spmm'
 import { readMatrix } from './matrices.js'
 
 /** The arguments of every rank: names of matrices, and how to multiply. */
@@ -24,12 +23,12 @@ export default async function main(world: Communicator, { names, strategies, col
     const a = readMatrix(name)
     for (const text of strategies) {
       const { product } = await spmm(world, {
-        a,
-        b: denseFor(a.cols, columns),
-        topology: topologyFromMatrix(a, { ranks: world.size }),
+        a: rowsOfMatrix(world, a),
+        b: rowsOfDense(world, denseFor(a.cols, columns)),
         strategy: parseStrategy(text),
         columnsAtOnce: 3,
         compare: false,
+        turns: 1,
       })
       products.push(product)
     }

@@ -1,15 +1,18 @@
 import { z } from 'zod'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { nodeOf } from '../../machine/machine.js'
-import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
-import { randomDense, toDense } from '../../neighborhood/spmm/dense-matrix.js'
-import { stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
+import { profileOf } from '../../machine/network.js'
+import { formatMachine } from '../../machine/text/format-machine.js'
+import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { joinRows } from '../../neighborhood/spmm/matrix-rows.js'
+import { predictExchanges } from '../../neighborhood/spmm/predicted-exchanges.js'
+import { parseSpmmStrategy } from '../../neighborhood/spmm/prepared-product.js'
+import type { ProductTime } from '../../neighborhood/spmm/product-times.js'
 import { maxRelativeError, serialProduct } from '../../neighborhood/spmm/serial.js'
-import { checkProblem, type SpmmShare } from '../../neighborhood/spmm/spmm.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
-import { readMatrixMarket } from '../../topology/matrix/matrix-market.js'
-import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
+import { distinctOut } from '../../topology/neighbors.js'
 import { topologyStatistics } from '../../topology/topology-statistics.js'
-import { openInputOn } from '../input/open-input.js'
+import { readMachine } from '../input/machine-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
 import {
@@ -20,34 +23,45 @@ import {
 } from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'
+import type { Reporter } from '../output/reporter.js'
+import { spmmPicture } from '../output/spmm-picture.js'
 import { type SpmmOutcome, spmmText, tolerance } from '../output/spmm-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import main from '../program/spmm-program.js'
+import main, { type SpmmJob, type SpmmResult } from '../program/spmm-program.js'
+import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
 
 const help = `${machineHelp}
 
 C = A x B. The rows of A, B and C are distributed over the ranks in blocks. A rank needs the rows of B that match the
 columns of its part of A: these needs are the process topology. The exchange is a neighbor allgather, planned once and
-repeated for every --columns columns of B. The baseline is an allgather, which sends all of B to every rank. Both products
-are compared with a serial product.
+repeated for every --columns columns of B. Rows of A that need own rows of B only are multiplied while the others' rows are
+in flight. Beside it the same product is computed with direct sends and with an ordinary allgather, which sends all of B
+to every rank; all are timed in turn. All products are compared with a serial product, for which this process collects A.
 
-A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. The default A is an irregular
-stencil of 4,096 rows, the default B a dense matrix of seeded numbers.
+--strategy auto tries some strategies and an ordinary allgather on the fabric and uses the fastest; with --machine, which
+then needs a profile, it uses the one that the simulator finds fastest there.
+
+A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. Every process reads its part of a
+file. The default A is an irregular stencil of 4,096 rows, the default B a dense matrix of seeded numbers.
 
 Examples:
   rankweave spmm -n 64
-  rankweave spmm A.mtx -n 32 --strategy direct
+  rankweave spmm A.mtx -n 32 --strategy auto
   rankweave spmm A.mtx -n 64 --k 4 --machine cluster:nodes=4,cores=16 --processes 4
-  rankweave spmm A.mtx B.mtx -n 16 --columns 8 --json`
+  rankweave spmm -n 64 --processes 64 --k 4 --predict cluster:nodes=16,cores=4,profile=simgrid-fast --svg spmm.svg
+  rankweave spmm A.mtx B.mtx -n 16 --columns 8 --no-check --json`
 
 const schema = z.object({
   ...worldSchema,
   ...strategySchema,
   columns: whole(1, 2 ** 20),
   width: whole(1, 2 ** 20),
-  ordinary: z.boolean(),
+  compare: z.boolean(),
+  check: z.boolean(),
+  predict: z.string().optional(),
+  svg: z.string().optional(),
 })
 
 /** `rankweave spmm`: a product, from matrix to check. */
@@ -62,92 +76,105 @@ export const spmmCommand: AddCommand = (program, act) => {
   addStrategyOptions(addWorldOptions(command))
     .option('--columns <number>', 'columns of B per exchange', '4')
     .option('--width <number>', 'columns of a generated B', '8')
-    .option('--no-ordinary', 'leave out the baseline allgather')
+    .option('--compare', 'also multiply with direct sends and an ordinary allgather', true)
+    .option('--no-compare', 'leave these out')
+    .option('--no-check', 'no serial product: no process collects A, B or C')
+    .option('--predict <machine>', 'also predict an exchange on a machine with a profile, a rank per core')
+    .option('--svg <file>', 'draw the times, measured and predicted (-: to standard output)')
     .option('--json', 'one JSON object on standard output', false)
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, fileA: string | undefined, fileB: string | undefined, raw: unknown) => {
-        const options = parseOptions(schema, raw)
-        const { ranks, columns } = options
-        refuseNeedlessFriends(command, options.strategy)
-        const { strategy, machine } = chooseStrategy(options)
-        const fabric = fabricOf(options)
-        const open = openInputOn(fabric.kind)
-        const { processes } = fabric
         const started = performance.now()
-
-        report.step(fileA === undefined ? 'generating A' : `reading ${fileA}`)
-        const a =
-          fileA === undefined
-            ? stencilMatrix(sample)
-            : readMatrixMarket(fileA, { open, onProgress: readProgress(report, fileA) })
-        if (fileB !== undefined) report.step(`reading ${fileB}`)
-        const b =
-          fileB === undefined
-            ? randomDense(a.cols, options.width, 1)
-            : toDense(readMatrixMarket(fileB, { open, onProgress: readProgress(report, fileB) }))
-
-        report.step(`planning for ${ranks} ranks`)
-        const topology = topologyFromMatrix(a, { ranks })
-        await prepareEngine(options.engine)
-        const nodes = machine === null ? null : nodeOf(machine, ranks)
-        const planned = plan(topology, strategy, {
-          ...(nodes === null ? {} : { nodeOf: nodes }),
-          onProgress: groupProgress(report),
-        })
-        const statistics = planStatistics(planned, nodes)
-        const problem = {
-          a,
-          b,
-          topology,
-          strategy,
-          columnsAtOnce: columns,
-          compare: options.ordinary,
-          ...(machine === null ? {} : { machine }),
+        const options = parseOptions(schema, raw)
+        const { ranks, svg } = options
+        refuseNeedlessFriends(command, options.strategy)
+        const { strategy, machine } = /^auto\b/.test(options.strategy)
+          ? { strategy: parseSpmmStrategy(options.strategy), machine: options.machine ?? null }
+          : chooseStrategy(options)
+        const predicted = options.predict === undefined ? null : readMachine(options.predict).machine
+        if (predicted !== null) {
+          profileOf(predicted)
+          nodeOf(predicted, ranks)
         }
-        checkProblem(problem)
-
-        report.step('multiplying')
-        const world = { ranks, fabric, args: problem, report: reportOf(options) }
-        const shares = await runOwnProgram('spmm-program', main, world)
+        await checkOutputs(report, svg)
+        const fabric = fabricOf(options)
+        checkInputs(fabric.kind, fileA, fileB)
+        await prepareEngine(options.engine)
+        const job: SpmmJob = {
+          a: fileA ?? sample,
+          b: fileB ?? { cols: options.width, seed: 1 },
+          strategy,
+          ...(machine === null ? {} : { machine }),
+          columnsAtOnce: options.columns,
+          compare: options.compare,
+          returnRows: options.check,
+        }
+        report.step('reading, planning and multiplying')
+        const world = { ranks, fabric, args: job, report: reportOf(options) }
+        const shares = await runOwnProgram('spmm-program', main, world).catch((error: unknown) => {
+          throw badInput(error)
+        })
         if (shares === null) return exitCodes.ok
-        report.step('comparing with the serial product')
-        const expected = serialProduct(a, b.values, b.cols)
-        const error = Math.max(
-          maxRelativeError(joined(shares.map(({ product }) => product)), expected),
-          options.ordinary ? maxRelativeError(joined(shares.map(({ ordinary }) => ordinary)), expected) : 0,
-        )
+        const { facts, shape, width } = shares[0]
+        const { topology, exchange, blockBytes, plan, times } = facts!
+        let error: number | null = null
+        if (options.check) {
+          report.step('comparing with the serial product')
+          error = errorOf(shares)
+        }
+        let predictions: SpmmOutcome['predicted'] = null
+        if (predicted !== null) {
+          report.step('simulating')
+          const used = plan === null ? null : parseStrategy(exchange)
+          const exchanges = predictExchanges(topology, predicted, blockBytes, used)
+          predictions = { machine: formatMachine(predicted), exchanges }
+        }
         const counted = messagesPerExchange(shares)
-        const { direct, planned: messagesPlanned } = statistics.messages
-        // A B without columns needs no exchange.
-        const asPlanned = counted === (b.cols === 0 ? 0 : messagesPlanned)
-        const verified = error <= tolerance && asPlanned
-        const took = shares[0].seconds
-        const object: SpmmOutcome = {
-          matrix: { file: fileA ?? null, rows: a.rows, cols: a.cols, nnz: a.values.length },
-          b: { file: fileB ?? null, rows: b.rows, cols: b.cols },
-          columns: b.cols,
-          columnsPerExchange: Math.min(columns, b.cols),
+        const isAsPlanned = plan === null || counted === (width === 0 ? 0 : plan.messages.planned)
+        const isRight =
+          (error ?? 0) <= tolerance && isAsPlanned && times.every(({ differing }) => differing === 0)
+        const outcome: SpmmOutcome = {
+          matrix: { file: fileA ?? null, rows: shape.rows, cols: shape.cols, nnz: shape.entries },
+          b: { file: fileB ?? null, rows: shape.cols, cols: width },
+          columns: width,
+          columnsPerExchange: Math.min(options.columns, width),
+          blockBytes,
           ranks,
-          processes,
+          processes: fabric.processes,
           fabric: fabric.kind,
           topology: topologyStatistics(topology),
-          strategy: statistics.strategy,
+          exchange,
+          strategy: plan?.strategy ?? exchange,
           mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
-          k: statistics.k,
-          theta: statistics.theta,
-          messages: { direct, planned: messagesPlanned, counted, interNode: statistics.messages.interNode },
+          k: plan?.k ?? null,
+          theta: plan?.theta ?? null,
+          messages: {
+            direct: distinctOut(topology).rank.length,
+            planned: plan?.messages.planned ?? null,
+            counted: plan === null ? null : counted,
+            interNode: plan?.messages.interNode ?? null,
+          },
+          trials: facts!.trials,
+          measured: times.map((time) => ({
+            ...time,
+            gflops: (2 * shape.entries * width) / time.seconds / 1e9,
+            communication: communicationOf(time, fabric),
+          })),
+          predicted: predictions,
           maxRelativeError: error,
-          verified,
+          verified: options.check ? isRight : null,
           seconds: {
-            plan: planned.planMs / 1000,
-            neighbor: took.neighbor,
-            ordinary: took.ordinary,
+            plan: plan === null ? null : plan.planMs / 1000,
             total: (performance.now() - started) / 1000,
           },
         }
-        report.result(object, spmmText(object))
-        return verified ? exitCodes.ok : exitCodes.checkFailed
+        if (svg !== undefined) {
+          await writeOutput(report, svg, [spmmPicture(outcome)])
+          if (svg !== '-') report.note(`wrote ${svg}`)
+        }
+        reportBeside(report, svg === '-' ? svg : undefined, outcome, spmmText(outcome))
+        return isRight ? exitCodes.ok : exitCodes.checkFailed
       }),
     )
 }
@@ -155,9 +182,50 @@ export const spmmCommand: AddCommand = (program, act) => {
 /** The generated matrix: a stencil wide enough for many common neighbors. */
 const sample = { side: 64, radius: 10, density: 0.08, seed: 1 }
 
-/** The ranks' rows of C, one after another. */
-function joined(parts: readonly (Float64Array | null)[]): Float64Array {
-  const blocks = parts.map((part) => part ?? new Float64Array(0))
+/** Ranks read the input, so what is wrong with it fails their world: the error itself is what the user gave cause for. */
+function badInput(error: unknown): unknown {
+  const cause = error instanceof WorldFailure ? error.cause : null
+  return isRankweaveError(
+    cause,
+    'ERR_FILE',
+    'ERR_MATRIX_MARKET',
+    'ERR_ARGUMENT',
+    'ERR_STRATEGY',
+    'ERR_MACHINE',
+  )
+    ? cause
+    : error
+}
+
+interface Fabric {
+  readonly kind: string
+  readonly processes: number
+}
+
+/** Share of the time of a product that is not local work. Logical processes share one thread. */
+function communicationOf({ seconds, localSeconds }: ProductTime, { kind, processes }: Fabric): number {
+  const threads = kind === 'local' ? 1 : processes
+  return Math.max(0, 1 - localSeconds / threads / seconds)
+}
+
+/** @throws ERR_USAGE for standard input where it can not be read */
+function checkInputs(kind: string, fileA: string | undefined, fileB: string | undefined): void {
+  if (fileA === '-' && fileB === '-')
+    throw new RankweaveError('ERR_USAGE', 'expected one input from standard input, got two')
+  if (kind === 'mpi' && (fileA === '-' || fileB === '-'))
+    throw new RankweaveError('ERR_USAGE', '--fabric mpi: expected files, which every process reads, got -')
+}
+
+/** How far the product is from the serial one, of the rows that all ranks returned. */
+function errorOf(shares: readonly SpmmResult[]): number {
+  const a = joinRows(shares.map((share) => share.a!))
+  const b = joined(shares.map((share) => share.b!.values))
+  const expected = serialProduct(a, b, shares[0].width)
+  return maxRelativeError(joined(shares.map(({ product }) => product)), expected)
+}
+
+/** The ranks' rows, one after another. */
+function joined(blocks: readonly Float64Array[]): Float64Array {
   const whole = new Float64Array(blocks.reduce((size, block) => size + block.length, 0))
   let next = 0
   for (const block of blocks) {
@@ -168,7 +236,7 @@ function joined(parts: readonly (Float64Array | null)[]): Float64Array {
 }
 
 /** Messages that one exchange sent, counted by every process for all its ranks. */
-function messagesPerExchange(shares: readonly SpmmShare[]): number {
+function messagesPerExchange(shares: readonly SpmmResult[]): number {
   const trafficOf = new Map(shares.map(({ process, traffic }) => [process, traffic]))
   let messages = 0
   for (const traffic of trafficOf.values()) {

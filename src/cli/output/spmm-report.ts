@@ -4,6 +4,24 @@ import { change, counted, figure, range, seconds, table } from './reporter.js'
 /** A product with a larger relative error than this is wrong. */
 export const tolerance = 1e-12
 
+/** A product as it was timed on the fabric. */
+export interface TimedProductOutcome {
+  /** `planned`, `direct` or `allgather`. */
+  readonly name: string
+  readonly seconds: number
+  readonly gflops: number
+  /** Share of the time outside of local products, 0 to 1. */
+  readonly communication: number
+  /** Numbers that differ from those of the first. */
+  readonly differing: number
+}
+
+/** An exchange as the simulator predicts it for a machine. */
+export interface Prediction {
+  readonly name: string
+  readonly timeUs: number
+}
+
 /** What `rankweave spmm --json` prints. */
 export interface SpmmOutcome {
   readonly matrix: {
@@ -15,37 +33,53 @@ export interface SpmmOutcome {
   readonly b: { readonly file: string | null; readonly rows: number; readonly cols: number }
   readonly columns: number
   readonly columnsPerExchange: number
+  /** Bytes of a block of an exchange. */
+  readonly blockBytes: number
   readonly ranks: number
   readonly processes: number
   readonly fabric: string
   readonly topology: TopologyStatistics
+  /** The strategy that was used, as its line of text, or `ordinary allgather`. */
+  readonly exchange: string
   readonly strategy: string
   readonly mode: string | null
   readonly k: number | null
   readonly theta: number | null
   readonly messages: {
     readonly direct: number
-    readonly planned: number
-    readonly counted: number
+    /** Null for an ordinary allgather. */
+    readonly planned: number | null
+    readonly counted: number | null
     readonly interNode: number | null
   }
-  readonly maxRelativeError: number
-  readonly verified: boolean
+  /** What `auto` measured before it chose; null where it did not. */
+  readonly trials: readonly { readonly name: string; readonly seconds: number }[] | null
+  readonly measured: readonly TimedProductOutcome[]
+  readonly predicted: { readonly machine: string; readonly exchanges: readonly Prediction[] } | null
+  /** Null without a check. */
+  readonly maxRelativeError: number | null
+  readonly verified: boolean | null
   readonly seconds: {
-    readonly plan: number
-    readonly neighbor: number
-    readonly ordinary: number | null
+    readonly plan: number | null
     readonly total: number
   }
 }
 
+const names: Readonly<Record<string, string>> = {
+  planned: 'neighbor allgather',
+  direct: 'direct sends',
+  allgather: 'allgather (baseline)',
+}
+
+/** What a product or exchange is called in reports. */
+export const productName = (name: string): string => names[name] ?? name
+
 /** The text of `rankweave spmm`. */
 export function spmmText(outcome: SpmmOutcome): string {
-  const { matrix, b, topology, messages, ranks, processes } = outcome
+  const { matrix, b, topology, messages, ranks, processes, measured, predicted } = outcome
   const { degree } = topology
   const exchanges = Math.ceil(b.cols / outcome.columnsPerExchange)
-  const how = outcome.k === null ? '' : `, k=${outcome.k}, theta=${outcome.theta}, ${outcome.mode}`
-  return [
+  const lines = [
     `C = A x B on ${counted(ranks, 'rank', 'ranks')}, ${counted(processes, 'process', 'processes')}, ${outcome.fabric} fabric`,
     '',
     table([
@@ -55,28 +89,57 @@ export function spmmText(outcome: SpmmOutcome): string {
       ],
       ['B', `${figure(b.rows)} x ${figure(b.cols)}, ${b.file ?? 'generated'}`],
       ['topology', `${figure(topology.edges)} edges, out-degree ${range(degree)}`],
-      ['plan', `${outcome.strategy}${how}, made in ${seconds(outcome.seconds.plan)}`],
+      ['plan', planText(outcome)],
       [
         'messages',
-        `${figure(messages.direct)} direct, ${figure(messages.planned)} planned (${change(messages.planned, messages.direct)}), ${figure(messages.counted)} counted`,
+        messages.planned === null
+          ? null
+          : `${figure(messages.direct)} direct, ${figure(messages.planned)} planned (${change(messages.planned, messages.direct)}), ${figure(messages.counted ?? 0)} counted`,
       ],
       [
         'between nodes',
         messages.interNode === null ? null : `${figure(messages.interNode)} planned messages`,
       ],
       ['exchanges', `${exchanges}, up to ${outcome.columnsPerExchange} columns of B each`],
-      ['neighbor allgather', seconds(outcome.seconds.neighbor)],
-      ['allgather (baseline)', outcome.seconds.ordinary === null ? null : seconds(outcome.seconds.ordinary)],
-      [
-        'check',
-        outcome.verified ? `passed, max relative error ${outcome.maxRelativeError}` : failure(outcome),
-      ],
+      ['check', checkText(outcome)],
     ]),
+    '',
+    `measured here, ${counted(processes, 'process', 'processes')} on the ${outcome.fabric} fabric`,
+    '',
+    table(
+      measured.map(({ name, seconds: took, gflops, communication }) => [
+        productName(name),
+        `${seconds(took)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
+      ]),
+    ),
+  ]
+  if (predicted === null) return lines.join('\n')
+  return [
+    ...lines,
+    '',
+    `predicted for ${predicted.machine}, one exchange`,
+    '',
+    table(predicted.exchanges.map(({ name, timeUs }) => [productName(name), seconds(timeUs / 1e6)])),
   ].join('\n')
 }
 
-function failure({ maxRelativeError, messages }: SpmmOutcome): string {
-  if (maxRelativeError > tolerance)
+function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, trials }: SpmmOutcome): string {
+  const how =
+    strategy === 'common-neighbor' && k !== null
+      ? `common-neighbor, k=${k}, theta=${theta}, ${mode}`
+      : exchange
+  const made = plan === null ? '' : `, made in ${seconds(plan)}`
+  return `${how}${made}${trials === null ? '' : `, the fastest of ${trials.length} tried`}`
+}
+
+function checkText(outcome: SpmmOutcome): string {
+  const { verified, maxRelativeError, messages } = outcome
+  if (verified === null) return 'left out'
+  if (verified) return `passed, max relative error ${maxRelativeError}`
+  if ((maxRelativeError ?? 0) > tolerance)
     return `FAILED, max relative error ${maxRelativeError} compared with the serial product`
-  return `FAILED, ${figure(messages.counted)} messages sent, ${figure(messages.planned)} planned`
+  const differing = outcome.measured.find((one) => one.differing > 0)
+  if (differing !== undefined)
+    return `FAILED, ${figure(differing.differing)} numbers by ${productName(differing.name)} differ`
+  return `FAILED, ${figure(messages.counted ?? 0)} messages sent, ${figure(messages.planned ?? 0)} planned`
 }

@@ -1,7 +1,51 @@
 import type { Communicator } from '../../comm/communicator.js'
-import { type SpmmProblem, type SpmmShare, spmm } from '../../neighborhood/spmm/spmm.js'
+import { type DenseRows, randomRows, toDenseRows } from '../../neighborhood/spmm/dense-matrix.js'
+import { type MatrixRows, rowsOfMatrix } from '../../neighborhood/spmm/matrix-rows.js'
+import type { SpmmOptions } from '../../neighborhood/spmm/prepared-product.js'
+import { readMatrixRows } from '../../neighborhood/spmm/read-rows.js'
+import { type StencilShape, stencilMatrix } from '../../neighborhood/spmm/sample-matrices.js'
+import { checkProblem, type SpmmShare, spmm } from '../../neighborhood/spmm/spmm.js'
+import { openInput } from '../input/open-input.js'
+
+/** What `rankweave spmm` computes. */
+export interface SpmmJob extends SpmmOptions {
+  /** A Matrix Market file, or a generated matrix. */
+  readonly a: string | StencilShape
+  /** A Matrix Market file, or seeded numbers. */
+  readonly b: string | { readonly cols: number; readonly seed: number }
+  readonly compare: boolean
+  /** Whether ranks return their rows of A and B, so that the product can be checked. */
+  readonly returnRows: boolean
+}
+
+/** What a rank returns. */
+export interface SpmmResult extends SpmmShare {
+  readonly a: MatrixRows | null
+  readonly b: DenseRows | null
+  readonly shape: { readonly rows: number; readonly cols: number; readonly entries: number }
+  readonly width: number
+}
 
 /** The program of `rankweave spmm` in each thread of its world. */
-export default function main(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
-  return spmm(world, problem)
+export default async function main(world: Communicator, job: SpmmJob): Promise<SpmmResult> {
+  const open = openInput
+  const a =
+    typeof job.a === 'string'
+      ? await readMatrixRows(world, job.a, { open })
+      : rowsOfMatrix(world, stencilMatrix(job.a))
+  const b =
+    typeof job.b === 'string'
+      ? toDenseRows(await readMatrixRows(world, job.b, { open }))
+      : randomRows(world, { rows: a.cols, ...job.b })
+  const problem = { ...job, a, b }
+  checkProblem(problem)
+  const share = await spmm(world, problem)
+  const entries = await world.allreduce(a.block.values.length, 'sum')
+  return {
+    ...share,
+    a: job.returnRows ? a : null,
+    b: job.returnRows ? b : null,
+    shape: { rows: a.rows, cols: a.cols, entries },
+    width: b.cols,
+  }
 }

@@ -1,6 +1,8 @@
 import { mulberry32 } from '../../base/random.js'
 import { RankweaveError } from '../../errors.js'
+import { blockBounds } from '../../topology/block-bounds.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
+import type { MatrixRows } from './matrix-rows.js'
 
 /** A dense matrix, rows one after another. */
 export interface DenseMatrix {
@@ -9,12 +11,36 @@ export interface DenseMatrix {
   readonly values: Float64Array
 }
 
+/** One rank's consecutive rows of a dense matrix that is distributed over ranks by `blockBounds`. */
+export interface DenseRows {
+  /** Of the whole matrix. */
+  readonly rows: number
+  readonly cols: number
+  /** This rank's rows, one after another. */
+  readonly values: Float64Array
+}
+
 /** Seeded numbers in [-1, 1). */
 export function randomDense(rows: number, cols: number, seed: number): DenseMatrix {
-  const random = mulberry32(seed)
-  const values = new Float64Array(rows * cols)
+  return { rows, cols, values: randomValues(0, rows * cols, seed) }
+}
+
+/** A rank's rows of {@link randomDense}, without the others. */
+export function randomRows(
+  { rank, size }: { readonly rank: number; readonly size: number },
+  { rows, cols, seed }: { readonly rows: number; readonly cols: number; readonly seed: number },
+): DenseRows {
+  const bounds = blockBounds(rows, size)
+  return { rows, cols, values: randomValues(bounds[rank] * cols, bounds[rank + 1] * cols, seed) }
+}
+
+/** Numbers `from` to `to - 1` of a sequence. */
+function randomValues(from: number, to: number, seed: number): Float64Array {
+  // The state grows by this with every number.
+  const random = mulberry32(seed + Math.imul(from, 0x6d2b79f5))
+  const values = new Float64Array(to - from)
   for (let i = 0; i < values.length; i++) values[i] = random() / 2 ** 31 - 1
-  return { rows, cols, values }
+  return values
 }
 
 /** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix */
@@ -29,21 +55,34 @@ export function toDense(matrix: SparseMatrix): DenseMatrix {
   return { rows, cols, values }
 }
 
-/** Rows `from` to `to - 1`, a view into `matrix`. */
-export function sliceDense({ cols, values }: DenseMatrix, from: number, to: number): DenseMatrix {
-  return { rows: to - from, cols, values: values.subarray(from * cols, to * cols) }
+/** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix */
+export function toDenseRows({ rows, cols, block }: MatrixRows): DenseRows {
+  return { rows, cols, values: toDense(block).values }
+}
+
+/** A rank's rows of a dense matrix that it holds as a whole, a view into it. */
+export function rowsOfDense(
+  { rank, size }: { readonly rank: number; readonly size: number },
+  { rows, cols, values }: DenseMatrix,
+): DenseRows {
+  const bounds = blockBounds(rows, size)
+  return { rows, cols, values: values.subarray(bounds[rank] * cols, bounds[rank + 1] * cols) }
 }
 
 /** Copies columns `from` to `to - 1` into `into`, row after row without gaps. */
 export function packColumns(matrix: DenseMatrix, from: number, to: number, into: Float64Array): void {
   const { rows, cols, values } = matrix
-  for (let row = 0; row < rows; row++) {
-    into.set(values.subarray(row * cols + from, row * cols + to), row * (to - from))
+  if (from === 0 && to === cols) {
+    into.set(values)
+    return
+  }
+  for (let row = 0, next = 0; row < rows; row++) {
+    for (let at = row * cols + from; at < row * cols + to; at++) into[next++] = values[at]
   }
 }
 
 /** @throws ERR_ARGUMENT */
-export function requireReal(matrix: SparseMatrix, name: string): void {
+export function requireReal(matrix: Pick<SparseMatrix, 'imag'>, name: string): void {
   if (matrix.imag === null) return
   throw new RankweaveError('ERR_ARGUMENT', `expected ${name} to be a real matrix, got a complex one`)
 }

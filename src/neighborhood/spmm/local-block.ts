@@ -3,23 +3,41 @@ import { RankweaveError } from '../../errors.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 
 /**
- * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own rows of B
- * and then, source by source, the rows that its neighbors send (the halo).
+ * One rank's rows of A, ready to multiply: every column index points into the operand, which holds the rank's own block of B
+ * and then, source by source, the blocks that its neighbors send. All blocks have the same number of rows, those of the
+ * longest; the last row of a shorter one is not used.
  */
 export interface LocalBlock {
+  readonly rows: number
   readonly rowStart: Int32Array
   /** Row of the operand that each entry multiplies. */
   readonly operandRow: Int32Array
   readonly values: Float64Array
-  readonly rows: number
-  readonly ownRows: number
-  /** Rows that each source sends, in the order of `sources`, and their sum. */
-  readonly haloCounts: Int32Array
-  readonly haloRows: number
+  /** Rows of a block of the operand, and of all of it. */
+  readonly blockRows: number
+  readonly operandRows: number
+  /** Rows of A that need own rows of B only, and the others. Both ascend. */
+  readonly innerRows: Int32Array
+  readonly outerRows: Int32Array
 }
 
 /** Which consecutive rows of B each rank holds: rank j has `start[j]` to `start[j + 1] - 1`. */
 export type RowOwners = Int32Array
+
+/** Rows of the longest block. */
+export function longestBlock(owners: RowOwners): number {
+  let longest = 0
+  for (let j = 0; j + 1 < owners.length; j++) longest = Math.max(longest, owners[j + 1] - owners[j])
+  return longest
+}
+
+/** The other ranks that hold rows of B which these rows of A need, ascending. */
+export function sourcesOf({ colIndex }: SparseMatrix, owners: RowOwners, rank: number): Int32Array {
+  const isNeeded = new Uint8Array(owners.length - 1)
+  for (let e = 0; e < colIndex.length; e++) isNeeded[rangeAt(owners, colIndex[e])] = 1
+  isNeeded[rank] = 0
+  return Int32Array.from(isNeeded.keys()).filter((owner) => isNeeded[owner] === 1)
+}
 
 /**
  * @param rows this rank's rows of A, columns numbered as in A
@@ -33,16 +51,13 @@ export function localBlock(
   rank: number,
   sources: ArrayLike<number>,
 ): LocalBlock {
-  const ownRows = owners[rank + 1] - owners[rank]
+  const { rowStart, values } = rows
+  const blockRows = longestBlock(owners)
   // Operand row of global row g of rank j: g + shift.get(j).
   const shift = new Map([[rank, -owners[rank]]])
-  const haloCounts = new Int32Array(sources.length)
-  let next = ownRows
   for (let slot = 0; slot < sources.length; slot++) {
     const source = sources[slot]
-    haloCounts[slot] = owners[source + 1] - owners[source]
-    if (!shift.has(source)) shift.set(source, next - owners[source])
-    next += haloCounts[slot]
+    if (!shift.has(source)) shift.set(source, (1 + slot) * blockRows - owners[source])
   }
   const operandRow = rows.colIndex.map((column) => {
     const owner = rangeAt(owners, column)
@@ -54,29 +69,19 @@ export function localBlock(
       { details: { rank, owner, row: column } },
     )
   })
-  const { rowStart, values } = rows
-  return { rowStart, operandRow, values, rows: rows.rows, ownRows, haloCounts, haloRows: next - ownRows }
-}
-
-/**
- * Adds the block's product with an operand of `width` columns to columns `at` to `at + width - 1` of `result`, which
- * has `resultWidth` columns. Entries are added in the order of the row, so the bits do not depend on the partition.
- */
-export function multiplyInto(
-  block: LocalBlock,
-  operand: Float64Array,
-  width: number,
-  result: Float64Array,
-  resultWidth: number,
-  at: number,
-): void {
-  const { rowStart, operandRow, values } = block
-  for (let row = 0; row < block.rows; row++) {
-    const to = row * resultWidth + at
-    for (let i = rowStart[row]; i < rowStart[row + 1]; i++) {
-      const from = operandRow[i] * width
-      const factor = values[i]
-      for (let c = 0; c < width; c++) result[to + c] += factor * operand[from + c]
-    }
+  const isInner = (row: number) => {
+    for (let e = rowStart[row]; e < rowStart[row + 1]; e++) if (operandRow[e] >= blockRows) return false
+    return true
+  }
+  const all = Int32Array.from({ length: rows.rows }, (_, row) => row)
+  return {
+    rows: rows.rows,
+    rowStart,
+    operandRow,
+    values,
+    blockRows,
+    operandRows: (1 + sources.length) * blockRows,
+    innerRows: all.filter(isInner),
+    outerRows: all.filter((row) => !isInner(row)),
   }
 }

@@ -34,3 +34,20 @@ export function sliceRows(matrix: SparseMatrix, from: number, to: number): Spars
     imag: matrix.imag?.subarray(first, end) ?? null,
   }
 }
+
+/** The whole matrix, of the rows of all ranks in their order. */
+export function joinRows(parts: readonly MatrixRows[]): SparseMatrix {
+  const [{ rows, cols }] = parts
+  const entries = parts.reduce((sum, { block }) => sum + block.values.length, 0)
+  const rowStart = new Int32Array(rows + 1)
+  const colIndex = new Int32Array(entries)
+  const values = new Float64Array(entries)
+  let at = 0
+  for (const { first, block } of parts) {
+    for (let row = 0; row < block.rows; row++) rowStart[first + row + 1] = at + block.rowStart[row + 1]
+    colIndex.set(block.colIndex, at)
+    values.set(block.values, at)
+    at += block.values.length
+  }
+  return { rows, cols, rowStart, colIndex, values, imag: null }
+}

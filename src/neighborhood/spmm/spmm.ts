@@ -1,49 +1,59 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
-import type { Machine } from '../../machine/machine.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
 import { blockBounds } from '../../topology/block-bounds.js'
-import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { createTopology } from '../constructors.js'
 import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
-import type { Strategy } from '../plan/strategy.js'
-import { type DenseMatrix, requireReal, sliceDense } from './dense-matrix.js'
-import { localBlock } from './local-block.js'
-import { rowsOfMatrix } from './matrix-rows.js'
-import { fromAllgather, fromNeighborAllgather, stripedProduct } from './striped-product.js'
+import { planStatistics } from '../plan/plan.js'
+import type { PlanStatistics } from '../plan/strategy.js'
+import { type DenseRows, requireReal } from './dense-matrix.js'
+import type { Trial } from './fastest-exchange.js'
+import type { MatrixRows } from './matrix-rows.js'
+import { type PreparedProduct, prepareProduct, type SpmmOptions } from './prepared-product.js'
+import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
+import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
-/** C = A x B. Every rank is given all of A and B, and reads only its own rows. */
-export interface SpmmProblem {
-  readonly a: SparseMatrix
-  readonly b: DenseMatrix
-  /** Which ranks need rows of B of which ranks: `topologyFromMatrix(a, { ranks })`. */
-  readonly topology: ProcessTopology
-  readonly strategy: Strategy
-  readonly machine?: Machine
-  /** Columns of B per exchange, at least 1. */
-  readonly columnsAtOnce: number
-  /** Also multiply with an ordinary allgather, for comparison. */
+/** C = A x B, rows of A, B and C distributed by `blockBounds`: what one rank passes. */
+export interface SpmmProblem extends SpmmOptions {
+  readonly a: MatrixRows
+  readonly b: DenseRows
+  /** Also multiply with direct sends and with an ordinary allgather, for comparison. */
   readonly compare: boolean
+  /** How often each product is timed, at most. Default {@link usualTurns}. */
+  readonly turns?: number
 }
 
-/**
- * What one rank has when the product is done. Seconds between two barriers; with a comparison both sides run once to warm
- * up and then alternate, and the seconds are medians.
- */
+/** What one rank has when the product is done. */
 export interface SpmmShare {
   /** This rank's rows of C, one after another. */
   readonly product: Float64Array
-  /** The same with an ordinary allgather; null without a comparison. */
-  readonly ordinary: Float64Array | null
-  readonly seconds: { readonly neighbor: number; readonly ordinary: number | null }
+  /** On rank 0; null on the others. */
+  readonly facts: SpmmFacts | null
   readonly process: number
-  /** What this rank's process sent in the neighbor allgathers of the product. */
+  /** What this rank's process sent in the neighbor allgathers of the first product. */
   readonly traffic: Readonly<NeighborTraffic>
 }
 
+/** What is the same for all ranks. */
+export interface SpmmFacts {
+  /** Who sends to whom. */
+  readonly topology: ProcessTopology
+  /** Null where an ordinary allgather was chosen. */
+  readonly plan: (PlanStatistics & { readonly planMs: number }) | null
+  /** The strategy that was used, as its line of text, or `ordinary allgather`. */
+  readonly exchange: string
+  /** Bytes of every block of an exchange. */
+  readonly blockBytes: number
+  /** What `auto` tried; null without. */
+  readonly trials: readonly Trial[] | null
+  /** First of the product, then, with a comparison, those of direct sends and of an ordinary allgather. */
+  readonly times: readonly ProductTime[]
+}
+
 /** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1 */
-export function checkProblem({ a, b, columnsAtOnce }: SpmmProblem): void {
-  requireReal(a, 'A')
+export function checkProblem({ a, b, columnsAtOnce }: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce'>): void {
+  requireReal(a.block, 'A')
   if (a.cols !== b.rows) {
     throw new RankweaveError(
       'ERR_ARGUMENT',
@@ -57,62 +67,56 @@ export function checkProblem({ a, b, columnsAtOnce }: SpmmProblem): void {
 }
 
 /**
- * Row-wise block-striped sparse times dense: the rows of A, B and C are distributed in one block per rank; each rank
- * receives the rows of B that its columns of A need from its neighbors. Collective.
+ * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective.
  *
- * @throws ERR_ARGUMENT see {@link checkProblem}
+ * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of another length
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
   checkProblem(problem)
-  const { a, b, topology, strategy, machine, columnsAtOnce, compare } = problem
-  const { rank, size } = world
-  const graph = await createTopology(world, topology, {
-    strategy,
-    ...(machine === undefined ? {} : { machine }),
-  })
-  const rowsOfB = blockBounds(b.rows, size)
-  const rows = rowsOfMatrix(world, a).block
-  const own = sliceDense(b, rowsOfB[rank], rowsOfB[rank + 1])
-
-  // Planned here, so that the product's time does not include it.
-  await graph.plan()
-  const block = localBlock(rows, rowsOfB, rank, graph.sources)
-  const byNeighbors = () => stripedProduct(block, own, columnsAtOnce, fromNeighborAllgather(graph))
-  const [product, first] = await timed(world, byNeighbors)
-  const share = { product, process: world.location.process, traffic: { ...graph.traffic } }
-  if (!compare) return { ...share, ordinary: null, seconds: { neighbor: first, ordinary: null } }
-
-  const allRanks = Int32Array.from({ length: size }, (_, r) => r)
-  const wholeBlock = localBlock(rows, rowsOfB, rank, allRanks)
-  const byAllgather = () => stripedProduct(wholeBlock, own, columnsAtOnce, fromAllgather(world))
-  const [ordinary, second] = await timed(world, byAllgather)
-  const took = { neighbor: [] as number[], ordinary: [] as number[] }
-  const turns = await world.bcast(turnsOf(first + second))
-  for (let turn = 0; turn < turns; turn++) {
-    took.neighbor.push((await timed(world, byNeighbors))[1])
-    took.ordinary.push((await timed(world, byAllgather))[1])
+  const { a, b, machine, columnsAtOnce, compare, turns = usualTurns } = problem
+  const prepared = await prepareProduct(world, a, b.cols, problem)
+  const { graph, topology } = prepared
+  const first = await prepared.product.multiply(b.values)
+  const traffic = { ...noTraffic, ...graph?.traffic }
+  const products = [{ name: 'planned', product: prepared.product }]
+  if (compare) {
+    const owners = blockBounds(a.cols, world.size)
+    const direct = await createTopology(world, topology, { strategy: { kind: 'direct' } })
+    for (const [name, exchange] of [
+      ['direct', neighborExchange(direct)],
+      ['allgather', allgatherExchange(world)],
+    ] as const) {
+      const product = new SparseProduct(a, owners, world.rank, b.cols, columnsAtOnce, exchange)
+      products.push({ name, product })
+    }
   }
-  return { ...share, ordinary, seconds: { neighbor: median(took.neighbor), ordinary: median(took.ordinary) } }
+  const times = await timeProducts(world, products, b.values, first, turns)
+  const facts = world.rank === 0 ? await factsOf(prepared, machine, times) : null
+  return { product: first, facts, process: world.location.process, traffic }
 }
 
-/** Repetitions of a comparison that took this long: odd, so that the median is a measured time. */
-function turnsOf(bothSeconds: number): number {
-  const fitting = Math.floor(comparisonSeconds / bothSeconds)
-  return Math.max(1, Math.min(9, fitting % 2 === 0 ? fitting - 1 : fitting))
+const noTraffic: NeighborTraffic = {
+  calls: 0,
+  messagesSent: 0,
+  messagesInProcess: 0,
+  framesSent: 0,
+  blocksSent: 0,
 }
 
-const comparisonSeconds = 2
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]
-}
-
-/** Seconds between two barriers. */
-async function timed<T>(world: Communicator, operation: () => Promise<T>): Promise<[T, number]> {
-  await world.barrier()
-  const begin = performance.now()
-  const result = await operation()
-  await world.barrier()
-  return [result, (performance.now() - begin) / 1000]
+async function factsOf(
+  { graph, topology, exchange, trials, blockBytes }: PreparedProduct,
+  machine: Machine | undefined,
+  times: readonly ProductTime[],
+): Promise<SpmmFacts> {
+  const plan = graph === null ? null : await graph.plan({ bytes: blockBytes })
+  const nodes = machine === undefined ? null : nodeOf(machine, topology.ranks)
+  return {
+    topology,
+    plan: plan === null ? null : { ...planStatistics(plan, nodes), planMs: plan.planMs },
+    exchange,
+    blockBytes,
+    trials,
+    times,
+  }
 }

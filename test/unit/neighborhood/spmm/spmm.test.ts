@@ -1,8 +1,17 @@
-import { run } from 'rankweave'
+import { type Communicator, run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { randomDense, toDense } from '../../../../src/neighborhood/spmm/dense-matrix.js'
-import { localBlock, multiplyInto } from '../../../../src/neighborhood/spmm/local-block.js'
-import { sliceRows } from '../../../../src/neighborhood/spmm/matrix-rows.js'
+import { parseAuto } from '../../../../src/neighborhood/choose/auto.js'
+import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
+import {
+  randomDense,
+  randomRows,
+  rowsOfDense,
+  toDense,
+} from '../../../../src/neighborhood/spmm/dense-matrix.js'
+import { localBlock, sourcesOf } from '../../../../src/neighborhood/spmm/local-block.js'
+import { joinRows, rowsOfMatrix, sliceRows } from '../../../../src/neighborhood/spmm/matrix-rows.js'
+import { multiplyRows, panelColumns } from '../../../../src/neighborhood/spmm/multiply.js'
+import { prepareProduct } from '../../../../src/neighborhood/spmm/prepared-product.js'
 import { stencilMatrix } from '../../../../src/neighborhood/spmm/sample-matrices.js'
 import { maxRelativeError, serialProduct } from '../../../../src/neighborhood/spmm/serial.js'
 import { checkProblem, type SpmmProblem, spmm } from '../../../../src/neighborhood/spmm/spmm.js'
@@ -85,12 +94,22 @@ describe('local block', () => {
   // B's 5 rows on 3 ranks: 0-1, 2-3, 4.
   const owners = Int32Array.of(0, 2, 4, 5)
 
-  it('renumbers columns to own rows, then the halo in the order of the sources', () => {
+  it('renumbers columns to the own block, then those of the sources', () => {
     const block = localBlock(sliceRows(a, 3, 4), owners, 1, [2, 0])
-    // Columns 0, 3, 4: rank 0's first row lies behind own (2) and rank 2's (1); own second row; rank 2's.
-    expect([...block.operandRow]).toEqual([3, 1, 2])
-    expect([...block.haloCounts]).toEqual([1, 2])
-    expect([block.ownRows, block.haloRows]).toEqual([2, 3])
+    // Blocks of 2 rows, own, rank 2's, rank 0's. Columns 0, 3, 4: rank 0's first row, the own second one, rank 2's first.
+    expect([...block.operandRow]).toEqual([4, 1, 2])
+    expect(block).toMatchObject({ blockRows: 2, operandRows: 6 })
+  })
+
+  it('tells rows that need own rows of B only from the others', () => {
+    const block = localBlock(a, owners, 1, [0, 2])
+    expect([...block.innerRows]).toEqual([1, 2])
+    expect([...block.outerRows]).toEqual([0, 3])
+  })
+
+  it('sourcesOf lists the other owners that are needed, ascending', () => {
+    expect([...sourcesOf(a, owners, 1)]).toEqual([0, 2])
+    expect([...sourcesOf(sliceRows(a, 2, 3), owners, 1)]).toEqual([])
   })
 
   it('rejects a column whose owner is not a source', () => {
@@ -99,35 +118,122 @@ describe('local block', () => {
     )
   })
 
-  it('multiplyInto adds to the given columns', () => {
-    const block = localBlock(sliceRows(a, 3, 4), owners, 1, [2, 0])
-    const result = Float64Array.of(7, 7, 7, 7)
-    multiplyInto(block, Float64Array.of(0, 0, 1, 2, 3, 4, 5, 6, 0, 0), 2, result, 4, 1)
+  it('multiplyRows writes the given rows and columns', () => {
+    const block = localBlock(sliceRows(a, 2, 4), owners, 1, [2, 0])
+    const result = new Float64Array(8).fill(7)
+    multiplyRows(
+      block,
+      Int32Array.of(1),
+      Float64Array.of(0, 0, 1, 2, 3, 4, 0, 0, 5, 6, 0, 0),
+      2,
+      result,
+      4,
+      1,
+    )
     // Own rows (0 0, 1 2), rank 2's (3 4), rank 0's (5 6, 0 0): 3 * (5 6) + 10 * (1 2) + 100 * (3 4).
-    expect([...result]).toEqual([7, 332, 445, 7])
+    expect([...result]).toEqual([7, 7, 7, 7, 7, 325, 438, 7])
+  })
+
+  it.each([1, 3, 4, 5, 8, 31, 67])('multiplyRows gives the serial bits for %i columns', (width) => {
+    const stencil = stencilMatrix({ side: 12, radius: 2, density: 0.5, seed: 3 })
+    const b = randomDense(stencil.cols, width, 4)
+    const block = localBlock(stencil, Int32Array.of(0, stencil.rows), 0, [])
+    const product = new Float64Array(stencil.rows * width)
+    multiplyRows(block, block.innerRows, b.values, width, product, width, 0)
+    expect(product).toEqual(serialProduct(stencil, b.values, width))
+  })
+
+  it('panels fit the cache, are whole cache lines and as wide as the operand where that fits', () => {
+    expect(panelColumns(100, 16)).toBe(16)
+    expect(panelColumns(1000, 100)).toBe(32)
+    expect(panelColumns(10_000_000, 100)).toBe(8)
+    expect(panelColumns(0, 5)).toBe(5)
+  })
+})
+
+describe('rows of ranks', () => {
+  it('joinRows undoes rowsOfMatrix', () => {
+    const parts = Array.from({ length: 7 }, (_, rank) => rowsOfMatrix({ rank, size: 7 }, a))
+    expect(joinRows(parts)).toEqual(a)
+  })
+
+  it('randomRows are those of randomDense', () => {
+    const whole = randomDense(10, 3, 5)
+    for (let rank = 0; rank < 4; rank++) {
+      const own = randomRows({ rank, size: 4 }, { rows: 10, cols: 3, seed: 5 })
+      expect(own).toEqual(rowsOfDense({ rank, size: 4 }, whole))
+    }
   })
 })
 
 describe('spmm', () => {
-  const problem = (of: SparseMatrix, ranks: number, columnsAtOnce: number): SpmmProblem => ({
-    a: of,
-    b: randomDense(of.cols, 5, 2),
-    topology: topologyFromMatrix(of, { ranks }),
-    strategy: { kind: 'common-neighbor', k: 2, mode: 'agnostic', theta: 0 },
-    columnsAtOnce,
-    compare: true,
+  const width = 5
+  const shareOf =
+    (of: SparseMatrix, columnsAtOnce: number, text = 'common-neighbor:k=2,theta=0') =>
+    (world: Communicator) =>
+      spmm(world, {
+        a: rowsOfMatrix(world, of),
+        b: rowsOfDense(world, randomDense(of.cols, width, 2)),
+        strategy: parseAuto(text) ?? parseStrategy(text),
+        columnsAtOnce,
+        compare: true,
+        turns: 1,
+      } satisfies SpmmProblem)
+  const stencil = stencilMatrix({ side: 10, radius: 3, density: 0.4, seed: 5 })
+  const empty = matrix(0, 0, [])
+  const withoutEntries = matrix(3, 9, [])
+
+  it.each([1, 3, 8])(
+    'returns the bits of the serial product on %i ranks, by every exchange',
+    async (ranks) => {
+      for (const of of [a, stencil, empty, withoutEntries]) {
+        for (const columnsAtOnce of [2, 9]) {
+          const shares = await run(shareOf(of, columnsAtOnce), { ranks, processes: 3 })
+          const expected = serialProduct(of, randomDense(of.cols, width, 2).values, width)
+          expect(shares.flatMap(({ product }) => [...product])).toEqual([...expected])
+          const { times, topology } = shares[0]!.facts!
+          expect(times.map(({ name, differing }) => [name, differing])).toEqual([
+            ['planned', 0],
+            ['direct', 0],
+            ['allgather', 0],
+          ])
+          expect(topology).toEqual(topologyFromMatrix(of, { ranks }))
+        }
+      }
+    },
+  )
+
+  it.each(['auto', 'routed'])('%s returns the bits of the serial product', async (text) => {
+    const shares = await run(shareOf(stencil, 2, text), { ranks: 8, processes: 8 })
+    const expected = serialProduct(stencil, randomDense(stencil.cols, width, 2).values, width)
+    expect(shares.flatMap(({ product }) => [...product])).toEqual([...expected])
+    const { trials, exchange } = shares[0]!.facts!
+    if (text === 'routed') expect([trials, exchange]).toEqual([null, 'routed'])
+    else
+      expect(trials!.map(({ name }) => name)).toEqual(
+        expect.arrayContaining(['direct', 'ordinary allgather', exchange]),
+      )
   })
 
-  it.each([1, 2, 3, 4, 7, 8, 16])('returns the bits of the serial product on %i ranks', async (ranks) => {
-    const stencil = stencilMatrix({ side: 10, radius: 3, density: 0.4, seed: 5 })
-    for (const of of [a, stencil]) {
-      for (const columnsAtOnce of [1, 2, 5, 9]) {
-        const given = problem(of, ranks, columnsAtOnce)
-        const shares = await run((world) => spmm(world, given), { ranks, processes: 3 })
-        const expected = [...serialProduct(of, given.b.values, 5)]
-        expect(shares.flatMap(({ product }) => [...product])).toEqual(expected)
-        expect(shares.flatMap(({ ordinary }) => [...ordinary!])).toEqual(expected)
-      }
+  it('a prepared product multiplies any number of B', async () => {
+    const products = await run(
+      async (world) => {
+        const { product } = await prepareProduct(world, rowsOfMatrix(world, stencil), 3, {
+          strategy: { kind: 'routed' },
+          columnsAtOnce: 2,
+        })
+        const results: Float64Array[] = []
+        for (const seed of [1, 2, 3])
+          results.push(await product.multiply(rowsOfDense(world, randomDense(stencil.cols, 3, seed)).values))
+        await expect(product.multiply(new Float64Array(1))).rejects.toMatchObject({ code: 'ERR_COUNT' })
+        product.free()
+        return results
+      },
+      { ranks: 4, processes: 2 },
+    )
+    for (const [i, seed] of [1, 2, 3].entries()) {
+      const expected = serialProduct(stencil, randomDense(stencil.cols, 3, seed).values, 3)
+      expect(products.flatMap((ofRank) => [...ofRank[i]!])).toEqual([...expected])
     }
   })
 
@@ -137,7 +243,9 @@ describe('spmm', () => {
     ['at least 1 column', { columnsAtOnce: 0 }],
     ['at least 1 column', { columnsAtOnce: 1.5 }],
   ])('rejects with ERR_ARGUMENT: %s', (message, wrong) => {
-    expect(() => checkProblem({ ...problem(a, 2, 1), ...wrong })).toThrow(
+    const given = { a, b: randomDense(5, 5, 1), columnsAtOnce: 1, ...wrong }
+    const world = { rank: 0, size: 1 }
+    expect(() => checkProblem({ ...given, a: { ...rowsOfMatrix(world, given.a), block: given.a } })).toThrow(
       expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(message) }),
     )
   })

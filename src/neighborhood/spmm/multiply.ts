@@ -1,0 +1,95 @@
+import type { LocalBlock } from './local-block.js'
+
+/** What of the operand is to stay in a core's cache while the rows of A pass by. */
+const cacheBytes = 1 << 18
+/** A cache line of doubles: narrower panels would read lines of the operand more than once. */
+const narrowestPanel = 8
+
+/** Columns of the operand that are multiplied in one pass over the rows of A. */
+export function panelColumns(operandRows: number, width: number): number {
+  const fitting = Math.floor(cacheBytes / (8 * Math.max(1, operandRows)))
+  return Math.min(width, Math.max(narrowestPanel, fitting - (fitting % narrowestPanel)))
+}
+
+/**
+ * Writes the product of some rows of the block with an operand of `width` columns to columns `at` to `at + width - 1` of
+ * `result`, which has `resultWidth` columns. Every sum is over the row's entries in their order, from zero, so the bits are
+ * those of the serial product, however rows and columns are divided.
+ *
+ * @param rows which rows of the block, and of the result
+ */
+export function multiplyRows(
+  block: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  const panel = panelColumns(block.operandRows, width)
+  for (let from = 0; from < width; from += panel) {
+    const to = Math.min(width, from + panel)
+    const singles = to - ((to - from) % 4)
+    if (singles > from) multiplyFours(block, rows, operand, width, from, singles, result, resultWidth, at)
+    for (let column = singles; column < to; column++)
+      multiplyOne(block, rows, operand, width, column, result, resultWidth, at)
+  }
+}
+
+/** Columns by fours: four sums in registers for each entry of A that is read. */
+function multiplyFours(
+  { rowStart, operandRow, values }: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  firstColumn: number,
+  endColumn: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  for (let r = 0; r < rows.length; r++) {
+    const row = rows[r]
+    const begin = rowStart[row]
+    const end = rowStart[row + 1]
+    for (let column = firstColumn; column < endColumn; column += 4) {
+      let a = 0
+      let b = 0
+      let c = 0
+      let d = 0
+      for (let e = begin; e < end; e++) {
+        const factor = values[e]
+        const from = operandRow[e] * width + column
+        a += factor * operand[from]
+        b += factor * operand[from + 1]
+        c += factor * operand[from + 2]
+        d += factor * operand[from + 3]
+      }
+      const to = row * resultWidth + at + column
+      result[to] = a
+      result[to + 1] = b
+      result[to + 2] = c
+      result[to + 3] = d
+    }
+  }
+}
+
+function multiplyOne(
+  { rowStart, operandRow, values }: LocalBlock,
+  rows: Int32Array,
+  operand: Float64Array,
+  width: number,
+  column: number,
+  result: Float64Array,
+  resultWidth: number,
+  at: number,
+): void {
+  for (let r = 0; r < rows.length; r++) {
+    const row = rows[r]
+    const end = rowStart[row + 1]
+    let sum = 0
+    for (let e = rowStart[row]; e < end; e++) sum += values[e] * operand[operandRow[e] * width + column]
+    result[row * resultWidth + at + column] = sum
+  }
+}

@@ -1,0 +1,93 @@
+import type { Communicator } from '../../comm/communicator.js'
+import type { Machine } from '../../machine/machine.js'
+import { blockBounds } from '../../topology/block-bounds.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { type AutoStrategy, isAuto, parseAuto } from '../choose/auto.js'
+import { createDistGraph } from '../constructors.js'
+import type { Strategy } from '../plan/strategy.js'
+import { formatStrategy, parseStrategy } from '../plan/strategy-text.js'
+import type { TopologyCommunicator } from '../topology-communicator.js'
+import { fastestExchange, type Trial } from './fastest-exchange.js'
+import { longestBlock, sourcesOf } from './local-block.js'
+import type { MatrixRows } from './matrix-rows.js'
+import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
+
+/** How rows of B are exchanged. */
+export interface SpmmOptions {
+  /**
+   * `auto` without a machine: {@link fastestExchange} tries some, an ordinary allgather among them; with a machine that has a
+   * profile: the simulator's choice for it.
+   */
+  readonly strategy: Strategy | AutoStrategy
+  readonly machine?: Machine
+  /** Columns of B per exchange, at least 1. */
+  readonly columnsAtOnce: number
+}
+
+/** A strategy from its line of text, `auto` included. @throws ERR_STRATEGY */
+export function parseSpmmStrategy(text: string): Strategy | AutoStrategy {
+  return parseAuto(text) ?? parseStrategy(text)
+}
+
+/** A product that is ready to be computed often, and how its rows travel. */
+export interface PreparedProduct {
+  readonly product: SparseProduct
+  /** Null where an ordinary allgather was chosen. */
+  readonly graph: TopologyCommunicator | null
+  /** The strategy's line of text, or `ordinary allgather`. */
+  readonly exchange: string
+  /** Who sends to whom. */
+  readonly topology: ProcessTopology
+  readonly trials: readonly Trial[] | null
+  readonly blockBytes: number
+}
+
+/**
+ * Prepares products of A with any number of B of `width` columns: finds out who needs rows of whom, plans, and binds
+ * persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns of A need. The edges
+ * between ranks are gathered on every process; the matrix is not. Collective.
+ *
+ * @throws ERR_STRATEGY, ERR_MACHINE
+ * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
+ */
+export async function prepareProduct(
+  world: Communicator,
+  a: MatrixRows,
+  width: number,
+  { strategy, machine, columnsAtOnce }: SpmmOptions,
+): Promise<PreparedProduct> {
+  const owners = blockBounds(a.cols, world.size)
+  const blockElems = longestBlock(owners) * Math.min(columnsAtOnce, width)
+  const needed = sourcesOf(a.block, owners, world.rank)
+  const edges = {
+    sources: needed,
+    degrees: needed.map(() => 1),
+    destinations: needed.map(() => world.rank),
+  }
+  const isMeasured = isAuto(strategy) && machine === undefined
+  const graph = await createDistGraph(world, {
+    ...edges,
+    strategy: isMeasured ? { kind: 'direct' } : strategy,
+    ...(machine === undefined ? {} : { machine }),
+  })
+  const bytes = 8 * blockElems
+  const prepared = { blockBytes: bytes, topology: graph.topology }
+  const product = (exchange: BlockExchange) =>
+    new SparseProduct(a, owners, world.rank, width, columnsAtOnce, exchange)
+  if (!isMeasured) {
+    // Planned here, so that the product's time does not include it.
+    await graph.plan({ bytes })
+    // A strategy that was given is not chosen.
+    const chosen = graph.choice({ bytes })
+    const exchange = chosen?.chosen.strategy ?? formatStrategy(strategy as Strategy)
+    return { ...prepared, product: product(neighborExchange(graph)), graph, exchange, trials: null }
+  }
+  const found = await fastestExchange(world, graph.topology, blockElems)
+  return {
+    ...prepared,
+    product: product(found.exchange),
+    graph: found.graph,
+    exchange: found.name,
+    trials: found.trials,
+  }
+}

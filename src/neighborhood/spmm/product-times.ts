@@ -1,0 +1,90 @@
+import type { Communicator } from '../../comm/communicator.js'
+import type { SparseProduct } from './sparse-product.js'
+
+/** What a product took. */
+export interface ProductTime {
+  readonly name: string
+  /** Of one product, between two barriers: median of the turns. */
+  readonly seconds: number
+  /** Of one product, what all ranks together spent multiplying and packing: mean of the turns. */
+  readonly localSeconds: number
+  /** Numbers, of all ranks, whose bits differ from those of the first product. */
+  readonly differing: number
+  /** Turns that were timed. */
+  readonly turns: number
+}
+
+/** Turns of every product, if all together take no longer than {@link mostSeconds}. */
+export const usualTurns = 9
+const mostSeconds = 2
+/** Products are repeated until a turn takes this long. */
+const turnSeconds = 0.005
+
+/**
+ * Times products that compute the same, in turn, so that whatever else the machine does meets all of them. Collective.
+ *
+ * @param expected what the first computed
+ */
+export async function timeProducts(
+  world: Communicator,
+  products: readonly { readonly name: string; readonly product: SparseProduct }[],
+  b: Float64Array,
+  expected: Float64Array,
+  mostTurns: number,
+): Promise<readonly ProductTime[]> {
+  const into = new Float64Array(expected.length)
+  const samples = products.map(() => ({ seconds: [] as number[], local: [] as number[], differing: 0 }))
+  const turn = async (i: number, repeats: number) => {
+    const { product } = products[i]
+    const before = product.localSeconds
+    await world.barrier()
+    const begin = performance.now()
+    for (let repeat = 0; repeat < repeats; repeat++) await product.multiply(b, into)
+    await world.barrier()
+    const seconds = (performance.now() - begin) / 1000 / repeats
+    return { seconds, local: (product.localSeconds - before) / repeats }
+  }
+  let total = 0
+  for (let i = 0; i < products.length; i++) {
+    // Warms up; the second is timed as a forecast.
+    await turn(i, 1)
+    samples[i].differing = differences(into, expected)
+    total += (await turn(i, 1)).seconds
+  }
+  const forecast = await world.bcast({ mean: total / products.length, total }, 0)
+  const repeats = Math.max(1, Math.ceil(turnSeconds / forecast.mean))
+  const fitting = Math.floor(mostSeconds / (repeats * forecast.total))
+  const turns = Math.max(1, Math.min(mostTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
+  for (let t = 0; t < turns; t++) {
+    for (let i = 0; i < products.length; i++) {
+      const { seconds, local } = await turn(i, repeats)
+      samples[i].seconds.push(seconds)
+      samples[i].local.push(local)
+    }
+  }
+  const sums = await world.allreduce(
+    Float64Array.from(samples.flatMap(({ local, differing }) => [mean(local), differing])),
+    'sum',
+  )
+  return products.map(({ name }, i) => ({
+    name,
+    seconds: median(samples[i].seconds),
+    localSeconds: sums[2 * i],
+    differing: sums[2 * i + 1],
+    turns,
+  }))
+}
+
+function differences(actual: Float64Array, expected: Float64Array): number {
+  let count = 0
+  for (let i = 0; i < expected.length; i++) if (!Object.is(actual[i], expected[i])) count++
+  return count
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+function median(values: readonly number[]): number {
+  return [...values].sort((a, b) => a - b)[values.length >> 1]
+}
