@@ -9,7 +9,7 @@ import type { Neighborhood } from '../neighborhood.js'
  * (`choice()`), best predicted first.
  */
 export interface TuneOptions {
-  /** Strategies, at most: 1 to 8. Default 3. */
+  /** Strategies, at most: 1 to 8. Default 3. Of two or more, one is direct sends. */
   readonly candidates?: number
   /** Only strategies predicted to take at most this many times the best: 1 to 1,000. Default 2. */
   readonly within?: number
@@ -89,7 +89,7 @@ export interface Candidate {
 
 /**
  * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are predicted to be fast
- * enough. Where ranks plan from their neighbors, the strategy at hand alone.
+ * enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand alone.
  *
  * @param bytes of a block; null where no rank knows all lengths
  */
@@ -102,8 +102,9 @@ export function candidatesFor(
   if (choice === null) return [{ strategy: neighborhood.strategy, predictedUs: 0 }]
   const { alternatives } = choice
   const limit = within * alternatives[0].timeUs
-  return alternatives
-    .filter(({ timeUs }) => timeUs <= limit)
-    .slice(0, candidates)
-    .map(({ strategy, timeUs }) => ({ strategy: parseStrategy(strategy), predictedUs: timeUs }))
+  const best = alternatives.filter(({ timeUs }) => timeUs <= limit).slice(0, candidates)
+  // The trivial competitor has the last place, whatever is predicted for it.
+  const direct = alternatives.find(({ strategy }) => strategy === 'direct')
+  if (direct !== undefined && candidates > 1 && !best.includes(direct)) best.splice(candidates - 1, 1, direct)
+  return best.map(({ strategy, timeUs }) => ({ strategy: parseStrategy(strategy), predictedUs: timeUs }))
 }

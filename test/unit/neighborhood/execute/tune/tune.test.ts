@@ -48,7 +48,11 @@ describe('a persistent allgather that is tuned', () => {
           reports.push(request.tuning)
         }
         const best = graph.choice({ bytes: 8 })!.alternatives.map((each) => each.strategy)
-        expect(reports[0]!.candidates.map((each) => each.strategy)).toEqual(best.slice(0, 3))
+        // Direct sends have the last place if no better one.
+        const expected = best.slice(0, 3).includes('direct')
+          ? best.slice(0, 3)
+          : [...best.slice(0, 2), 'direct']
+        expect(reports[0]!.candidates.map((each) => each.strategy)).toEqual(expected)
         return reports
       },
       { ranks, fabric: local({ processes: ranks, seed: 3 }) },
@@ -78,15 +82,20 @@ describe('a persistent allgather that is tuned', () => {
         const request = graph.neighborAllgatherInit(Float64Array.of(world.rank), recv, {
           tune: { candidates: 8, within: 1000, starts: 1, now },
         })
-        for (let start = 0; start < 7; start++) await request.start()
+        for (let start = 0; start < 9; start++) await request.start()
         expect([...recv]).toEqual([...graph.sources])
         return request.tuning
       },
       { ranks, fabric: local({ processes: ranks, virtualTime }) },
     )
-    // One hop costs one latency: nothing is faster than direct sends.
-    expect(tuning!.chosen).toBe('direct')
-    expect(tuning!.candidates[0]!.strategy).not.toBe('direct')
+    const { candidates, chosen } = tuning!
+    const timeOf = (strategy: string | null) =>
+      candidates.find((each) => each.strategy === strategy)!.measuredUs[0]!
+    const times = candidates.map((each) => each.measuredUs[0]!)
+    expect(timeOf(chosen)).toBe(times.reduce((a, b) => Math.min(a, b)))
+    // One hop costs one latency, which is nearly all there is; the machine predicts that more hops are faster.
+    expect(timeOf(chosen)).toBeLessThanOrEqual(timeOf('direct'))
+    expect(timeOf(chosen)).toBeLessThan(times[0]!)
   })
 
   it('has nothing to try where one candidate is left, or ranks plan from neighbors', () =>
