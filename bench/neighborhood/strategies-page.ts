@@ -40,7 +40,7 @@ export function strategiesPage(results: NeighborhoodResults): string {
     ...otherSections(results.figures),
     `Measured at ${commitsOf(results.figures)}; SimGrid 3.32, Node ${node}, ${machine}. All figures of a line are of one commit. Simulated times do not depend on the computer.\n`,
   ]
-  return parts.join('\n')
+  return parts.filter((part) => part !== '').join('\n')
 }
 
 /** The commits of the figures, with dates, the most frequent first. */
@@ -134,8 +134,9 @@ A processor spends its overhead on every message at both ends, so short blocks c
 Long blocks cost bytes between nodes, where a block may cross once for each node with a destination, not once for each destination.
 
 - \`cartesian\` has the fewest messages on a grid, and a block crosses to a node once where the first dimension is the one between nodes: short and middle blocks on a fast network.
-- \`lanes\` sends each rank's share of a pair of nodes as one message: short blocks where overheads between nodes are high.
-- \`hierarchical\` crosses once per node too, without a message for each pair of nodes: graphs without a grid on a fast network. Radices grow with the blocks.
+- \`lanes\` sends each rank's share of a pair of nodes as one message: short blocks on random graphs, and wherever overheads between nodes are high. Two lanes gather in one step less, and on a fast network a second message costs less than that step.
+- \`lanes\` of different \`widths\` have messages of different lengths, which share the link of a node: the short ones arrive first and are spread while the others are on their way. Middle blocks on a slow network, long ones on a fast one.
+- \`hierarchical\` crosses once per node too, without a message for each pair of nodes: middle blocks on graphs without a grid on a fast network. Radices grow with the blocks. With \`digits=offset\` all ranks have equal work whatever the radices, so 6.3 serves for 16 nodes.
 - \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks on a grid.
 
 ${markdown(heads, rows)}
