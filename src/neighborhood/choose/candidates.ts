@@ -1,3 +1,4 @@
+import { smallestOf } from '../../base/extrema.js'
 import { distinctOut, type NeighborSets } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { Strategy } from '../plan/strategy.js'
@@ -114,7 +115,7 @@ function lanes(nodes: number, largest: number): Candidate[] {
       ...counts.map((count) => candidate(radices, { lanes: count }, Math.ceil(largest / count))),
       ...unevenWidths(largest)
         .filter((widths) => (radices.length === 1) === widths.includes(1) && !isBinary)
-        .map((widths) => candidate(radices, { widths }, Math.min(...widths))),
+        .map((widths) => candidate(radices, { widths }, smallestOf(widths))),
     ]
   })
 }
