@@ -1,14 +1,15 @@
 import type { ReceiveBuffer } from '../../../datatype/strided-view.js'
+import type { ProcessTable } from '../../../table/process-table.js'
 import { type CollectiveCall, RankFailure } from '../../collective-call.js'
-import { copyOf, type Exchange } from '../../exchange.js'
 import { deliver } from '../blocks/deliver.js'
 import { localIndexOf, processOfRank, ranksByProcess } from '../blocks/placement.js'
+import { isRankOrder } from '../blocks/process-order.js'
 import { blockFor, type SendBlocks } from '../blocks/send-blocks.js'
 import { landingOf } from '../blocks/shared-landing.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { Method } from '../plan/method.js'
 import { requireServed } from '../plan/planned-move.js'
-import { type BlockList, decodeList, encodeList, isLong } from './block-list.js'
+import type { BlockList } from './block-list.js'
 import type { OwnBlocks } from './list-store.js'
 import { moveLists, planLists, relayPlaces } from './move-lists.js'
 import type { Places } from './piece-store.js'
@@ -23,8 +24,7 @@ type Contributions = readonly (ScatterContribution | undefined)[]
 
 /**
  * Only the root knows type and sizes, so what it has for the ranks of a process is a list: short blocks travel in it, long ones
- * from the root's array straight into those of the ranks. Without a named algorithm the root sends every list itself, in messages
- * written here: a plan of the same messages took longer (docs/decisions/0030).
+ * from the root's array straight into those of the ranks.
  *
  * @throws ERR_ALGORITHM when the method does not take this number of processes
  */
@@ -34,33 +34,28 @@ export function scatterCall(
   root: number,
   method: Method | undefined,
 ): CollectiveCall<ScatterContribution | undefined, unknown> {
-  const isPlanned = method?.algorithm !== undefined
-  if (isPlanned) requireServed(state, method.algorithm!, method.segments ?? 1)
+  if (method?.algorithm !== undefined) requireServed(state, method.algorithm, method.segments ?? 1)
   return {
     signature: { name, root, ...(method === undefined ? {} : { method: method.name }) },
     run(contributions, exchange) {
       const rootIndex = localIndexOf(state, root)
       const process = processOfRank(state.processes, root)
-      const plans = isPlanned && exchange.count > 1 ? planLists(state, 'scatter', method, process) : null
       if (rootIndex < 0) {
-        const arrival = new Arrival(state, contributions, exchange)
-        if (plans === null) arrival.takeFrom(process)
-        else {
-          const meet = (lists: ReadonlyMap<number, BlockList>) => {
-            arrival.meet(lists.get(exchange.me)!)
-            return (to: number) =>
-              to === exchange.me ? arrival.places() : relayPlaces(exchange, lists.get(to)!)
-          }
-          moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results()))
+        const arrival = new Arrival(state, contributions)
+        const meet = (lists: ReadonlyMap<number, BlockList>) => {
+          arrival.meet(lists.get(exchange.me)!)
+          return (to: number) =>
+            to === exchange.me ? arrival.places() : relayPlaces(exchange, lists.get(to)!)
         }
+        const plans = planLists(state, 'scatter', method, process)
+        moveLists(plans, nothing, 0, exchange, meet, () => exchange.finish(arrival.results()))
         return undefined
       }
       const sendBlocks = contributions[rootIndex]!.sendBlocks!
       const { type } = sendBlocks
       if (exchange.count > 1) {
-        const own = blocksByProcess(state, sendBlocks)
-        if (plans === null) sendFromRoot(own, type, exchange)
-        else moveLists(plans, own, type, exchange, () => nothing, noResults)
+        const plans = planLists(state, 'scatter', method, process)
+        moveLists(plans, blocksByProcess(state, sendBlocks), type, exchange, () => nothing, noResults)
       }
       return Array.from(state.localRanks, (rank, localIndex) =>
         deliver(state, type, blockFor(sendBlocks, rank), contributions[localIndex]?.into),
@@ -73,6 +68,9 @@ const nothing = () => []
 const noResults = () => {}
 
 function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnBlocks {
+  const { processes } = state
+  // Without a list of the ranks of every process where each hosts one run of them.
+  if (isRankOrder(processes)) return blocksInRuns(processes, sendBlocks)
   const ranks = ranksByProcess(state)
   const blocks: (readonly Uint8Array[])[] = []
   return (process) => {
@@ -81,15 +79,14 @@ function blocksByProcess(state: CollectiveContext, sendBlocks: SendBlocks): OwnB
   }
 }
 
-const step = { list: 0, long: 1 } as const
-
-function sendFromRoot(own: OwnBlocks, type: number, exchange: Exchange): void {
-  const { me, count } = exchange
-  for (let distance = 1; distance < count; distance++) {
-    const peer = (me + distance) % count
-    const blocks = own(peer)
-    exchange.send(peer, step.list, encodeList(exchange, blocks, type))
-    for (const block of blocks) if (isLong(exchange, block.byteLength)) exchange.send(peer, step.long, block)
+function blocksInRuns({ runStart }: ProcessTable, sendBlocks: SendBlocks): OwnBlocks {
+  const blocks: (readonly Uint8Array[])[] = []
+  return (process) => {
+    const first = runStart[process]!
+    blocks[process] ??= Array.from({ length: runStart[process + 1]! - first }, (_, i) =>
+      blockFor(sendBlocks, first + i),
+    )
+    return blocks[process]
   }
 }
 
@@ -97,36 +94,13 @@ function sendFromRoot(own: OwnBlocks, type: number, exchange: Exchange): void {
 class Arrival {
   readonly #state: CollectiveContext
   readonly #contributions: Contributions
-  readonly #exchange: Exchange
   #list: BlockList | undefined
   /** Of the long blocks, in order. */
   #landings: readonly ReturnType<typeof landingOf>[] = []
 
-  constructor(state: CollectiveContext, contributions: Contributions, exchange: Exchange) {
+  constructor(state: CollectiveContext, contributions: Contributions) {
     this.#state = state
     this.#contributions = contributions
-    this.#exchange = exchange
-  }
-
-  /** Completes the collective with what the root itself sends. */
-  takeFrom(root: number): void {
-    const exchange = this.#exchange
-    exchange.take(root, step.list, (bytes, owned) => {
-      this.meet(decodeList(exchange, owned ? bytes : copyOf(bytes)))
-      const places = this.places()
-      let missing = places.length
-      if (missing === 0) exchange.finish(this.results())
-      for (const place of places) {
-        exchange.takeInto(
-          root,
-          step.long,
-          () => place,
-          () => {
-            if (--missing === 0) exchange.finish(this.results())
-          },
-        )
-      }
-    })
   }
 
   /** The lengths are known. */

@@ -37,8 +37,7 @@ export interface Choice {
  * | bcast | elsewhere | with the head of the call, down a binomial tree; past the eager limit `bcast-binomial` |
  * | allgather | blocks of a rank below 16 KiB and up to the eager limit | `allgather-bruck` |
  * | allgather | longer blocks | `allgather-linear` |
- * | gather, alltoall | | `gather-linear`, `alltoall-linear` |
- * | scatter | | the messages written by hand |
+ * | scatter, gather, alltoall | | `scatter-linear`, `gather-linear`, `alltoall-linear` |
  *
  * Where memory is shared, what a root or a rank sends to many is copied once for all of them. Elsewhere, with 4 processes on 2 cores,
  * 16 MiB by `allreduce-rabenseifner` reached 0.6 to 0.9 times the bandwidth of `allreduce-segmented`, and 1 MiB by `bcast-linear`
@@ -64,10 +63,10 @@ export function defaultChoice(facts: CallFacts): Choice | null {
       return { id: `${collective}-tree`, segments: 1 }
     case 'allgather':
       return { id: isLongBlock(facts) ? 'allgather-linear' : 'allgather-bruck', segments: 1 }
+    case 'scatter':
     case 'gather':
-      return { id: 'gather-linear', segments: 1 }
     case 'alltoall':
-      return { id: 'alltoall-linear', segments: 1 }
+      return { id: `${collective}-linear`, segments: 1 }
     default:
       return null
   }

@@ -39,7 +39,7 @@ const rows: readonly (readonly [Partial<CallFacts> & Pick<CallFacts, 'collective
   [{ collective: 'allgather', sizeBytes: 16_384 }, 'allgather-linear'],
   [{ collective: 'allgather', sizeBytes: 2000, eagerLimitBytes: 1024 }, 'allgather-linear'],
   [{ collective: 'gather' }, 'gather-linear'],
-  [{ collective: 'scatter' }, null],
+  [{ collective: 'scatter' }, 'scatter-linear'],
   [{ collective: 'alltoall' }, 'alltoall-linear'],
   [{ collective: 'bcast', sizeBytes: 2 ** 20, processes: 1 }, null],
 ]
