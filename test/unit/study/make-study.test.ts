@@ -74,8 +74,8 @@ describe('a study', () => {
   })
 
   it('leaves out a strategy whose friend groups take too long, and says so', () => {
-    const topology = buildTopology('er:128:d=0.6:seed=1')
-    const large = parseMachine('cluster:nodes=1,cores=128,profile=simgrid-fast')
+    const topology = buildTopology('er:96:d=0.7:seed=1')
+    const large = parseMachine('cluster:nodes=1,cores=96,profile=simgrid-fast')
     let now = 0
     const { strategies, leftOut } = makeStudy(topology, large, {
       name: 'er',

@@ -38,20 +38,11 @@ const figures: PaperFigures = {
 
 describe('chapter 7 again', () => {
   it('has the settings that are printed', () => {
-    const moore = mooreSettings().map(({ topology, name }) => [name, topology().outRank.length / 4096])
-    expect(moore).toEqual([
-      ...[
-        ['d=2, r=1', 8],
-        ['d=2, r=2', 24],
-        ['d=2, r=3', 48],
-        ['d=2, r=4', 80],
-      ],
-      ...[
-        ['d=3, r=1', 26],
-        ['d=3, r=2', 124],
-        ['d=4, r=1', 80],
-      ],
+    const moore = mooreSettings()
+    expect(moore.map(({ name }) => name)).toEqual([
+      ...['d=2, r=1', 'd=2, r=2', 'd=2, r=3', 'd=2, r=4', 'd=3, r=1', 'd=3, r=2', 'd=4, r=1'],
     ])
+    expect(moore[0]!.topology().outRank.length).toBe(8 * 4096)
     const random = randomSettings()
     expect(random.map(({ name }) => name)).toEqual([0.05, 0.2, 0.4, 0.6, 0.8].map((d) => `density ${d}`))
     expect(random[0]!.topology().outRank.length).toBe(52_354)
