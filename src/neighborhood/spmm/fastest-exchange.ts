@@ -45,7 +45,7 @@ const mostStarts = 20
 /** Slower than the fastest by this factor after the warm-up, a candidate takes no further part. */
 const hopeless = 4
 /** A later candidate must be faster than an earlier, simpler one by this. */
-const clearly = 0.97
+const clearly = 0.9
 
 /**
  * Tries direct sends, an ordinary allgather and some strategies that combine messages, with blocks of the length to come,
@@ -78,7 +78,7 @@ export async function fastestExchange(
   }
   const first: number[] = []
   for (const { start } of candidates) first.push(await lastOf(world, start))
-  const best = Math.min(...first)
+  const best = first.reduce((least, seconds) => Math.min(least, seconds))
   const hopeful = candidates.filter((_, i) => first[i] <= hopeless * best)
   const starts = Math.max(1, Math.min(mostStarts, Math.ceil(turnSeconds / best)))
   for (let round = 0; round < rounds; round++) {
