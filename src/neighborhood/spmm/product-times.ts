@@ -56,7 +56,9 @@ export async function timeProducts(
   const fitting = Math.floor(mostSeconds / (repeats * forecast.total))
   const turns = Math.max(1, Math.min(mostTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
   for (let t = 0; t < turns; t++) {
-    for (let i = 0; i < products.length; i++) {
+    for (let k = 0; k < products.length; k++) {
+      // Another one begins every time: none always comes after the same.
+      const i = (k + t) % products.length
       const { seconds, local } = await turn(i, repeats)
       samples[i].seconds.push(seconds)
       samples[i].local.push(local)
