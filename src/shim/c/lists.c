@@ -44,6 +44,18 @@ static int read_grid(MPI_Comm comm, rw_lists *lists) {
   return code;
 }
 
+static int has_twice(const int *list, int count, int ranks) {
+  char *is_seen = calloc((size_t)ranks + 1, 1);
+  int found = is_seen == NULL;
+  for (int i = 0; !found && i < count; i++) {
+    if (list[i] == MPI_PROC_NULL) continue;
+    found = is_seen[list[i]];
+    is_seen[list[i]] = 1;
+  }
+  free(is_seen);
+  return found;
+}
+
 int rw_lists_read(MPI_Comm comm, rw_lists *lists) {
   int topology;
   memset(lists, 0, sizeof *lists);
@@ -55,6 +67,9 @@ int rw_lists_read(MPI_Comm comm, rw_lists *lists) {
   else if (topology == MPI_CART) code = read_grid(comm, lists);
   else code = MPI_ERR_TOPOLOGY;
   if (code != MPI_SUCCESS) rw_lists_free(lists);
+  else
+    lists->is_ambiguous = lists->is_ambiguous || has_twice(lists->in, lists->in_count, lists->ranks) ||
+                          has_twice(lists->out, lists->out_count, lists->ranks);
   return code;
 }
 

@@ -23,6 +23,7 @@ typedef struct {
   double gap;          /* us per byte */
   double cores;        /* ranks per node for tests; 0: as MPI says */
   double records;      /* 1: graphs are gathered and written */
+  double is_simple;    /* 1: no rank has a neighbor twice */
 } rw_settings;
 
 enum { RW_FILES = 8 };
@@ -48,7 +49,7 @@ typedef struct {
   int rank, ranks;
   int in_count, out_count;
   int *in, *out;
-  /* A grid that wraps over one or two ranks: which block is for which slot of an alltoall depends on the library. */
+  /* A neighbor is listed twice, here or elsewhere: libraries differ in which block of an alltoall is for which slot. */
   int is_ambiguous;
 } rw_lists;
 

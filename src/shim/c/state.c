@@ -55,7 +55,7 @@ static int at_end(MPI_Comm comm, int keyval, void *hung, void *extra) {
   for (const rw_state *state = live; state != NULL; state = state->after) describe(state);
   PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
   if (rank == 0 && rw_wants_report()) rw_report_print();
-  return MPI_SUCCESS;
+  return PMPI_Comm_free_keyval(&key);
 }
 
 int rw_raise(MPI_Comm comm, int code) {
@@ -69,6 +69,8 @@ static int make_keys(void) {
   if (key == MPI_KEYVAL_INVALID) {
     code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, at_end, &end_key, NULL);
     if (code == MPI_SUCCESS) code = PMPI_Comm_set_attr(MPI_COMM_SELF, end_key, NULL);
+    /* It lives as long as the attribute. */
+    if (code == MPI_SUCCESS) code = PMPI_Comm_free_keyval(&end_key);
     if (code == MPI_SUCCESS) code = PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, delete_state, &key, NULL);
   }
   pthread_mutex_unlock(&lock);
@@ -109,12 +111,14 @@ int rw_state_attach(MPI_Comm comm) {
     state->shadow = MPI_COMM_NULL;
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
     is_ready = code == MPI_SUCCESS;
+    settings.is_simple = !state->lists.is_ambiguous;
   }
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
     if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
   int agreed = rw_agree(comm, &settings, &is_ready, names);
   if (agreed == MPI_SUCCESS && is_ready > 0 && settings.enabled > 0) {
     state->settings = settings;
+    state->lists.is_ambiguous = settings.is_simple < 1;
     take_planned(state, names, parts);
     agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
     return agreed == MPI_SUCCESS ? hang(comm, state) : agreed;
