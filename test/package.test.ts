@@ -204,7 +204,7 @@ describe('the packed package', () => {
     expect(modules.filter((module) => unneeded.test(module))).toEqual([])
   })
 
-  it.each(['topology', 'schedule', 'export', 'graphology', 'fabric', 'errors'])(
+  it.each(['topology', 'schedule', 'graphology', 'fabric', 'errors'])(
     'rankweave/%s loads no communicator',
     (name) => {
       const { files, packages } = loadedBy(`entry/${name}.js`)

@@ -131,6 +131,11 @@ export {
   type Traffic,
 } from '../simulate/simulation.js'
 
+// schedules for programs that are not TypeScript
+
+export { cProgram, cProgramPieces, mostTableWords } from '../export/c-program.js'
+export { type GoalOptions, goalPieces, goalText } from '../export/goal-text.js'
+
 // schedule files
 
 export { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
