@@ -98,11 +98,13 @@ function spreadOnArrival(
   weights: readonly number[],
 ): Route {
   const spreads = weights.length - 1
+  /** By distance, from `-nodes` to `nodes`: in a table, as a choice follows thousands of blocks. */
+  const arrivals = Int32Array.from({ length: 2 * nodes + 1 }, (_, i) => travel.hops(i - nodes))
   return {
     hops: travel.most + spreads,
     hop(h, source, destination) {
       const distance = shorterWay(node[destination] - node[source], nodes)
-      const arrival = travel.hops(distance)
+      const arrival = arrivals[distance + nodes]
       if (h >= arrival + spreads) return destination
       const at = h < arrival ? (node[source] + travel.after(h, distance) + nodes) % nodes : node[destination]
       const size = start[at + 1] - start[at]
