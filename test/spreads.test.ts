@@ -11,6 +11,7 @@ const root = fileURLToPath(new URL('../src', import.meta.url))
  */
 const shortLists: Readonly<Record<string, readonly (readonly [spread: string, why: string])[]>> = {
   'cli/cli.ts': [['...args', 'arguments of a command']],
+  'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
   'cli/commands/split.ts': [['...splitAlgorithms', 'a constant']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],

@@ -2,6 +2,7 @@ import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { ProcessTable } from '../table/process-table.js'
 import type { Lane } from './lane.js'
+import { detachedIn, isOfDetached } from './offered-message.js'
 import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
 
@@ -39,10 +40,13 @@ export function revokedBy(state: CommContext, aborted: RankweaveError): Rankweav
   return new RankweaveError('ERR_REVOKED', `${describeContext(state)} is revoked: ${message}`, { details })
 }
 
-/** Why a collective failed: an error of this library as it is, any other wrapped with the name of the call. */
-export function failedIn(call: string, error: unknown): RankweaveError {
+/** Why a collective failed: an error of this library as it is, any other as one that names the call. */
+export function failedIn({ runtime }: CommContext, signature: Signature, error: unknown): RankweaveError {
+  if (isOfDetached(error)) return detachedIn(signature, runtime.process)
   if (isRankweaveError(error)) return error
-  return new RankweaveError('ERR_OP', `${call} failed: ${reasonText(error)}`, { cause: error })
+  return new RankweaveError('ERR_OP', `${describeSignature(signature)} failed: ${reasonText(error)}`, {
+    cause: error,
+  })
 }
 
 /** One line per collective that ranks of this process wait in. */

@@ -11,9 +11,7 @@ import type { AnyCall, CollectiveCall } from './collective-call.js'
 import { collectiveWord, returnCharge } from './collective-frame.js'
 import type { Exchange } from './exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
-import { detachedIn, isOfDetached } from './offered-message.js'
 import { passRevocation, startRevocation } from './revocation.js'
-import { describeSignature } from './signature.js'
 import { quietRejection, type Slot } from './slot.js'
 import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
@@ -322,12 +320,7 @@ export class CollectiveEngine implements ExchangeOwner {
   }
 
   #runFailed(slot: Slot, error: unknown): void {
-    if (this.#failed !== undefined) return
-    const { signature } = slot.call!
-    const { process } = this.#state.runtime
-    this.revoke(
-      isOfDetached(error) ? detachedIn(signature, process) : failedIn(describeSignature(signature), error),
-    )
+    if (this.#failed === undefined) this.revoke(failedIn(this.#state, slot.call!.signature, error))
   }
 
   #watch(slot: Slot, localIndex: number, signal: AbortSignal): void {

@@ -14,13 +14,7 @@ import {
   type Take,
   type Waiting,
 } from './exchange.js'
-import {
-  defaultPieceBytes,
-  detachedIn,
-  isOfDetached,
-  MessagesInPlace,
-  OfferedMessage,
-} from './offered-message.js'
+import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
 
@@ -325,8 +319,7 @@ export class SlotExchange implements Exchange {
   #transferFailed(error: RankweaveError): void {
     const isExplained = error.code === 'ERR_PEER_LOST' || error.code === 'ERR_REVOKED'
     if (this.#failed !== undefined || isExplained) return
-    const { process } = this.#state.runtime
-    this.#owner.failed(this, isOfDetached(error) ? detachedIn(this.#signed!, process) : error)
+    this.#owner.failed(this, error)
   }
 
   /** What this process delivers to itself has not been charged. */
