@@ -71,7 +71,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1)
         }
       }),
-      { numRuns: cases(50, 12) },
+      { numRuns: cases(50, 25) },
     )
     expect(wholeTables).toBeGreaterThan(0)
   })

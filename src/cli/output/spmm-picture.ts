@@ -1,3 +1,4 @@
+import { largestOf } from '../../base/extrema.js'
 import { seconds } from './reporter.js'
 import { productName, type SpmmOutcome } from './spmm-report.js'
 
@@ -36,7 +37,7 @@ export function spmmPicture(outcome: SpmmOutcome): string {
   for (const { title, bars } of charts) {
     parts.push(text(20, y, title, 'chart'))
     y += 14
-    const longest = Math.max(...bars.map((bar) => bar.seconds), Number.MIN_VALUE)
+    const longest = Math.max(largestOf(bars.map((bar) => bar.seconds)), Number.MIN_VALUE)
     for (const bar of bars) {
       const length = Math.max(1, ((width - left - right) * bar.seconds) / longest)
       parts.push(
