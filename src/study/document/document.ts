@@ -1,6 +1,6 @@
 /**
  * How a figure came about. `derived`: from figures of several origins, each named in the source.
- * Figures of two of `simulated` and `measured` never share a table or a plot: a table has one origin.
+ * `simulated` and `measured` figures never share a table or a plot: each has one origin.
  */
 export const origins = ['counted', 'simulated', 'measured', 'derived'] as const
 export type Origin = (typeof origins)[number]
