@@ -72,11 +72,12 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   if (runs_plan) {
     plan->planned_calls++;
     code = rw_run(plan->runner, &from, &to);
-    if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
   } else code = by_library(c);
-  if (!is_trial || plan->part == NULL || code != MPI_SUCCESS) return code;
-  code = rw_trial_note(state, plan, (PMPI_Wtime() - begin) * 1e6);
-  return code == MPI_SUCCESS ? code : rw_raise(c->comm, code);
+  /* After an error too: trials go by the number of calls. */
+  int noted = MPI_SUCCESS;
+  if (is_trial && plan->part != NULL) noted = rw_trial_note(state, plan, (PMPI_Wtime() - begin) * 1e6);
+  if (code != MPI_SUCCESS) return runs_plan ? rw_raise(c->comm, code) : code;
+  return noted == MPI_SUCCESS ? noted : rw_raise(c->comm, noted);
 }
 
 static int perform(const call *c, int collective, int is_v_send, int is_v_receive, library *by_library) {

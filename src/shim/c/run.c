@@ -69,14 +69,16 @@ double rw_longest(const rw_buffer *from, int blocks) {
   return longest;
 }
 
+static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
+
 static int read_own(rw_runner *runner, const rw_buffer *from) {
   int code = MPI_SUCCESS;
-  for (int i = 0; code == MPI_SUCCESS && i < runner->part->program.own; i++) {
+  for (int i = 0; i < runner->part->program.own; i++) {
     char *value = runner->own + (size_t)i * runner->stride;
     int64_t bytes = (int64_t)rw_buffer_count(from, i) * from->size;
     int32_t length = bytes > runner->limit ? DIRECT : (int32_t)bytes;
     memcpy(value, &length, HEAD);
-    if (length > 0) code = rw_buffer_read(from, i, value + HEAD, runner->comm);
+    if (length > 0) code = first_error(code, rw_buffer_read(from, i, value + HEAD, runner->comm));
   }
   return code;
 }
@@ -110,15 +112,18 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   return code;
 }
 
+/* An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of the next call. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
   int code = read_own(runner, from);
-  if (code == MPI_SUCCESS) code = rw_start(runner->request, runner->own, runner->slots);
-  if (code == MPI_SUCCESS) code = rw_wait(runner->request);
-  for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
+  int moved = rw_start(runner->request, runner->own, runner->slots);
+  if (moved == MPI_SUCCESS) moved = rw_wait(runner->request);
+  if (moved != MPI_SUCCESS) return first_error(code, moved);
+  for (int s = 0; s < part->program.slots; s++) {
     const char *value = runner->slots + (size_t)s * runner->stride;
     int32_t length = length_of(value);
-    if (length != DIRECT) code = rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm);
+    if (length == DIRECT) continue;
+    code = first_error(code, rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm));
   }
-  return code == MPI_SUCCESS ? move_direct(runner, from, to) : code;
+  return first_error(code, move_direct(runner, from, to));
 }
