@@ -64,7 +64,7 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   if (code == MPI_SUCCESS && records)
     rw_record_call(plan, &from, collective == RW_ALLGATHER ? 1 : state->lists.out_count);
   if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
-    code = rw_state_limit(state, plan, rw_longest(&from, plan->part->program.own));
+    code = rw_state_limit(state, plan, rw_longest(&from, plan->part));
   if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
   runs_plan = runs_plan && plan->part != NULL;
   double begin = is_trial ? PMPI_Wtime() : 0;

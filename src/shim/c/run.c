@@ -60,9 +60,14 @@ void rw_runner_free(rw_runner *runner) {
   free(runner);
 }
 
-double rw_longest(const rw_buffer *from, int blocks) {
+/* Whether the block of an edge has not been met with an earlier edge: edges are in the order of blocks. */
+static int is_first(const rw_part *part, int edge) { return edge == 0 || part->block[edge] != part->block[edge - 1]; }
+
+double rw_longest(const rw_buffer *from, const rw_part *part) {
   double longest = 0;
-  for (int i = 0; i < blocks; i++) {
+  for (int e = 0; e < part->edges; e++) {
+    if (!is_first(part, e)) continue;
+    int i = part->block[e];
     double bytes = (double)rw_buffer_count(from, i) * from->size;
     if (bytes > longest) longest = bytes;
   }
@@ -71,9 +76,13 @@ double rw_longest(const rw_buffer *from, int blocks) {
 
 static int first_error(int first, int second) { return first == MPI_SUCCESS ? second : first; }
 
+/* Blocks without a destination are no memory of the user that MPI may touch; they keep the length 0. */
 static int read_own(rw_runner *runner, const rw_buffer *from) {
+  const rw_part *part = runner->part;
   int code = MPI_SUCCESS;
-  for (int i = 0; i < runner->part->program.own; i++) {
+  for (int e = 0; e < part->edges; e++) {
+    if (!is_first(part, e)) continue;
+    int i = part->block[e];
     char *value = runner->own + (size_t)i * runner->stride;
     int64_t bytes = (int64_t)rw_buffer_count(from, i) * from->size;
     int32_t length = bytes > runner->limit ? DIRECT : (int32_t)bytes;

@@ -170,8 +170,8 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
-/* Bytes of the longest block that a rank contributes to a call. */
-double rw_longest(const rw_buffer *from, int blocks);
+/* Bytes of the longest block that a rank sends to somebody in a call. */
+double rw_longest(const rw_buffer *from, const rw_part *part);
 
 /* --- choose.c -------------------------------------------------------------------------------------------------------- */
 
