@@ -188,7 +188,7 @@ int rw_value_bytes(const struct rw_program *p, MPI_Comm comm, int tag, const siz
   if (code == MPI_SUCCESS) code = rw_wait(r);
   for (int32_t v = 0; code == MPI_SUCCESS && v < r->values; v++) {
     uint64_t length;
-    memcpy(&length, r->store + r->at[v], sizeof length);
+    memcpy(&length, address(r, v), sizeof length);
     value_bytes[v] = (size_t)length;
   }
   int freed = rw_request_free(&r);

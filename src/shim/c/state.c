@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MEMORY = 32 << 20 };
+/* Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of padding. */
+enum { MEMORY = 32 << 20, BESIDES = 11 };
 
 static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
@@ -171,7 +172,7 @@ static int agree_on_most(rw_state *state, rw_plan *plan) {
   if (plan->part != NULL) {
     const struct rw_program *program = &plan->part->program;
     double blocks = 1.0 + program->send_start[program->sends] + rw_values(program) + program->own + program->slots;
-    plan->most = MEMORY / blocks;
+    plan->most = MEMORY / blocks - BESIDES;
     if (plan->most > state->settings.block_limit) plan->most = state->settings.block_limit;
   }
   return PMPI_Allreduce(MPI_IN_PLACE, &plan->most, 1, MPI_DOUBLE, MPI_MIN, state->shadow);
@@ -202,8 +203,11 @@ int rw_state_plan(rw_state *state, MPI_Comm comm, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
   int code = make_shadow(state, comm);
-  if (code == MPI_SUCCESS && plan->part == NULL) code = make_part(state, collective, plan);
-  if (code == MPI_SUCCESS) code = agree_on_most(state, plan);
+  if (code == MPI_SUCCESS) {
+    /* A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan. */
+    if (plan->part == NULL) (void)make_part(state, collective, plan);
+    code = agree_on_most(state, plan);
+  }
   if (code != MPI_SUCCESS || plan->most < 1) give_up(plan);
   plan->is_made = 1;
   plan->making_us = (PMPI_Wtime() - begin) * 1e6;

@@ -149,6 +149,9 @@ rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *prog
       slot_value[part->program.slots++] = (*found)[1];
     }
     list_edges(part, lists, RW_ALLGATHER);
+  } else {
+    rw_part_free(part);
+    part = NULL;
   }
   free(value);
   return part;
