@@ -10,13 +10,13 @@
 /* Destinations of all ranks, on rank 0. Collective. */
 int rw_record_gather(MPI_Comm comm, rw_state *state) {
   const rw_lists *lists = &state->lists;
-  int is_first = lists->rank == 0, *degrees = NULL, *starts = NULL, *graph = NULL, code = MPI_SUCCESS;
+  int is_first = lists->rank == 0, *degrees = NULL, *starts = NULL, *graph = NULL;
   int64_t edges = 0;
   if (is_first) {
     degrees = malloc(sizeof(int) * (size_t)lists->ranks);
     starts = malloc(sizeof(int) * ((size_t)lists->ranks + 1));
-    if (degrees == NULL || starts == NULL) code = MPI_ERR_NO_MEM;
   }
+  int code = rw_agree_on_memory(comm, !is_first || (degrees != NULL && starts != NULL));
   if (code == MPI_SUCCESS) code = PMPI_Gather(&lists->out_count, 1, MPI_INT, degrees, 1, MPI_INT, 0, comm);
   for (int r = 0; is_first && code == MPI_SUCCESS && r < lists->ranks; r++) {
     starts[r] = (int)edges;
@@ -25,8 +25,8 @@ int rw_record_gather(MPI_Comm comm, rw_state *state) {
   if (is_first && code == MPI_SUCCESS) {
     starts[lists->ranks] = (int)edges;
     graph = edges <= INT32_MAX ? malloc(sizeof(int) * ((size_t)edges + 1)) : NULL;
-    if (graph == NULL) code = MPI_ERR_NO_MEM;
   }
+  if (code == MPI_SUCCESS) code = rw_agree_on_memory(comm, !is_first || graph != NULL);
   if (code == MPI_SUCCESS)
     code = PMPI_Gatherv(lists->out, lists->out_count, MPI_INT, graph, degrees, starts, MPI_INT, 0, comm);
   free(degrees);

@@ -94,3 +94,8 @@ int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double name
   for (int i = 0; i < RW_FILES; i++) names[i] = name[2 * i] == -name[2 * i + 1] ? name[2 * i] : 0;
   return MPI_SUCCESS;
 }
+
+int rw_agree_on_memory(MPI_Comm comm, int has_memory) {
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &has_memory, 1, MPI_INT, MPI_MIN, comm);
+  return code == MPI_SUCCESS && !has_memory ? MPI_ERR_NO_MEM : code;
+}

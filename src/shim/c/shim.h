@@ -41,6 +41,8 @@ const char *rw_strategy(void);
  * that fit, become 0 unless they are equal everywhere. Collective.
  */
 int rw_agree(MPI_Comm comm, rw_settings *settings, double *is_ready, double names[RW_FILES]);
+/* MPI_ERR_NO_MEM on all ranks unless all have memory, so that none waits for another in what follows. Collective. */
+int rw_agree_on_memory(MPI_Comm comm, int has_memory);
 
 /* --- lists.c --------------------------------------------------------------------------------------------------------- */
 

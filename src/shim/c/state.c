@@ -122,7 +122,9 @@ int rw_state_attach(MPI_Comm comm) {
     state->lists.is_ambiguous = settings.is_simple < 1;
     take_planned(state, names, parts);
     agreed = settings.records > 0 ? rw_record_gather(comm, state) : MPI_SUCCESS;
-    return agreed == MPI_SUCCESS ? hang(comm, state) : agreed;
+    if (agreed == MPI_SUCCESS) return hang(comm, state);
+    free_state(state);
+    return agreed;
   }
   for (int i = 0; i < RW_FILES; i++) rw_part_free(parts[i]);
   if (state != NULL) free_state(state);

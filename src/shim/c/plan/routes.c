@@ -103,9 +103,9 @@ int rw_layout_make(MPI_Comm comm, int cores, rw_layout *layout) {
   layout->local = malloc(bytes);
   layout->ranks = malloc(bytes);
   layout->start = calloc((size_t)count + 1, sizeof(int));
-  int code = MPI_ERR_NO_MEM;
-  if (name != NULL && number != NULL && layout->node && layout->local && layout->ranks && layout->start)
-    code = name_nodes(comm, cores, rank, name);
+  int ok = name && number && layout->node && layout->local && layout->ranks && layout->start;
+  int code = rw_agree_on_memory(comm, ok);
+  if (code == MPI_SUCCESS) code = name_nodes(comm, cores, rank, name);
   if (code == MPI_SUCCESS) {
     /* The first rank of a node comes before its others. */
     for (int r = 0; r < count; r++) {

@@ -69,12 +69,13 @@ static int divide(const record *in, int count, rw_moves *sends, rw_moves *receiv
 }
 
 int rw_moves_tell(MPI_Comm comm, const rw_lists *lists, const rw_own_moves *own, rw_moves *sends, rw_moves *receives) {
-  int ranks = lists->ranks, code = MPI_ERR_NO_MEM;
+  int ranks = lists->ranks;
   int *table = calloc(5 * (size_t)ranks, sizeof *table);
   record *out = malloc(sizeof *out * (2 * (size_t)own->count + 1)), *in = NULL;
   memset(sends, 0, sizeof *sends);
   memset(receives, 0, sizeof *receives);
-  if (table != NULL && out != NULL) {
+  int code = rw_agree_on_memory(comm, table != NULL && out != NULL);
+  if (code == MPI_SUCCESS) {
     int *given = table, *taken = table + ranks, *given_at = table + 2 * ranks, *taken_at = table + 3 * ranks;
     int *next = table + 4 * ranks;
     for (int i = 0; i < own->count; i++) {
@@ -86,13 +87,11 @@ int rw_moves_tell(MPI_Comm comm, const rw_lists *lists, const rw_own_moves *own,
     pack(lists, own, next, out);
     code = PMPI_Alltoall(given, 1, MPI_INT, taken, 1, MPI_INT, comm);
     int64_t count = code == MPI_SUCCESS ? offsets(taken, taken_at, ranks) : 0;
-    /* Of a failure here the others learn when they agree on the plan; they must not wait for this exchange. */
     in = count <= INT32_MAX ? malloc(sizeof(int) * ((size_t)count + 1)) : NULL;
-    if (in == NULL) memset(taken, 0, sizeof(int) * (size_t)ranks);
+    if (code == MPI_SUCCESS) code = rw_agree_on_memory(comm, in != NULL);
     if (code == MPI_SUCCESS)
       code = PMPI_Alltoallv(out, given, given_at, MPI_INT, in, taken, taken_at, MPI_INT, comm);
-    if (code == MPI_SUCCESS && (in == NULL || !divide(in, (int)(count / FIELDS), sends, receives)))
-      code = MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS && !divide(in, (int)(count / FIELDS), sends, receives)) code = MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS) {
       sort_moves(sends, lists->rank, ranks);
       sort_moves(receives, lists->rank, ranks);
