@@ -14,12 +14,14 @@ describeMpi('the preloaded library', (mpi) => {
   let folder: string
   let library: string
   let neighbors: string
+  let ends: string
 
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'rankweave-shim-'))
     if (mpicc === null) return
     library = compileShim(folder, mpicc).library
     neighbors = compileProgram(folder, mpicc, 'neighbors')
+    ends = compileProgram(folder, mpicc, 'ends')
   })
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -53,6 +55,25 @@ describeMpi('the preloaded library', (mpi) => {
       const third = await run(5, [3, 3, 4], env)
       expect(third).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
       expect(third.stderr).not.toContain('plan file 1')
+    },
+  )
+
+  it.skipIf(mpicc === null)(
+    'runs plans at ends of grids, and after a block too long for its place',
+    async () => {
+      const ended = await runPreloaded(mpi, 4, library, [ends], {
+        RANKWEAVE_SHIM: 'always,report',
+        RANKWEAVE_SHIM_STRATEGY: 'routed:radices=2',
+        RANKWEAVE_SHIM_BLOCK_LIMIT: '16',
+      })
+      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      const byPlan = [...ended.stderr.matchAll(/communicator (\d), .* calls of (.*), (\d+) by the plan/g)]
+      expect(byPlan.map((line) => line.slice(1).join(' ')).sort()).toEqual([
+        '0 neighbor allgather 3',
+        '0 neighbor alltoall 6',
+        '1 neighbor allgather 15',
+        '1 neighbor alltoall 3',
+      ])
     },
   )
 })
