@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
-import { cSource, runtimeFiles } from '../export/c-sources.js'
+import { runtimeFiles } from '../export/c-sources.js'
 import { ownFile } from '../package-paths.js'
 
 /** Below `shim/c`. */
@@ -48,7 +48,8 @@ export interface CompiledLibrary {
  *
  * @param mpicc the compiler of the MPI with which the programs were compiled that are to use it
  * @param extra more options of the compiler
- * @throws ERR_SHIM where the folder cannot be written, or the compiler is missing or fails; its own message is in the error's
+ * @throws ERR_SHIM where a C source of the package is missing, the folder cannot be written, or the compiler is missing or
+ *   fails; its own message is in the error's
  */
 export function compileLibrary(
   folder: string,
@@ -57,8 +58,8 @@ export function compileLibrary(
 ): CompiledLibrary {
   const sources = join(folder, 'sources')
   const files = [
-    ...runtimeFiles.map((name) => ({ name, text: cSource(name) })),
-    ...ownSources.map((path) => ({ name: basename(path), text: ownSource(path) })),
+    ...runtimeFiles.map((name) => ({ name, text: ownSource(`export/c/${name}`) })),
+    ...ownSources.map((path) => ({ name: basename(path), text: ownSource(`shim/c/${path}`) })),
   ]
   try {
     mkdirSync(sources, { recursive: true })
@@ -88,9 +89,10 @@ function runCompiler(mpicc: string, args: readonly string[]): void {
   throw new RankweaveError('ERR_SHIM', `${mpicc} failed (${how}):\n${stderr.trim()}`)
 }
 
+/** `path` is below the sources of the package. */
 function ownSource(path: string): string {
   try {
-    return readFileSync(ownFile(`shim/c/${path}`), 'utf8')
+    return readFileSync(ownFile(path), 'utf8')
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `the C source ${path} is not where the package has it`, { cause })
   }
