@@ -1,4 +1,5 @@
 import type { Communicator } from '../../comm/communicator.js'
+import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -7,6 +8,7 @@ import { createDistGraph } from '../constructors.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy, parseStrategy } from '../plan/strategy-text.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
+import { requireReal } from './dense-matrix.js'
 import { fastestExchange, type Trial } from './fastest-exchange.js'
 import { longestBlock, sourcesOf } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
@@ -47,7 +49,7 @@ export interface PreparedProduct {
  * persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns of A need. The edges
  * between ranks are gathered on every process; the matrix is not. Collective.
  *
- * @throws ERR_STRATEGY, ERR_MACHINE
+ * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent; ERR_STRATEGY, ERR_MACHINE
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function prepareProduct(
@@ -56,6 +58,8 @@ export async function prepareProduct(
   width: number,
   { strategy, machine, columnsAtOnce }: SpmmOptions,
 ): Promise<PreparedProduct> {
+  requireReal(a.block, 'A')
+  requireColumns(columnsAtOnce)
   const owners = blockBounds(a.cols, world.size)
   const blockElems = longestBlock(owners) * Math.min(columnsAtOnce, width)
   const needed = sourcesOf(a.block, owners, world.rank)
@@ -90,4 +94,10 @@ export async function prepareProduct(
     exchange: found.name,
     trials: found.trials,
   }
+}
+
+/** @throws ERR_ARGUMENT for columns per exchange that are no integer of at least 1 */
+export function requireColumns(columnsAtOnce: number): void {
+  if (Number.isSafeInteger(columnsAtOnce) && columnsAtOnce >= 1) return
+  throw new RankweaveError('ERR_ARGUMENT', `expected at least 1 column per exchange, got ${columnsAtOnce}`)
 }

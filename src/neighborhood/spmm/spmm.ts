@@ -10,7 +10,7 @@ import type { PlanStatistics } from '../plan/strategy.js'
 import { type DenseRows, requireReal } from './dense-matrix.js'
 import type { Trial } from './fastest-exchange.js'
 import type { MatrixRows } from './matrix-rows.js'
-import { type PreparedProduct, prepareProduct, type SpmmOptions } from './prepared-product.js'
+import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
 import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
 import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
@@ -61,9 +61,7 @@ export function checkProblem({ a, b, columnsAtOnce }: Pick<SpmmProblem, 'a' | 'b
       { details: { rowsOfA: a.rows, colsOfA: a.cols, rowsOfB: b.rows, colsOfB: b.cols } },
     )
   }
-  if (!Number.isSafeInteger(columnsAtOnce) || columnsAtOnce < 1) {
-    throw new RankweaveError('ERR_ARGUMENT', `expected at least 1 column per exchange, got ${columnsAtOnce}`)
-  }
+  requireColumns(columnsAtOnce)
 }
 
 /**

@@ -238,6 +238,19 @@ describe('spmm', () => {
   })
 
   it.each([
+    [{ ...stencil, imag: stencil.values }, 2],
+    [stencil, 0],
+    [stencil, Number.NaN],
+  ])('a product of a complex matrix, or by no columns, is not prepared', async (of, columnsAtOnce) => {
+    const failing = run(
+      (world) =>
+        prepareProduct(world, rowsOfMatrix(world, of), 3, { strategy: { kind: 'direct' }, columnsAtOnce }),
+      { ranks: 2, processes: 2 },
+    )
+    await expect(failing).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
+  })
+
+  it.each([
     ['A to be a real matrix', { a: { ...a, imag: new Float64Array(6) } }],
     ['expected B to have 5 rows', { b: randomDense(4, 5, 1) }],
     ['at least 1 column', { columnsAtOnce: 0 }],
