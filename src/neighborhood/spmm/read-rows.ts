@@ -93,7 +93,6 @@ async function ownPart(
   const size = measured?.value ?? { bytes: 0, lines: 0, entries: 0 }
   const sizes = await world.allgather(Float64Array.of(size.bytes, size.lines, size.entries))
   await failTogether(world, measured?.error ?? null)
-  if (reader < 0 || size.bytes === 0) return null
   const before = { lines, entries: 0 }
   let isLast = true
   for (const [index, rank] of readers.entries()) {
@@ -103,7 +102,17 @@ async function ownPart(
       before.entries += entriesOf
     } else if (index > reader && bytesOf > 0) isLast = false
   }
-  return openPart(path, part, { header, before, isLast, take })
+  const opened =
+    reader < 0 || size.bytes === 0
+      ? null
+      : attempt(() => openPart(path, part, { header, before, isLast, take }))
+  try {
+    await failTogether(world, opened?.error ?? null)
+  } catch (error) {
+    opened?.value?.close()
+    throw error
+  }
+  return opened?.value ?? null
 }
 
 /** Rounds of reading and sending, until every entry has arrived. Collective. */
