@@ -30,7 +30,8 @@ interface Candidate {
   readonly exchange: BlockExchange
   readonly graph: TopologyCommunicator | null
   readonly start: () => Promise<void>
-  readonly free: () => Promise<void>
+  /** Frees the request that was on trial. Local. */
+  readonly release: () => void
   readonly samples: number[]
 }
 
@@ -65,11 +66,8 @@ export async function fastestExchange(
   const candidates: Candidate[] = []
   const add = (name: string, exchange: BlockExchange, graph: TopologyCommunicator | null) => {
     const request = exchange.bind(mine, new Float64Array(exchange.sources.length * blockElems))
-    const free = async () => {
-      request.free()
-      if (graph !== null) await graph.free()
-    }
-    candidates.push({ name, exchange, graph, start: () => request.start(), free, samples: [] })
+    const [start, release] = [() => request.start(), () => request.free()]
+    candidates.push({ name, exchange, graph, start, release, samples: [] })
   }
   for (const strategy of strategiesToTry(world.size, topology.outRank.length)) {
     const graph = await createTopology(world, topology, { strategy })
@@ -88,7 +86,10 @@ export async function fastestExchange(
   let fastest = 0
   for (let i = 1; i < candidates.length; i++) if (seconds[i] < clearly * seconds[fastest]) fastest = i
   const { name: fastestName, exchange, graph } = candidates[fastest]
-  for (const [i, { free }] of candidates.entries()) if (i !== fastest) await free()
+  for (const [i, { graph: tried, release }] of candidates.entries()) {
+    release()
+    if (i !== fastest && tried !== null) await tried.free()
+  }
   const trials = candidates.map(({ name }, i) => ({ name, seconds: seconds[i] }))
   return { name: fastestName, exchange, graph, trials: trials.sort((a, b) => a.seconds - b.seconds) }
 }
