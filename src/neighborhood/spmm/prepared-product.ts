@@ -34,7 +34,7 @@ export function parseSpmmStrategy(text: string): Strategy | AutoStrategy {
 /** A product that is ready to be computed often, and how its rows travel. */
 export interface PreparedProduct {
   readonly product: SparseProduct
-  /** Null where an ordinary allgather was chosen. */
+  /** The caller frees it after the product. Null where an ordinary allgather was chosen. */
   readonly graph: TopologyCommunicator | null
   /** The strategy's line of text, or `ordinary allgather`. */
   readonly exchange: string
@@ -86,7 +86,9 @@ export async function prepareProduct(
     const exchange = chosen?.chosen.strategy ?? formatStrategy(strategy as Strategy)
     return { ...prepared, product: product(neighborExchange(graph)), graph, exchange, trials: null }
   }
-  const found = await fastestExchange(world, graph.topology, blockElems)
+  // The graph has told who needs rows of whom: those on trial are others.
+  await graph.free()
+  const found = await fastestExchange(world, prepared.topology, blockElems)
   return {
     ...prepared,
     product: product(found.exchange),

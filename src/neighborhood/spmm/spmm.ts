@@ -65,7 +65,7 @@ export function checkProblem({ a, b, columnsAtOnce }: Pick<SpmmProblem, 'a' | 'b
 }
 
 /**
- * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective.
+ * Multiplies, and times the product: row-wise block-striped sparse times dense. Collective. What it creates is freed.
  *
  * @throws ERR_ARGUMENT see {@link checkProblem}; ERR_STRATEGY, ERR_MACHINE; ERR_COUNT for rows of B of another length
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
@@ -78,9 +78,11 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   const first = await prepared.product.multiply(b.values)
   const traffic = { ...noTraffic, ...graph?.traffic }
   const products = [{ name: 'planned', product: prepared.product }]
+  const graphs = graph === null ? [] : [graph]
   if (compare) {
     const owners = blockBounds(a.cols, world.size)
     const direct = await createTopology(world, topology, { strategy: { kind: 'direct' } })
+    graphs.push(direct)
     for (const [name, exchange] of [
       ['direct', neighborExchange(direct)],
       ['allgather', allgatherExchange(world)],
@@ -91,6 +93,8 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   }
   const times = await timeProducts(world, products, b.values, first, turns)
   const facts = world.rank === 0 ? await factsOf(prepared, machine, times) : null
+  for (const { product } of products) product.free()
+  for (const each of graphs) await each.free()
   return { product: first, facts, process: world.location.process, traffic }
 }
 

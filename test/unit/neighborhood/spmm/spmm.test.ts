@@ -215,6 +215,22 @@ describe('spmm', () => {
       )
   })
 
+  it.each(['auto', 'routed'])('by %s leaves no communicator and no request behind', async (text) => {
+    const left = await run(
+      async (world) => {
+        const { runtime } = world.seat().state
+        const open = () => [...runtime.contexts].map(({ collectives }) => [...collectives.lanes].length)
+        await world.barrier()
+        const before = open()
+        await shareOf(stencil, 2, text)(world)
+        await world.barrier()
+        return [before, open()]
+      },
+      { ranks: 8, processes: 3 },
+    )
+    for (const [before, after] of left) expect(after).toEqual(before)
+  })
+
   it('a prepared product multiplies any number of B', async () => {
     const products = await run(
       async (world) => {
