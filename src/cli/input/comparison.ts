@@ -5,7 +5,7 @@ import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Level } from '../../machine/profile.js'
 import { type AutoStrategy, parseAuto } from '../../neighborhood/choose/auto.js'
-import type { Choice } from '../../neighborhood/choose/choice.js'
+import { type Choice, mostOrdinaryRanks } from '../../neighborhood/choose/choice.js'
 import { chooseStrategy } from '../../neighborhood/choose/choose-strategy.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { simulate } from '../../simulate/simulate.js'
@@ -100,9 +100,6 @@ function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): St
   const mode = machine.cores.length > 1 && machine.firstRank[1] > 1 ? 'aware' : 'agnostic'
   return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
 }
-
-/** Ranks beyond which an allgather of all blocks is not simulated: it has ranks * ranks of them. */
-export const mostOrdinaryRanks = 1024
 
 /** By Bruck's algorithm, which suits any number of ranks; null for one rank, and for more than {@link mostOrdinaryRanks}. */
 function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {

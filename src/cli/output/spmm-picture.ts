@@ -27,8 +27,8 @@ export function spmmPicture(outcome: SpmmOutcome): string {
   if (predicted !== null) {
     charts.push({
       title: `predicted: one exchange on ${predicted.machine}`,
-      bars: predicted.exchanges.map(
-        ({ name, timeUs }): Bar => ({ name, seconds: timeUs / 1e6, isOurs: isOurs(name) }),
+      bars: predicted.exchanges.flatMap(({ name, timeUs }): Bar[] =>
+        timeUs === null ? [] : [{ name, seconds: timeUs / 1e6, isOurs: isOurs(name) }],
       ),
     })
   }

@@ -1,4 +1,5 @@
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
+import { mostOrdinaryRanks } from '../../neighborhood/choose/choice.js'
 import { change, counted, figure, range, seconds, table } from './reporter.js'
 
 /** A product with a larger relative error than this is wrong. */
@@ -19,7 +20,8 @@ export interface TimedProductOutcome {
 /** An exchange as the simulator predicts it for a machine. */
 export interface Prediction {
   readonly name: string
-  readonly timeUs: number
+  /** Null where it is not simulated: an ordinary allgather of more than {@link mostOrdinaryRanks}. */
+  readonly timeUs: number | null
 }
 
 /** What `rankweave spmm --json` prints. */
@@ -119,8 +121,13 @@ export function spmmText(outcome: SpmmOutcome): string {
     '',
     `predicted for ${predicted.machine}, one exchange`,
     '',
-    table(predicted.exchanges.map(({ name, timeUs }) => [productName(name), seconds(timeUs / 1e6)])),
+    table(predicted.exchanges.map(({ name, timeUs }) => [productName(name), predictedText(timeUs)])),
   ].join('\n')
+}
+
+function predictedText(timeUs: number | null): string {
+  if (timeUs !== null) return seconds(timeUs / 1e6)
+  return `not simulated beyond ${figure(mostOrdinaryRanks)} ranks`
 }
 
 function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, trials }: SpmmOutcome): string {

@@ -4,6 +4,7 @@ import type { Machine } from '../../machine/machine.js'
 import type { Schedule } from '../../schedule/ir.js'
 import { simulate } from '../../simulate/simulate.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { mostOrdinaryRanks } from '../choose/choice.js'
 import { chooseStrategy } from '../choose/choose-strategy.js'
 import { plan } from '../plan/plan.js'
 import type { Strategy } from '../plan/strategy.js'
@@ -12,13 +13,14 @@ import type { Strategy } from '../plan/strategy.js'
 export interface PredictedExchange {
   /** `planned`, `auto: STRATEGY`, `direct` or `allgather`. */
   readonly name: string
-  readonly timeUs: number
+  /** Null for an ordinary allgather of more than {@link mostOrdinaryRanks}, which is not simulated. */
+  readonly timeUs: number | null
 }
 
 /**
  * What one exchange of a product takes on a machine with one rank per core, as the simulator predicts it: by the strategy
  * that was used, by the one that the library would choose there, by direct sends, and by the best algorithm of an ordinary
- * allgather.
+ * allgather, up to {@link mostOrdinaryRanks}.
  *
  * @param bytes of every block
  * @param strategy null where an ordinary allgather was used
@@ -34,14 +36,19 @@ export function predictExchanges(
   const timeOf = (schedule: Schedule) => simulate(schedule, machine, { bytes }).timeUs
   const planned = (by: Strategy) => timeOf(plan(topology, by, { machine }).schedule)
   const { chosen } = chooseStrategy(topology, machine, { bytes })
-  const shape = { ranks, root: 0, segments: 1 }
-  const ordinary = algorithms
-    .filter(({ collective, refuses }) => collective === 'allgather' && (refuses?.(shape) ?? null) === null)
-    .map((algorithm) => timeOf(scheduleOf(algorithm, shape)))
   return [
     ...(strategy === null ? [] : [{ name: 'planned', timeUs: planned(strategy) }]),
     { name: `auto: ${chosen.strategy}`, timeUs: chosen.timeUs },
     { name: 'direct', timeUs: planned({ kind: 'direct' }) },
-    { name: 'allgather', timeUs: ordinary.reduce((least, timeUs) => Math.min(least, timeUs)) },
+    { name: 'allgather', timeUs: ranks > mostOrdinaryRanks ? null : ordinaryTime(ranks, timeOf) },
   ]
+}
+
+/** Of the best algorithm. */
+function ordinaryTime(ranks: number, timeOf: (schedule: Schedule) => number): number {
+  const shape = { ranks, root: 0, segments: 1 }
+  return algorithms
+    .filter(({ collective, refuses }) => collective === 'allgather' && (refuses?.(shape) ?? null) === null)
+    .map((algorithm) => timeOf(scheduleOf(algorithm, shape)))
+    .reduce((least, timeUs) => Math.min(least, timeUs))
 }
