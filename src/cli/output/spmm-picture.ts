@@ -1,6 +1,6 @@
 import { largestOf } from '../../base/extrema.js'
 import { seconds } from './reporter.js'
-import { productName, type SpmmOutcome } from './spmm-report.js'
+import { ordinaryName, productName, type SpmmOutcome } from './spmm-report.js'
 
 interface Bar {
   readonly name: string
@@ -17,7 +17,7 @@ const step = 32
 /** The times of a product as bars: measured ones above, predicted ones below, each on a scale of its own and labelled. */
 export function spmmPicture(outcome: SpmmOutcome): string {
   const { matrix, b, ranks, processes, fabric, measured, predicted, exchange } = outcome
-  const isOurs = (name: string) => name !== 'direct' && name !== 'allgather'
+  const isOurs = (name: string) => name !== 'direct' && name !== ordinaryName
   const charts = [
     {
       title: `measured here: the product, ${processes} processes on the ${fabric} fabric`,
@@ -42,7 +42,7 @@ export function spmmPicture(outcome: SpmmOutcome): string {
       const length = Math.max(1, ((width - left - right) * bar.seconds) / longest)
       parts.push(
         `<rect x="${left}" y="${y}" width="${length.toFixed(1)}" height="${barHeight}" class="${bar.isOurs ? 'ours' : 'other'}"/>`,
-        text(left - 8, y + 16, productName(bar.name), 'name'),
+        text(left - 8, y + 16, productName(bar.name, exchange), 'name'),
         text(left + length + 6, y + 16, seconds(bar.seconds), 'value'),
       )
       y += step

@@ -1,5 +1,5 @@
-import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { mostOrdinaryRanks } from '../../neighborhood/choose/choice.js'
+import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, range, seconds, table } from './reporter.js'
 
 /** A product with a larger relative error than this is wrong. */
@@ -7,7 +7,7 @@ export const tolerance = 1e-12
 
 /** A product as it was timed on the fabric. */
 export interface TimedProductOutcome {
-  /** `planned`, `direct` or `allgather`. */
+  /** `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
   readonly seconds: number
   readonly gflops: number
@@ -67,18 +67,18 @@ export interface SpmmOutcome {
   }
 }
 
-const names: Readonly<Record<string, string>> = {
-  planned: 'neighbor allgather',
-  direct: 'direct sends',
-  allgather: 'allgather (baseline)',
-}
+/** What is compared with, as times and predictions name it. */
+export const ordinaryName = 'ordinary allgather'
 
-/** What a product or exchange is called in reports. */
-export const productName = (name: string): string => names[name] ?? name
+/** What a product or exchange is called in reports; `exchange`: what was used for the first product. */
+export function productName(name: string, exchange: string): string {
+  if (name === 'planned') return exchange === ordinaryName ? `${ordinaryName}, chosen` : 'neighbor allgather'
+  return name === 'direct' ? 'direct sends' : name
+}
 
 /** The text of `rankweave spmm`. */
 export function spmmText(outcome: SpmmOutcome): string {
-  const { matrix, b, topology, messages, ranks, processes, measured, predicted } = outcome
+  const { matrix, b, topology, messages, ranks, processes, measured, predicted, exchange } = outcome
   const { degree } = topology
   const exchanges = Math.ceil(b.cols / outcome.columnsPerExchange)
   const lines = [
@@ -110,7 +110,7 @@ export function spmmText(outcome: SpmmOutcome): string {
     '',
     table(
       measured.map(({ name, seconds: took, gflops, communication }) => [
-        productName(name),
+        productName(name, exchange),
         `${seconds(took)}, ${gflops.toPrecision(3)} GFLOP/s, ${Math.round(100 * communication)}% communication`,
       ]),
     ),
@@ -121,7 +121,9 @@ export function spmmText(outcome: SpmmOutcome): string {
     '',
     `predicted for ${predicted.machine}, one exchange`,
     '',
-    table(predicted.exchanges.map(({ name, timeUs }) => [productName(name), predictedText(timeUs)])),
+    table(
+      predicted.exchanges.map(({ name, timeUs }) => [productName(name, exchange), predictedText(timeUs)]),
+    ),
   ].join('\n')
 }
 
@@ -147,6 +149,6 @@ function checkText(outcome: SpmmOutcome): string {
     return `FAILED, max relative error ${maxRelativeError} compared with the serial product`
   const differing = outcome.measured.find((one) => one.differing > 0)
   if (differing !== undefined)
-    return `FAILED, ${figure(differing.differing)} numbers by ${productName(differing.name)} differ`
+    return `FAILED, ${figure(differing.differing)} numbers by ${productName(differing.name, outcome.exchange)} differ`
   return `FAILED, ${figure(messages.counted ?? 0)} messages sent, ${figure(messages.planned ?? 0)} planned`
 }

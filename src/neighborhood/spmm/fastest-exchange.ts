@@ -35,6 +35,7 @@ interface Candidate {
   readonly samples: number[]
 }
 
+/** In trials, times and predictions. The strategy `allgather` is another thing: a route of a neighbor allgather. */
 export const ordinaryName = 'ordinary allgather'
 
 /** More edges than this are not searched for friend groups on trial. */

@@ -8,10 +8,11 @@ import { mostOrdinaryRanks } from '../choose/choice.js'
 import { chooseStrategy } from '../choose/choose-strategy.js'
 import { plan } from '../plan/plan.js'
 import type { Strategy } from '../plan/strategy.js'
+import { ordinaryName } from './fastest-exchange.js'
 
 /** What one exchange takes, predicted. */
 export interface PredictedExchange {
-  /** `planned`, `auto: STRATEGY`, `direct` or `allgather`. */
+  /** `planned`, `auto: STRATEGY`, `direct` or `ordinary allgather`. */
   readonly name: string
   /** Null for an ordinary allgather of more than {@link mostOrdinaryRanks}, which is not simulated. */
   readonly timeUs: number | null
@@ -40,7 +41,7 @@ export function predictExchanges(
     ...(strategy === null ? [] : [{ name: 'planned', timeUs: planned(strategy) }]),
     { name: `auto: ${chosen.strategy}`, timeUs: chosen.timeUs },
     { name: 'direct', timeUs: planned({ kind: 'direct' }) },
-    { name: 'allgather', timeUs: ranks > mostOrdinaryRanks ? null : ordinaryTime(ranks, timeOf) },
+    { name: ordinaryName, timeUs: ranks > mostOrdinaryRanks ? null : ordinaryTime(ranks, timeOf) },
   ]
 }
 

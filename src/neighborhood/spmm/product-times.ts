@@ -3,6 +3,7 @@ import type { SparseProduct } from './sparse-product.js'
 
 /** What a product took. */
 export interface ProductTime {
+  /** `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
   /** Of one product, between two barriers: median of the turns. */
   readonly seconds: number

@@ -8,7 +8,7 @@ import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
 import { planStatistics } from '../plan/plan.js'
 import type { PlanStatistics } from '../plan/strategy.js'
 import { type DenseRows, requireReal } from './dense-matrix.js'
-import type { Trial } from './fastest-exchange.js'
+import { ordinaryName, type Trial } from './fastest-exchange.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
 import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
@@ -85,7 +85,7 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
     graphs.push(direct)
     for (const [name, exchange] of [
       ['direct', neighborExchange(direct)],
-      ['allgather', allgatherExchange(world)],
+      [ordinaryName, allgatherExchange(world)],
     ] as const) {
       const product = new SparseProduct(a, owners, world.rank, b.cols, columnsAtOnce, exchange)
       products.push({ name, product })

@@ -68,7 +68,7 @@ describe('spmm', () => {
       verified: true,
     })
     expect(object['measured']).toEqual(
-      ['planned', 'direct', 'allgather'].map((name) => ({
+      ['planned', 'direct', 'ordinary allgather'].map((name) => ({
         name,
         seconds: expect.any(Number),
         localSeconds: expect.any(Number),

@@ -13,8 +13,8 @@ describe('predictExchanges', () => {
       kind: 'routed',
     })
     expect(predicted.map(({ name }) => name.replace(/auto: .*/, 'auto'))).toEqual([
-      ...['planned', 'auto', 'direct', 'allgather'],
+      ...['planned', 'auto', 'direct', 'ordinary allgather'],
     ])
-    expect(predicted.at(-1)).toEqual({ name: 'allgather', timeUs })
+    expect(predicted.at(-1)).toEqual({ name: 'ordinary allgather', timeUs })
   })
 })

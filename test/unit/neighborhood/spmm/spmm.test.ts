@@ -195,7 +195,7 @@ describe('spmm', () => {
           expect(times.map(({ name, differing }) => [name, differing])).toEqual([
             ['planned', 0],
             ['direct', 0],
-            ['allgather', 0],
+            ['ordinary allgather', 0],
           ])
           expect(topology).toEqual(topologyFromMatrix(of, { ranks }))
         }
