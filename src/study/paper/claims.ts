@@ -25,7 +25,8 @@ function claim(
   ours: number | null,
   why: string,
 ): Claim {
-  const differencePercent = ours === null || printed === 0 ? null : (100 * (ours - printed)) / printed
+  const isValue = printed !== 0 && Number(printedAs) === printed
+  const differencePercent = ours === null || !isValue ? null : (100 * (ours - printed)) / printed
   return { where, what, origin, unit, printed, printedAs, ours, differencePercent, why }
 }
 

@@ -29,7 +29,7 @@ export interface Claim {
   readonly printedAs: string
   /** Null where we have no value. */
   readonly ours: number | null
-  /** Of ours, compared with printed; null where printed is 0 or ours is missing. */
+  /** Of ours, compared with printed; null where the text gives a bound or words, where printed is 0 or ours is missing. */
   readonly differencePercent: number | null
   /** Why ours differs, or what was done; empty where there is nothing to say. */
   readonly why: string

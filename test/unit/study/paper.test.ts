@@ -73,6 +73,13 @@ describe('chapter 7 again', () => {
     expect(of('density 0.05, aware, k=3').ours).toBeNull()
   })
 
+  it('computes no difference from a bound or a number that stands for words', () => {
+    for (const { printed, printedAs, ours, differencePercent } of claimsOf(figures))
+      expect(differencePercent !== null, printedAs).toBe(
+        ours !== null && printed !== 0 && printedAs === String(printed),
+      )
+  })
+
   it('says why where ours differs', () => {
     for (const { printed, ours, why, what } of claimsOf(figures))
       if (ours !== null && ours !== printed) expect(why, what).not.toBe('')
