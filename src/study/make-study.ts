@@ -4,6 +4,7 @@ import { type Machine, nodeOf } from '../machine/machine.js'
 import { profileOf } from '../machine/network.js'
 import { type Level, levels } from '../machine/profile.js'
 import { formatMachine } from '../machine/text/format-machine.js'
+import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
 import { plan, planStatistics } from '../neighborhood/plan/plan.js'
 import type { Plan, Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
@@ -24,7 +25,10 @@ export interface StudyOptions {
   readonly bytes?: readonly number[]
   /** Strategies to study besides direct sends. Default: the best of every kind, as an estimate ranks them. */
   readonly strategies?: readonly Strategy[]
-  /** Planning of one strategy stops after this time, and the strategy is left out. Default {@link defaultPlanSeconds}. */
+  /**
+   * The search for friend groups of one strategy stops after this time, and the strategy is left out; planning of others is
+   * not interrupted. Default {@link defaultPlanSeconds}.
+   */
   readonly planSeconds?: number
   /** Called before each strategy. */
   readonly onStrategy?: (strategy: string) => void
@@ -40,7 +44,7 @@ export const defaultPlanSeconds = 10
  * Plans and simulates the strategies of a topology on a machine. Memory: one schedule at a time.
  *
  * The same topology, machine and options give the same counts and simulated times everywhere; planning times are measured, and which
- * strategies exceed `planSeconds` depends on the computer.
+ * friend groups exceed `planSeconds` depends on the computer.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_TOPOLOGY for a topology without edges between different ranks
@@ -160,14 +164,13 @@ function studiedStrategy(text: string, planned: Plan, setting: Setting): Studied
   const simulated = bytes.map((length, i): SimulatedTime => {
     const { timeUs, traffic } = simulate(lowered, machine, { bytes: length })
     const ofDirect = direct?.simulated[i].timeUs ?? timeUs
-    const savedUs = ofDirect - timeUs
-    const extraMs = Math.max(0, planMs - (direct?.planMs ?? planMs))
+    const moreMs = Math.max(0, planMs - (direct?.planMs ?? planMs))
     return {
       bytes: length,
       timeUs,
       bytesByLevel: byLevel((level) => traffic[level].bytes),
       speedup: timeUs === 0 ? 1 : ofDirect / timeUs,
-      breakEvenStarts: savedUs > 0 ? Math.ceil((1000 * extraMs) / savedUs) : null,
+      breakEvenStarts: startsUntilPaid(moreMs, ofDirect - timeUs),
     }
   })
   const longest = simulated[simulated.length - 1]

@@ -35,14 +35,18 @@ export function simulated(
   }
 }
 
-/** Planning beyond what direct sends need, divided by what a start saves. */
+/** Starts until planning that takes `moreMs` longer than that of direct sends has paid; null where a start saves nothing. */
+export function startsUntilPaid(moreMs: number, savedUs: number): number | null {
+  return savedUs > 0 ? Math.ceil((1000 * moreMs) / savedUs) : null
+}
+
+/** Planning, measured once: {@link exactMs} where it is shorter. */
 export function withBreakEven(trial: Trial, ofDirect: Trial): Alternative {
   const savedUs = ofDirect.timeUs - trial.timeUs
-  if (savedUs <= 0) return { ...trial, breakEvenStarts: null, breakEvenIsAtMost: false }
   const moreMs = trial.planMs - ofDirect.planMs
   return {
     ...trial,
-    breakEvenStarts: Math.ceil((1000 * Math.max(moreMs, exactMs)) / savedUs),
-    breakEvenIsAtMost: moreMs < exactMs,
+    breakEvenStarts: startsUntilPaid(Math.max(moreMs, exactMs), savedUs),
+    breakEvenIsAtMost: savedUs > 0 && moreMs < exactMs,
   }
 }
