@@ -13,6 +13,7 @@ import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 
 const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
+const lengths = ['0', '4', '20000', '32768']
 const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'] as const
 const graphs = fc
   .sample(smallTopologies(8), { seed: 15, numRuns: 300 })
@@ -35,20 +36,19 @@ describeMpi('exported C programs', (mpi) => {
       const operation = operations[i % operations.length]!
       const { schedule } = planOperation(topology, strategy, operation, { nodeOf: nodesOf(topology.ranks) })
       const run = compileExported(mpicc!, mpi, folder, schedule)
-      for (const bytes of ['0', '4', '32768']) {
-        const { code, stderr } = await run('-b', bytes, '-n', '1', '-s', '1')
-        expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-      }
+      const { code, stderr } = await run('-b', lengths[i % lengths.length]!, '-n', '1', '-s', '1')
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },
   )
 
-  it.skipIf(mpicc === null).each(algorithms.map(({ id }) => [id]))('of %s sum exactly', async (id) => {
-    const algorithm = algorithms.find((one) => one.id === id)!
-    const schedule = scheduleOf(algorithm, { ranks: 6, segments: 1 })
-    const run = compileExported(mpicc!, mpi, folder, schedule)
-    for (const bytes of ['4', '20000']) {
-      const { code, stderr } = await run('-b', bytes, '-n', '1', '-s', '1')
+  // Half of them on either library: each program is compiled, which takes longer than to run it.
+  const some = algorithms.filter((_, i) => i % 2 === (mpi.name === 'MPICH' ? 1 : 0))
+  it.skipIf(mpicc === null).each(some.map((algorithm, i) => [algorithm.id, algorithm, i] as const))(
+    'of %s sum exactly',
+    async (_, algorithm, i) => {
+      const run = compileExported(mpicc!, mpi, folder, scheduleOf(algorithm, { ranks: 6, segments: 1 }))
+      const { code, stderr } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    }
-  })
+    },
+  )
 })
