@@ -34,12 +34,14 @@ export function smallTopologies(maxRanks: number): fc.Arbitrary<Described> {
       what: `bipartite ranks=${n} seed=${s} density=${density} apart=${by}`,
       topology: randomMultigraph(n, s, by, (p, q, u) => p < n / 2 && q >= n / 2 && u < density),
     }))
+  const grids = [[2, 3], [2, 5], [3, 3], [3, 4], [10], [2, 2, 3]].filter(
+    (dims) => dims.reduce((size, extent) => size * extent, 1) <= maxRanks,
+  )
   const moore = fc
-    .constantFrom<number[]>([2, 5], [3, 3], [3, 4], [10], [2, 2, 3])
+    .constantFrom(...grids)
     .chain((dims) =>
       fc.record({ dims: fc.constant(dims), radius: fc.constantFrom(1, 2), periodic: fc.boolean() }),
     )
-    .filter(({ dims }) => dims.reduce((size, extent) => size * extent, 1) <= maxRanks)
     .map((spec) => ({ what: JSON.stringify(spec), topology: mooreTopology(spec) }))
   return fc.oneof({ weight: 5, arbitrary: multigraph }, { weight: 2, arbitrary: bipartite }, moore)
 }
