@@ -96,7 +96,9 @@ export const rooms: readonly Room[] = [
   room('models', ['machine', 'schedule', 'models/formulas']),
   room('models/congestion', ['schedule', 'models']),
   room('simulate/engine', ['machine', 'schedule', 'schedule/lower']),
-  room('simulate', ['machine', 'schedule', 'schedule/lower', 'simulate/engine']),
+  room('simulate', [
+    ...['machine', 'schedule', 'schedule/lower', 'simulate/engine', 'collective', 'collective/shape'],
+  ]),
   room('simulate/pictures', ['simulate']),
   room(
     'neighborhood/route',
@@ -135,7 +137,7 @@ export const rooms: readonly Room[] = [
   room('export', ['topology', 'schedule', 'schedule/lower', 'simulate/engine', 'package-paths.ts']),
   room('study/paper', [
     ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
-    ...['collective/shape', 'collective', 'simulate', 'neighborhood/plan', 'study/document', 'study'],
+    ...['simulate', 'neighborhood/plan', 'study/document', 'study'],
   ]),
   room('shim', ['schedule', 'schedule/lower', 'export', 'package-paths.ts']),
 
@@ -252,9 +254,9 @@ export const rooms: readonly Room[] = [
     ],
   ]),
   room('neighborhood/spmm', [
-    ...['text', 'topology', 'topology/matrix', 'machine', 'schedule', 'collective', 'collective/shape'],
-    ...['simulate', 'comm', 'comm/calls/program'],
-    ...['neighborhood/plan', 'neighborhood/choose', 'neighborhood/execute', 'neighborhood'],
+    ...['text', 'topology', 'topology/matrix', 'machine', 'simulate', 'comm', 'comm/calls/program'],
+    ...['neighborhood/plan', 'neighborhood/choose', 'neighborhood/execute', 'neighborhood/execute/tune'],
+    'neighborhood',
   ]),
 
   room('calibrate', ['topology', 'machine', 'comm/datatype', 'comm', 'neighborhood']),
@@ -296,7 +298,7 @@ export const rooms: readonly Room[] = [
       'topology/friends',
       ...machines,
       'schedule',
-      ...['collective', 'collective/shape', 'simulate'],
+      'simulate',
       'neighborhood/plan',
       'neighborhood/choose',
       ...fabrics,

@@ -1,14 +1,12 @@
-import { algorithmOf } from '../../collective/algorithms.js'
-import { scheduleOf } from '../../collective/shape/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Level } from '../../machine/profile.js'
 import { type AutoStrategy, parseAuto } from '../../neighborhood/choose/auto.js'
-import { type Choice, mostOrdinaryRanks } from '../../neighborhood/choose/choice.js'
+import type { Choice } from '../../neighborhood/choose/choice.js'
 import { chooseStrategy } from '../../neighborhood/choose/choose-strategy.js'
 import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { simulate } from '../../simulate/simulate.js'
+import { fastestAllgather, mostAllgatherRanks } from '../../simulate/fastest-allgather.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 
 /** What `--strategy auto` and `--compare` were given. */
@@ -101,14 +99,14 @@ function friendGroups({ ranks, outRank }: ProcessTopology, machine: Machine): St
   return [2, 4, 8].filter((k) => k <= ranks).map((k) => ({ kind: 'common-neighbor', k, mode }))
 }
 
-/** By Bruck's algorithm, which suits any number of ranks; null for one rank, and for more than {@link mostOrdinaryRanks}. */
+/** By its fastest algorithm; null for one rank, and for more than {@link mostAllgatherRanks}. */
 function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordinary | null {
-  if (ranks <= 1 || ranks > mostOrdinaryRanks) return null
-  const algorithm = algorithmOf('allgather-bruck')
-  const { timeUs, traffic } = simulate(scheduleOf(algorithm, { ranks }), machine, { bytes })
+  if (ranks <= 1 || ranks > mostAllgatherRanks) return null
+  const { algorithm, simulation } = fastestAllgather(ranks, machine, bytes)
+  const { timeUs, traffic } = simulation
   const { process, package: near, node, network } = traffic
   return {
-    algorithm: algorithm.id,
+    algorithm,
     timeUs,
     messages: near.messages + node.messages + network.messages,
     bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },

@@ -1,6 +1,7 @@
-import { mostOrdinaryRanks } from '../../neighborhood/choose/choice.js'
+import { mostAllgatherRanks } from '../../simulate/fastest-allgather.js'
 import type { TopologyStatistics } from '../../topology/topology-statistics.js'
 import { change, counted, figure, range, seconds, table } from './reporter.js'
+import { microseconds } from './simulation-report.js'
 
 /** A product with a larger relative error than this is wrong. */
 export const tolerance = 1e-12
@@ -20,7 +21,7 @@ export interface TimedProductOutcome {
 /** An exchange as the simulator predicts it for a machine. */
 export interface Prediction {
   readonly name: string
-  /** Null where it is not simulated: an ordinary allgather of more than {@link mostOrdinaryRanks}. */
+  /** Null where it is not simulated: an ordinary allgather of more than {@link mostAllgatherRanks}. */
   readonly timeUs: number | null
 }
 
@@ -55,7 +56,7 @@ export interface SpmmOutcome {
     readonly interNode: number | null
   }
   /** What `auto` measured before it chose; null where it did not. */
-  readonly trials: readonly { readonly name: string; readonly seconds: number }[] | null
+  readonly tried: readonly { readonly name: string; readonly seconds: number }[] | null
   readonly measured: readonly TimedProductOutcome[]
   readonly predicted: { readonly machine: string; readonly exchanges: readonly Prediction[] } | null
   /** Null without a check. */
@@ -128,17 +129,17 @@ export function spmmText(outcome: SpmmOutcome): string {
 }
 
 function predictedText(timeUs: number | null): string {
-  if (timeUs !== null) return seconds(timeUs / 1e6)
-  return `not simulated beyond ${figure(mostOrdinaryRanks)} ranks`
+  if (timeUs !== null) return microseconds(timeUs)
+  return `not simulated beyond ${figure(mostAllgatherRanks)} ranks`
 }
 
-function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, trials }: SpmmOutcome): string {
+function planText({ exchange, k, theta, mode, strategy, seconds: { plan }, tried }: SpmmOutcome): string {
   const how =
     strategy === 'common-neighbor' && k !== null
       ? `common-neighbor, k=${k}, theta=${theta}, ${mode}`
       : exchange
   const made = plan === null ? '' : `, made in ${seconds(plan)}`
-  return `${how}${made}${trials === null ? '' : `, the fastest of ${trials.length} tried`}`
+  return `${how}${made}${tried === null ? '' : `, chosen among ${tried.length} tried`}`
 }
 
 function checkText(outcome: SpmmOutcome): string {

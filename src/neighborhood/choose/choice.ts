@@ -24,9 +24,6 @@ export interface Alternative {
 /** Planning that takes longer than planning direct sends by this is taken as measured; a shorter time is mostly noise. */
 export const exactMs = 20
 
-/** Ranks beyond which an allgather of all blocks is not simulated: it has ranks * ranks of them. */
-export const mostOrdinaryRanks = 1024
-
 /** A candidate that was not simulated. */
 export interface Unsimulated {
   readonly strategy: string

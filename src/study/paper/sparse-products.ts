@@ -1,8 +1,5 @@
-import { algorithms } from '../../collective/algorithms.js'
-import { scheduleOf } from '../../collective/shape/schedule-of.js'
-import type { Machine } from '../../machine/machine.js'
 import { parseMachine } from '../../machine/text/machine-text.js'
-import { simulate } from '../../simulate/simulate.js'
+import { fastestAllgather } from '../../simulate/fastest-allgather.js'
 import { topologyFromMatrix } from '../../topology/matrix/matrix-topology.js'
 import type { SparsePattern } from '../../topology/matrix/sparse-matrix.js'
 import { makeStudy } from '../make-study.js'
@@ -33,8 +30,6 @@ export interface ProductRow {
 
 const coresPerNode = 32
 const mostRanks = 1024
-/** Other allgathers take more than a message per rank and step. */
-const allgathers = ['allgather-bruck', 'allgather-recursive-doubling']
 
 /**
  * Exchanges of a product on Graham. Numbers of processes are not printed: 32 ranks per node, at most 1,024, at most one per row.
@@ -59,6 +54,7 @@ export function sparseProducts(
     const bytes = 8 * Math.ceil(pattern.cols / ranks)
     const topology = topologyFromMatrix(pattern, { ranks })
     const strategies = randomSizes.map((k) => printedRules(k, 'aware'))
+    const allgather = fastestAllgather(ranks, machine, bytes)
     const study = makeStudy(topology, machine, { name, bytes: [bytes], strategies, planSeconds, now })
     const [direct, ...combined] = study.strategies.map(({ strategy, simulated }) => ({
       strategy,
@@ -75,20 +71,10 @@ export function sparseProducts(
       ranks,
       bytes,
       meanDegree: study.subject.degree.mean,
-      ...fastestAllgather(ranks, machine, bytes),
+      allgatherUs: allgather.simulation.timeUs,
+      allgather: allgather.algorithm,
       directUs: direct.timeUs,
       combined: least,
     }
   })
-}
-
-function fastestAllgather(ranks: number, machine: Machine, bytes: number) {
-  const isPower = (ranks & (ranks - 1)) === 0
-  const times = algorithms
-    .filter(({ id }) => allgathers.includes(id) && (isPower || id === 'allgather-bruck'))
-    .map((algorithm) => ({
-      allgather: algorithm.id,
-      allgatherUs: simulate(scheduleOf(algorithm, { ranks }), machine, { bytes }).timeUs,
-    }))
-  return times.reduce((best, each) => (each.allgatherUs < best.allgatherUs ? each : best))
 }

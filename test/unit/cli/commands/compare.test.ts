@@ -10,7 +10,7 @@ describe('plan --strategy auto', () => {
     expect(object).toMatchObject({
       parameters: expect.any(Object),
       notSimulated: expect.any(Array),
-      ordinaryAllgather: { algorithm: 'allgather-bruck', timeUs: expect.any(Number) },
+      ordinaryAllgather: { algorithm: 'allgather-recursive-doubling', timeUs: expect.any(Number) },
     })
     const { chosen, alternatives, strategy } = object as {
       chosen: string
@@ -29,7 +29,7 @@ describe('plan --strategy auto', () => {
     expect(exitCode).toBe(0)
     expect(stdout).toMatch(/pays after\n {2}\* \S+ +[\d.]+ us .* at most [\d,]+ starts\n/)
     expect(stdout).toMatch(/^moore:4x4:r=1: \S+:\S+=\S+\n/)
-    expect(stdout).toMatch(/ - allgather-bruck, all to all +[\d.]+ us/)
+    expect(stdout).toMatch(/ - allgather-recursive-doubling, all to all +[\d.]+ us/)
     expect(stdout).toMatch(/ {4}allgather:radices=\S+ +[\d.]+ us/)
     for (const k of [2, 4, 8]) expect(stdout).toMatch(` common-neighbor:k=${k},mode=aware `)
     expect(stdout).toMatch(/not simulated, as the budget is used up: \S+:\S+ \(about [\d.]+ us\)/)
