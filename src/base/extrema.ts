@@ -11,3 +11,8 @@ export function smallestOf(values: Iterable<number>): number {
   for (const value of values) smallest = Math.min(smallest, value)
   return smallest
 }
+
+/** The lower of two middle ones; NaN of none. */
+export function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[(values.length - 1) >>> 1] ?? Number.NaN
+}

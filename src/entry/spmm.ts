@@ -10,7 +10,7 @@ export {
   rowsOfDense,
   toDenseRows,
 } from '../neighborhood/spmm/dense-matrix.js'
-export type { Trial } from '../neighborhood/spmm/fastest-exchange.js'
+export type { TriedExchange } from '../neighborhood/spmm/fastest-exchange.js'
 export { type MatrixRows, rowsOfMatrix } from '../neighborhood/spmm/matrix-rows.js'
 export {
   type PreparedProduct,

@@ -4,6 +4,7 @@ import { nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { zeros } from '../../neighborhood/spmm/dense-matrix.js'
 import { joinRows } from '../../neighborhood/spmm/matrix-rows.js'
 import { predictExchanges } from '../../neighborhood/spmm/predicted-exchanges.js'
 import { parseSpmmStrategy } from '../../neighborhood/spmm/prepared-product.js'
@@ -40,8 +41,9 @@ repeated for every --columns columns of B. Rows of A that need own rows of B onl
 in flight. Beside it the same product is computed with direct sends and with an ordinary allgather, which sends all of B
 to every rank; all are timed in turn. All products are compared with a serial product, for which this process collects A.
 
---strategy auto tries some strategies and an ordinary allgather on the fabric and uses the fastest; with --machine, which
-then needs a profile, it uses the one that the simulator finds fastest there.
+--strategy auto tries direct sends, an ordinary allgather and, where processes have many peers, strategies that combine
+messages on the fabric, and uses the fastest; with --machine, which then needs a profile, it uses the one that the simulator
+finds fastest there.
 
 A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. Every process reads its part of a
 file. The default A is an irregular stencil of 4,096 rows, the default B a dense matrix of seeded numbers.
@@ -155,7 +157,7 @@ export const spmmCommand: AddCommand = (program, act) => {
             counted: plan === null ? null : counted,
             interNode: plan?.messages.interNode ?? null,
           },
-          trials: facts!.trials,
+          tried: facts!.tried,
           measured: times.map((time) => ({
             ...time,
             gflops: (2 * shape.entries * width) / time.seconds / 1e9,
@@ -219,14 +221,25 @@ function checkInputs(kind: string, fileA: string | undefined, fileB: string | un
 /** How far the product is from the serial one, of the rows that all ranks returned. */
 function errorOf(shares: readonly SpmmResult[]): number {
   const a = joinRows(shares.map((share) => share.a!))
-  const b = joined(shares.map((share) => share.b!.values))
-  const expected = serialProduct(a, b, shares[0].width)
-  return maxRelativeError(joined(shares.map(({ product }) => product)), expected)
+  const { width } = shares[0]
+  const b = joined(
+    'B',
+    a.cols,
+    width,
+    shares.map((share) => share.b!.values),
+  )
+  const product = joined(
+    'the product',
+    a.rows,
+    width,
+    shares.map((share) => share.product),
+  )
+  return maxRelativeError(product, serialProduct(a, b, width))
 }
 
 /** The ranks' rows, one after another. */
-function joined(blocks: readonly Float64Array[]): Float64Array {
-  const whole = new Float64Array(blocks.reduce((size, block) => size + block.length, 0))
+function joined(what: string, rows: number, cols: number, blocks: readonly Float64Array[]): Float64Array {
+  const whole = zeros(`${what}, which is collected for the check (--no-check leaves it out)`, rows, cols)
   let next = 0
   for (const block of blocks) {
     whole.set(block, next)

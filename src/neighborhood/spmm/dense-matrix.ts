@@ -20,9 +20,27 @@ export interface DenseRows {
   readonly values: Float64Array
 }
 
+/**
+ * Zeros for the rows of a dense matrix.
+ *
+ * @param what in messages
+ * @throws ERR_ARGUMENT where there is no memory for as many, which a size line of few bytes can ask for
+ */
+export function zeros(what: string, rows: number, cols: number): Float64Array {
+  try {
+    return new Float64Array(rows * cols)
+  } catch (cause) {
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${what}: no memory for ${rows} x ${cols} numbers on one rank, ${8 * rows * cols} bytes`,
+      { details: { rows, cols }, cause },
+    )
+  }
+}
+
 /** Seeded numbers in [-1, 1). */
 export function randomDense(rows: number, cols: number, seed: number): DenseMatrix {
-  return { rows, cols, values: randomValues(0, rows * cols, seed) }
+  return { rows, cols, values: randomValues(0, rows, cols, seed) }
 }
 
 /** A rank's rows of {@link randomDense}, without the others. */
@@ -31,23 +49,23 @@ export function randomRows(
   { rows, cols, seed }: { readonly rows: number; readonly cols: number; readonly seed: number },
 ): DenseRows {
   const bounds = blockBounds(rows, size)
-  return { rows, cols, values: randomValues(bounds[rank] * cols, bounds[rank + 1] * cols, seed) }
+  return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
 }
 
-/** Numbers `from` to `to - 1` of a sequence. */
-function randomValues(from: number, to: number, seed: number): Float64Array {
+/** Rows `from` to `to - 1` of a sequence of numbers, row by row. */
+function randomValues(from: number, to: number, cols: number, seed: number): Float64Array {
   // The state grows by this with every number.
-  const random = mulberry32(seed + Math.imul(from, 0x6d2b79f5))
-  const values = new Float64Array(to - from)
+  const random = mulberry32(seed + Math.imul(from * cols, 0x6d2b79f5))
+  const values = zeros('B', to - from, cols)
   for (let i = 0; i < values.length; i++) values[i] = random() / 2 ** 31 - 1
   return values
 }
 
-/** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix */
+/** A sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and one that memory cannot hold */
 export function toDense(matrix: SparseMatrix): DenseMatrix {
   requireReal(matrix, 'B')
   const { rows, cols, rowStart, colIndex } = matrix
-  const values = new Float64Array(rows * cols)
+  const values = zeros('B', rows, cols)
   for (let row = 0; row < rows; row++) {
     for (let i = rowStart[row]; i < rowStart[row + 1]; i++)
       values[row * cols + colIndex[i]] = matrix.values[i]
@@ -55,7 +73,7 @@ export function toDense(matrix: SparseMatrix): DenseMatrix {
   return { rows, cols, values }
 }
 
-/** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix */
+/** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold */
 export function toDenseRows({ rows, cols, block }: MatrixRows): DenseRows {
   return { rows, cols, values: toDense(block).values }
 }

@@ -1,135 +1,126 @@
+import { medianOf, smallestOf } from '../../base/extrema.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { createTopology } from '../constructors.js'
+import { Contest } from '../execute/tune/contest.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
-import { allgatherExchange, type BlockExchange, neighborExchange } from './sparse-product.js'
+import { secondsOfTurn } from './product-turn.js'
+import {
+  allgatherExchange,
+  type BlockExchange,
+  neighborExchange,
+  type SparseProduct,
+} from './sparse-product.js'
+import { strategiesToTry } from './strategies-to-try.js'
 
 /** An exchange that was tried. */
-export interface Trial {
+export interface TriedExchange {
   /** A strategy's line of text, or `ordinary allgather`. */
   readonly name: string
-  /** Of one exchange, of the slowest rank: measured. */
+  /** Of one product by it, between two barriers: measured. */
   readonly seconds: number
 }
 
 /** What was found to be fastest. */
 export interface FastestExchange {
-  /** As of its trial. */
+  /** As it was tried. */
   readonly name: string
   readonly exchange: BlockExchange
   /** Null for an ordinary allgather. */
   readonly graph: TopologyCommunicator | null
-  readonly trials: readonly Trial[]
+  /** Fastest first. */
+  readonly tried: readonly TriedExchange[]
 }
 
-/** An exchange under trial. */
+/** An exchange that is being tried, and a product by it. */
 interface Candidate {
   readonly name: string
   readonly exchange: BlockExchange
   readonly graph: TopologyCommunicator | null
-  readonly start: () => Promise<void>
-  /** Frees the request that was on trial. Local. */
-  readonly release: () => void
-  readonly samples: number[]
+  readonly product: SparseProduct
 }
 
-/** In trials, times and predictions. The strategy `allgather` is another thing: a route of a neighbor allgather. */
+/** In times and predictions. The strategy `allgather` is another thing: a route of a neighbor allgather. */
 export const ordinaryName = 'ordinary allgather'
 
-/** More edges than this are not searched for friend groups on trial. */
-const mostEdges = 2 ** 18
 const warmUps = 3
-const rounds = 7
-const turnSeconds = 0.002
-const mostStarts = 20
+/** Products are repeated until those of a turn take this long. */
+const turnSeconds = 0.003
+const mostRepeats = 1000
 /** Slower than the fastest by this factor after the warm-up, a candidate takes no further part. */
 const hopeless = 4
-/** A later candidate must be faster than an earlier, simpler one by this. */
-const clearly = 0.9
+const leastRounds = 7
+const mostRounds = 41
+/** Rounds take no longer than this together, but for one. */
+const mostSeconds = 1
+/** Medians as close as this are a tie, which the simpler exchange wins. */
+const tie = 1.03
+
+/** The product of zeros that exchanges are tried with: of the rank's part of A, and with as many columns as are exchanged at once. */
+export interface ProductOnTrial {
+  by(exchange: BlockExchange): SparseProduct
+  readonly b: Float64Array
+  readonly into: Float64Array
+}
 
 /**
- * Tries direct sends, an ordinary allgather and some strategies that combine messages, with blocks of the length to come,
- * and returns the fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Collective.
+ * Multiplies with direct sends, an ordinary allgather and, where processes have many peers, strategies that combine messages, in turn,
+ * and returns what is fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the
+ * times are apart, or after 41 rounds or a second; of what is within 3% of the fastest the simplest is chosen. Collective.
  *
- * Costs the plans of up to six strategies, and of each exchange 3 starts and, unless it is hopeless, 7 to 140 more.
+ * Costs the plans of up to six strategies. Memory: that of a product by each.
  *
  * @param topology the same on all ranks
- * @param blockElems doubles of a block
  */
 export async function fastestExchange(
   world: Communicator,
   topology: ProcessTopology,
-  blockElems: number,
+  { by, b, into }: ProductOnTrial,
 ): Promise<FastestExchange> {
-  const mine = new Float64Array(blockElems)
-  const candidates: Candidate[] = []
-  const add = (name: string, exchange: BlockExchange, graph: TopologyCommunicator | null) => {
-    const request = exchange.bind(mine, new Float64Array(exchange.sources.length * blockElems))
-    const [start, release] = [() => request.start(), () => request.free()]
-    candidates.push({ name, exchange, graph, start, release, samples: [] })
-  }
-  for (const strategy of strategiesToTry(world.size, topology.outRank.length)) {
+  const processOf = await world.allgather(Int32Array.of(world.location.process))
+  const plannedBy = async (strategy: Strategy): Promise<Candidate> => {
     const graph = await createTopology(world, topology, { strategy })
-    add(formatStrategy(strategy), neighborExchange(graph), graph)
-    if (strategy.kind === 'direct') add(ordinaryName, allgatherExchange(world), null)
+    const exchange = neighborExchange(graph)
+    return { name: formatStrategy(strategy), exchange, graph, product: by(exchange) }
   }
+  const candidates = [await plannedBy({ kind: 'direct' })]
+  if (topology.outRank.length > 0) {
+    const exchange = allgatherExchange(world)
+    candidates.push({ name: ordinaryName, exchange, graph: null, product: by(exchange) })
+  }
+  for (const strategy of strategiesToTry(topology, processOf)) candidates.push(await plannedBy(strategy))
+
   const first: number[] = []
-  for (const { start } of candidates) first.push(await lastOf(world, start))
-  const best = first.reduce((least, seconds) => Math.min(least, seconds))
-  const hopeful = candidates.filter((_, i) => first[i] <= hopeless * best)
-  const starts = Math.max(1, Math.min(mostStarts, Math.ceil(turnSeconds / best)))
-  for (let round = 0; round < rounds; round++) {
-    for (const { start, samples } of hopeful) samples.push(await secondsOf(world, start, starts))
+  for (const { product } of candidates) {
+    const seconds: number[] = []
+    for (let i = 0; i < warmUps; i++) seconds.push(await secondsOfTurn(world, product, b, into, 1))
+    first.push(smallestOf(seconds))
   }
-  const seconds = candidates.map(({ samples }, i) => (samples.length === 0 ? first[i] : median(samples)))
-  let fastest = 0
-  for (let i = 1; i < candidates.length; i++) if (seconds[i] < clearly * seconds[fastest]) fastest = i
-  const { name: fastestName, exchange, graph } = candidates[fastest]
-  for (const [i, { graph: tried, release }] of candidates.entries()) {
-    release()
-    if (i !== fastest && tried !== null) await tried.free()
+  const best = smallestOf(first)
+  const hopeful = [...candidates.keys()].filter((i) => first[i] <= hopeless * best)
+  const repeats = Math.min(mostRepeats, Math.max(1, Math.ceil(turnSeconds / best)))
+  const roundSeconds = repeats * hopeful.reduce((sum, i) => sum + first[i], 0)
+  const rounds = Math.max(1, Math.min(mostRounds, Math.floor(mostSeconds / roundSeconds)))
+  const contest = new Contest(hopeful.length, {
+    leastRounds: Math.min(leastRounds, rounds),
+    mostRounds: rounds,
+    tie,
+  })
+  while (contest.chosen === null) {
+    const { product } = candidates[hopeful[contest.next]]
+    contest.agree(await secondsOfTurn(world, product, b, into, repeats))
   }
-  const trials = candidates.map(({ name }, i) => ({ name, seconds: seconds[i] }))
-  return { name: fastestName, exchange, graph, trials: trials.sort((a, b) => a.seconds - b.seconds) }
-}
-
-/** Direct sends first; the others where there is something to combine. */
-function strategiesToTry(ranks: number, edges: number): readonly Strategy[] {
-  const direct: Strategy = { kind: 'direct' }
-  if (ranks < 4 || edges <= ranks) return [direct]
-  const near = Math.ceil(Math.sqrt(ranks))
-  const friends: readonly Strategy[] =
-    edges > mostEdges
-      ? []
-      : [
-          { kind: 'common-neighbor', k: 2, mode: 'agnostic' },
-          { kind: 'common-neighbor', k: 4, mode: 'agnostic' },
-        ]
-  return [
-    direct,
-    { kind: 'routed' },
-    { kind: 'routed', radices: [near, near] },
-    { kind: 'allgather' },
-    ...friends,
-  ]
-}
-
-/** Seconds of the last of some starts, after which everything is compiled and planned. */
-async function lastOf(world: Communicator, start: () => Promise<void>): Promise<number> {
-  for (let i = 1; i < warmUps; i++) await start()
-  return secondsOf(world, start, 1)
-}
-
-/** Seconds per start of the slowest rank. */
-async function secondsOf(world: Communicator, start: () => Promise<void>, starts: number): Promise<number> {
-  await world.barrier()
-  const begin = performance.now()
-  for (let i = 0; i < starts; i++) await start()
-  return world.allreduce((performance.now() - begin) / 1000 / starts, 'max')
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]
+  const fastest = candidates[hopeful[contest.chosen]]
+  const tried = candidates.map(({ name }, i) => {
+    const samples = contest.samples[hopeful.indexOf(i)] ?? []
+    return { name, seconds: samples.length === 0 ? first[i] : medianOf(samples) }
+  })
+  for (const { product, graph } of candidates) {
+    product.free()
+    if (graph !== fastest.graph) await graph?.free()
+  }
+  const { name, exchange, graph } = fastest
+  return { name, exchange, graph, tried: tried.sort((x, y) => x.seconds - y.seconds) }
 }

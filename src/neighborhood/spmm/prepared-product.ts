@@ -8,8 +8,8 @@ import { createDistGraph } from '../constructors.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy, parseStrategy } from '../plan/strategy-text.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
-import { requireReal } from './dense-matrix.js'
-import { fastestExchange, type Trial } from './fastest-exchange.js'
+import { requireReal, zeros } from './dense-matrix.js'
+import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
 import { longestBlock, sourcesOf } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
@@ -17,8 +17,8 @@ import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-pr
 /** How rows of B are exchanged. */
 export interface SpmmOptions {
   /**
-   * `auto` without a machine: {@link fastestExchange} tries some, an ordinary allgather among them; with a machine that has a
-   * profile: the simulator's choice for it.
+   * `auto` without a machine: {@link fastestExchange} tries direct sends, an ordinary allgather and what may be faster; with a
+   * machine that has a profile: the simulator's choice for it.
    */
   readonly strategy: Strategy | AutoStrategy
   readonly machine?: Machine
@@ -40,7 +40,8 @@ export interface PreparedProduct {
   readonly exchange: string
   /** Who sends to whom. */
   readonly topology: ProcessTopology
-  readonly trials: readonly Trial[] | null
+  /** What `auto` without a machine tried, fastest first; null otherwise. */
+  readonly tried: readonly TriedExchange[] | null
   readonly blockBytes: number
 }
 
@@ -49,7 +50,8 @@ export interface PreparedProduct {
  * persistent requests. Row-wise block-striped: each rank receives the blocks of B that its columns of A need. The edges
  * between ranks are gathered on every process; the matrix is not. Collective.
  *
- * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent; ERR_STRATEGY, ERR_MACHINE
+ * @throws ERR_ARGUMENT for a complex matrix and columnsAtOnce < 1, before anything is sent, and for blocks that memory cannot hold;
+ *   ERR_STRATEGY, ERR_MACHINE
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function prepareProduct(
@@ -61,7 +63,7 @@ export async function prepareProduct(
   requireReal(a.block, 'A')
   requireColumns(columnsAtOnce)
   const owners = blockBounds(a.cols, world.size)
-  const blockElems = longestBlock(owners) * Math.min(columnsAtOnce, width)
+  const columns = Math.min(columnsAtOnce, width)
   const needed = sourcesOf(a.block, owners, world.rank)
   const edges = {
     sources: needed,
@@ -74,27 +76,31 @@ export async function prepareProduct(
     strategy: isMeasured ? { kind: 'direct' } : strategy,
     ...(machine === undefined ? {} : { machine }),
   })
-  const bytes = 8 * blockElems
+  const bytes = 8 * longestBlock(owners) * columns
   const prepared = { blockBytes: bytes, topology: graph.topology }
-  const product = (exchange: BlockExchange) =>
-    new SparseProduct(a, owners, world.rank, width, columnsAtOnce, exchange)
+  const productOf = (of: number, exchange: BlockExchange) =>
+    new SparseProduct(a, owners, world.rank, of, columnsAtOnce, exchange)
   if (!isMeasured) {
     // Planned here, so that the product's time does not include it.
     await graph.plan({ bytes })
     // A strategy that was given is not chosen.
     const chosen = graph.choice({ bytes })
     const exchange = chosen?.chosen.strategy ?? formatStrategy(strategy as Strategy)
-    return { ...prepared, product: product(neighborExchange(graph)), graph, exchange, trials: null }
+    return { ...prepared, product: productOf(width, neighborExchange(graph)), graph, exchange, tried: null }
   }
-  // The graph has told who needs rows of whom: those on trial are others.
+  // The graph has told who needs rows of whom: those that are tried are others.
   await graph.free()
-  const found = await fastestExchange(world, prepared.topology, blockElems)
+  const found = await fastestExchange(world, prepared.topology, {
+    by: (exchange) => productOf(columns, exchange),
+    b: zeros('B', owners[world.rank + 1] - owners[world.rank], columns),
+    into: zeros('the product', a.block.rows, columns),
+  })
   return {
     ...prepared,
-    product: product(found.exchange),
+    product: productOf(width, found.exchange),
     graph: found.graph,
     exchange: found.name,
-    trials: found.trials,
+    tried: found.tried,
   }
 }
 

@@ -1,25 +1,27 @@
+import { medianOf } from '../../base/extrema.js'
 import type { Communicator } from '../../comm/communicator.js'
+import { secondsOfTurn } from './product-turn.js'
 import type { SparseProduct } from './sparse-product.js'
 
 /** What a product took. */
 export interface ProductTime {
   /** `planned`, `direct` or `ordinary allgather`. */
   readonly name: string
-  /** Of one product, between two barriers: median of the turns. */
+  /** Of one product, between two barriers, of the slowest rank: median of the turns. */
   readonly seconds: number
+  /** The same of every turn. Turns of all products with the same number were timed one after the other. */
+  readonly turnSeconds: readonly number[]
   /** Of one product, what all ranks together spent multiplying and packing: mean of the turns. */
   readonly localSeconds: number
   /** Numbers, of all ranks, whose bits differ from those of the first product. */
   readonly differing: number
-  /** Turns that were timed. */
-  readonly turns: number
 }
 
 /** Turns of every product, if all together take no longer than {@link mostSeconds}. */
 export const usualTurns = 9
 const mostSeconds = 2
 /** Products are repeated until a turn takes this long. */
-const turnSeconds = 0.005
+const leastTurnSeconds = 0.005
 
 /**
  * Times products that compute the same, in turn, so that whatever else the machine does meets all of them. Collective.
@@ -38,11 +40,7 @@ export async function timeProducts(
   const turn = async (i: number, repeats: number) => {
     const { product } = products[i]
     const before = product.localSeconds
-    await world.barrier()
-    const begin = performance.now()
-    for (let repeat = 0; repeat < repeats; repeat++) await product.multiply(b, into)
-    await world.barrier()
-    const seconds = (performance.now() - begin) / 1000 / repeats
+    const seconds = await secondsOfTurn(world, product, b, into, repeats)
     return { seconds, local: (product.localSeconds - before) / repeats }
   }
   let total = 0
@@ -52,9 +50,8 @@ export async function timeProducts(
     samples[i].differing = differences(into, expected)
     total += (await turn(i, 1)).seconds
   }
-  const forecast = await world.bcast({ mean: total / products.length, total }, 0)
-  const repeats = Math.max(1, Math.ceil(turnSeconds / forecast.mean))
-  const fitting = Math.floor(mostSeconds / (repeats * forecast.total))
+  const repeats = Math.max(1, Math.ceil((leastTurnSeconds * products.length) / total))
+  const fitting = Math.floor(mostSeconds / (repeats * total))
   const turns = Math.max(1, Math.min(mostTurns, fitting % 2 === 0 ? fitting - 1 : fitting))
   for (let t = 0; t < turns; t++) {
     for (let k = 0; k < products.length; k++) {
@@ -71,10 +68,10 @@ export async function timeProducts(
   )
   return products.map(({ name }, i) => ({
     name,
-    seconds: median(samples[i].seconds),
+    seconds: medianOf(samples[i].seconds),
+    turnSeconds: samples[i].seconds,
     localSeconds: sums[2 * i],
     differing: sums[2 * i + 1],
-    turns,
   }))
 }
 
@@ -86,8 +83,4 @@ function differences(actual: Float64Array, expected: Float64Array): number {
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[values.length >> 1]
 }

@@ -1,8 +1,9 @@
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
+import { zeros } from './dense-matrix.js'
 
 /** A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */
 export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): Float64Array {
-  const product = new Float64Array(a.rows * width)
+  const product = zeros('the serial product', a.rows, width)
   for (let row = 0; row < a.rows; row++) {
     for (let column = 0; column < width; column++) {
       let sum = 0

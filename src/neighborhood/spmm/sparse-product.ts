@@ -2,7 +2,7 @@ import type { PersistentRequest } from '../../comm/calls/program/persistent-requ
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
-import { type DenseMatrix, packColumns } from './dense-matrix.js'
+import { type DenseMatrix, packColumns, zeros } from './dense-matrix.js'
 import { type LocalBlock, localBlock, type RowOwners } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { multiplyRows } from './multiply.js'
@@ -95,7 +95,7 @@ export class SparseProduct {
    */
   async multiply(
     b: Float64Array,
-    into: Float64Array = new Float64Array(this.#block.rows * this.#width),
+    into: Float64Array = zeros('the product', this.#block.rows, this.#width),
   ): Promise<Float64Array> {
     const block = this.#block
     requireLength('B', b, this.#ownRows, this.#width)
@@ -133,7 +133,7 @@ export class SparseProduct {
 }
 
 function bound({ blockRows, operandRows }: LocalBlock, width: number, exchange: BlockExchange) {
-  const operand = new Float64Array(operandRows * width)
+  const operand = zeros('the rows of B that arrive', operandRows, width)
   const mine = operand.subarray(0, blockRows * width)
   return { operand, mine, exchange: exchange.bind(mine, operand.subarray(mine.length)) }
 }

@@ -8,7 +8,7 @@ import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
 import { planStatistics } from '../plan/plan.js'
 import type { PlanStatistics } from '../plan/strategy.js'
 import { type DenseRows, requireReal } from './dense-matrix.js'
-import { ordinaryName, type Trial } from './fastest-exchange.js'
+import { ordinaryName, type TriedExchange } from './fastest-exchange.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
 import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
@@ -45,8 +45,8 @@ export interface SpmmFacts {
   readonly exchange: string
   /** Bytes of every block of an exchange. */
   readonly blockBytes: number
-  /** What `auto` tried; null without. */
-  readonly trials: readonly Trial[] | null
+  /** What `auto` without a machine tried, fastest first; null otherwise. */
+  readonly tried: readonly TriedExchange[] | null
   /** First of the product, then, with a comparison, those of direct sends and of an ordinary allgather. */
   readonly times: readonly ProductTime[]
 }
@@ -107,7 +107,7 @@ const noTraffic: NeighborTraffic = {
 }
 
 async function factsOf(
-  { graph, topology, exchange, trials, blockBytes }: PreparedProduct,
+  { graph, topology, exchange, tried, blockBytes }: PreparedProduct,
   machine: Machine | undefined,
   times: readonly ProductTime[],
 ): Promise<SpmmFacts> {
@@ -118,7 +118,7 @@ async function factsOf(
     plan: plan === null ? null : { ...planStatistics(plan, nodes), planMs: plan.planMs },
     exchange,
     blockBytes,
-    trials,
+    tried,
     times,
   }
 }

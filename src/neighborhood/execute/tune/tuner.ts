@@ -1,5 +1,6 @@
 import type { Strategy } from '../../plan/strategy.js'
 import { formatStrategy } from '../../plan/strategy-text.js'
+import { Contest } from './contest.js'
 import type { Candidate } from './tune-options.js'
 
 /** A strategy that was tried. */
@@ -28,18 +29,15 @@ export interface Tuning {
 export class Tuner {
   readonly #candidates: readonly Candidate[]
   readonly #timedStarts: number
-  /** By candidate. */
-  readonly #measuredUs: readonly number[][]
+  readonly #contest: Contest
   #agreed = 0
-  #chosen: number | null = null
 
   /** @param starts timed ones of every candidate */
   constructor(candidates: readonly Candidate[], starts: number) {
     this.#candidates = candidates
-    this.#measuredUs = candidates.map(() => [])
     this.#timedStarts = candidates.length * starts
-    // There is nothing to compare.
-    if (candidates.length === 1) this.#chosen = 0
+    // Of equal times that of the better predicted one.
+    this.#contest = new Contest(candidates.length, { leastRounds: starts, mostRounds: starts, tie: 1 })
   }
 
   get strategies(): Strategy[] {
@@ -48,39 +46,30 @@ export class Tuner {
 
   /** The number of the candidate of all starts from now on; null while starts are timed. */
   get chosen(): number | null {
-    return this.#chosen
+    return this.#contest.chosen
   }
 
   /** The number of the candidate whose time is to be agreed on next. */
   get next(): number {
-    return this.#agreed % this.#candidates.length
+    return this.#contest.next
   }
 
   /** What the processes have agreed on for the last start. After the last timed one a candidate is chosen. */
   agree(timeUs: number): void {
-    this.#measuredUs[this.next].push(timeUs)
+    this.#contest.agree(timeUs)
     this.#agreed++
-    if (this.#agreed < this.#timedStarts) return
-    // Of equal times that of the better predicted one.
-    const times = this.#measuredUs.map(median)
-    this.#chosen = times.reduce((best, time, i) => (time < times[best] ? i : best), 0)
   }
 
   get report(): Tuning {
-    const chosen = this.#chosen
+    const { chosen, samples } = this.#contest
     return {
       candidates: this.#candidates.map(({ strategy, predictedUs }, i) => ({
         strategy: formatStrategy(strategy),
         predictedUs,
-        measuredUs: this.#measuredUs[i].slice(),
+        measuredUs: samples[i].slice(),
       })),
       startsLeft: chosen === null ? this.#timedStarts - this.#agreed : 0,
       chosen: chosen === null ? null : formatStrategy(this.#candidates[chosen].strategy),
     }
   }
-}
-
-/** The lower of two middle ones. */
-function median(times: readonly number[]): number {
-  return times.toSorted((a, b) => a - b)[(times.length - 1) >>> 1]
 }

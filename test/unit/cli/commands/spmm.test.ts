@@ -37,6 +37,7 @@ const files: Readonly<Record<string, string>> = {
 2 2 1
 1 2 3 4
 `,
+  'wide.mtx': '%%MatrixMarket matrix coordinate real general\n2 33554432 1\n1 2 3\n',
   'broken.mtx': `%%MatrixMarket matrix coordinate real general
 2 2 2
 1 2 3
@@ -75,7 +76,7 @@ describe('spmm', () => {
         gflops: expect.any(Number),
         communication: expect.any(Number),
         differing: 0,
-        turns: expect.any(Number),
+        turnSeconds: expect.any(Array),
       })),
     )
     expect(object['seconds']).toEqual({ plan: expect.any(Number), total: expect.any(Number) })
@@ -153,16 +154,16 @@ describe('spmm', () => {
   it('--strategy auto reports what it tried', async () => {
     const words = ['-n', '8', '--processes', '8', '--strategy', 'auto', '--no-compare', '--json']
     const object = onlyObject(await cli('spmm', ...words))
-    const trials = object['trials'] as { name: string }[]
-    expect(trials.map(({ name }) => name)).toContain('ordinary allgather')
-    expect(trials.map(({ name }) => name)).toContain(object['exchange'])
+    const tried = object['tried'] as { name: string }[]
+    expect(tried.map(({ name }) => name)).toContain('ordinary allgather')
+    expect(tried.map(({ name }) => name)).toContain(object['exchange'])
     expect(object).toMatchObject({ verified: true })
   })
 
   it('--strategy auto with a machine uses what the simulator finds fastest there', async () => {
     const machine = 'cluster:nodes=2,cores=4,profile=simgrid-fast'
     const words = ['-n', '8', '--strategy', 'auto', '--machine', machine, '--no-compare', '--json']
-    expect(onlyObject(await cli('spmm', ...words))).toMatchObject({ trials: null, verified: true })
+    expect(onlyObject(await cli('spmm', ...words))).toMatchObject({ tried: null, verified: true })
   })
 
   it('--predict and --svg label what is measured and what is predicted', async () => {
@@ -200,6 +201,14 @@ describe('spmm', () => {
     expect(stdout).toMatch(/^C = A x B on 16 ranks, 1 process, local fabric/)
     expect(stdout).toMatch(/check +passed, max relative error 0/)
     expect(stderr).toBe('')
+  })
+
+  it('a B that memory cannot hold is bad input', async () => {
+    const { exitCode, stderr } = await cli('spmm', at('wide.mtx'), '-n', '2', '--width', '1048576')
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^ERR_ARGUMENT.*no memory for 16777216 x 1048576 numbers/),
+    })
   })
 
   it.each([

@@ -207,10 +207,10 @@ describe('spmm', () => {
     const shares = await run(shareOf(stencil, 2, text), { ranks: 8, processes: 8 })
     const expected = serialProduct(stencil, randomDense(stencil.cols, width, 2).values, width)
     expect(shares.flatMap(({ product }) => [...product])).toEqual([...expected])
-    const { trials, exchange } = shares[0]!.facts!
-    if (text === 'routed') expect([trials, exchange]).toEqual([null, 'routed'])
+    const { tried, exchange } = shares[0]!.facts!
+    if (text === 'routed') expect([tried, exchange]).toEqual([null, 'routed'])
     else
-      expect(trials!.map(({ name }) => name)).toEqual(
+      expect(tried!.map(({ name }) => name)).toEqual(
         expect.arrayContaining(['direct', 'ordinary allgather', exchange]),
       )
   })

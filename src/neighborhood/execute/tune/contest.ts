@@ -1,0 +1,79 @@
+import { medianOf, smallestOf } from '../../../base/extrema.js'
+
+/** How often contestants are timed, and which of them wins. In a round every one that is left is timed once. */
+export interface ContestRules {
+  /** Rounds before any is ruled out: at least 1. */
+  readonly leastRounds: number
+  /** Rounds after which one is chosen, whatever is certain by then: at least `leastRounds`. */
+  readonly mostRounds: number
+  /** Medians within this factor of the least are a tie, which the first of the list wins: at least 1. */
+  readonly tie: number
+}
+
+/** Standard deviations of a fair coin by which rounds are lost before one is ruled out: 7 of 7, 19 of 26. */
+const certainty = 2.5
+
+/**
+ * What does the same in several ways is timed in turn until the fastest is known: who comes next, and who wins. Paired by round, so
+ * that whatever else the machine does meets all. A function of the times alone: who agrees on them, agrees on the winner.
+ */
+export class Contest {
+  readonly #rules: ContestRules
+  readonly #samples: readonly number[][]
+  /** Those that may still be chosen, in order of the list. They have taken part in every round. */
+  #left: readonly number[]
+  #turn = 0
+  #chosen: number | null
+
+  /** @param contestants at least 1, simplest or likeliest first */
+  constructor(contestants: number, rules: ContestRules) {
+    this.#rules = rules
+    this.#samples = Array.from({ length: contestants }, () => [])
+    this.#left = [...this.#samples.keys()]
+    // There is nothing to compare.
+    this.#chosen = contestants === 1 ? 0 : null
+  }
+
+  /** By contestant, a time for every round that it took part in. */
+  get samples(): readonly (readonly number[])[] {
+    return this.#samples
+  }
+
+  /** Null while any are timed. */
+  get chosen(): number | null {
+    return this.#chosen
+  }
+
+  /** Whose time is to be agreed on next. */
+  get next(): number {
+    return this.#left[this.#turn]
+  }
+
+  /** The time of the next one, in any unit. */
+  agree(time: number): void {
+    this.#samples[this.next].push(time)
+    this.#turn = (this.#turn + 1) % this.#left.length
+    if (this.#turn === 0) this.#settle()
+  }
+
+  #settle(): void {
+    const { leastRounds, mostRounds, tie } = this.#rules
+    const rounds = this.#samples[this.#left[0]].length
+    if (rounds < leastRounds) return
+    const medians = this.#left.map((i) => medianOf(this.#samples[i]))
+    const least = smallestOf(medians)
+    // A clock that returns NaN decides nothing.
+    const best = this.#left[medians.findIndex((time) => time <= tie * least)] ?? this.#left[0]
+    if (rounds < mostRounds) this.#left = this.#left.filter((i) => i === best || !this.#hasLost(i, best))
+    if (rounds >= mostRounds || this.#left.length === 1) this.#chosen = best
+  }
+
+  /** Whether more rounds are not expected to change that `best` wins: a later one of the list would have to be clearly faster. */
+  #hasLost(i: number, best: number): boolean {
+    const limit = i < best ? this.#rules.tie : 1 / this.#rules.tie
+    const times = this.#samples[best]
+    let lost = 0
+    for (const [round, time] of this.#samples[i].entries()) if (time > limit * times[round]) lost++
+    return 2 * lost - times.length >= certainty * Math.sqrt(times.length)
+  }
+}

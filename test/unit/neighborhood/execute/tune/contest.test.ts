@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { mulberry32 } from '../../../../../src/base/random.js'
+import { Contest, type ContestRules } from '../../../../../src/neighborhood/execute/tune/contest.js'
+
+const rules: ContestRules = { leastRounds: 5, mostRounds: 40, tie: 1.03 }
+
+/** Who wins if a contestant takes `times[i]`, up to a share `noise` longer. */
+function play(times: readonly number[], noise: number, seed = 1, given = rules) {
+  const random = mulberry32(seed)
+  const contest = new Contest(times.length, given)
+  let turns = 0
+  for (; contest.chosen === null; turns++)
+    contest.agree(times[contest.next]! * (1 + (noise * random()) / 2 ** 32))
+  return { chosen: contest.chosen, turns, rounds: contest.samples.map(({ length }) => length) }
+}
+
+describe('Contest', () => {
+  it('of one has its winner at once', () => {
+    expect(new Contest(1, rules).chosen).toBe(0)
+  })
+
+  it('times all in turn, and ends when the fastest is certain', () => {
+    expect(play([3, 1, 2], 0)).toEqual({ chosen: 1, turns: 21, rounds: [7, 7, 7] })
+  })
+
+  it('goes on with those that may still win', () => {
+    const { chosen, rounds } = play([2, 1, 1, 5], 0.5)
+    expect([1, 2]).toContain(chosen)
+    expect(rounds[0]).toBeLessThan(40)
+    expect(rounds[3]).toBe(7)
+    expect([rounds[1], rounds[2]]).toEqual([40, 40])
+  })
+
+  it('ends after the most rounds, and a tie goes to the first', () => {
+    expect(play([1.02, 1, 1.01], 0)).toMatchObject({ chosen: 0 })
+    expect(play([1, 1, 1], 0.4, 2)).toMatchObject({ chosen: 0, rounds: [40, 40, 40] })
+  })
+
+  it.each([1, 2, 3, 4, 5])('finds what is 10%% faster behind noise of 30%%, seed %i', (seed) => {
+    expect(play([1.1, 1], 0.3, seed).chosen).toBe(1)
+    expect(play([1, 1.1], 0.3, seed).chosen).toBe(0)
+  })
+
+  it('with as many rounds at least as at most times all, and takes the least median', () => {
+    const all = { leastRounds: 3, mostRounds: 3, tie: 1 }
+    expect(play([1.01, 1, 7], 0, 1, all)).toEqual({ chosen: 1, turns: 9, rounds: [3, 3, 3] })
+  })
+
+  it('a clock that returns NaN leaves the first', () => {
+    expect(play([Number.NaN, Number.NaN], 0)).toMatchObject({ chosen: 0 })
+  })
+})
