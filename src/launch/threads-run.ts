@@ -28,7 +28,7 @@ const graceMs = 5000
  * How long a world that ends before it has started waits for workers that still load. A worker that is terminated while
  * Node's loader reads a file leaves that file open for good.
  */
-const loadingGraceMs = 1000
+const loadingGraceMs = 5000
 
 /**
  * Runs a world whose processes are worker threads, each of which loads the program for itself.
