@@ -99,7 +99,7 @@ export const rooms: readonly Room[] = [
   room('simulate', [
     ...['machine', 'schedule', 'schedule/lower', 'simulate/engine', 'collective', 'collective/shape'],
   ]),
-  room('simulate/pictures', ['simulate']),
+  room('simulate/pictures', ['text', 'simulate']),
   room(
     'neighborhood/route',
     [
@@ -129,7 +129,7 @@ export const rooms: readonly Room[] = [
     ...['neighborhood/route', 'neighborhood/plan'],
   ]),
 
-  room('study/document', []),
+  room('study/document', ['text']),
   room('study', [
     ...['topology', 'machine', 'machine/text', 'schedule', 'schedule/lower', 'simulate/engine', 'simulate'],
     ...['neighborhood/plan', 'neighborhood/choose', 'study/document'],
@@ -261,7 +261,9 @@ export const rooms: readonly Room[] = [
 
   room('calibrate', ['topology', 'machine', 'comm/datatype', 'comm', 'neighborhood']),
 
-  room('launch', [...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], { packages: ['tsx'] }),
+  room('launch', ['text', ...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], {
+    packages: ['tsx'],
+  }),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
 

@@ -25,7 +25,7 @@ export function measuredSection({ ranks, topology }: Subject, measured: Measurem
     origin: 'measured',
     source: place,
     x: { label: 'length of a block', scale: 'bytes' },
-    y: { label: 'us', scale: 'logarithmic' },
+    y: { label: 'time, us', scale: 'logarithmic' },
     series: strategies.map(({ strategy, times }) => ({
       name: strategy,
       points: times.map((time) => [time.bytes, time.medianUs] as const),

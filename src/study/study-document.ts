@@ -67,7 +67,7 @@ function timesSection({ strategies, bytes, subject, fastest }: Study): Section {
     origin: 'simulated',
     source: `on ${subject.machine}`,
     x: { label: 'length of a block', scale: 'bytes' },
-    y: { label: 'us', scale: 'logarithmic' },
+    y: { label: 'time, us', scale: 'logarithmic' },
     series: bestOfKinds(strategies).map(({ kind, times }) => ({
       name: kind,
       points: times.map((timeUs, i) => [bytes[i], timeUs] as const),

@@ -1,5 +1,5 @@
 import { largestOf } from '../../base/extrema.js'
-import { escapeXml } from '../../study/document/escape-xml.js'
+import { escapeXml } from '../../text/escape-xml.js'
 import { figure, seconds } from './reporter.js'
 import { microseconds } from './simulation-report.js'
 import { ordinaryName, productName, type SpmmOutcome } from './spmm-report.js'

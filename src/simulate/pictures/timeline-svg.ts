@@ -1,3 +1,4 @@
+import { escapeXml } from '../../text/escape-xml.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from '../simulation.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 
@@ -47,9 +48,9 @@ export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions
   const predicted = `predicted: ${timeText(timeUs)}`
   const title = options.title === undefined ? predicted : `${options.title}; ${predicted}`
   yield `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${left + width + right} ${height}" font-family="sans-serif" font-size="12">\n`
-  yield `<title>${escaped(title)}</title>\n<rect width="100%" height="100%" fill="white"/>\n`
+  yield `<title>${escapeXml(title)}</title>\n<rect width="100%" height="100%" fill="white"/>\n`
   yield `<defs><marker id="tip" markerWidth="7" markerHeight="6" refX="6" refY="3" orient="auto"><path d="M0 0L7 3L0 6z" fill="#dc2626"/></marker></defs>\n`
-  yield `<text x="${left}" y="18" font-size="13">${escaped(title)}</text>\n`
+  yield `<text x="${left}" y="18" font-size="13">${escapeXml(title)}</text>\n`
   yield legend(ranks.length, endUs.length)
   yield axis(timeUs, x, top + ranks.length * step)
   const rowOf = new Map<number, number>()
@@ -179,12 +180,4 @@ function timeText(us: number): string {
 
 function fixed(value: number): string {
   return value.toFixed(1)
-}
-
-function escaped(text: string): string {
-  return text
-    .replace(/[^\P{Cc}]/gu, ' ')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
 }

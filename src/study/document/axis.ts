@@ -16,22 +16,43 @@ export function scaledAxis({ scale }: Axis, values: readonly number[]): ScaledAx
   const [low, high] = values.length === 0 ? [1, 2] : [smallestOf(values), largestOf(values)]
   switch (scale) {
     case 'bytes':
-      return powers(2, Math.log2(Math.max(1, low)), Math.log2(Math.max(1, high)), bytesText)
+      return octaves(Math.log2(Math.max(1, low)), Math.log2(Math.max(1, high)))
     case 'logarithmic':
-      return powers(10, Math.floor(Math.log10(low)), Math.ceil(Math.log10(high)), numberText)
+      return decades(low, high)
     case 'linear':
       return linear(Math.min(0, low), high)
   }
 }
 
-function powers(base: number, from: number, to: number, text: (value: number) => string): ScaledAxis {
+/** Lengths of blocks: marks at powers of two. */
+function octaves(from: number, to: number): ScaledAxis {
   const end = to > from ? to : from + 1
   const step = Math.max(1, Math.ceil((end - from) / mostMarks))
-  const exponents: number[] = []
-  for (let e = Math.ceil(from); e <= end; e += step) exponents.push(e)
+  const marks: { value: number; text: string }[] = []
+  for (let e = Math.ceil(from); e <= end; e += step) marks.push({ value: 2 ** e, text: bytesText(2 ** e) })
+  return { at: (value) => (Math.log2(Math.max(value, 2 ** from)) - from) / (end - from), marks }
+}
+
+const digits = [1, 2, 5]
+
+/** From and to a 1, 2 or 5 times a power of ten; marks at all of these, or at powers of ten where those would be many. */
+function decades(low: number, high: number): ScaledAxis {
+  const steps: number[] = []
+  for (let e = Math.floor(Math.log10(low)) - 1; e <= Math.ceil(Math.log10(high)) + 1; e++)
+    for (const digit of digits) steps.push(Number((digit * 10 ** e).toPrecision(1)))
+  const first = steps.findLastIndex((step) => step <= low)
+  const last = Math.max(
+    first + 1,
+    steps.findIndex((step) => step >= high),
+  )
+  const [from, to] = [Math.log10(steps[first]), Math.log10(steps[last])]
+  const all = steps.slice(first, last + 1)
+  const tens = all.filter((step) => Math.abs(Math.log10(step) - Math.round(Math.log10(step))) < 1e-9)
+  const every = Math.ceil(tens.length / mostMarks)
+  const values = all.length <= mostMarks ? all : tens.filter((_, i) => i % every === 0)
   return {
-    at: (value) => (Math.log(Math.max(value, base ** from)) / Math.log(base) - from) / (end - from),
-    marks: exponents.map((e) => ({ value: base ** e, text: text(Number((base ** e).toPrecision(12))) })),
+    at: (value) => (Math.log10(value) - from) / (to - from),
+    marks: values.map((value) => ({ value, text: numberText(value) })),
   }
 }
 

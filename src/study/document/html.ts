@@ -1,13 +1,15 @@
+import { escapeXml } from '../../text/escape-xml.js'
 import { marks, type Section, type StudyDocument, type Table } from './document.js'
-import { escapeXml } from './escape-xml.js'
 import { cellText } from './figure-text.js'
 import { plotSvg } from './plot-svg.js'
 
 const style = `
 :root { color-scheme: light dark }
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; background: #fff; color: #1f2933 }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 76rem; margin: 2rem auto; padding: 0 1rem; background: #fff; color: #1f2933 }
 h2 { margin-top: 2.5rem; border-bottom: 1px solid #9aa5b1 }
-figure { margin: 1.5rem 0; overflow-x: auto }
+h1, p, figcaption { overflow-wrap: anywhere }
+figure { margin: 1.5rem 0 }
+.wide { overflow-x: auto }
 figcaption { margin-bottom: .4rem }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
 th, td { padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #9aa5b166 }
@@ -18,7 +20,7 @@ th, td { padding: .25rem .7rem; text-align: left; border-bottom: 1px solid #9aa5
 .measured { background: #26733a }
 .counted { background: #5f6b7a }
 .derived { background: #7a4bb5 }
-svg { width: 100%; height: auto }
+svg { display: block; width: 100%; min-width: 44rem; max-width: 62rem; height: auto }
 @media (prefers-color-scheme: dark) { body { background: #14181d; color: #e4e7eb } }
 `
 
@@ -38,7 +40,7 @@ function* sectionOf({ title, text, parts }: Section): Generator<string> {
   for (const part of parts) {
     yield '<figure>\n'
     if (part.kind === 'table') yield tableOf(part)
-    else yield plotSvg(part)
+    else yield `<div class="wide">\n${plotSvg(part)}</div>\n`
     yield '</figure>\n'
   }
   yield '</section>\n'
@@ -62,9 +64,16 @@ function tableOf({ title, origin, source, columns, rows }: Table): string {
         ...(columns[c].isPrinted === true ? ['printed'] : []),
       ]
       const kind = kinds.length === 0 ? '' : ` class="${kinds.join(' ')}"`
-      return `<td${kind}>${escapeXml(cellText(cell))}</td>`
+      return `<td${kind}>${breakable(cellText(cell))}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
   })
-  return `${label}\n<table>\n<thead><tr>${heads.join('')}</tr></thead>\n<tbody>\n${lines.join('\n')}\n</tbody>\n</table>\n`
+  return `${label}\n<div class="wide"><table>\n<thead><tr>${heads.join('')}</tr></thead>\n<tbody>\n${lines.join('\n')}\n</tbody>\n</table></div>\n`
 }
+
+/** Long names of strategies break after commas and colons, so that tables are no wider than they need to be. */
+function breakable(text: string): string {
+  return escapeXml(text).replace(/[,:](?=\S)/g, (mark) => (text.length > longName ? `${mark}<wbr/>` : mark))
+}
+
+const longName = 44

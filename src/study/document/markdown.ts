@@ -13,11 +13,11 @@ export function* markdownOf(
   { title, text, sections }: StudyDocument,
   { plotFile, comment }: MarkdownOptions = {},
 ): Generator<string> {
-  yield `# ${title}\n\n`
+  yield `# ${escaped(title)}\n\n`
   if (comment !== undefined) yield `<!-- ${comment} -->\n\n`
   yield* paragraphs(text)
   for (const section of sections) {
-    yield `## ${section.title}\n\n`
+    yield `## ${escaped(section.title)}\n\n`
     yield* paragraphs(section.text)
     for (const part of section.parts) {
       if (part.kind === 'table') yield tableText(part)
@@ -28,7 +28,7 @@ export function* markdownOf(
 }
 
 function* paragraphs(text: readonly string[]): Generator<string> {
-  for (const paragraph of text) yield `${paragraph}\n\n`
+  for (const paragraph of text) yield `${escaped(paragraph)}\n\n`
 }
 
 function labelOf({ title, origin, source }: Table | Plot): string {
@@ -59,4 +59,5 @@ function tableText(table: Table): string {
   return `${labelOf(table)}${line(heads)}${rule}${rows.map(line).join('')}\n`
 }
 
-const escaped = (text: string) => text.replace(/[^\P{Cc}]/gu, ' ').replaceAll('|', '\\|')
+/** Names of topologies and files are text: no markup, no markup of HTML, no end of a cell or line. */
+const escaped = (text: string) => text.replace(/\p{Cc}/gu, ' ').replace(/[\\`*[\]<|]/g, '\\$&')

@@ -1,4 +1,4 @@
-import { escapeXml } from './escape-xml.js'
+import { escapeXml } from '../../text/escape-xml.js'
 
 /** Middle tones that are legible on white and on black; lines differ by marker and dashes too. */
 export const colors = [
@@ -52,7 +52,20 @@ export function fixed(value: number): string {
   return String(Math.round(value * 10) / 10)
 }
 
-/** The beginning of a name that would not fit. */
-export function clipped(name: string, most: number): string {
-  return name.length <= most ? name : `${name.slice(0, most - 1)}…`
+/** The beginning of a text that would not fit. */
+export function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
+}
+
+/** A name in one or two lines of at most so many characters, cut at a comma where it has one there. */
+export function linesOf(name: string, most: number): string[] {
+  if (name.length <= most) return [name]
+  const comma = name.lastIndexOf(',', most - 1) + 1
+  const end = comma > 0 ? comma : most
+  return [name.slice(0, end), clipped(name.slice(end), most)]
+}
+
+/** About the width of text of a size in a usual sans-serif font, not less. */
+export function widthOf(text: string, size: number): number {
+  return 0.62 * size * text.length
 }

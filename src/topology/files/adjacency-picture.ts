@@ -1,4 +1,5 @@
 import { RankweaveError } from '../../errors.js'
+import { escapeXml } from '../../text/escape-xml.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { ProcessTopology } from '../process-topology.js'
 
@@ -56,10 +57,10 @@ export function adjacencySvg(topology: ProcessTopology, options: PictureOptions 
     (perCell === 1 ? '' : `; a cell is ${perCell} x ${perCell} ranks`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="sans-serif" font-size="12" fill="#222">`,
-    `<title>${escaped(title)}</title>`,
+    `<title>${escapeXml(title)}</title>`,
     `<desc>Adjacency matrix: row p, column q is marked where rank p sends to rank q. ${about}.</desc>`,
     `<rect width="${width}" height="${height}" fill="#fff"/>`,
-    `<text x="${margin.left}" y="20" font-size="15">${escaped(title)}</text>`,
+    `<text x="${margin.left}" y="20" font-size="15">${escapeXml(title)}</text>`,
     `<text x="${margin.left}" y="38" fill="#555">${about}</text>`,
     `<svg x="${margin.left}" y="${margin.top}" width="${size}" height="${size}" viewBox="0 0 ${side} ${side}" preserveAspectRatio="none" shape-rendering="crispEdges">`,
     ...paths,
@@ -206,13 +207,4 @@ function legend(groups: FriendGroups | null, combined: number, size: number): st
 
 function count(value: number, what: string): string {
   return `${value.toLocaleString('en-US')} ${what}${value === 1 ? '' : 's'}`
-}
-
-function escaped(text: string): string {
-  return text
-    .replace(/[^\P{Cc}\n\t]/gu, ' ')
-    .replace(
-      /[&<>"]/g,
-      (character) => ({ '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' })[character]!,
-    )
 }

@@ -115,6 +115,8 @@ describe('the document of a study', () => {
     expect(elements).not.toContain('script')
     expect(html).not.toMatch(/(?:src|href)=/)
     expect(html).toContain('moore:4x4:r=1 &lt;&quot;&amp;|&gt;')
+    const page = [...markdownOf(document)].join('')
+    expect(page).toContain('# moore:4x4:r=1 \\<"&\\|> on cluster')
     const names = plotsOf(document).map(({ name }) => name)
     expect(new Set(names).size).toBe(names.length)
     for (const plot of plotsOf(document)) {
@@ -194,6 +196,38 @@ describe('plots', () => {
     elementsOf(svg)
     expect(svg).toContain('>3.5</text>')
     expect(svg).not.toMatch(/NaN|Infinity/)
+  })
+
+  it('of times have marks within two steps of the least and the largest', () => {
+    const points = [
+      [4, 5.88],
+      [64, 15_641],
+    ] as const
+    const svg = plotSvg({ ...figures, ...axes, series: [{ name: 's', points }] })
+    for (const text of ['10', '100', '1,000', '10,000']) expect(svg).toContain(`>${text}</text>`)
+    for (const text of ['1', '100,000']) expect(svg).not.toContain(`>${text}</text>`)
+    // The axis begins at 5 and ends at 20,000.
+    const heights = Array.from(svg.matchAll(/stroke="#3b82f6"|fill="#3b82f6" d="M[\d.]+ ([\d.]+)m/g))
+      .map(([, y]) => Number(y))
+      .filter((y) => y > 0)
+    const at = (value: number) => 400 - (338 * Math.log(value / 5)) / Math.log(20_000 / 5)
+    expect(heights[0]).toBeCloseTo(at(5.88), 0)
+    expect(heights[1]).toBeCloseTo(at(15_641), 0)
+  })
+
+  it('show long names in two lines, and the beginning of a source that is too long', () => {
+    const name = 'hierarchical:between=2.2.2.2.3.3,inside=4.4.3,first=between,digits=offset,order=highest'
+    const points = [[4, 1]] as const
+    const plots = [
+      { ...figures, ...axes, series: [{ name, points }] },
+      { ...figures, kind: 'bars', unit: 'u', parts: ['p'], bars: [{ name, values: [1] }] },
+    ] as const
+    for (const plot of plots) {
+      const svg = plotSvg({ ...plot, source: 'h'.repeat(300) })
+      expect(svg).toContain('>hierarchical:between=2.2.2.2.3.3,inside=4.4.3,</text>')
+      expect(svg).toContain('>first=between,digits=offset,order=highest</text>')
+      expect(svg).toMatch(/>SIMULATED: h{100,113}…<\/text>/)
+    }
   })
 })
 

@@ -1,7 +1,7 @@
-/** Text of an element or an attribute of XML or HTML; control characters, which XML does not allow, become spaces. */
+/** Text of an element or an attribute of XML or HTML; characters that XML does not allow, and tabs and line ends, become spaces. */
 export function escapeXml(text: string): string {
   return text
-    .replace(/[^\P{Cc}]/gu, ' ')
+    .replace(/[\p{Cc}\ufffe\uffff]/gu, ' ')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
