@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { requireOptions } from '../base/require-options.js'
 import { RankweaveError, shown } from '../errors.js'
+import { makeDirectory } from '../text/make-directory.js'
 
 export interface PlanDirectoryOptions {
   /** Plans retained at most. Default 64. */
@@ -76,23 +77,6 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
       }
     },
   }
-}
-
-/**
- * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file system answers ENOENT
- * below a directory that is there, as /proc does.
- */
-async function makeDirectory(path: string): Promise<void> {
-  const make = () =>
-    mkdir(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-  const above = dirname(path)
-  await make().catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' || above === path) throw error
-    await makeDirectory(above)
-    await make()
-  })
 }
 
 /** All but the plan written last. Also parts that a process left behind when it was killed: they are files of the directory like plans. */

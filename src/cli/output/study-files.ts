@@ -1,15 +1,18 @@
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { plotsOf, type StudyDocument } from '../../study/document/document.js'
 import { htmlOf } from '../../study/document/html.js'
 import { markdownOf } from '../../study/document/markdown.js'
 import { plotSvg } from '../../study/document/plot-svg.js'
+import { makeDirectory } from '../../text/make-directory.js'
 import { fileError, requireWritable } from '../../text/whole-file.js'
 import { checkOutputs, isStandardOutput, writeOutput } from './output-file.js'
 import type { Reporter } from './reporter.js'
 
 /** Where a study goes: one page, or a folder with both pages, the object and a picture per plot. */
 type Target = 'markdown' | 'html' | 'folder'
+
+/** Of a folder, besides a picture per plot. */
+const pages = ['README.md', 'study.html', 'study.json']
 
 function targetOf(output: string): Target {
   if (isStandardOutput(output) || output.endsWith('.md')) return 'markdown'
@@ -24,10 +27,10 @@ function targetOf(output: string): Target {
 export async function checkStudyOutput(report: Reporter, output: string | undefined): Promise<void> {
   if (output === undefined) return
   if (targetOf(output) !== 'folder') return await checkOutputs(report, output)
-  await mkdir(output, { recursive: true }).catch((cause) => {
+  await makeDirectory(output).catch((cause) => {
     throw fileError('make', output, cause)
   })
-  await requireWritable(join(output, 'README.md'))
+  for (const name of pages) await requireWritable(join(output, name))
 }
 
 /** Writes a study. @param object what `--json` prints @throws ERR_FILE */
