@@ -20,8 +20,8 @@ export function fastestRows({ subject, fastest, strategies, leftOut }: Study): s
 export function claimRows(claims: readonly Claim[]): string {
   return columns([
     ['what', 'origin of ours', 'printed', 'ours'],
-    ...claims.map(({ where, what, origin, printedAs, ours }) => [
-      ...[`${where}, ${what}`, origin, printedAs, ours === null ? 'none' : figure(ours)],
+    ...claims.map(({ where, what, origin, printed, ours }) => [
+      ...[`${where}, ${what}`, origin, String(printed), ours === null ? '–' : figure(ours)],
     ]),
   ])
 }

@@ -24,12 +24,11 @@ export interface Claim {
   /** Of our value. */
   readonly origin: 'counted' | 'simulated' | 'measured'
   readonly unit: string
-  readonly printed: number
-  /** What the text says of the number, where it is a bound or a round value. */
-  readonly printedAs: string
+  /** The value, where the text has it; its words, where the text has a bound, a direction or `none`. */
+  readonly printed: number | string
   /** Null where we have no value. */
   readonly ours: number | null
-  /** Of ours, compared with printed; null where the text gives a bound or words, where printed is 0 or ours is missing. */
+  /** Of ours, compared with a printed value; null beside words, where ours is missing, and for times measured here. */
   readonly differencePercent: number | null
   /** Why ours differs, or what was done; empty where there is nothing to say. */
   readonly why: string
