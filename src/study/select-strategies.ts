@@ -1,11 +1,10 @@
 import type { Machine } from '../machine/machine.js'
-import { candidatesOf } from '../neighborhood/choose/candidates.js'
+import { candidateLoads, type LoadedCandidate } from '../neighborhood/choose/candidate-loads.js'
 import { estimateUs } from '../neighborhood/choose/estimate.js'
-import { type HopLoad, routeLoad } from '../neighborhood/choose/route-load.js'
-import { routeOf } from '../neighborhood/plan/plan.js'
+import { atOnce } from '../neighborhood/choose/in-slices.js'
+import type { HopLoad } from '../neighborhood/choose/route-load.js'
 import type { Strategy } from '../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../neighborhood/plan/strategy-text.js'
-import { distinctOut } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import type { LeftOut } from './study.js'
 
@@ -44,21 +43,21 @@ export function selectStrategies(
   { bytes, given }: SelectOptions,
 ): { readonly strategies: readonly Strategy[]; readonly leftOut: readonly LeftOut[] } {
   if (given !== null) return { strategies: distinct([direct, ...given]), leftOut: [] }
-  const destinations = distinctOut(topology)
-  const byKind = new Map<string, Loaded[]>()
-  for (const { strategy, mostPeers, leastLoad } of candidatesOf(topology, nodes)) {
-    // Friend groups: the estimate knows only the least that they do.
-    if (leastLoad !== undefined) continue
-    const load = routeLoad(routeOf(topology, strategy, { nodeOf: nodes }), destinations, nodes, mostPeers)
-    byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), { strategy, load }])
+  const byKind = new Map<string, LoadedCandidate[]>()
+  for (const loaded of atOnce(candidateLoads(topology, nodes)).candidates) {
+    const { strategy, leastLoad } = loaded.candidate
+    // Of friend groups the estimate knows only the least that they do.
+    if (strategy.kind === 'direct' || leastLoad !== undefined) continue
+    byKind.set(strategy.kind, [...(byKind.get(strategy.kind) ?? []), loaded])
   }
   const strategies: Strategy[] = [direct]
   const leftOut: LeftOut[] = []
   for (const loaded of byKind.values()) {
-    for (const { strategy, load } of bestOf(loaded, (of, length) =>
+    for (const { candidate, load } of bestOf(loaded, (of, length) =>
       estimateUs(of, machine, topology.ranks, length),
     )(bytes)) {
       const blocks = topology.ranks * load.reduce((sum, hop) => sum + hop.blocks[0] + hop.blocks[1], 0)
+      const { strategy } = candidate
       if (blocks <= mostBlocks) strategies.push(strategy)
       else
         leftOut.push({
@@ -70,15 +69,13 @@ export function selectStrategies(
   return { strategies: distinct([...strategies, ...byFriends]), leftOut }
 }
 
-interface Loaded {
-  readonly strategy: Strategy
-  readonly load: readonly HopLoad[]
-}
-
 /** The best for the lengths, alternately from both ends, until there are {@link perKind}. */
-function bestOf(loaded: readonly Loaded[], estimate: (load: readonly HopLoad[], bytes: number) => number) {
-  return (bytes: readonly number[]): Loaded[] => {
-    const found = new Set<Loaded>()
+function bestOf(
+  loaded: readonly LoadedCandidate[],
+  estimate: (load: readonly HopLoad[], bytes: number) => number,
+) {
+  return (bytes: readonly number[]): LoadedCandidate[] => {
+    const found = new Set<LoadedCandidate>()
     const winners = bytes.map((length) => {
       const times = loaded.map(({ load }) => estimate(load, length))
       return loaded[times.reduce((best, time, i) => (time < times[best] ? i : best), 0)]
