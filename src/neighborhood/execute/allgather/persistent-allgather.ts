@@ -17,9 +17,9 @@ import { UniformStore } from '../memory/uniform-store.js'
 import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
 import { NeighborRequest, type TunerPlace } from '../tune/neighbor-request.js'
-import { candidatesFor, checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
-import { type BoundProgram, tunedStart } from '../tune/tuned-start.js'
-import { Tuner } from '../tune/tuner.js'
+import { requestStart } from '../tune/request-start.js'
+import { checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
+import type { BoundProgram } from '../tune/tuned-start.js'
 
 /** What a rank binds to a persistent allgather. */
 interface UniformBuffers {
@@ -48,15 +48,10 @@ export function neighborAllgatherInit(
   const place: TunerPlace = {}
   const setup = boundCollective(seat, neighborhood, signature, { given, place }, (all) => {
     const buffers = all.map((each) => each.given)
+    const bytes = elements.byteLength
+    const untuned = tune === null ? neighborhood.forBlocks(bytes) : neighborhood
     const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
-    if (tune === null) {
-      const only = bound(neighborhood.forBlocks(elements.byteLength))
-      return programStart(signature, only.program, only)
-    }
-    const tuner = new Tuner(candidatesFor(neighborhood, elements.byteLength, tune), tune.starts)
-    for (const each of all) each.place.tuner = tuner
-    const programs = tuner.strategies.map((strategy) => bound(neighborhood.by(strategy)))
-    return tunedStart(signature, tuner, programs, tune.now)
+    return requestStart(signature, tune, { neighborhood, bytes, all, untuned, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)
 }

@@ -17,9 +17,9 @@ import { UniformStore } from '../memory/uniform-store.js'
 import { countRun } from '../neighbor-traffic.js'
 import type { Neighborhood } from '../neighborhood.js'
 import { NeighborRequest, type TunerPlace } from '../tune/neighbor-request.js'
-import { candidatesFor, checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
-import { type BoundProgram, tunedStart } from '../tune/tuned-start.js'
-import { Tuner } from '../tune/tuner.js'
+import { requestStart } from '../tune/request-start.js'
+import { checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
+import type { BoundProgram } from '../tune/tuned-start.js'
 import { countedEdgeBlocks } from './edge-blocks.js'
 import {
   agreedCount,
@@ -47,14 +47,7 @@ export function neighborAlltoallInit(
   const setup = boundCollective(seat, neighborhood, signature, { blocks, place }, (all) => {
     const passed = all.map((each) => each.blocks)
     const bound = (by: Neighborhood) => boundAlltoall(by, name, type, passed)
-    if (tune === null) {
-      const only = bound(neighborhood)
-      return programStart(signature, only.program, only)
-    }
-    const tuner = new Tuner(candidatesFor(neighborhood, null, tune), tune.starts)
-    for (const each of all) each.place.tuner = tuner
-    const programs = tuner.strategies.map((strategy) => bound(neighborhood.by(strategy)))
-    return tunedStart(signature, tuner, programs, tune.now)
+    return requestStart(signature, tune, { neighborhood, bytes: null, all, untuned: neighborhood, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)
 }
