@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { shapeLimits } from '../../collective/shape/check-shape.js'
 import { RankweaveError } from '../../errors.js'
 import { cProgramPieces } from '../../export/c-program.js'
 import { goalPieces } from '../../export/goal-text.js'
@@ -17,7 +16,7 @@ import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../ou
 import { counted, figure, type Reporter, table } from '../output/reporter.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
-import { refuseInapplicable, scheduleFromSource } from './schedule-source.js'
+import { addShapeOptions, refuseInapplicable, scheduleFromSource, shapeSchema } from './schedule-source.js'
 
 const help = `
 SOURCE is what to export: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
@@ -43,13 +42,11 @@ const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'
 
 const schema = z.object({
   ...strategySchema,
+  ...shapeSchema,
   format: oneOf('c', 'goal').optional(),
   output: z.string().optional(),
   bytes: whole(0, longestBlockBytes).optional(),
   operation: oneOf(...operations),
-  ranks: whole(1, shapeLimits.ranks).optional(),
-  root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments),
 })
 
 type Options = z.infer<typeof schema>
@@ -64,11 +61,8 @@ export const exportCommand: AddCommand = (program, act) => {
     .option('-o, --output <file>', 'where to write it (-: to standard output)')
     .option('--bytes <number>', 'with --format goal: bytes of every contribution')
     .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
-    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
-    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
-    .option('--segments <number>', 'of an algorithm', '1')
     .option('--json', 'one JSON object on standard output', false)
-  addStrategyOptions(command)
+  addStrategyOptions(addShapeOptions(command))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {

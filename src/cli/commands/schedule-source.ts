@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { algorithms } from '../../collective/algorithms.js'
+import { shapeLimits } from '../../collective/shape/check-shape.js'
 import { scheduleOf } from '../../collective/shape/schedule-of.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -11,6 +12,7 @@ import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { refuseGiven, refuseNeedlessRoot } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
+import { whole } from '../input/options.js'
 import { chooseStrategy, refuseNeedlessFriends, strategyOptionNames } from '../input/strategy-options.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
 
@@ -29,6 +31,22 @@ export interface SourceOptions extends StrategyOptions {
 type StrategyOptions = Parameters<typeof chooseStrategy>[0]
 
 const shapeOptionNames = ['ranks', 'root', 'segments'] as const
+
+/** Of {@link addShapeOptions}. */
+export const shapeSchema = {
+  ranks: whole(1, shapeLimits.ranks).optional(),
+  root: whole(0, shapeLimits.ranks - 1),
+  segments: whole(1, shapeLimits.segments),
+}
+
+/** What is said of an algorithm. */
+export function addShapeOptions(command: Command): Command {
+  return command
+    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
+    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
+    .option('--segments <number>', 'of an algorithm', '1')
+}
+
 const topologyOptionNames = [...strategyOptionNames, 'operation'] as const
 
 /** @throws ERR_USAGE for an option that another kind of source takes */

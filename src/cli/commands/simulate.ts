@@ -18,7 +18,14 @@ import { counted, type Reporter } from '../output/reporter.js'
 import { simulationObject, simulationRows } from '../output/simulation-report.js'
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
-import { nodesOfRanks, placementOf, refuseInapplicable, scheduleFromSource } from './schedule-source.js'
+import {
+  addShapeOptions,
+  nodesOfRanks,
+  placementOf,
+  refuseInapplicable,
+  scheduleFromSource,
+  shapeSchema,
+} from './schedule-source.js'
 
 const help = `
 SOURCE is what to simulate: a schedule file, as written by plan -o or schedule -o (- for standard input); an algorithm of a
@@ -36,10 +43,8 @@ Examples:
 
 const schema = z.object({
   ...strategySchema,
+  ...shapeSchema,
   bytes: whole(0, longestBlockBytes).optional(),
-  ranks: whole(1, shapeLimits.ranks).optional(),
-  root: whole(0, shapeLimits.ranks - 1),
-  segments: whole(1, shapeLimits.segments),
   processes: whole(1, shapeLimits.ranks).optional(),
   progress: oneOf('dependencies', 'phases'),
   svg: z.string().optional(),
@@ -53,9 +58,6 @@ export const simulateCommand: AddCommand = (program, act) => {
     .description('Predict what a schedule costs on a machine.')
     .argument('<source>', 'schedule file, algorithm or topology')
     .option('--bytes <number>', 'bytes of every contribution: what count describes in the MPI call')
-    .option('--ranks <number>', 'of an algorithm (default: the cores of the machine)')
-    .option('--root <rank>', 'of an algorithm of a rooted collective', '0')
-    .option('--segments <number>', 'of an algorithm', '1')
     .option(
       '--processes <number>',
       'processes that host the ranks, in blocks, process p on core p (default: one per rank)',
@@ -67,7 +69,7 @@ export const simulateCommand: AddCommand = (program, act) => {
       'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
     )
     .option('--json', 'one JSON object on standard output', false)
-  addStrategyOptions(command)
+  addStrategyOptions(addShapeOptions(command))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
