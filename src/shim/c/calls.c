@@ -58,13 +58,13 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   rw_plan *plan = &state->plans[collective];
   rw_buffer from, to;
   int code = MPI_SUCCESS;
-  if (!plan->is_made) code = rw_state_plan(state, c->comm, collective);
+  if (!plan->is_made) code = rw_state_plan(state, collective);
   int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan), records = state->settings.records > 0;
   if (code == MPI_SUCCESS && (runs_plan || is_trial || records)) code = set_buffers(c, &from, &to);
   if (code == MPI_SUCCESS && records)
     rw_record_call(plan, &from, collective == RW_ALLGATHER ? 1 : state->lists.out_count);
   if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
-    code = rw_state_limit(state, plan, rw_longest(&from, plan->part));
+    code = rw_state_limit(state, collective, rw_longest(&from, plan->part));
   if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
   runs_plan = runs_plan && plan->part != NULL;
   double begin = is_trial ? PMPI_Wtime() : 0;

@@ -1,14 +1,15 @@
 /*
  * Writes the graph of every topology communicator to a file that `rankweave plan edges:FILE` reads, with what was called as
- * comments. The first rank of a communicator holds the graph until the communicator is freed or the program ends.
+ * comments. The first rank of a communicator holds the graph until the communicator is freed or the program ends. A process records
+ * a limited number of communicators: a program may make one in every step.
  */
 #include "shim.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Destinations of all ranks, on rank 0. Collective. */
-int rw_record_gather(MPI_Comm comm, rw_state *state) {
+/* Destinations of all ranks, on rank 0. MPI_ERR_NO_MEM on all ranks if there is no memory for them. Collective. */
+static int gather(MPI_Comm comm, rw_state *state) {
   const rw_lists *lists = &state->lists;
   int is_first = lists->rank == 0, *degrees = NULL, *starts = NULL, *graph = NULL;
   int64_t edges = 0;
@@ -35,6 +36,17 @@ int rw_record_gather(MPI_Comm comm, rw_state *state) {
   return code;
 }
 
+/* A program goes on where its graph is too large to be recorded. */
+int rw_record_gather(MPI_Comm comm, rw_state *state) {
+  int code = gather(comm, state);
+  if (code != MPI_ERR_NO_MEM) return code;
+  if (state->lists.rank == 0)
+    fprintf(stderr, "rankweave shim: no memory to record the graph of a communicator\n");
+  free(state->graph);
+  state->graph = NULL;
+  return MPI_SUCCESS;
+}
+
 static void write_graph(FILE *file, const rw_state *state) {
   static const char *names[] = {"neighbor-allgather", "neighbor-alltoall"};
   int ranks = state->lists.ranks;
@@ -54,23 +66,24 @@ static void write_graph(FILE *file, const rw_state *state) {
 
 /* The first communicator of the first rank of the world has the name itself, others have rank and number behind it. */
 void rw_record_write(const rw_state *state) {
-  char path[4096];
+  char path[4096], part[4096 + 8];
   int world = 0;
   if (state->graph == NULL || rw_record_path() == NULL) return;
   PMPI_Comm_rank(MPI_COMM_WORLD, &world);
   if (world == 0 && state->number == 0) snprintf(path, sizeof path, "%s", rw_record_path());
   else snprintf(path, sizeof path, "%s.%d.%d", rw_record_path(), world, state->number);
-  FILE *file = fopen(path, "w");
+  snprintf(part, sizeof part, "%s.part", path);
+  FILE *file = fopen(part, "w");
   if (file != NULL) write_graph(file, state);
-  if (file == NULL || (ferror(file) != 0) | (fclose(file) != 0)) {
-    fprintf(stderr, "rankweave shim: cannot write %s: ", path);
-    perror(NULL);
-  }
+  if (file != NULL && ((ferror(file) != 0) | (fclose(file) != 0)) == 0 && rename(part, path) == 0) return;
+  fprintf(stderr, "rankweave shim: cannot write %s: ", path);
+  perror(NULL);
+  if (file != NULL) remove(part);
 }
 
 void rw_record_call(rw_plan *plan, const rw_buffer *from, int blocks) {
   static unsigned calls;
-  unsigned call = calls++;
+  unsigned call = __atomic_fetch_add(&calls, 1, __ATOMIC_RELAXED);
   if (plan->all_calls++ == 0) {
     plan->first_call = call;
     plan->shortest = INT64_MAX;

@@ -1,12 +1,14 @@
 /* What a user sets by environment variables. */
 #include "shim.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static rw_settings own;
-static int is_read, wants_report;
+static pthread_once_t once = PTHREAD_ONCE_INIT, paths_once = PTHREAD_ONCE_INIT;
+static int wants_report;
 static const char *record_path;
 
 static double figure(const char *name, double otherwise) {
@@ -32,7 +34,7 @@ static void read_mode(const char *word) {
 static void read_all(void) {
   static char modes[4096];
   const char *text = getenv("RANKWEAVE_SHIM");
-  own.enabled = 1;
+  own.enabled = own.shares = 1;
   if (text != NULL) {
     snprintf(modes, sizeof modes, "%s", text);
     for (char *word = strtok(modes, ","); word != NULL; word = strtok(NULL, ",")) read_mode(word);
@@ -42,11 +44,10 @@ static void read_all(void) {
   own.overhead = figure("RANKWEAVE_SHIM_OVERHEAD_US", 0.5);
   own.gap = figure("RANKWEAVE_SHIM_GAP_US_PER_BYTE", 0.0005);
   own.cores = figure("RANKWEAVE_SHIM_CORES", 0);
-  is_read = 1;
 }
 
 const rw_settings *rw_own_settings(void) {
-  if (!is_read) read_all();
+  pthread_once(&once, read_all);
   return &own;
 }
 
@@ -60,17 +61,19 @@ const char *rw_record_path(void) {
   return record_path;
 }
 
+static char *plan_path[RW_FILES];
+
+static void cut_plan_paths(void) {
+  static char paths[8192];
+  const char *text = getenv("RANKWEAVE_SHIM_PLAN");
+  snprintf(paths, sizeof paths, "%s", text == NULL ? "" : text);
+  char *next = strtok(paths, ":");
+  for (int i = 0; i < RW_FILES; i++, next = next == NULL ? NULL : strtok(NULL, ":")) plan_path[i] = next;
+}
+
 const char *rw_plan_path(int file) {
-  static char paths[8192], *path[RW_FILES];
-  static int is_cut;
-  if (!is_cut) {
-    const char *text = getenv("RANKWEAVE_SHIM_PLAN");
-    snprintf(paths, sizeof paths, "%s", text == NULL ? "" : text);
-    char *next = strtok(paths, ":");
-    for (int i = 0; i < RW_FILES; i++, next = next == NULL ? NULL : strtok(NULL, ":")) path[i] = next;
-    is_cut = 1;
-  }
-  return path[file];
+  pthread_once(&paths_once, cut_plan_paths);
+  return plan_path[file];
 }
 
 const char *rw_strategy(void) {

@@ -24,6 +24,7 @@ typedef struct {
   double cores;        /* ranks per node for tests; 0: as MPI says */
   double records;      /* 1: graphs are gathered and written */
   double is_simple;    /* 1: no rank has a neighbor twice */
+  double shares;       /* 1: unless memory cannot be shared */
 } rw_settings;
 
 enum { RW_FILES = 8 };
@@ -74,14 +75,20 @@ typedef struct {
   int *node, *local, *start, *ranks;
 } rw_layout;
 
-/* Where a block is on its way from a source to a destination: `routed` if layout is NULL, else `hierarchical`. */
+/*
+ * Where a block is on its way from a source to a destination: `routed` if layout is NULL, else `hierarchical`. Or there is no way:
+ * destinations read it in memory.
+ */
 typedef struct {
-  int ranks;
+  int ranks, is_shared;
   rw_digits between, inside;
   const rw_layout *layout;
 } rw_route;
 
-/* `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`; the last radix repeats. 0 if the text is none of them. */
+/*
+ * `routed:radices=4.4` or `hierarchical:between=4,inside=2.2`, the last radix repeats; or `shared`, on one node. 0 if the text is none
+ * of them.
+ */
 int rw_route_parse(const char *text, int ranks, const rw_layout *layout, rw_route *route);
 int rw_digits_step(const rw_digits *digits, int step, int from, int to, int count);
 int rw_route_hops(const rw_route *route);
@@ -92,15 +99,17 @@ void rw_layout_free(rw_layout *layout);
 
 /* --- moves.c --------------------------------------------------------------------------------------------------------- */
 
-/* Block `part` of rank `source` moves between this rank and `peer` in a hop; `edge` counts edges between the same two ranks
-   and is -1 unless the receiver of the move is the block's destination. */
+/*
+ * Block `part` of rank `source` moves between this rank and `peer` in a hop. `is_last`, of alltoalls: the receiver of the move is the
+ * block's destination.
+ */
 typedef struct {
-  int hop, peer, source, part, edge;
+  int hop, peer, source, part, is_last;
 } rw_move;
 
 /* A move before it is told to both ends. */
 typedef struct {
-  int hop, from, to, part, edge;
+  int hop, from, to, part, is_last;
 } rw_own_move;
 
 typedef struct {
@@ -128,13 +137,24 @@ typedef struct {
   /* Lists of direct sends: the block and destination of every edge. */
   int edges;
   int *block, *destination;
+  /* Without messages: the source of every slot of the program, and which of its blocks is read. NULL otherwise. */
+  const int32_t *source, *source_block;
 } rw_part;
+
+/* Without tables and lists; `words` of memory. */
+rw_part *rw_part_allocate(const rw_lists *lists, size_t words);
+void rw_part_list_edges(rw_part *part, const rw_lists *lists, int collective);
 
 /* NULL if the moves are not a plan for these lists. */
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives);
 /* A part with a program from elsewhere, whose slots have the sources `slot_source`: the same as the lists have, in any order. */
 rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source);
 void rw_part_free(rw_part *part);
+
+/* --- readings.c ------------------------------------------------------------------------------------------------------ */
+
+/* The part of a plan whose values move through shared memory; `comm` has the lists as its topology. NULL after an error. Collective. */
+int rw_part_make_readings(MPI_Comm comm, const rw_lists *lists, int collective, rw_part **made);
 
 /* --- plan-file.c ----------------------------------------------------------------------------------------------------- */
 
@@ -167,13 +187,31 @@ int rw_buffer_write(const rw_buffer *buffer, int block, const char *data, int le
 /* The memory and requests in which a plan runs, one call at a time. */
 typedef struct rw_runner rw_runner;
 
-/* `limit`: bytes of the longest block that travels by the plan; equal on all ranks. NULL if there is no memory. */
+/* Blocks that their source sends itself; messages of a plan have other tags. */
+enum { RW_DIRECT_TAG = 0 };
+
+/* `limit`: bytes of the longest block that travels by the plan; equal on all ranks. NULL if there is no memory. Collective. */
 rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit);
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
 /* Bytes of the longest block that a rank sends to somebody in a call. */
 double rw_longest(const rw_buffer *from, const rw_part *part);
+
+/* --- shared.c -------------------------------------------------------------------------------------------------------- */
+
+/* Memory of all ranks of a communicator, and what this one reads in it. */
+typedef struct rw_shared rw_shared;
+
+/* Values of `stride` bytes. NULL on all ranks that have no memory, or do not share it. Collective. */
+rw_shared *rw_shared_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, size_t stride);
+void rw_shared_free(rw_shared *shared);
+/* Where the own values of the next call go; waits until nobody reads there. */
+int rw_shared_begin(rw_shared *shared, char **own);
+/* Own values are there; waits for those of the sources. */
+int rw_shared_exchange(rw_shared *shared);
+/* The value of a slot of the program, until the next call begins. */
+const char *rw_shared_value(const rw_shared *shared, int slot);
 
 /* --- choose.c -------------------------------------------------------------------------------------------------------- */
 
@@ -207,7 +245,7 @@ typedef struct {
 /* What hangs on a communicator. */
 typedef struct rw_state {
   struct rw_state *before, *after; /* of this process */
-  MPI_Comm shadow; /* MPI_COMM_NULL until the first call */
+  MPI_Comm comm, shadow; /* the shadow is MPI_COMM_NULL until the first call */
   rw_settings settings;
   rw_lists lists;
   int number; /* of the communicator, in the order of creation */
@@ -220,9 +258,9 @@ int rw_state_attach(MPI_Comm comm);
 /* NULL: calls fall through. */
 rw_state *rw_state_of(MPI_Comm comm);
 /* Makes the plan of a collective. Collective. */
-int rw_state_plan(rw_state *state, MPI_Comm comm, int collective);
+int rw_state_plan(rw_state *state, int collective);
 /* Which blocks are short enough for the plan: all that this call has on any rank, if memory permits. Collective. */
-int rw_state_limit(rw_state *state, rw_plan *plan, double longest);
+int rw_state_limit(rw_state *state, int collective, double longest);
 /* Hands an error to the communicator's handler. */
 int rw_raise(MPI_Comm comm, int code);
 

@@ -7,6 +7,8 @@
 
 /* Bytes of the blocks of a plan; and what a value takes besides its block at most: its length, and 7 bytes of padding. */
 enum { MEMORY = 32 << 20, BESIDES = 11 };
+/* Communicators of a process whose graphs are recorded. */
+enum { MOST_RECORDED = 256 };
 
 static int key = MPI_KEYVAL_INVALID, end_key = MPI_KEYVAL_INVALID;
 static int created;
@@ -78,6 +80,13 @@ static int make_keys(void) {
   return code;
 }
 
+static int count_created(void) {
+  pthread_mutex_lock(&lock);
+  int count = created;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
 static int hang(MPI_Comm comm, rw_state *state) {
   pthread_mutex_lock(&lock);
   state->number = created++;
@@ -109,10 +118,12 @@ int rw_state_attach(MPI_Comm comm) {
   if (code == MPI_SUCCESS && state == NULL) code = MPI_ERR_NO_MEM;
   /* Ranks that failed so far take part all the same: no other rank must wait for them. */
   if (state != NULL) {
+    state->comm = comm;
     state->shadow = MPI_COMM_NULL;
     if (code == MPI_SUCCESS) code = rw_lists_read(comm, &state->lists);
     is_ready = code == MPI_SUCCESS;
     settings.is_simple = !state->lists.is_ambiguous;
+    if (count_created() >= MOST_RECORDED) settings.records = 0;
   }
   for (int i = 0; is_ready > 0 && i < RW_FILES; i++)
     if (rw_plan_path(i) != NULL) names[i] = rw_plan_file_read(rw_plan_path(i), &state->lists, &parts[i]);
@@ -140,28 +151,34 @@ rw_state *rw_state_of(MPI_Comm comm) {
 }
 
 /* A communicator for messages of plans: they never meet those of the user. */
-static int make_shadow(rw_state *state, MPI_Comm comm) {
+static int make_shadow(rw_state *state) {
   if (state->shadow != MPI_COMM_NULL) return MPI_SUCCESS;
-  int code = PMPI_Comm_dup(comm, &state->shadow);
+  int code = PMPI_Comm_dup(state->comm, &state->shadow);
   return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(state->shadow, MPI_ERRORS_RETURN) : code;
+}
+
+/* A part whose values move by messages, on ways that sources find. */
+static int make_moves(rw_state *state, int collective, const rw_route *route, rw_plan *plan) {
+  rw_own_moves own;
+  rw_moves sends, receives;
+  int ok = rw_own_moves_find(&state->lists, route, collective, &own);
+  if (!ok) own.count = 0;
+  int code = rw_moves_tell(state->shadow, &state->lists, &own, &sends, &receives);
+  if (code == MPI_SUCCESS && ok) plan->part = rw_part_make(&state->lists, collective, &sends, &receives);
+  free(own.items);
+  free(sends.items);
+  free(receives.items);
+  return code;
 }
 
 static int make_part(rw_state *state, int collective, rw_plan *plan) {
   rw_layout layout;
   rw_route route;
-  rw_own_moves own;
-  rw_moves sends, receives;
   int is_worth;
   int code = rw_choose(state->shadow, &state->lists, collective, &state->settings, &layout, &route, plan->name, &is_worth);
   if (code == MPI_SUCCESS && is_worth) {
-    int ok = rw_own_moves_find(&state->lists, &route, collective, &own);
-    if (!ok) own.count = 0;
-    code = rw_moves_tell(state->shadow, &state->lists, &own, &sends, &receives);
-    if (code == MPI_SUCCESS && ok)
-      plan->part = rw_part_make(&state->lists, collective, &sends, &receives);
-    free(own.items);
-    free(sends.items);
-    free(receives.items);
+    code = route.is_shared ? rw_part_make_readings(state->shadow, &state->lists, collective, &plan->part)
+                           : make_moves(state, collective, &route, plan);
     if (plan->part == NULL) rw_report_fallen("a plan could not be made on this or another rank");
   }
   rw_layout_free(&layout);
@@ -187,7 +204,8 @@ static void give_up(rw_plan *plan) {
   plan->part = NULL;
 }
 
-int rw_state_limit(rw_state *state, rw_plan *plan, double longest) {
+int rw_state_limit(rw_state *state, int collective, double longest) {
+  rw_plan *plan = &state->plans[collective];
   int code = PMPI_Allreduce(MPI_IN_PLACE, &longest, 1, MPI_DOUBLE, MPI_MAX, state->shadow);
   if (code != MPI_SUCCESS) return code;
   if (longest > plan->most) longest = plan->most;
@@ -195,16 +213,21 @@ int rw_state_limit(rw_state *state, rw_plan *plan, double longest) {
   rw_runner_free(plan->runner);
   plan->limit = longest;
   plan->runner = rw_runner_make(plan->part, &state->lists, state->shadow, (int)longest);
-  int has_runner = plan->runner != NULL;
+  int has_runner = plan->runner != NULL, is_shared = plan->part->source != NULL;
   code = PMPI_Allreduce(MPI_IN_PLACE, &has_runner, 1, MPI_INT, MPI_MIN, state->shadow);
-  if (code != MPI_SUCCESS || !has_runner) give_up(plan);
-  return code;
+  if (code == MPI_SUCCESS && has_runner) return code;
+  give_up(plan);
+  if (code != MPI_SUCCESS || !is_shared) return code;
+  /* By messages, then. */
+  state->settings.shares = 0;
+  code = rw_state_plan(state, collective);
+  return code == MPI_SUCCESS && plan->part != NULL ? rw_state_limit(state, collective, longest) : code;
 }
 
-int rw_state_plan(rw_state *state, MPI_Comm comm, int collective) {
+int rw_state_plan(rw_state *state, int collective) {
   rw_plan *plan = &state->plans[collective];
   double begin = PMPI_Wtime();
-  int code = make_shadow(state, comm);
+  int code = make_shadow(state);
   if (code == MPI_SUCCESS) {
     /* A rank that fails has no part, and takes part in the agreement all the same: then no rank has a plan. */
     if (plan->part == NULL) (void)make_part(state, collective, plan);

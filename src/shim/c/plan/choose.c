@@ -24,7 +24,8 @@ static int read_named(MPI_Comm comm, const rw_lists *lists, const rw_layout *lay
   *is_named = 0;
   if (lists->rank == 0)
     fprintf(stderr,
-            "rankweave shim: RANKWEAVE_SHIM_STRATEGY: expected routed:radices=2.2 or hierarchical:between=2,inside=2.2, got %s\n",
+            "rankweave shim: RANKWEAVE_SHIM_STRATEGY: expected routed:radices=2.2, hierarchical:between=2,inside=2.2, or on one "
+            "node shared, got %s\n",
             named->name);
   return code;
 }
@@ -117,12 +118,23 @@ static int choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw
   return MPI_SUCCESS;
 }
 
+/* Reading in memory is cheaper than any message, so it is worth a trial if there is anything to read. */
+static int choose_shared(MPI_Comm comm, const rw_lists *lists, const rw_layout *layout, candidate *chosen, int *is_worth) {
+  int is_used = 0;
+  for (int i = 0; i < lists->out_count; i++) is_used |= lists->out[i] != MPI_PROC_NULL && lists->out[i] != lists->rank;
+  int code = PMPI_Allreduce(MPI_IN_PLACE, &is_used, 1, MPI_INT, MPI_MAX, comm);
+  if (code == MPI_SUCCESS && is_used) *is_worth = add(chosen, 0, lists->ranks, layout, "shared");
+  return code;
+}
+
 int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_settings *settings, rw_layout *layout,
               rw_route *route, char name[RW_NAME], int *is_worth) {
   candidate chosen;
   int code = rw_layout_make(comm, (int)settings->cores, layout);
   *is_worth = 0;
   if (code == MPI_SUCCESS) code = read_named(comm, lists, layout, &chosen, is_worth);
+  if (code == MPI_SUCCESS && !*is_worth && settings->shares > 0 && settings->cores == 0)
+    code = choose_shared(comm, lists, layout, &chosen, is_worth);
   if (code == MPI_SUCCESS && !*is_worth) code = choose(comm, lists, collective, settings, layout, &chosen, is_worth);
   if (code != MPI_SUCCESS || !*is_worth) return code;
   *route = chosen.route;

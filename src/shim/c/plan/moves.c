@@ -48,7 +48,7 @@ static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves 
       if (rank == MPI_PROC_NULL) continue;
       for (; ok && !is_needed[rank]; rank = parent[rank]) {
         is_needed[rank] = 1;
-        rw_own_move move = {arrival[rank], parent[rank], rank, 0, -1};
+        rw_own_move move = {arrival[rank], parent[rank], rank, 0, 0};
         ok = add(moves, move);
       }
     }
@@ -61,8 +61,8 @@ static int find_tree(const rw_lists *lists, const rw_route *route, rw_own_moves 
   return ok;
 }
 
-/* The way of one edge; a way that comes back to a rank has rested there. */
-static int find_way(const rw_lists *lists, const rw_route *route, int part, int edge, rw_own_moves *moves) {
+/* The way of the block for one destination; a way that comes back to a rank has rested there. */
+static int find_way(const rw_lists *lists, const rw_route *route, int part, rw_own_moves *moves) {
   int way[2 * RW_MAX_STEPS + 1], since[2 * RW_MAX_STEPS + 1];
   int length = 0, hops = rw_route_hops(route);
   way[0] = lists->rank;
@@ -75,21 +75,16 @@ static int find_way(const rw_lists *lists, const rw_route *route, int part, int 
     way[length] = next;
   }
   for (int i = 1; i <= length; i++) {
-    rw_own_move move = {since[i], way[i - 1], way[i], part, i == length ? edge : -1};
+    rw_own_move move = {since[i], way[i - 1], way[i], part, i == length};
     if (!add(moves, move)) return 0;
   }
   return 1;
 }
 
 static int find_ways(const rw_lists *lists, const rw_route *route, rw_own_moves *moves) {
-  int *edges = calloc((size_t)lists->ranks, sizeof *edges);
-  int ok = edges != NULL;
-  for (int part = 0; ok && part < lists->out_count; part++) {
-    int destination = lists->out[part];
-    if (destination == MPI_PROC_NULL || destination == lists->rank) continue;
-    ok = find_way(lists, route, part, edges[destination]++, moves);
-  }
-  free(edges);
+  int ok = 1;
+  for (int part = 0; ok && part < lists->out_count; part++)
+    if (lists->out[part] != MPI_PROC_NULL && lists->out[part] != lists->rank) ok = find_way(lists, route, part, moves);
   return ok;
 }
 

@@ -6,7 +6,7 @@
 
 /* Where a value is found by its block. */
 typedef struct {
-  int source, part, edge, value;
+  int source, part, is_last, value;
 } held;
 
 static int compare_held(const void *left, const void *right) {
@@ -39,20 +39,20 @@ static held *make_table(const rw_lists *lists, int own, const rw_moves *receives
   held *table = malloc(sizeof *table * (size_t)(own + receives->count + 1));
   if (table == NULL) return NULL;
   for (int i = 0; i < own; i++) {
-    held item = {lists->rank, i, -1, i};
+    held item = {lists->rank, i, 0, i};
     table[i] = item;
   }
   for (int i = 0; i < receives->count; i++) {
     const rw_move *move = &receives->items[i];
-    held item = {move->source, move->part, move->edge, own + i};
+    held item = {move->source, move->part, move->is_last, own + i};
     table[own + i] = item;
   }
   qsort(table, (size_t)(own + receives->count), sizeof *table, compare_held);
   return table;
 }
 
-/* The part of a source that is for the slot whose number among the slots of this source is `edge`. */
-static int part_for(const held *table, int count, int source, int edge) {
+/* The part of an alltoall's source that is for this rank: at most one, since no rank is listed twice. */
+static int part_for(const held *table, int count, int source) {
   int low = 0, high = count;
   while (low < high) {
     int middle = low + (high - low) / 2;
@@ -60,31 +60,33 @@ static int part_for(const held *table, int count, int source, int edge) {
     else high = middle;
   }
   for (int i = low; i < count && table[i].source == source; i++)
-    if (table[i].edge == edge) return table[i].part;
+    if (table[i].is_last) return table[i].part;
   return -1;
+}
+
+/* The part of an alltoall that this rank sends to itself. */
+static int own_part(const rw_lists *lists) {
+  int part = 0;
+  while (part < lists->out_count && lists->out[part] != lists->rank) part++;
+  return part;
 }
 
 static int fill_slots(rw_part *part, const rw_lists *lists, int collective, const held *table, int count,
                       int32_t *slot_value) {
-  int *edges = calloc((size_t)lists->ranks, sizeof *edges);
-  int ok = edges != NULL, loops = 0;
+  int ok = 1;
   for (int s = 0; ok && s < lists->in_count; s++) {
     int source = lists->in[s], piece = 0;
     if (source == MPI_PROC_NULL) continue;
-    if (collective == RW_ALLTOALL && source == lists->rank) {
-      while (loops < lists->out_count && lists->out[loops] != source) loops++;
-      piece = loops++;
-    } else if (collective == RW_ALLTOALL) piece = part_for(table, count, source, edges[source]++);
+    if (collective == RW_ALLTOALL) piece = source == lists->rank ? own_part(lists) : part_for(table, count, source);
     int value = value_of(table, count, source, piece);
     part->slot[part->program.slots] = s;
     slot_value[part->program.slots++] = value;
     ok = value >= 0;
   }
-  free(edges);
   return ok;
 }
 
-static void list_edges(rw_part *part, const rw_lists *lists, int collective) {
+void rw_part_list_edges(rw_part *part, const rw_lists *lists, int collective) {
   for (int i = 0; i < lists->out_count; i++) {
     if (lists->out[i] == MPI_PROC_NULL) continue;
     part->block[part->edges] = collective == RW_ALLGATHER ? 0 : i;
@@ -97,7 +99,7 @@ static int compare_sources(const void *left, const void *right) {
   return *a < *b ? -1 : *a > *b;
 }
 
-static rw_part *allocate(const rw_lists *lists, size_t words) {
+rw_part *rw_part_allocate(const rw_lists *lists, size_t words) {
   rw_part *part = calloc(1, sizeof *part);
   if (part == NULL) return NULL;
   part->words = malloc((words + 1) * sizeof *part->words);
@@ -129,7 +131,7 @@ static void copy_tables(struct rw_program *program, int32_t *words) {
 rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *program, const int32_t *slot_source) {
   size_t tables = 2 * (size_t)program->sends + 2 * (size_t)program->receives + 2;
   tables += (size_t)program->send_start[program->sends];
-  rw_part *part = allocate(lists, tables + (size_t)program->slots);
+  rw_part *part = rw_part_allocate(lists, tables + (size_t)program->slots);
   int32_t(*value)[2] = malloc(sizeof *value * (size_t)(program->slots + 1));
   if (part != NULL && value != NULL) {
     int32_t *slot_value = part->words + tables;
@@ -148,7 +150,7 @@ rw_part *rw_part_of_program(const rw_lists *lists, const struct rw_program *prog
       part->slot[part->program.slots] = s;
       slot_value[part->program.slots++] = (*found)[1];
     }
-    list_edges(part, lists, RW_ALLGATHER);
+    rw_part_list_edges(part, lists, RW_ALLGATHER);
   } else {
     rw_part_free(part);
     part = NULL;
@@ -183,13 +185,13 @@ static int fill(rw_part *part, const rw_lists *lists, int collective, const rw_m
   program->receive_start = receive_start;
   program->slot_value = slot_value;
   program->left = program->right = slot_value;
-  list_edges(part, lists, collective);
+  rw_part_list_edges(part, lists, collective);
   return ok && rw_program_check(program) == NULL;
 }
 
 rw_part *rw_part_make(const rw_lists *lists, int collective, const rw_moves *sends, const rw_moves *receives) {
   size_t words = 3 * (size_t)sends->count + 2 * (size_t)receives->count + (size_t)lists->in_count + 3;
-  rw_part *part = allocate(lists, words);
+  rw_part *part = rw_part_allocate(lists, words);
   if (part == NULL || fill(part, lists, collective, sends, receives)) return part;
   rw_part_free(part);
   return NULL;

@@ -42,8 +42,8 @@ static int64_t offsets(const int *counts, int *starts, int ranks) {
 static void pack(const rw_lists *lists, const rw_own_moves *own, int *next, record *out) {
   for (int i = 0; i < own->count; i++) {
     const rw_own_move *move = &own->items[i];
-    rw_move of_sender = {move->hop, move->to, lists->rank, move->part, move->edge};
-    rw_move of_receiver = {move->hop, move->from, lists->rank, move->part, move->edge};
+    rw_move of_sender = {move->hop, move->to, lists->rank, move->part, move->is_last};
+    rw_move of_receiver = {move->hop, move->from, lists->rank, move->part, move->is_last};
     record *to_sender = &out[next[move->from] / FIELDS], *to_receiver = &out[next[move->to] / FIELDS];
     to_sender->move = of_sender;
     to_sender->is_send = 1;

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A length that stands for a block its source sends itself; messages of a plan have other tags than such a block. */
-enum { DIRECT = -1, HEAD = sizeof(int32_t), DIRECT_TAG = 0, PLAN_TAG = 1 };
+/* A length that stands for a block its source sends itself. */
+enum { DIRECT = -1, HEAD = sizeof(int32_t), PLAN_TAG = 1 };
 
 struct rw_runner {
   const rw_part *part;
@@ -22,12 +22,17 @@ struct rw_runner {
   size_t stride;
   char *own, *slots; /* values */
   rw_request *request;
+  rw_shared *shared; /* instead of the request and the slots */
   MPI_Request *direct; /* receives, then sends */
   MPI_Status *statuses;
 };
 
 rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, int limit) {
   rw_runner *runner = calloc(1, sizeof *runner);
+  if (part->source != NULL && rw_agree_on_memory(comm, runner != NULL) != MPI_SUCCESS) {
+    free(runner);
+    return NULL;
+  }
   if (runner == NULL) return NULL;
   const struct rw_program *program = &part->program;
   size_t stride = (HEAD + (size_t)limit + 7) / 8 * 8, direct = (size_t)(lists->in_count + part->edges + 1);
@@ -37,12 +42,18 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
   runner->comm = comm;
   runner->limit = limit;
   runner->stride = stride;
-  runner->own = calloc((size_t)program->own + 1, stride);
-  runner->slots = calloc((size_t)program->slots + 1, stride);
   runner->direct = calloc(direct, sizeof *runner->direct);
   runner->statuses = calloc(direct, sizeof *runner->statuses);
-  int ok = runner->own && runner->slots && runner->direct && runner->statuses;
-  if (ok && rw_request_create(program, comm, PLAN_TAG, &blocks, &runner->request) == MPI_SUCCESS) return runner;
+  int ok = runner->direct && runner->statuses;
+  if (part->source != NULL) {
+    if (rw_agree_on_memory(comm, ok) == MPI_SUCCESS) runner->shared = rw_shared_make(part, lists, comm, stride);
+    if (runner->shared != NULL) return runner;
+  } else {
+    runner->own = calloc((size_t)program->own + 1, stride);
+    runner->slots = calloc((size_t)program->slots + 1, stride);
+    ok = ok && runner->own && runner->slots;
+    if (ok && rw_request_create(program, comm, PLAN_TAG, &blocks, &runner->request) == MPI_SUCCESS) return runner;
+  }
   rw_runner_free(runner);
   return NULL;
 }
@@ -52,10 +63,11 @@ void rw_runner_free(rw_runner *runner) {
   if (runner == NULL) return;
   int code = runner->request == NULL ? MPI_SUCCESS : rw_request_free(&runner->request);
   if (code == MPI_SUCCESS) {
-    free(runner->own);
+    if (runner->shared == NULL) free(runner->own);
     free(runner->slots);
     free(runner->direct);
   }
+  rw_shared_free(runner->shared);
   free(runner->statuses);
   free(runner);
 }
@@ -92,6 +104,10 @@ static int read_own(rw_runner *runner, const rw_buffer *from) {
   return code;
 }
 
+static const char *slot_value(const rw_runner *runner, int slot) {
+  return runner->shared != NULL ? rw_shared_value(runner->shared, slot) : runner->slots + (size_t)slot * runner->stride;
+}
+
 static int32_t length_of(const char *value) {
   int32_t length;
   memcpy(&length, value, HEAD);
@@ -104,15 +120,15 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   int code = MPI_SUCCESS, count = 0;
   for (int s = 0; code == MPI_SUCCESS && s < part->program.slots; s++) {
     int slot = part->slot[s];
-    if (length_of(runner->slots + (size_t)s * runner->stride) != DIRECT) continue;
-    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->lists->in[slot], DIRECT_TAG,
+    if (length_of(slot_value(runner, s)) != DIRECT) continue;
+    code = PMPI_Irecv(rw_buffer_at(to, slot), rw_buffer_count(to, slot), to->type, runner->lists->in[slot], RW_DIRECT_TAG,
                       runner->comm, &runner->direct[count++]);
   }
   for (int i = 0; code == MPI_SUCCESS && i < part->edges; i++) {
     int block = part->block[i];
     if (length_of(runner->own + (size_t)block * runner->stride) != DIRECT) continue;
     code = PMPI_Isend(rw_buffer_at(from, block), rw_buffer_count(from, block), from->type, part->destination[i],
-                      DIRECT_TAG, runner->comm, &runner->direct[count++]);
+                      RW_DIRECT_TAG, runner->comm, &runner->direct[count++]);
   }
   if (code != MPI_SUCCESS || count == 0) return code;
   code = PMPI_Waitall(count, runner->direct, runner->statuses);
@@ -121,15 +137,21 @@ static int move_direct(rw_runner *runner, const rw_buffer *from, const rw_buffer
   return code;
 }
 
+static int move_values(rw_runner *runner) {
+  if (runner->shared != NULL) return rw_shared_exchange(runner->shared);
+  int code = rw_start(runner->request, runner->own, runner->slots);
+  return code == MPI_SUCCESS ? rw_wait(runner->request) : code;
+}
+
 /* An error of this rank's own buffers keeps no message back: others wait for it, or would take it for one of the next call. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to) {
   const rw_part *part = runner->part;
+  int moved = runner->shared != NULL ? rw_shared_begin(runner->shared, &runner->own) : MPI_SUCCESS;
   int code = read_own(runner, from);
-  int moved = rw_start(runner->request, runner->own, runner->slots);
-  if (moved == MPI_SUCCESS) moved = rw_wait(runner->request);
+  moved = first_error(moved, move_values(runner));
   if (moved != MPI_SUCCESS) return first_error(code, moved);
   for (int s = 0; s < part->program.slots; s++) {
-    const char *value = runner->slots + (size_t)s * runner->stride;
+    const char *value = slot_value(runner, s);
     int32_t length = length_of(value);
     if (length == DIRECT) continue;
     code = first_error(code, rw_buffer_write(to, part->slot[s], value + HEAD, length, runner->comm));
