@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } fr
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
 import { bundle } from '../scripts/build.mjs'
+import { compileLibrary } from '../src/shim/library.js'
 import type { ProcessTopology } from '../src/topology/process-topology.js'
 import type { Implementation } from './comparison.js'
 import { findMpi, type MpiLibrary, type MpiName, type Placing } from './mpi-library.js'
@@ -21,6 +22,12 @@ export interface OurWorld {
   readonly args?: unknown
 }
 
+/** How a program in C runs: flags of the launcher, and whether the library of `rankweave shim` is preloaded. */
+export interface InC {
+  readonly flags?: readonly string[]
+  readonly isPreloaded?: boolean
+}
+
 /**
  * The programs of one benchmark, compiled into a folder that is removed afterwards. Ours are compiled as published: a
  * loader that compiles at run time would be measured too. The folder is inside node_modules, where the compiled library
@@ -32,6 +39,9 @@ export class BuiltPrograms {
   readonly #mpis = new Map<MpiName, MpiLibrary | { readonly missing: string }>()
   /** Why there are no baselines in C: ours need no headers of MPI, and are measured without them. */
   readonly #uncompiled = new Map<MpiName, string>()
+
+  /** The library to be preloaded, by folder. */
+  readonly #libraries = new Map<string, string>()
 
   readonly #of: string
 
@@ -184,16 +194,42 @@ export class BuiltPrograms {
     processes: number,
     words: readonly (string | number)[],
     limitSeconds: number,
-    more: readonly string[] = [],
+    { flags = [], isPreloaded = false }: InC = {},
   ): Implementation {
     const missing = this.#uncompiled.get(mpi)
     if (missing !== undefined) {
       return { name, how: `no ${program}.c`, run: () => Promise.reject(new Error(missing)) }
     }
-    return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, more, (found) => ({
-      said: `${found.mpicc} -O3 ${program}.c`,
-      words: [`${this.#baselinesOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
+    return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, flags, (found) => ({
+      said: `${found.mpicc} -O3 ${program}.c${isPreloaded ? ', preloaded library' : ''}`,
+      words: [
+        ...(isPreloaded ? this.#preload(found) : []),
+        ...[`${this.#baselinesOf(found)}${program}`, String(limitSeconds), ...words.map(String)],
+      ],
     }))
+  }
+
+  /** A command that prints figures as our programs do. */
+  inCommand(
+    name: string,
+    mpi: MpiName,
+    processes: number,
+    command: readonly string[],
+    limitSeconds: number,
+    { flags = [], isPreloaded = false }: InC = {},
+  ): Implementation {
+    return this.#job(name, mpi, { processes, bound: processes <= 2 }, limitSeconds, flags, (found) => ({
+      said: `${command[0]}${isPreloaded ? ', preloaded library' : ''}`,
+      words: [...(isPreloaded ? this.#preload(found) : []), ...command],
+    }))
+  }
+
+  /** What puts the library into a process, and not into its launcher. */
+  #preload({ mpicc, name }: MpiLibrary): readonly string[] {
+    const folder = `${this.#folder}shim/${name.replace(' ', '')}`
+    const library = this.#libraries.get(folder) ?? compileLibrary(folder, mpicc).library
+    this.#libraries.set(folder, library)
+    return ['env', `LD_PRELOAD=${library}`]
   }
 
   #job(

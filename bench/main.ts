@@ -9,6 +9,7 @@ import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { planBench } from './plan.js'
+import { shimBench } from './shim/shim.js'
 import { simulateBench } from './simulate/simulate.js'
 import { splitBench } from './split/split.js'
 import { splitText } from './split/split-text.js'
@@ -20,7 +21,7 @@ import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, mutantsBench],
+  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()

@@ -38,7 +38,8 @@ function pairOf(built: BuiltPrograms, mpi: MpiName, program: 'pingpong' | 'strea
   const args = { memory: 'ordinary', sizes }
   const inC = [built.inC('C', mpi, program, 2, words, 60)]
   // MPICH chooses by size and has no such option.
-  if (mpi === 'Open MPI') inC.push(built.inC('C, two copies', mpi, program, 2, words, 60, twoCopies))
+  if (mpi === 'Open MPI')
+    inC.push(built.inC('C, two copies', mpi, program, 2, words, 60, { flags: twoCopies }))
   return {
     implementations: [
       built.onMpi('ours', mpi, { program, ranks: 2, args }, 60),

@@ -42,7 +42,7 @@ function pair(
     ours('ordinary'),
     built.inC('one copy', 'Open MPI', program, 2, words, 60),
     ours('alloc'),
-    built.inC('two copies', 'Open MPI', program, 2, words, 60, twoCopies),
+    built.inC('two copies', 'Open MPI', program, 2, words, 60, { flags: twoCopies }),
   ]
 }
 

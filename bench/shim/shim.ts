@@ -1,0 +1,107 @@
+import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import type { Bench } from '../bench.js'
+import type { BuiltPrograms } from '../build-programs.js'
+import { oursAtMost, ratioAtMost, type Suite, type Target, timesFaster } from '../comparison.js'
+import { measureSuites } from '../measure-suites.js'
+import type { MpiName } from '../mpi-library.js'
+import { pythonProgram } from './python.js'
+
+/** By key: the topology, and its name in the report. */
+const graphs = {
+  64: { moore: ['moore:8x8:r=3', 'Moore 2-D r=3'], random: ['er:64:d=0.5:seed=1', 'random d=0.5'] },
+  16: { moore: ['moore:4x4:r=1', 'Moore 2-D r=1'], random: ['er:16:d=0.5:seed=1', 'random d=0.5'] },
+} as const
+type Graph = keyof (typeof graphs)[64]
+
+/** Calls in a batch and batches. MPICH does not yield, so a call of 64 processes on two cores takes many time slices. */
+const effort = { 'Open MPI': [40, 15], MPICH: [4, 15] } as const
+
+/** A program that calls a neighborhood collective in a loop, with the preloaded library and without it. */
+export const shimBench: Bench = {
+  name: 'shim',
+  question: 'Is a program faster with the preloaded library?',
+  measure: (options = {}) => measureSuites(['Open MPI', 'MPICH'], suitesOf, [], options),
+}
+
+function suitesOf(built: BuiltPrograms, mpi: MpiName): readonly Suite[] {
+  const prefix = mpi === 'Open MPI' ? 'openmpi' : 'mpich'
+  const suites = [inC(built, mpi), passedOn(built, mpi), ...(mpi === 'Open MPI' ? inPython(built) : [])]
+  return suites.map((suite) => ({ ...suite, name: `${prefix}-${suite.name}` }))
+}
+
+/** What graphs are the program's words, with the calls of each. */
+function wordsOf(
+  built: BuiltPrograms,
+  ranks: 16 | 64,
+  kind: string,
+  calls: readonly number[],
+): readonly string[] {
+  return Object.entries(graphs[ranks]).map(([key, [spec]]) => {
+    const file = built.graphFile(`${key}-${ranks}`, buildTopology(spec))
+    return `${key}:${kind}${calls.join(':')}:${file}`
+  })
+}
+
+function cases(mpi: MpiName, ranks: 16 | 64, how: string, target: Target): Suite['cases'] {
+  return (Object.keys(graphs[ranks]) as Graph[]).map((key) => {
+    const [topology, title] = graphs[ranks][key]
+    return {
+      case: `${mpi}: neighbor allgather 4 B, ${title}, ${ranks} processes, ${how}`,
+      unit: 'us',
+      ours: 'with',
+      key,
+      baselines: ['without'],
+      target,
+      details: { mpi, ranks, topology },
+    }
+  })
+}
+
+function inC(built: BuiltPrograms, mpi: MpiName): Suite {
+  const words = wordsOf(built, 64, 'neighbor:', effort[mpi])
+  return {
+    name: 'c',
+    implementations: [
+      built.inC('with', mpi, 'collectives', 64, words, 120, { isPreloaded: true }),
+      built.inC('without', mpi, 'collectives', 64, words, 120),
+    ],
+    cases: cases(mpi, 64, 'C', mpi === 'Open MPI' ? timesFaster(2) : ratioAtMost(1)),
+  }
+}
+
+/** The communicator has no plan: nothing is cheaper than direct sends. */
+function passedOn(built: BuiltPrograms, mpi: MpiName): Suite {
+  return {
+    name: 'without-plan',
+    implementations: [built.inC('with', mpi, 'passed_on', 1, [20_000, 31], 60, { isPreloaded: true })],
+    cases: [
+      {
+        case: `${mpi}: time added to a call on a communicator without a plan`,
+        unit: 'us',
+        ours: 'with',
+        key: 'more',
+        target: oursAtMost(1),
+        details: { mpi },
+      },
+    ],
+  }
+}
+
+function inPython(built: BuiltPrograms): readonly Suite[] {
+  const program = pythonProgram()
+  if ('missing' in program) {
+    console.error(`without Python: ${program.missing}`)
+    return []
+  }
+  const words = [...program, ...wordsOf(built, 16, '', [40, 15])]
+  return [
+    {
+      name: 'python',
+      implementations: [
+        built.inCommand('with', 'Open MPI', 16, words, 120, { isPreloaded: true }),
+        built.inCommand('without', 'Open MPI', 16, words, 120),
+      ],
+      cases: cases('Open MPI', 16, 'mpi4py', ratioAtMost(1)),
+    },
+  ]
+}
