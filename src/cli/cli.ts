@@ -10,6 +10,7 @@ import { machineCommand } from './commands/machine.js'
 import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
+import { recordCommand } from './commands/record.js'
 import { runCommand } from './commands/run.js'
 import { scheduleCommand } from './commands/schedule.js'
 import { shimCommand } from './commands/shim.js'
@@ -78,6 +79,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     studyCommand,
     exportCommand,
     shimCommand,
+    recordCommand,
     machineCommand,
     mpiInfoCommand,
     benchCommand,

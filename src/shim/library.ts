@@ -18,8 +18,15 @@ const ownSources = [
     'record.c',
     'report.c',
   ],
-  ...['run.c', 'settings.c', 'state.c', 'trial.c'],
-  ...['plan/choose.c', 'plan/moves.c', 'plan/part.c', 'plan/routes.c', 'plan/tell-moves.c'],
+  ...['settings.c', 'state.c', 'trial.c', 'run/run.c', 'run/shared.c'],
+  ...[
+    'plan/choose.c',
+    'plan/moves.c',
+    'plan/part.c',
+    'plan/readings.c',
+    'plan/routes.c',
+    'plan/tell-moves.c',
+  ],
 ] as const
 
 const libraryName = 'librankweave_shim.so'
@@ -69,7 +76,7 @@ export function compileLibrary(
   }
   const library = join(folder, libraryName)
   const units = files.filter(({ name }) => name.endsWith('.c')).map(({ name }) => join(sources, name))
-  runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl'])
+  runCompiler(mpicc, [...flags, ...extra, '-o', library, ...units, '-ldl', '-lrt'])
   return { library, sources }
 }
 

@@ -1,0 +1,178 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, extname, join, resolve } from 'node:path'
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { compileLibrary } from '../../shim/library.js'
+import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
+import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
+import { parseOptions } from '../input/options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, writeOutput } from '../output/output-file.js'
+import { counted, type Reporter, table } from '../output/reporter.js'
+import { WorldFailure } from '../program/world-failure.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs as it is, with the library of rankweave
+shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a topology. The graph with most
+calls of neighborhood collectives is written to the output, others to files with a number in their names. Nothing is written
+if the program fails.
+
+The library is compiled with the mpicc that belongs to the launcher, in a temporary folder. Where processes run on other
+machines, compile it with rankweave shim in a folder that all have, and pass it with --library; the output must be in one, too.
+
+Examples:
+  rankweave record -o graph.txt -- mpirun -n 64 ./program
+  rankweave plan edges:graph.txt --strategy common-neighbor -o plan.jsonl
+  rankweave shim -o shim --plan plan.jsonl`
+
+const schema = z.object({
+  output: z.string().min(1),
+  mpicc: z.string().min(1).optional(),
+  library: z.string().min(1).optional(),
+})
+
+/** `rankweave record`: the graphs and calls of an MPI program as it is. */
+export const recordCommand: AddCommand = (program, act) => {
+  program
+    .command('record')
+    .description('Run an MPI program and write the graphs on which it calls neighborhood collectives.')
+    .argument('<command...>', 'what starts the program, after --')
+    .option('-o, --output <file>', 'the graph with most calls, for rankweave plan edges:FILE', 'graph.txt')
+    .option('--mpicc <command>', "the compiler of the program's MPI (default: that of the launcher)")
+    .option('--library <file>', 'a library that rankweave shim has compiled')
+    .option('--json', "one JSON object on standard output; the program's output on standard error", false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, command: readonly string[], raw: unknown) => {
+        const { library, mpicc = compilerOfCommand(command), output } = parseOptions(schema, raw)
+        await checkOutputs(report, output)
+        const folder = temporaryFolder(output)
+        try {
+          const record = join(folder, 'graph')
+          const words = withVariables(command, {
+            LD_PRELOAD: preloaded(
+              library === undefined ? join(folder, 'librankweave_shim.so') : resolve(library),
+            ),
+            RANKWEAVE_SHIM: `record:${record}`,
+            // No block is short enough for a plan.
+            RANKWEAVE_SHIM_BLOCK_LIMIT: '0',
+          })
+          if (library === undefined) {
+            report.step(`compiling with ${mpicc}`)
+            compileLibrary(folder, mpicc)
+          }
+          await runToEnd(words, report.json)
+          const graphs = graphsIn(folder)
+          const files = graphs.map((_, i) => (i === 0 ? output : numbered(output, i + 1)))
+          for (const [i, graph] of graphs.entries()) await writeOutput(report, files[i]!, piecesOf(graph))
+          finish(report, graphs, files)
+          return exitCodes.ok
+        } finally {
+          rmSync(folder, { recursive: true, force: true })
+        }
+      }),
+    )
+}
+
+/** Next to the output, which the processes can write as well. A comma ends a setting of the library. */
+function temporaryFolder(output: string): string {
+  const folder = dirname(resolve(output))
+  if (folder.includes(','))
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected an output in a folder without commas in its path, got ${folder}`,
+    )
+  try {
+    return mkdtempSync(join(folder, '.rankweave-record-'))
+  } catch (cause) {
+    throw new RankweaveError('ERR_SHIM', `cannot write to ${folder}: ${(cause as Error).message}`, { cause })
+  }
+}
+
+/** What the environment preloads already stays. */
+function preloaded(library: string): string {
+  const others = process.env['LD_PRELOAD'] ?? ''
+  return others === '' ? library : `${library}:${others}`
+}
+
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/** A signal to end is the launcher's, which ends the processes. */
+async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean): Promise<void> {
+  const child = spawn(launcher!, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
+  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  for (const signal of endings) process.on(signal, forward)
+  try {
+    const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
+      (done, failed) => {
+        child.on('error', failed)
+        child.on('close', (...ended) => done(ended))
+      },
+    )
+    if (code === 0) return
+    const how = code === null ? `signal ${signal}` : `exit code ${code}`
+    const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, so nothing is recorded`)
+    throw new WorldFailure(cause.message, { cause })
+  } finally {
+    for (const signal of endings) process.off(signal, forward)
+  }
+}
+
+function graphsIn(folder: string): readonly RecordedGraph[] {
+  const files = readdirSync(folder).filter((name) => /^graph(\.\d+\.\d+)?$/.test(name))
+  const inOrder = files.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }))
+  const graphs = recordedGraphs(
+    inOrder.map((name) => join(folder, name)),
+    (file) => readFileSync(file, 'utf8'),
+  )
+  if (graphs.length > 0) return graphs
+  throw new RankweaveError(
+    'ERR_SHIM',
+    'expected a program that creates communicators with a topology, got none: it creates no such communicator, or it is compiled ' +
+      'with another MPI than the library (--mpicc)',
+  )
+}
+
+function* piecesOf({ comments, file }: RecordedGraph): Generator<string> {
+  for (const line of comments) yield `${line}\n`
+  yield graphLines(readFileSync(file, 'utf8'))
+}
+
+/** `graph.txt` as `graph-2.txt`. */
+function numbered(file: string, number: number): string {
+  const ending = extname(file)
+  return `${file.slice(0, file.length - ending.length)}-${number}${ending}`
+}
+
+function finish(report: Reporter, graphs: readonly RecordedGraph[], files: readonly string[]): void {
+  const written = graphs.map(({ collectives, communicators, edges, ranks }, i) => ({
+    ...{ file: files[i]!, ranks, edges, communicators, collectives },
+  }))
+  const rows = written.map(({ file, ranks, edges, communicators, collectives }): [string, string] => [
+    file,
+    [
+      counted(ranks, 'rank', 'ranks'),
+      counted(edges, 'edge', 'edges'),
+      counted(communicators, 'communicator', 'communicators'),
+      ...Object.entries(collectives).map(
+        ([name, { calls, blocks }]) => `${callsText(calls)} of ${name}${blocksText(blocks)}`,
+      ),
+    ].join(', '),
+  ])
+  report.result(
+    { graphs: written },
+    table([...rows, ['next', `rankweave plan edges:${files[0]} -o plan.jsonl`]]),
+  )
+}
+
+const callsText = (calls: number): string => counted(calls, 'call', 'calls')
+
+function blocksText(blocks: readonly [number, number] | null): string {
+  if (blocks === null) return ''
+  const [shortest, longest] = blocks
+  return shortest === longest
+    ? ` with blocks of ${longest} bytes`
+    : ` with blocks of ${shortest} to ${longest} bytes`
+}

@@ -1,0 +1,75 @@
+import { spawnSync } from 'node:child_process'
+import { basename, dirname, join } from 'node:path'
+import { RankweaveError } from '../errors.js'
+
+type Variables = Readonly<Record<string, string>>
+
+/** How a launcher hands variables of the environment to the processes of a program, and not to itself. */
+interface Launcher {
+  readonly version: RegExp
+  /** Whether each program of a command, divided by `:`, has its own. */
+  readonly perProgram: boolean
+  option(name: string, value: string): readonly string[]
+}
+
+const launchers: readonly Launcher[] = [
+  {
+    version: /Open ?MPI|OpenRTE|PRRTE/i,
+    perProgram: true,
+    option: (name, value) => ['-x', `${name}=${value}`],
+  },
+  {
+    version: /HYDRA|Intel\(R\) MPI/i,
+    perProgram: false,
+    option: (name, value) => ['-genv', name, value],
+  },
+]
+
+const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
+
+/** The compiler that belongs to the launcher of a command: `mpicc.mpich` of `mpirun.mpich`, in the same folder. */
+export function compilerOfCommand([launcher = '']: readonly string[]): string {
+  const name = basename(launcher).replace(launcherName, 'mpicc')
+  return launcher.includes('/') ? join(dirname(launcher), name) : name
+}
+
+/**
+ * A command that starts an MPI program, with variables of the environment for its processes.
+ *
+ * @param versionOf what a launcher prints of itself; null where it does not start
+ * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI, MPICH or Intel MPI, or sets one of the
+ *   variables itself
+ */
+export function withVariables(
+  command: readonly string[],
+  variables: Variables,
+  versionOf: (launcher: string) => string | null = printedVersion,
+): readonly string[] {
+  const [launcher = '', ...words] = command
+  if (!launcherName.test(basename(launcher))) throw unknownLauncher(launcher, 'another program')
+  const printed = versionOf(launcher)
+  if (printed === null) throw unknownLauncher(launcher, 'one that does not start')
+  const kind = launchers.find(({ version }) => version.test(printed))
+  if (kind === undefined)
+    throw unknownLauncher(launcher, `one of another MPI: ${printed.trim().split('\n')[0]}`)
+  for (const name of Object.keys(variables)) {
+    if (!words.some((word) => word.split('=')[0] === name)) continue
+    throw new RankweaveError('ERR_SHIM', `expected a command that leaves ${name} alone, got one that sets it`)
+  }
+  const options = Object.entries(variables).flatMap(([name, value]) => kind.option(name, value))
+  const own = words.flatMap((word) => (word === ':' && kind.perProgram ? [word, ...options] : [word]))
+  return [launcher, ...options, ...own]
+}
+
+function printedVersion(launcher: string): string | null {
+  const { error, stdout, stderr } = spawnSync(launcher, ['--version'], { encoding: 'utf8' })
+  return error === undefined ? stdout + stderr : null
+}
+
+function unknownLauncher(launcher: string, got: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_SHIM',
+    `expected a command that begins with mpirun or mpiexec of Open MPI or MPICH, got '${launcher}', ${got}; with another launcher ` +
+      'set LD_PRELOAD and RANKWEAVE_SHIM=record:FILE for the processes yourself',
+  )
+}

@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { RankweaveError } from '../errors.js'
+
+/** Calls of one collective on communicators of one graph. */
+export interface RecordedCalls {
+  readonly calls: number
+  /** Bytes of the shortest and of the longest block; null where there was none. */
+  readonly blocks: readonly [shortest: number, longest: number] | null
+}
+
+/** A graph that communicators of a program have had, from files of the preloaded library. */
+export interface RecordedGraph {
+  readonly ranks: number
+  readonly edges: number
+  readonly communicators: number
+  /** By collective: `neighbor-allgather`, `neighbor-alltoall`. */
+  readonly collectives: Readonly<Record<string, RecordedCalls>>
+  /** A file with it, and the lines about calls of all communicators. */
+  readonly file: string
+  readonly comments: readonly string[]
+}
+
+/** Lines about communicators that a graph keeps. */
+const mostComments = 64
+
+/**
+ * The graphs of a run, those with most calls first: communicators of the same graph are one.
+ *
+ * @param files names of files that the library has written
+ * @param read their text; one at a time is in memory
+ * @throws ERR_SHIM for a file that the library has not written
+ */
+export function recordedGraphs(files: readonly string[], read: (file: string) => string): RecordedGraph[] {
+  const byGraph = new Map<string, RecordedGraph>()
+  for (const file of files) {
+    const graph = graphOf(file, read(file))
+    const key = createHash('sha256').update(graph.body).digest('hex')
+    byGraph.set(key, merged(byGraph.get(key), graph))
+  }
+  const calls = (graph: RecordedGraph) =>
+    Object.values(graph.collectives).reduce((sum, { calls }) => sum + calls, 0)
+  return [...byGraph.values()].sort((a, b) => calls(b) - calls(a))
+}
+
+/** The graph of a file of the library: what `rankweave plan edges:FILE` reads, without comments. */
+export function graphLines(text: string): string {
+  return text.replace(/^(#.*\n)*/, '')
+}
+
+interface OneGraph extends RecordedGraph {
+  readonly body: string
+}
+
+const callsLine =
+  /^# (neighbor-\w+): (\d+) calls, the first is call \d+(?:, blocks of (\d+) to (\d+) bytes)?$/
+
+function graphOf(file: string, text: string): OneGraph {
+  const body = graphLines(text)
+  const ranks = /^ranks (\d+)\n/.exec(body)
+  if (ranks === null || !body.endsWith('\n'))
+    throw new RankweaveError('ERR_SHIM', `${file} is not a whole file of the preloaded library`)
+  const comments = text
+    .slice(0, text.length - body.length)
+    .split('\n')
+    .slice(0, -1)
+  const collectives: Record<string, RecordedCalls> = {}
+  for (const line of comments) {
+    const [, name, calls, shortest, longest] = callsLine.exec(line) ?? []
+    if (name === undefined) continue
+    const blocks = shortest === undefined ? null : ([Number(shortest), Number(longest)] as const)
+    collectives[name] = { calls: Number(calls), blocks }
+  }
+  return {
+    ...{ file, body, comments, collectives, ranks: Number(ranks[1]), communicators: 1 },
+    edges: body.split('\n').length - 2,
+  }
+}
+
+function merged(before: RecordedGraph | undefined, { body: _, ...graph }: OneGraph): RecordedGraph {
+  if (before === undefined) return graph
+  const collectives: Record<string, RecordedCalls> = { ...before.collectives }
+  for (const [name, { calls, blocks }] of Object.entries(graph.collectives)) {
+    const other = collectives[name]
+    collectives[name] = {
+      calls: calls + (other?.calls ?? 0),
+      blocks: bothBlocks(blocks, other?.blocks ?? null),
+    }
+  }
+  return {
+    ...before,
+    collectives,
+    communicators: before.communicators + 1,
+    comments: [...before.comments, ...graph.comments].slice(0, mostComments),
+  }
+}
+
+function bothBlocks(one: RecordedCalls['blocks'], other: RecordedCalls['blocks']): RecordedCalls['blocks'] {
+  if (one === null || other === null) return one ?? other
+  return [Math.min(one[0], other[0]), Math.max(one[1], other[1])]
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { compilerOfCommand, withVariables } from '../../../src/shim/mpi-command.js'
+
+const openMpi = () => 'mpirun (Open MPI) 4.1.4\n'
+const mpich = () => 'HYDRA build details:\n    Version:  4.0.2\n'
+const variables = { LD_PRELOAD: '/tmp/lib.so', RANKWEAVE_SHIM: 'record:/tmp/graph' }
+
+describe('the command of an MPI program', () => {
+  it('hands variables to every program of Open MPI', () => {
+    const command = ['mpirun', '-n', '2', './a', ':', '-n', '1', './b']
+    const set = ['-x', 'LD_PRELOAD=/tmp/lib.so', '-x', 'RANKWEAVE_SHIM=record:/tmp/graph']
+    expect(withVariables(command, variables, openMpi)).toEqual([
+      ...['mpirun', ...set, '-n', '2', './a', ':', ...set, '-n', '1', './b'],
+    ])
+  })
+
+  it('hands variables to all processes of MPICH', () => {
+    const set = ['-genv', 'LD_PRELOAD', '/tmp/lib.so', '-genv', 'RANKWEAVE_SHIM', 'record:/tmp/graph']
+    const command = ['/opt/bin/mpiexec.mpich', '-n', '2', './a', ':', './b']
+    const [launcher, ...words] = command
+    expect(withVariables(command, variables, mpich)).toEqual([launcher, ...set, ...words])
+  })
+
+  it('begins with a launcher that is known, and sets none of the variables', () => {
+    const refused = (command: readonly string[], version: () => string | null) => () =>
+      withVariables(command, variables, version)
+    expect(refused(['./program'], openMpi)).toThrow("got './program', another program")
+    expect(refused(['mpirun', './a'], () => null)).toThrow("got 'mpirun', one that does not start")
+    expect(refused(['mpirun', './a'], () => 'xmpi 3\n')).toThrow('one of another MPI: xmpi 3')
+    expect(refused(['mpirun', '-x', 'LD_PRELOAD=/x.so', './a'], openMpi)).toThrow('leaves LD_PRELOAD alone')
+    expect(refused(['mpirun', '-env', 'RANKWEAVE_SHIM', 'off', './a'], mpich)).toThrow(
+      'leaves RANKWEAVE_SHIM',
+    )
+  })
+
+  it('has the compiler of its launcher', () => {
+    expect(compilerOfCommand(['mpirun'])).toBe('mpicc')
+    expect(compilerOfCommand(['mpiexec.mpich'])).toBe('mpicc.mpich')
+    expect(compilerOfCommand(['/opt/mpi/bin/orterun', '-n', '2'])).toBe('/opt/mpi/bin/mpicc')
+  })
+})

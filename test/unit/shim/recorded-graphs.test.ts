@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { graphLines, recordedGraphs } from '../../../src/shim/recorded-graphs.js'
+
+const files: Record<string, string> = {
+  a: '# communicator 0, as seen by its rank 0\nranks 2\n0 1\n',
+  b: '# communicator 1, as seen by its rank 0\n# neighbor-allgather: 3 calls, the first is call 0, blocks of 4 to 8 bytes\nranks 2\n1 0\n0 1\n',
+  c: '# communicator 2, as seen by its rank 0\n# neighbor-allgather: 2 calls, the first is call 3, blocks of 2 to 4 bytes\n# neighbor-alltoall: 1 calls, the first is call 5\nranks 2\n1 0\n0 1\n',
+}
+
+describe('recorded graphs', () => {
+  it('are one for all communicators of the same graph, those with most calls first', () => {
+    const graphs = recordedGraphs(Object.keys(files), (file) => files[file]!)
+    expect(graphs).toMatchObject([
+      {
+        ...{ ranks: 2, edges: 2, communicators: 2, file: 'b' },
+        collectives: {
+          'neighbor-allgather': { calls: 5, blocks: [2, 8] },
+          'neighbor-alltoall': { calls: 1, blocks: null },
+        },
+      },
+      { ranks: 2, edges: 1, communicators: 1, collectives: {}, file: 'a' },
+    ])
+    expect(graphs[0]!.comments).toHaveLength(5)
+    expect(graphLines(files['b']!)).toBe('ranks 2\n1 0\n0 1\n')
+  })
+
+  it('refuse a file that is cut off', () => {
+    expect(() => recordedGraphs(['x'], () => '# communicator 0\nranks 2\n0 ')).toThrow(
+      'x is not a whole file',
+    )
+  })
+})
