@@ -156,21 +156,21 @@ function rootOf({ collective, ranks, ownStart, slotStart }: Specification): numb
 
 /** An array of C has at least one element. */
 function definition(name: string, values: Int32Array, type = 'static const int32_t'): string {
-  const elements = values.length === 0 ? ['0'] : Array.from(values, String)
-  return `${type} ${name}[] = {\n${lines(elements)}};\n`
+  return `${type} ${name}[] = {\n${lines(values.length === 0 ? [0] : values)}};\n`
 }
 
 const mostColumns = 120
 
-function lines(elements: readonly string[]): string {
+function lines(elements: Iterable<string | number>): string {
   const all: string[] = []
   let line = ''
   for (const element of elements) {
-    if (line.length + element.length + 1 > mostColumns) {
+    const next = `${element},`
+    if (line.length + next.length > mostColumns) {
       all.push(line)
       line = ''
     }
-    line += `${element},`
+    line += next
   }
   return `${[...all, line].join('\n')}\n`
 }

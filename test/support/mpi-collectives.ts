@@ -12,7 +12,7 @@ export function compilerOf({ name, mpirun }: Mpi): string | null {
   const mpicc = mpirun.replace('mpirun', 'mpicc')
   // The compiler may be there without the headers.
   if (spawnSync(mpicc, ['-E', source], { stdio: 'ignore' }).status === 0) return mpicc
-  const reason = `collectives of ${name} are not compared with its own: ${mpicc} is missing, or finds no mpi.h`
+  const reason = `programs in C are not tested on ${name}: ${mpicc} is missing, or finds no mpi.h`
   if (process.env['RANKWEAVE_REQUIRE_MPI'] === '1') throw new Error(reason)
   console.warn(reason)
   return null

@@ -1,0 +1,72 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cProgram } from '../../src/export/c-program.js'
+import { plan } from '../../src/neighborhood/plan/plan.js'
+import { compileLibrary } from '../../src/shim/library.js'
+import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
+import { describeMpi, startCommand } from '../support/mpi.js'
+import { compilerOf } from '../support/mpi-collectives.js'
+import { compileProgram } from '../support/shim.js'
+
+const isThere = spawnSync('valgrind', ['--version'], { stdio: 'ignore' }).status === 0
+if (!isThere)
+  console.warn('memory errors of C code are not looked for: valgrind is missing (apt-get install valgrind)')
+
+/** Errors that Open MPI knows of itself. */
+const suppressions = '/usr/share/openmpi/openmpi-valgrind.supp'
+
+describeMpi('valgrind', (mpi) => {
+  const mpicc = compilerOf(mpi)
+  let folder: string
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'rankweave-valgrind-'))
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** Runs a program under valgrind; returns what it reports of code of the file `ours`. */
+  async function errorsOf(
+    ours: string,
+    ranks: number,
+    command: readonly string[],
+    variables: readonly string[] = [],
+  ): Promise<readonly string[]> {
+    const logs = mkdtempSync(join(folder, 'logs-'))
+    const options = [
+      ...['-q', '--leak-check=full', '--show-leak-kinds=definite', `--log-file=${join(logs, '%p')}`],
+      ...(existsSync(suppressions) ? [`--suppressions=${suppressions}`] : []),
+    ]
+    const words = ['env', ...variables, 'valgrind', ...options, ...command]
+    const ended = await startCommand(mpi, ranks, words).ended
+    expect(ended).toMatchObject({ code: 0 })
+    const files = readdirSync(logs)
+    expect(files.length).toBeGreaterThanOrEqual(ranks)
+    const blocks = files.flatMap((file) => readFileSync(join(logs, file), 'utf8').split(/^==\d+== $/m))
+    return blocks.filter((block) => block.includes(ours))
+  }
+
+  it.skipIf(!isThere || mpicc === null).each(['shared', 'routed:radices=2'])(
+    'reports no error of the preloaded library by %s',
+    async (route) => {
+      const { library } = compileLibrary(join(folder, 'shim'), mpicc!, ['-g'])
+      const neighbors = compileProgram(folder, mpicc!, 'neighbors')
+      const variables = [`LD_PRELOAD=${library}`, 'RANKWEAVE_SHIM=always', `RANKWEAVE_SHIM_STRATEGY=${route}`]
+      expect(await errorsOf('librankweave_shim', 4, [neighbors, '3', '3', '4'], variables)).toEqual([])
+    },
+  )
+
+  it.skipIf(!isThere || mpicc === null)('reports no error of an exported program', async () => {
+    const { schedule } = plan(buildTopology('er:6:d=0.5:seed=1'), {
+      kind: 'common-neighbor',
+      k: 2,
+      mode: 'agnostic',
+    })
+    const [source, program] = [join(folder, 'exported.c'), join(folder, 'exported')]
+    writeFileSync(source, cProgram(schedule))
+    execFileSync(mpicc!, ['-g', '-O1', '-o', program, source])
+    expect(await errorsOf('exported.c', 6, [program, '-n', '2', '-s', '2'])).toEqual([])
+  })
+})
