@@ -27,27 +27,36 @@ describeMpi('rankweave record', (mpi) => {
   it.skipIf(mpicc === null)(
     'writes a graph with its calls that can be planned, and only if the program succeeds',
     async () => {
-      const ends = compileProgram(folder, mpicc!, 'ends')
-      const failed = await record('-n', '1', ends)
+      const neighbors = compileProgram(folder, mpicc!, 'neighbors')
+      // The program demands three arguments.
+      const failed = await record('-n', '1', neighbors)
       expect(failed.exitCode).toBe(3)
       expect(failed.stderr).toContain('so nothing is recorded')
-      expect(readdirSync(folder)).toEqual(['ends'])
+      expect(readdirSync(folder)).toEqual(['neighbors'])
 
-      const recorded = await record('-n', '4', ends)
+      // Four calls of each collective on two graphs, one more on the second, and two on a copy of the first.
+      const recorded = await record('-n', '4', neighbors, '3', '3', '4')
       expect(recorded.stderr).toBe('right: 0 wrong elements\n')
       const { graphs } = onlyObject(recorded)
       expect(graphs).toMatchObject([
         {
-          ...{ file: 'graph.txt', ranks: 4, edges: 12, communicators: 1 },
+          ...{ file: 'graph.txt', ranks: 4, communicators: 2 },
           collectives: {
-            'neighbor-allgather': { calls: 15, blocks: [8, 1200] },
-            'neighbor-alltoall': { calls: 3 },
+            'neighbor-allgather': { calls: 12, blocks: [0, 1200] },
+            'neighbor-alltoall': { calls: 12 },
           },
         },
-        { file: 'graph-2.txt', edges: 8, collectives: { 'neighbor-allgather': { calls: 3 } } },
+        {
+          ...{ file: 'graph-2.txt', ranks: 4, communicators: 1 },
+          collectives: {
+            'neighbor-allgather': { calls: 10, blocks: [0, 1200] },
+            'neighbor-alltoall': { calls: 10 },
+          },
+        },
       ])
-      expect(readdirSync(folder).sort()).toEqual(['ends', 'graph-2.txt', 'graph.txt'])
-      expect(parseEdgeList(readFileSync(join(folder, 'graph.txt'), 'utf8')).outRank).toHaveLength(12)
+      expect(readdirSync(folder).sort()).toEqual(['graph-2.txt', 'graph.txt', 'neighbors'])
+      const [{ edges }] = graphs as [{ readonly edges: number }]
+      expect(parseEdgeList(readFileSync(join(folder, 'graph.txt'), 'utf8')).outRank).toHaveLength(edges)
     },
   )
 })

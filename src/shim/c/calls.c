@@ -59,10 +59,8 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   rw_buffer from, to;
   int code = MPI_SUCCESS;
   if (!plan->is_made) code = rw_state_plan(state, collective);
-  int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan), records = state->settings.records > 0;
-  if (code == MPI_SUCCESS && (runs_plan || is_trial || records)) code = set_buffers(c, &from, &to);
-  if (code == MPI_SUCCESS && records)
-    rw_record_call(plan, &from, collective == RW_ALLGATHER ? 1 : state->lists.out_count);
+  int runs_plan = rw_trial_runs_plan(state, plan), is_trial = rw_trial_is_on(plan);
+  if (code == MPI_SUCCESS && (runs_plan || is_trial)) code = set_buffers(c, &from, &to);
   if (code == MPI_SUCCESS && is_trial && rw_trial_begins(plan))
     code = rw_state_limit(state, collective, rw_longest(&from, plan->part));
   if (code != MPI_SUCCESS) return rw_raise(c->comm, code);
@@ -80,9 +78,17 @@ static int perform_planned(rw_state *state, int collective, const call *c, libra
   return noted == MPI_SUCCESS ? noted : rw_raise(c->comm, noted);
 }
 
+/* Calls that fall through, too. */
+static void record(rw_state *state, int collective, const call *c) {
+  rw_buffer from, to;
+  if (set_buffers(c, &from, &to) != MPI_SUCCESS) return;
+  rw_record_call(&state->plans[collective], &from, collective == RW_ALLGATHER ? 1 : state->lists.out_count);
+}
+
 static int perform(const call *c, int collective, int is_v_send, int is_v_receive, library *by_library) {
   rw_state *state = rw_state_of(c->comm);
   if (state == NULL || is_wrong(c, &state->lists, is_v_send, is_v_receive)) return by_library(c);
+  if (state->settings.records > 0) record(state, collective, c);
   if (collective == RW_ALLTOALL && state->lists.is_ambiguous) return by_library(c);
   return perform_planned(state, collective, c, by_library);
 }
