@@ -226,7 +226,7 @@ export const rooms: readonly Room[] = [
     ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/tune', [
-    ...['schedule/lower', 'neighborhood/plan', 'neighborhood/execute'],
+    ...['schedule/lower', 'neighborhood/choose', 'neighborhood/plan', 'neighborhood/execute'],
     ...['comm/datatype', 'comm/calls', 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/allgather', [
@@ -271,6 +271,7 @@ export const rooms: readonly Room[] = [
     'conformance',
     [
       ...[
+        'topology',
         'topology/generate',
         'collective',
         'fabric',

@@ -10,6 +10,7 @@ import { planningLimits } from '../neighborhood/plan-from.js'
 import type { TopologyCommunicator } from '../neighborhood/topology-communicator.js'
 import { dimsCreate } from '../topology/generate/dims-create.js'
 import { mooreTopology } from '../topology/generate/moore.js'
+import { pairEdges } from '../topology/neighbors.js'
 import { elements, joined, ranksOf } from './collective-oracles.js'
 import { type Draw, drawn, same, shuffled } from './expect.js'
 import { exchangeEdges, exchangeOnGrid } from './neighbor-exchange-checks.js'
@@ -81,9 +82,12 @@ async function onMultigraph(
 ): Promise<void> {
   const { rank, size } = comm
   const edges: [number, number][] = []
+  // Of two or more ranks, one has no edges.
+  const isolated = size === 1 ? -1 : pick(size)
   for (let from = 0; from < size; from++) {
     const density = densities[pick(densities.length)]!
     for (let to = 0; to < size; to++) {
+      if (from === isolated || to === isolated) continue
       while (pick(100) < density) edges.push([from, to])
     }
   }
@@ -131,6 +135,13 @@ async function onMoore(comm: Communicator, strategy: Strategy | AutoStrategy): P
   const topology = mooreTopology({ dims: [...dimsCreate(comm.size, 2)], radius: 1, periodic: true })
   const graph = await comm.createTopology(topology, optionsFor(strategy, comm.size))
   await exchange(graph, 3)
+  // An edge's number is its place among the destinations of all ranks.
+  const { outStart, inStart } = topology
+  const leaves = new Int32Array(topology.inRank.length)
+  for (const [edge, place] of pairEdges(topology).entries()) leaves[place] = edge
+  const sent = [...leaves.keys()].slice(outStart[comm.rank], outStart[comm.rank + 1])
+  const received = [...leaves.subarray(inStart[comm.rank], inStart[comm.rank + 1])]
+  await exchangeEdges(graph, { sent, received }, 8)
   await graph.free()
 }
 

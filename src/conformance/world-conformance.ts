@@ -1,3 +1,4 @@
+import { requireOptions } from '../base/require-options.js'
 import type { Communicator } from '../comm/communicator.js'
 import { type ErrorCode, isRankweaveError, reasonText } from '../errors.js'
 import type { ConformanceCase } from '../fabric/conformance/fabric-conformance.js'
@@ -47,6 +48,8 @@ export function collectiveConformance(
   factory: FabricFactory,
   options: ConformanceOptions,
 ): readonly ConformanceCase[] {
+  requireOptions('collectiveConformance', factory)
+  requireOptions('collectiveConformance', options)
   const context = contextOf(factory, options)
   const named = (cases: readonly WorldCase[], name: string, setting: WorldSetting, fails?: ErrorCode) => ({
     name,
