@@ -343,3 +343,34 @@ it('inits reject buffers that do not fit, before anything is sent', async () => 
     { ranks: 2, processes: 2 },
   )
 })
+
+it('refuses options that a call does not have, and what is no object of options', () =>
+  run(
+    (world) => {
+      const [send, recv] = [new Float64Array(4), new Float64Array(4)]
+      const counts = [4]
+      const inits = (options: never): Record<string, () => unknown> => ({
+        barrierInit: () => world.barrierInit(options),
+        bcastInit: () => world.bcastInit(send, 0, options),
+        scatterInit: () => world.scatterInit(send, recv, 0, options),
+        scattervInit: () => world.scattervInit(send, counts, recv, 0, options),
+        gatherInit: () => world.gatherInit(send, recv, 0, options),
+        gathervInit: () => world.gathervInit(send, recv, 0, options),
+        allgatherInit: () => world.allgatherInit(send, recv, options),
+        allgathervInit: () => world.allgathervInit(send, recv, options),
+        alltoallInit: () => world.alltoallInit(send, recv, options),
+        alltoallvInit: () => world.alltoallvInit(send, counts, recv, options),
+        reduceInit: () => world.reduceInit(send, recv, 'sum', 0, options),
+        allreduceInit: () => world.allreduceInit(send, recv, 'sum', options),
+        reduceScatterInit: () => world.reduceScatterInit(send, recv, 'sum', options),
+        scanInit: () => world.scanInit(send, recv, 'sum', options),
+        exscanInit: () => world.exscanInit(send, recv, 'sum', options),
+      })
+      for (const options of [7, true, 'any', { into: recv }, { odrer: 'any' }]) {
+        for (const [name, init] of Object.entries(inits(options as never))) {
+          expect(init, `${name} ${JSON.stringify(options)}`).toThrow(thrown('ERR_ARGUMENT'))
+        }
+      }
+    },
+    { ranks: 1 },
+  ))

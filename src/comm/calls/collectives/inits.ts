@@ -7,7 +7,7 @@ import * as collectives from './collectives.js'
 import type { Handle } from './form.js'
 import { requireArray, requireRoom } from './persistent/persistent-moves.js'
 import { PersistentForm } from './persistent-form.js'
-import type { MethodOptions } from './plan/method.js'
+import { type MethodOptions, methodOptionNames, orderOptionNames, requireInitOptions } from './plan/method.js'
 
 // Calls that are bound to their buffers as they are: every start is the call, on what its buffers hold then. All of `recv` is
 // passed as `into`, whose length is checked here.
@@ -21,6 +21,7 @@ export function scatterInit(
   options?: MethodOptions,
 ): PersistentRequest {
   const name = 'scatterInit'
+  const given = checkedOptions(name, options)
   requireRoot(root, comm.size)
   const into = elementsOf(name, recv)
   const agreed = { type: typeCodeOf(into), count: into.length }
@@ -37,7 +38,7 @@ export function scatterInit(
     }
   }
   const form = new PersistentForm(name, arrays, agreed)
-  return collectives.scatter(form, comm, isRoot ? send : null, root, { ...options, into })
+  return collectives.scatter(form, comm, isRoot ? send : null, root, { ...given, into })
 }
 
 /** `send` and `counts` only on the root; `recv` may be longer than the block. */
@@ -50,13 +51,14 @@ export function scattervInit(
   options?: MethodOptions & { readonly displs?: ArrayLike<number> },
 ): PersistentRequest {
   const name = 'scattervInit'
+  const given = checkedOptions(name, options)
   requireRoot(root, comm.size)
   const into = elementsOf(name, recv)
   const isRoot = comm.rank === root
   const arrays = isRoot ? [elementsOf(name, send), into] : [into]
   if (isRoot) requireRoom(name, typeCodeOf(arrays[0]!), 0, into)
   const form = new PersistentForm(name, arrays, { type: typeCodeOf(into) })
-  return collectives.scatterv(form, comm, isRoot ? send : null, counts, root, { ...options, into })
+  return collectives.scatterv(form, comm, isRoot ? send : null, counts, root, { ...given, into })
 }
 
 /** Elements that `recv` needs for so many in `send`. */
@@ -84,6 +86,31 @@ const roomOf = {
   exscanInit: asMany,
 } satisfies Partial<Record<CollectiveName, Room>>
 
+const method = methodOptionNames
+const ordered = orderOptionNames
+const placed = { ...method, counts: true, displs: true } as const
+
+/** The options of every call: others would have no effect. */
+const optionsOf: Partial<Record<CollectiveName, Readonly<Record<string, true>>>> = {
+  scatterInit: method,
+  scattervInit: { ...method, displs: true },
+  gatherInit: method,
+  gathervInit: placed,
+  allgathervInit: placed,
+  alltoallInit: method,
+  alltoallvInit: { ...placed, sendDispls: true },
+  reduceInit: ordered,
+  reduceScatterInit: { ...ordered, counts: true },
+  scanInit: ordered,
+  exscanInit: ordered,
+}
+
+/** @throws ERR_ARGUMENT for options that the call does not have */
+function checkedOptions<O extends object>(name: CollectiveName, options: O | undefined): O {
+  requireInitOptions(name, options, optionsOf[name]!)
+  return { ...options } as O
+}
+
 /** The form of a call that is bound to its buffers, and its options, which name the array that it fills. */
 export interface BoundCall<O> {
   readonly form: PersistentForm
@@ -103,7 +130,7 @@ export function boundCall<O extends object>(
   options: O | undefined,
 ): BoundCall<O> {
   const from = elementsOf(name, send)
-  const given = { ...options } as O
+  const given = checkedOptions(name, options)
   if (recv === null) return { form: new PersistentForm(name, [from]), options: given }
   requireRoom(name, typeCodeOf(from), roomOf[name](from.length, comm, given), recv)
   const into = recv as TypedArray

@@ -73,7 +73,8 @@ export function checkEdgeData(
   for (const [slot, each] of data.entries()) {
     if (isSent[slot] === 1) contributionOf(`${name}: block ${slot}`, each)
   }
-  return { data, isSent, into, slots }
+  // The lists are the caller's, who may change them before the call runs or a request starts.
+  return { data: [...data], isSent, into: into && [...into], slots }
 }
 
 function requireList(name: string, what: string, list: unknown, length: number): void {

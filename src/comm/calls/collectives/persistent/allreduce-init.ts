@@ -4,7 +4,13 @@ import type { Seat } from '../../../table/seat.js'
 import type { PersistentRequest } from '../../program/persistent-request.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
-import { type Method, methodOf, type OrderOptions } from '../plan/method.js'
+import {
+  type Method,
+  methodOf,
+  type OrderOptions,
+  orderOptionNames,
+  requireInitOptions,
+} from '../plan/method.js'
 import { planReduction } from '../reductions/planned-reduction.js'
 import { type Reduction, reductionOf, signatureOf } from '../reductions/reduction.js'
 import { ReductionRun } from '../reductions/reduction-run.js'
@@ -20,6 +26,7 @@ export function allreduceInit(
   options?: OrderOptions,
 ): PersistentRequest {
   const { state } = seat
+  requireInitOptions('allreduceInit', options, orderOptionNames)
   const type = requireArray('allreduceInit', send)
   requireRoom('allreduceInit', type, send.length, recv)
   const { reduction } = reductionOf('allreduceInit', send, op, { into: recv })

@@ -14,7 +14,13 @@ import { blocksInRankOrder, isRankOrder } from '../blocks/process-order.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import { ElementStore, type LengthOf } from '../plan/element-store.js'
-import { type Method, type MethodOptions, methodOf } from '../plan/method.js'
+import {
+  type Method,
+  type MethodOptions,
+  methodOf,
+  methodOptionNames,
+  requireInitOptions,
+} from '../plan/method.js'
 import { segmentLengths, unitLengths } from '../plan/move-blocks.js'
 import { type Chosen, chooseMove, planMove, requireServed } from '../plan/planned-move.js'
 import { requestOf } from './request-of.js'
@@ -24,6 +30,7 @@ type CollectiveSeat = Seat<CollectiveContext>
 /** @throws ERR_ARGUMENT, ERR_ALGORITHM */
 export function barrierInit(seat: CollectiveSeat, options?: MethodOptions): PersistentRequest {
   const { state } = seat
+  requireInitOptions('barrierInit', options, methodOptionNames)
   const method = methodOf('barrier', options)
   const chosen = chosenFor(state, 'barrier', method, 0, 'barrier-dissemination')
   const signature = { name: 'barrierInit' as const, ...named(method) }
@@ -45,6 +52,7 @@ export function bcastInit(
   const { state } = seat
   requireRoot(root, state.size)
   const type = requireArray('bcastInit', buffer)
+  requireInitOptions('bcastInit', options, methodOptionNames)
   const method = methodOf('bcast', options)
   const sizeBytes = buffer.byteLength
   const chosen = chosenFor(state, 'bcast', method, sizeBytes, 'bcast-binomial')
@@ -76,6 +84,7 @@ export function allgatherInit(
   const { state } = seat
   const type = requireArray('allgatherInit', send)
   requireRoom('allgatherInit', type, send.length * state.size, recv)
+  requireInitOptions('allgatherInit', options, methodOptionNames)
   const method = methodOf('allgather', options)
   const sizeBytes = send.byteLength
   const chosen = chosenFor(state, 'allgather', method, sizeBytes, 'allgather-bruck')

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../../../base/known-options.js'
 import { algorithmOf } from '../../../../collective/algorithms.js'
 import type { Algorithm } from '../../../../collective/shape/algorithm.js'
 import { RankweaveError, shown } from '../../../../errors.js'
@@ -19,6 +20,24 @@ export interface OrderOptions extends MethodOptions {
    * commutes is applied in any order. Default `tree`.
    */
   readonly order?: 'tree' | 'any'
+}
+
+/** The names of {@link MethodOptions} and {@link OrderOptions}. */
+export const methodOptionNames = { algorithm: true, segments: true } as const
+export const orderOptionNames = { ...methodOptionNames, order: true } as const
+
+/**
+ * Refuses options that a call does not have: for inits, which are made a few times. JavaScript may pass null, which collectives take
+ * as no options.
+ *
+ * @throws ERR_ARGUMENT
+ */
+export function requireInitOptions(
+  name: string,
+  options: unknown,
+  known: Readonly<Record<string, true>>,
+): void {
+  requireKnownOptions(name, options ?? {}, known)
 }
 
 /** What the ranks of a call agree on besides its data; undefined fields are left to the rule. */
