@@ -5,3 +5,9 @@ export function requireOptions(where: string, options: unknown): void {
   if (typeof options === 'object' && options !== null) return
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an object of options, got ${shown(options)}`)
 }
+
+/** @throws ERR_ARGUMENT unless `value` is a string */
+export function requireText(where: string, value: unknown): asserts value is string {
+  if (typeof value === 'string') return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a text, got ${shown(value)}`)
+}

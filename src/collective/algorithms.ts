@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../errors.js'
+import { RankweaveError, reasonText, shortened, shown } from '../errors.js'
 import type { Collective } from '../schedule/specification.js'
 import { allgatherBruck } from './allgather-bruck.js'
 import { allgatherLinear } from './allgather-linear.js'
@@ -97,6 +97,6 @@ export function algorithmOf(id: string, collective?: Collective): Algorithm {
   const known = algorithms.filter((other) => collective === undefined || other.collective === collective)
   throw new RankweaveError(
     'ERR_ARGUMENT',
-    `expected an algorithm${collective === undefined ? '' : ` of ${collective}`} among ${known.map((other) => other.id).join(', ')}, got ${shown(id)}`,
+    `expected an algorithm${collective === undefined ? '' : ` of ${shortened(reasonText(collective))}`} among ${known.map((other) => other.id).join(', ')}, got ${shown(id)}`,
   )
 }

@@ -2,6 +2,7 @@ import { RankweaveError } from '../errors.js'
 import { isNeighborSchedule, type Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
+import { requireSchedule } from '../schedule/require-schedule.js'
 import {
   type Collective,
   isNeighborCollective,
@@ -32,6 +33,7 @@ export function cProgram(schedule: Schedule): string {
 
 /** {@link cProgram} in pieces, one per rank and more. Throws before the first piece. */
 export function cProgramPieces(schedule: Schedule): Iterable<string> {
+  requireSchedule(schedule)
   const { specification } = schedule
   const { collective, ranks } = specification
   if (isNeighborCollective(collective) && !isNeighborSchedule(schedule)) {

@@ -1,7 +1,9 @@
+import { requireOptions } from '../base/require-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { ProcessProgram } from '../schedule/lower/program.js'
+import { requireSchedule } from '../schedule/require-schedule.js'
 import { upTo } from '../schedule/specification.js'
 import { type BytesOf, lengthsOfUnits, longestBlockBytes } from '../simulate/engine/block-lengths.js'
 
@@ -29,6 +31,8 @@ export function goalText(schedule: Schedule, options: GoalOptions): string {
 
 /** {@link goalText} in pieces, one per rank. Throws before the first piece. */
 export function goalPieces(schedule: Schedule, options: GoalOptions): Iterable<string> {
+  requireSchedule(schedule)
+  requireOptions('goalText', options)
   const { bytes, reduceNsPerByte = 0 } = options
   requireNumber('bytes', bytes, Number.isInteger(bytes), longestBlockBytes)
   requireNumber('reduceNsPerByte', reduceNsPerByte, Number.isFinite(reduceNsPerByte), 1e6)

@@ -114,8 +114,13 @@ function rangeOfEach(first: Int32Array, ranks: number): Int32Array {
   return result
 }
 
-/** How far apart two ranks are: `process` for a rank and itself. Neither is checked. */
+/** How far apart two ranks are: `process` for a rank and itself. @throws ERR_MACHINE for a rank without a core */
 export function levelOf(machine: Machine, rankA: number, rankB: number): Level {
+  requireMachine(machine)
+  const cores = machine.firstRank[machine.firstRank.length - 1]
+  for (const rank of [rankA, rankB])
+    if (!Number.isInteger(rank) || rank < 0 || rank >= cores)
+      failMachine(`expected a rank from 0 to ${cores - 1}, got ${shown(rank)}`)
   if (rankA === rankB) return 'process'
   if (rangeAt(machine.packageFirstRank, rankA) === rangeAt(machine.packageFirstRank, rankB)) return 'package'
   return rangeAt(machine.firstRank, rankA) === rangeAt(machine.firstRank, rankB) ? 'node' : 'network'

@@ -1,7 +1,8 @@
+import { shown } from '../errors.js'
 import { closInterior } from './interior/clos-interior.js'
 import { type Interior, singleSwitch } from './interior/interior.js'
 import { torusInterior } from './interior/torus-interior.js'
-import type { Machine } from './machine.js'
+import { type Machine, requireMachine } from './machine.js'
 import { failMachine } from './machine-error.js'
 import type { Profile } from './profile.js'
 
@@ -34,6 +35,7 @@ export const mostLinks = 2 ** 24
  * @throws ERR_MACHINE for a machine without a profile, and beyond {@link mostLinks}
  */
 export function networkOf(machine: Machine): Network {
+  requireMachine(machine)
   const profile = profileOf(machine)
   const nodes = machine.cores.length
   const interior = interiorOf(machine)
@@ -61,10 +63,11 @@ export function networkOf(machine: Machine): Network {
  * @throws ERR_MACHINE for a node that the machine does not have, and beyond {@link mostLinks}
  */
 export function routeBetween(machine: Machine, fromNode: number, toNode: number): Int32Array {
+  requireMachine(machine)
   const nodes = machine.cores.length
   for (const node of [fromNode, toNode])
     if (!Number.isInteger(node) || node < 0 || node >= nodes)
-      failMachine(`expected a node from 0 to ${nodes - 1}, got ${node}`)
+      failMachine(`expected a node from 0 to ${nodes - 1}, got ${shown(node)}`)
   if (fromNode === toNode) return new Int32Array(0)
   const interior = interiorOf(machine)
   const links = new Int32Array(2 + interior.longestWay)
@@ -76,10 +79,11 @@ export function routeBetween(machine: Machine, fromNode: number, toNode: number)
 
 /** Where a link of the machine's network leads from and to, in words. @throws ERR_MACHINE for no link of it */
 export function linkName(machine: Machine, link: number): string {
+  requireMachine(machine)
   const nodes = machine.cores.length
   const interior = interiorOf(machine)
   if (!Number.isInteger(link) || link < 0 || link >= 2 * nodes + interior.links)
-    failMachine(`expected a link from 0 to ${2 * nodes + interior.links - 1}, got ${link}`)
+    failMachine(`expected a link from 0 to ${2 * nodes + interior.links - 1}, got ${shown(link)}`)
   if (link >= 2 * nodes) return interior.name(link - 2 * nodes)
   const node = Math.floor(link / 2)
   return link % 2 === 0 ? `node ${node} -> network` : `network -> node ${node}`
@@ -107,7 +111,7 @@ function interiorOfKind(machine: Machine): Interior {
 /** @throws ERR_MACHINE for a machine without one */
 export function profileOf({ profile }: Machine): Profile {
   // Undefined in machines from JSON that leaves it out.
-  if ((profile ?? null) === null)
+  if (typeof profile !== 'object' || profile === null)
     return failMachine('expected a machine with a profile, such as profile=simgrid-fast, got none')
   return profile!
 }

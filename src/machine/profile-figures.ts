@@ -1,3 +1,4 @@
+import { shown } from '../errors.js'
 import { failMachine } from './machine-error.js'
 import { levels, type Origin, type Profile, provenances } from './profile.js'
 
@@ -16,8 +17,9 @@ export interface Figure {
   readonly origin: Origin
 }
 
-/** All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise. */
+/** All figures of a profile, each with its origin: the profile's, unless its longest exception says otherwise. @throws ERR_MACHINE as {@link checkProfile} */
 export function figuresOf(profile: Profile): Figure[] {
+  checkProfile(profile)
   return valuesOf(profile).map(([path, value]) => ({ path, value, origin: originOf(profile, path) }))
 }
 
@@ -46,17 +48,17 @@ function originOf({ provenance, source, exceptions }: Profile, path: string): Or
  * @throws ERR_MACHINE with the path of the first figure that is not
  */
 export function checkProfile(profile: Profile): void {
-  const { name, exceptions } = profile
-  const groups = [profile.hop, profile.memory, exceptions, ...levels.map((level) => profile.levels?.[level])]
+  const { name, hop, memory, exceptions, levels: costs } = Object(profile) as Profile
+  const groups = [hop, memory, exceptions, ...levels.map((level) => costs?.[level])]
   if (groups.some((group) => typeof group !== 'object' || group === null))
-    failMachine(`profile '${name}': expected levels, hop, memory and exceptions, got some of them`)
+    failMachine(`profile ${shown(name)}: expected levels, hop, memory and exceptions, got some of them`)
   if (typeof name !== 'string' || !/^[a-z0-9]+(-[a-z0-9]+)*$/i.test(name) || name.length > 64)
-    failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got '${name}'`)
+    failMachine(`expected a profile named by at most 64 letters, digits and hyphens, got ${shown(name)}`)
   const values = valuesOf(profile)
   for (const [path, value] of values) {
     const isUnlimited = path === 'eagerLimitBytes' && value === Number.POSITIVE_INFINITY
     if (!isUnlimited && !(Number.isFinite(value) && value >= 0))
-      failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${value}`)
+      failMachine(`profile '${name}', ${path}: expected a number of at least 0, got ${shown(value)}`)
     if (!isUnlimited && value > mostCost)
       failMachine(`profile '${name}', ${path}: expected at most ${mostCost}, got ${value}`)
   }
@@ -71,7 +73,7 @@ export function checkProfile(profile: Profile): void {
 function checkOrigin(name: string, what: string, { provenance, source }: Origin): void {
   if (!provenances.includes(provenance))
     failMachine(
-      `profile '${name}', ${what}: expected provenance ${provenances.join(', ')}, got '${provenance}'`,
+      `profile '${name}', ${what}: expected provenance ${provenances.join(', ')}, got ${shown(provenance)}`,
     )
   if (typeof source !== 'string' || source === '')
     failMachine(`profile '${name}', ${what}: expected a source, got none`)

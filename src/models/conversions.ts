@@ -1,10 +1,18 @@
+import { RankweaveError, shown } from '../errors.js'
 import type { Level, Profile } from '../machine/profile.js'
+import { checkProfile } from '../machine/profile-figures.js'
 import { checkModel } from './check-input.js'
 import { interpolated } from './formulas/interpolated.js'
 import type { Hockney, LogGP, MemoryParameters, PLogP } from './formulas/parameters.js'
 
-/** LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any other. */
+/** LogGP of one level of a machine: o is the mean of both overheads, and a first byte costs as much as any other. @throws ERR_MACHINE, ERR_MODEL */
 export function logGPOfLevel(profile: Profile, level: Level): LogGP {
+  checkProfile(profile)
+  if (typeof level !== 'string' || !Object.hasOwn(profile.levels, level))
+    throw new RankweaveError(
+      'ERR_MODEL',
+      `expected a level among ${Object.keys(profile.levels).join(', ')}, got ${shown(level)}`,
+    )
   const { latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte } = profile.levels[level]
   return {
     model: 'loggp',
@@ -17,7 +25,7 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
   }
 }
 
-/** Hockney's model of one level of a machine: alpha is latency and both overheads. */
+/** Hockney's model of one level of a machine: alpha is latency and both overheads. @throws ERR_MACHINE, ERR_MODEL */
 export function hockneyOfLevel(profile: Profile, level: Level): Hockney {
   return hockneyOf(logGPOfLevel(profile, level))
 }

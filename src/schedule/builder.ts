@@ -1,7 +1,10 @@
-import { RankweaveError } from '../errors.js'
+import { requireOptions } from '../base/require-options.js'
+import { RankweaveError, shown } from '../errors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import { requireTopology } from '../topology/require-topology.js'
 import { type NeighborSchedule, opKind, type Parameters, partialResult, type Schedule } from './ir.js'
 import { addEntry, OperationLog } from './operation-log.js'
+import { requireSpecification } from './require-schedule.js'
 import { type NeighborCollective, neighborSpecification, type Specification } from './specification.js'
 
 /** A schedule without its operations. */
@@ -42,18 +45,20 @@ export class ScheduleBuilder {
    * @param log what operations are appended to; the library counts them so
    * @throws ERR_SCHEDULE when `phases` is not an integer from 0 to 2^24
    */
-  constructor(head: ScheduleHeader, log = new OperationLog(head.specification.ranks)) {
+  constructor(head: ScheduleHeader, log?: OperationLog) {
+    requireOptions('ScheduleBuilder', head)
     const { specification, phases = 0 } = head
+    requireSpecification(specification)
     if (!Number.isInteger(phases) || phases < 0 || phases > maxPhases) {
       throw new RankweaveError(
         'ERR_SCHEDULE',
-        `phases must be an integer from 0 to ${maxPhases}, got ${phases}`,
+        `phases must be an integer from 0 to ${maxPhases}, got ${shown(phases)}`,
       )
     }
     this.#head = head
     this.specification = specification
     this.#staging = new Int32Array(specification.ranks)
-    this.#log = log
+    this.#log = log ?? new OperationLog(specification.ranks)
   }
 
   /** The place of the l-th block of a rank's receive buffer. */
@@ -149,7 +154,8 @@ export class NeighborScheduleBuilder extends ScheduleBuilder {
       readonly collective?: NeighborCollective
     },
   ) {
-    const { topology, collective = 'neighbor-allgather' } = head
+    const { topology, collective = 'neighbor-allgather' } = Object(head) as typeof head
+    requireTopology(topology)
     super({ ...head, specification: neighborSpecification(collective, topology) })
     this.#topology = topology
   }

@@ -63,7 +63,8 @@ export interface NeighborSchedule extends Schedule {
 
 /** Whether a schedule is for a topology. */
 export function isNeighborSchedule(schedule: Schedule): schedule is NeighborSchedule {
-  return schedule.topology !== null
+  const { topology = null } = Object(schedule) as Partial<Schedule>
+  return topology !== null
 }
 
 /** A combination stores left operand `op` right operand in a new place. */

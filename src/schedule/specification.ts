@@ -1,5 +1,6 @@
 import { pairEdges } from '../topology/neighbors.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
+import { requireTopology } from '../topology/require-topology.js'
 
 /** What a schedule is for: a name for readers. What it must do is in the {@link Specification}. */
 export const collectives = [
@@ -87,7 +88,9 @@ export const noReductions: Reductions = Object.freeze({
  * A neighbor allgather: rank r contributes block r; its l-th slot must hold the block of its l-th source (MPI-4.1 §8.6).
  * Shares the arrays of the topology.
  */
-export function neighborAllgatherSpecification({ ranks, inStart, inRank }: ProcessTopology): Specification {
+export function neighborAllgatherSpecification(topology: ProcessTopology): Specification {
+  requireTopology(topology)
+  const { ranks, inStart, inRank } = topology
   const starts = upTo(ranks + 1)
   return {
     collective: 'neighbor-allgather',
@@ -107,6 +110,7 @@ export function neighborAllgatherSpecification({ ranks, inStart, inRank }: Proce
  * topology.
  */
 export function neighborAlltoallSpecification(topology: ProcessTopology): Specification {
+  requireTopology(topology)
   const { ranks, outStart, outRank, inStart } = topology
   const arrival = pairEdges(topology)
   const slotTerm = new Int32Array(outRank.length)
@@ -127,7 +131,9 @@ export function neighborAlltoallSpecification(topology: ProcessTopology): Specif
  * A neighbor reduction: rank r contributes block r; the slot of a rank with sources must hold the combination of their blocks
  * in list order, each as often as it is listed. Not in MPI.
  */
-export function neighborReduceSpecification({ ranks, inStart, inRank }: ProcessTopology): Specification {
+export function neighborReduceSpecification(topology: ProcessTopology): Specification {
+  requireTopology(topology)
+  const { ranks, inStart, inRank } = topology
   const starts = upTo(ranks + 1)
   const slotStart = new Int32Array(ranks + 1)
   const runStart = [0]

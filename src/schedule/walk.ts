@@ -1,4 +1,6 @@
+import { RankweaveError, shown } from '../errors.js'
 import { opKind, type Schedule } from './ir.js'
+import { requireSchedule } from './require-schedule.js'
 
 export type OperationKind = keyof typeof opKind
 
@@ -25,11 +27,14 @@ export function endOfPhase({ opPhase }: Schedule, op: number, end: number): numb
   return next
 }
 
-/** Visits every operation by rank, then phase, then list order. */
+/** Visits every operation by rank, then phase, then list order. @throws ERR_SCHEDULE, ERR_ARGUMENT */
 export function forEachOperation(
   schedule: Schedule,
   visit: (op: number, rank: number, phase: number) => void,
 ): void {
+  requireSchedule(schedule)
+  if (typeof visit !== 'function')
+    throw new RankweaveError('ERR_ARGUMENT', `forEachOperation: expected a function, got ${shown(visit)}`)
   const { opStart, opPhase } = schedule
   for (let rank = 0; rank + 1 < opStart.length; rank++) {
     for (let op = opStart[rank]; op < opStart[rank + 1]; op++) visit(op, rank, opPhase[op])
@@ -102,6 +107,7 @@ export function forEachPhase(
 
 /** The messages of a schedule, and their blocks, counted once per message that carries them. */
 export function countMessages(schedule: Schedule): { readonly messages: number; readonly blocks: number } {
+  requireSchedule(schedule)
   let messages = 0
   let blocks = 0
   for (let op = 0; op < schedule.opKind.length; op++) {

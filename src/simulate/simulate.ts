@@ -6,6 +6,7 @@ import { networkOf, profileOf } from '../machine/network.js'
 import type { Schedule } from '../schedule/ir.js'
 import { lower } from '../schedule/lower/lower.js'
 import type { LoweredSchedule } from '../schedule/lower/program.js'
+import { requireSchedule } from '../schedule/require-schedule.js'
 import { upTo } from '../schedule/specification.js'
 import type { RunRecord } from './activities.js'
 import { criticalPath } from './critical-path.js'
@@ -58,6 +59,7 @@ export function simulate(
   if (progress !== 'dependencies' && progress !== 'phases')
     refuse(`progress: expected 'dependencies' or 'phases', got ${shown(progress)}`)
   const schedule = 'programs' in source ? source.schedule : source
+  requireSchedule(schedule)
   const { specification } = schedule
   const bytesOf =
     typeof bytes === 'number' ? lengthsOfUnits(specification, bytes) : lengthsOfBlocks(specification, bytes)

@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 
 /** Bytes that are read once, front to back: a file of any size, or bytes in memory. */
 export interface ByteSource {
@@ -10,8 +10,10 @@ export interface ByteSource {
   close(): void
 }
 
-/** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. */
+/** Bytes, or the UTF-8 of a text, as a source. Ownership: the bytes are not copied. @throws ERR_ARGUMENT for anything else */
 export function sourceOf(data: Uint8Array | string): ByteSource {
+  if (typeof data !== 'string' && !(data instanceof Uint8Array))
+    throw new RankweaveError('ERR_ARGUMENT', `expected a text, bytes or a source of them, got ${shown(data)}`)
   const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : data
   let at = 0
   return {
@@ -24,6 +26,12 @@ export function sourceOf(data: Uint8Array | string): ByteSource {
     },
     close: () => {},
   }
+}
+
+/** Text and bytes as a source; a source as it is. @throws ERR_ARGUMENT for anything else */
+export function asSource(source: string | Uint8Array | ByteSource): ByteSource {
+  if (typeof Object(source).read === 'function') return source as ByteSource
+  return sourceOf(source as string | Uint8Array)
 }
 
 /** The whole of a source as text, which must be UTF-8 and fit a string. @throws ERR_FILE */

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { RankweaveError } from '../errors.js'
+import { requireOptions, requireText } from '../base/require-options.js'
+import { RankweaveError, shortened } from '../errors.js'
 import { type ByteSource, isGzip } from './byte-source.js'
 import { gunzipSource } from './gunzip.js'
 
@@ -26,12 +27,13 @@ export function fileSource(path: string, open: () => number): ByteSource {
 
 /** What a call to the file system returns. @throws ERR_FILE naming the path, when the call throws */
 export function readingFile<T>(path: string, call: () => T): T {
+  requireText('path', path)
   try {
     return call()
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
-    throw new RankweaveError('ERR_FILE', `cannot read '${path}': ${reason}`, {
-      details: { file: path },
+    throw new RankweaveError('ERR_FILE', `cannot read '${shortened(path)}': ${shortened(reason)}`, {
+      details: { file: shortened(path) },
       cause,
     })
   }
@@ -59,11 +61,10 @@ const waitMs = 5
 export function withSource<T>(
   path: string,
   read: (source: ByteSource) => T,
-  {
-    open = openSourceFile,
-    onProgress,
-  }: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
+  options: { readonly open?: OpenSource; readonly onProgress?: ReadProgress } = {},
 ): T {
+  requireOptions('reading a file', options)
+  const { open = openSourceFile, onProgress } = options
   const source = open(path)
   try {
     return read(expanded(onProgress === undefined ? source : followed(source, onProgress), path).source)

@@ -1,5 +1,6 @@
+import { requireText } from '../base/require-options.js'
 import { type ErrorCode, RankweaveError } from '../errors.js'
-import { type ByteSource, isGzip } from './byte-source.js'
+import { asSource, type ByteSource, isGzip } from './byte-source.js'
 import { DecimalReader } from './decimal-reader.js'
 import { printable } from './printable.js'
 
@@ -53,8 +54,9 @@ export class TextReader {
   readonly #linesBefore: number
   #sourceEnded = false
 
-  constructor(source: ByteSource, options: TextReaderOptions) {
-    this.#source = source
+  constructor(source: string | Uint8Array | ByteSource, options: TextReaderOptions) {
+    requireText('name of a source', options.file)
+    this.#source = asSource(source)
     this.#options = options
     this.#comment = options.comment.charCodeAt(0)
     this.#linesBefore = options.linesBefore ?? 0

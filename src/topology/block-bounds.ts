@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 
 /**
  * Bounds of `count` elements distributed over `parts` contiguous blocks: block i is `bounds[i]` to `bounds[i + 1] - 1`.
@@ -8,9 +8,9 @@ import { RankweaveError } from '../errors.js'
  */
 export function blockBounds(count: number, parts: number): Int32Array {
   if (!Number.isInteger(count) || count < 0 || count > 2 ** 31 - 1)
-    throw new RankweaveError('ERR_ARGUMENT', `expected 0 to 2^31 - 1 elements, got ${count}`)
+    throw new RankweaveError('ERR_ARGUMENT', `expected 0 to 2^31 - 1 elements, got ${shown(count)}`)
   if (!Number.isInteger(parts) || parts < 1)
-    throw new RankweaveError('ERR_ARGUMENT', `expected at least one part, got ${parts}`)
+    throw new RankweaveError('ERR_ARGUMENT', `expected at least one part, got ${shown(parts)}`)
   const size = Math.floor(count / parts)
   const larger = count % parts
   return Int32Array.from({ length: parts + 1 }, (_, i) => i * size + Math.min(i, larger))

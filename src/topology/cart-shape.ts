@@ -11,17 +11,26 @@ export const procNull = -2
  *
  * @throws ERR_DIMS
  */
-export function checkCartShape({ dims, periods }: CartShape): void {
-  if (!Array.isArray(periods)) fail(`expected periods as an array, got ${shown(periods)}`)
-  if (periods.length !== dims.length)
-    fail(`expected one period for each of the ${dims.length} dimensions, got ${periods.length}`)
+export function checkCartShape(shape: CartShape): void {
+  requireCartShape(shape)
+  const { dims, periods } = shape
   for (const [d, periodic] of periods.entries())
     if (typeof periodic !== 'boolean') fail(`period ${d}: expected true or false, got ${shown(periodic)}`)
   checkExtents(dims)
 }
 
+/** Whether a value has a period for every dimension; what they are is not checked. Takes constant time. @throws ERR_DIMS */
+export function requireCartShape(shape: CartShape): void {
+  const { dims, periods } = Object(shape) as Partial<CartShape>
+  if (!Array.isArray(dims)) fail(`expected the shape of a grid, with extents as an array, got ${shown(dims)}`)
+  if (!Array.isArray(periods)) fail(`expected periods as an array, got ${shown(periods)}`)
+  const [extents, flags] = [shape.dims.length, shape.periods.length]
+  if (flags !== extents) fail(`expected one period for each of the ${extents} dimensions, got ${flags}`)
+}
+
 /** Checks extents: integers of at least 1 whose product does not exceed the largest number of ranks. @throws ERR_DIMS */
 export function checkExtents(dims: readonly number[]): void {
+  if (!Array.isArray(dims)) fail(`expected extents as an array, got ${shown(dims)}`)
   let ranks = 1
   for (const [d, extent] of dims.entries()) {
     if (!Number.isInteger(extent) || extent < 1)
@@ -47,7 +56,7 @@ export function coordsOf({ dims }: Pick<CartShape, 'dims'>, rank: number): numbe
   const ranks = sizeOf({ dims })
   if (!Number.isInteger(rank) || rank < 0 || rank >= ranks)
     throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${ranks - 1}, got ${shown(rank)}`, {
-      details: { rank },
+      details: typeof rank === 'number' ? { rank } : {},
     })
   const coords = new Array<number>(dims.length)
   let rest = rank
@@ -92,6 +101,7 @@ export function cartShift(
   dimension: number,
   displacement: number,
 ): { readonly source: number; readonly dest: number } {
+  requireCartShape(shape)
   const { dims, periods } = shape
   if (!Number.isInteger(dimension) || dimension < 0 || dimension >= dims.length)
     fail(`expected a dimension 0 to ${dims.length - 1}, got ${shown(dimension)}`)
@@ -116,6 +126,7 @@ export function cartShift(
  * @see MPI-4.1 §8.6
  */
 export function cartNeighborSlots(shape: CartShape, rank: number): Int32Array {
+  requireCartShape(shape)
   const slots = new Int32Array(2 * shape.dims.length)
   for (let d = 0; d < shape.dims.length; d++) {
     const { source, dest } = cartShift(shape, rank, d, 1)

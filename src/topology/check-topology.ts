@@ -1,9 +1,10 @@
-import { type ErrorDetails, RankweaveError, shown } from '../errors.js'
+import { type ErrorDetails, RankweaveError } from '../errors.js'
 import { cartNeighborSlots, checkCartShape, procNull, sizeOf } from './cart-shape.js'
 import { transposeRows } from './compressed-rows.js'
 import { endsDiffer, oneSidedEdge } from './edge-ends.js'
 import { checkTopologySize } from './limits.js'
 import type { ProcessTopology } from './process-topology.js'
+import { requireTopology } from './require-topology.js'
 
 /**
  * Checks every invariant of a topology: row starts, ranks in range, the same multiplicity of each pair of ranks on
@@ -13,9 +14,7 @@ import type { ProcessTopology } from './process-topology.js'
  * @throws ERR_TOPOLOGY for the first violation, naming the rank or edge; ERR_DIMS for a malformed shape
  */
 export function checkTopology(topology: ProcessTopology): void {
-  const lists = [topology?.outStart, topology?.outRank, topology?.inStart, topology?.inRank]
-  if (!lists.every((list) => list instanceof Int32Array))
-    fail(`expected a process topology with its lists of neighbors, got ${shown(topology)}`)
+  requireTopology(topology)
   const { ranks, outStart, outRank, outWeight, inStart, inRank, inWeight, pairing, cart } = topology
   checkTopologySize('topology', ranks, outRank.length)
   checkRows('destination', ranks, outStart, outRank)

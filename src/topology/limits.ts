@@ -1,4 +1,4 @@
-import { RankweaveError } from '../errors.js'
+import { RankweaveError, shown } from '../errors.js'
 
 /** The largest topology: indices are 32-bit, and the lists of both sides take about 2 GB. */
 export const topologyLimits = { ranks: 2 ** 24, edges: 2 ** 27 } as const
@@ -12,8 +12,8 @@ export function checkTopologySize(what: string, ranks: number, edges: number): v
   if (!Number.isInteger(ranks) || ranks < 1 || ranks > topologyLimits.ranks)
     throw new RankweaveError(
       'ERR_TOPOLOGY',
-      `${what}: expected 1 to ${topologyLimits.ranks} ranks, got ${ranks}`,
-      { details: { ranks } },
+      `${what}: expected 1 to ${topologyLimits.ranks} ranks, got ${shown(ranks)}`,
+      { details: typeof ranks === 'number' ? { ranks } : {} },
     )
   if (edges > topologyLimits.edges)
     throw new RankweaveError(

@@ -1,27 +1,43 @@
+import { RankweaveError, shown } from '../errors.js'
 import { cartNeighborSlots, procNull } from './cart-shape.js'
 import type { CompressedRows } from './compressed-rows.js'
 import type { ProcessTopology } from './process-topology.js'
+import { requireTopology } from './require-topology.js'
 
-/** Destinations of a rank in list order. A view: do not write to it. */
-export function outNeighbors({ outStart, outRank }: ProcessTopology, rank: number): Int32Array {
+/** Destinations of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
+export function outNeighbors(topology: ProcessTopology, rank: number): Int32Array {
+  requireRank(topology, rank)
+  const { outStart, outRank } = topology
   return outRank.subarray(outStart[rank], outStart[rank + 1])
 }
 
-/** Sources of a rank in list order. A view: do not write to it. */
-export function inNeighbors({ inStart, inRank }: ProcessTopology, rank: number): Int32Array {
+/** Sources of a rank in list order. A view: do not write to it. @throws ERR_RANK, ERR_TOPOLOGY */
+export function inNeighbors(topology: ProcessTopology, rank: number): Int32Array {
+  requireRank(topology, rank)
+  const { inStart, inRank } = topology
   return inRank.subarray(inStart[rank], inStart[rank + 1])
+}
+
+function requireRank(topology: ProcessTopology, rank: number): void {
+  requireTopology(topology)
+  if (Number.isInteger(rank) && rank >= 0 && rank < topology.ranks) return
+  throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${topology.ranks - 1}, got ${shown(rank)}`)
 }
 
 /** A set of ranks for every rank: rows ascend, without repetition. */
 export type NeighborSets = CompressedRows
 
 /** The destinations of every rank without repetition and without itself, ascending. */
-export function distinctOut({ ranks, outStart, outRank }: ProcessTopology): NeighborSets {
+export function distinctOut(topology: ProcessTopology): NeighborSets {
+  requireTopology(topology)
+  const { ranks, outStart, outRank } = topology
   return distinct(ranks, outStart, outRank)
 }
 
 /** The sources of every rank without repetition and without itself, ascending. */
-export function distinctIn({ ranks, inStart, inRank }: ProcessTopology): NeighborSets {
+export function distinctIn(topology: ProcessTopology): NeighborSets {
+  requireTopology(topology)
+  const { ranks, inStart, inRank } = topology
   return distinct(ranks, inStart, inRank)
 }
 
@@ -60,6 +76,7 @@ export function largestRow({ start }: NeighborSets): number {
 
 /** The topology with every edge reversed: destinations become sources. Shares the arrays. */
 export function transposeTopology(topology: ProcessTopology): ProcessTopology {
+  requireTopology(topology)
   return {
     ...topology,
     outStart: topology.inStart,
@@ -78,6 +95,7 @@ export function transposeTopology(topology: ProcessTopology): ProcessTopology {
  * @see MPI-4.1 §8.6
  */
 export function pairEdges(topology: ProcessTopology): Int32Array {
+  requireTopology(topology)
   return topology.pairing === 'cartesian' ? pairBySlot(topology) : pairByOccurrence(topology)
 }
 

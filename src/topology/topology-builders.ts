@@ -1,4 +1,5 @@
-import { RankweaveError } from '../errors.js'
+import { requireOptions } from '../base/require-options.js'
+import { RankweaveError, shown } from '../errors.js'
 import { checkTopology } from './check-topology.js'
 import { rowStarts } from './compressed-rows.js'
 import { checkTopologySize } from './limits.js'
@@ -32,7 +33,10 @@ export interface NeighborLists {
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create)
  */
 export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopology {
+  requireOptions('topologyFromEdges', edges)
   const { sources, destinations, weights = null } = edges
+  for (const [name, list] of Object.entries({ sources, destinations })) requireList(name, list)
+  if (weights !== null) requireList('weights', weights)
   const count = sources.length
   checkTopologySize('topology', ranks, count)
   if (destinations.length !== count || (weights !== null && weights.length !== count))
@@ -45,7 +49,7 @@ export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopo
     if (!isRank(sources[e], ranks) || !isRank(destinations[e], ranks))
       throw new RankweaveError(
         'ERR_TOPOLOGY',
-        `edge ${e} from ${sources[e]} to ${destinations[e]}: expected ranks 0 to ${ranks - 1}`,
+        `edge ${e} from ${shown(sources[e])} to ${shown(destinations[e])}: expected ranks 0 to ${ranks - 1}`,
         { details: { edge: e } },
       )
     if (weights !== null && Number.isNaN(Number(weights[e])))
@@ -76,7 +80,10 @@ export function topologyFromEdges(ranks: number, edges: EdgeArrays): ProcessTopo
  * @see MPI-4.1 §8.5.4 (MPI_Dist_graph_create_adjacent)
  */
 export function topologyFromLists(lists: NeighborLists): ProcessTopology {
-  checkTopologySize('topology', lists.ranks, lists.outRank.length)
+  requireOptions('topologyFromLists', lists)
+  const { outStart, outRank, inStart, inRank } = lists
+  for (const [name, list] of Object.entries({ outStart, outRank, inStart, inRank })) requireList(name, list)
+  checkTopologySize('topology', lists.ranks, outRank.length)
   const topology: ProcessTopology = {
     ranks: lists.ranks,
     outStart: integers('outStart', lists.outStart),
@@ -110,6 +117,13 @@ function groupEdges(
     if (weight !== null) weight[at] = weights![e]
   }
   return { start, rank, weight }
+}
+
+/** @throws ERR_TOPOLOGY unless it has a length, as arrays and typed arrays have */
+function requireList(name: string, list: unknown): void {
+  if (typeof list === 'object' && list !== null && Number.isInteger((list as ArrayLike<number>).length))
+    return
+  throw new RankweaveError('ERR_TOPOLOGY', `${name}: expected a list of numbers, got ${shown(list)}`)
 }
 
 /** A copy that rejects what would wrap or truncate: a rank of 2^32 must not become rank 0. */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { inNeighbors, outNeighbors } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
+import { requireTopology } from './require-topology.js'
 
 /**
  * The fingerprint of a topology: SHA-256, as 64 lowercase hexadecimal digits, of a sequence of 32-bit little-endian
@@ -9,6 +10,7 @@ import type { ProcessTopology } from './process-topology.js'
  * are not part of it.
  */
 export function topologyHash(topology: ProcessTopology): string {
+  requireTopology(topology)
   const hash = createHash('sha256').update(littleEndian(Int32Array.of(topology.ranks)))
   for (let rank = 0; rank < topology.ranks; rank++) {
     const destinations = outNeighbors(topology, rank)

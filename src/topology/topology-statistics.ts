@@ -1,6 +1,7 @@
 import { transposeRows } from './compressed-rows.js'
 import { distinctOut } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
+import { requireTopology } from './require-topology.js'
 
 export interface TopologyStatistics {
   readonly ranks: number
@@ -27,6 +28,7 @@ export interface Degrees {
 
 /** Size, degrees and symmetry of a topology. */
 export function topologyStatistics(topology: ProcessTopology): TopologyStatistics {
+  requireTopology(topology)
   const { ranks, outStart, outRank, inStart } = topology
   const distinct = distinctOut(topology)
   const edges = outRank.length

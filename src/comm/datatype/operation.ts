@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { elementSizeBytes, typeCode, typeName } from './elements.js'
 import { bigintOperations, builtinKernel, type Kernel } from './operation-kernels.js'
@@ -37,6 +38,7 @@ export function createOperation<T>(
   if (typeof combine !== 'function') {
     throw new RankweaveError('ERR_OP', `an operation needs a function of two values, got ${typeof combine}`)
   }
+  requireOptions('createOperation', options)
   const { name = combine.name || 'anonymous', commutative = false } = options
   return { kind: 'operation', name, commutative, combine }
 }

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { kindOf, newArray, requireFixed, type TypedArray, typeCode, typeCodeOf } from './elements.js'
 
@@ -36,6 +37,7 @@ export class StridedView<T extends TypedArray = TypedArray> {
       throw new RankweaveError('ERR_TYPE', `a strided view needs a typed array, got ${kindOf(array)}`)
     }
     requireFixed(array)
+    requireOptions('strided', shape)
     const { offset = 0, count, blockLength, stride } = shape
     requireCount('offset', offset, 0)
     requireCount('count', count, 0)

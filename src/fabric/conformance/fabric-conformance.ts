@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
 import { cancelCases } from './cancel-cases.js'
 import { expect, expectRefused, turns } from './frame-checks.js'
@@ -33,6 +34,8 @@ export function fabricConformance(
   factory: FabricFactory,
   options: FabricConformanceOptions = {},
 ): readonly ConformanceCase[] {
+  requireOptions('fabricConformance', factory)
+  requireOptions('fabricConformance', options)
   const { seed = 1, rounds = 1, large = false } = options
   const context: FabricContext = {
     expected: expectedFabric(factory, options.expected),

@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import type { ClusterMachine } from '../machine.js'
 import { failMachine } from '../machine-error.js'
 import { nodesOf } from '../nodes.js'
@@ -23,8 +24,11 @@ const clause = /([A-Za-z_-]+)=([^\s,]*)/y
  */
 export function machineFromHostList(
   text: string,
-  { profile = null }: { readonly profile?: Profile | null } = {},
+  options: { readonly profile?: Profile | null } = {},
 ): HostMachine {
+  requireText('machineFromHostList', text)
+  requireOptions('machineFromHostList', options)
+  const { profile = null } = options
   const slots = new Map<string, number>()
   for (const [index, line] of text.split(/\r?\n/).entries())
     readLine(line.replace(/#.*/, ''), index + 1, slots)

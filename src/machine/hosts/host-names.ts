@@ -1,3 +1,4 @@
+import { requireText } from '../../base/require-options.js'
 import { failMachine } from '../machine-error.js'
 
 /** Hosts of a list. */
@@ -13,6 +14,7 @@ const range = /(\d+)(?:-(\d+))?/y
  * @throws ERR_MACHINE with the character, and beyond 2^20 hosts, before they are listed
  */
 export function expandHosts(text: string): string[] {
+  requireText('expandHosts', text)
   const hosts: string[] = []
   let at = 0
   while (true) {

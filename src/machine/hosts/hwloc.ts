@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import type { ClusterMachine } from '../machine.js'
 import { nodesOf } from '../nodes.js'
 import type { Profile } from '../profile.js'
@@ -19,10 +20,10 @@ export interface HwlocOptions {
  *
  * @throws ERR_MACHINE where the text is not such a topology, with line and character
  */
-export function machineFromHwloc(
-  text: string,
-  { nodes = 1, profile = null }: HwlocOptions = {},
-): ClusterMachine {
+export function machineFromHwloc(text: string, options: HwlocOptions = {}): ClusterMachine {
+  requireText('machineFromHwloc', text)
+  requireOptions('machineFromHwloc', options)
+  const { nodes = 1, profile = null } = options
   const packages = packagesOf(text)
   return { kind: 'cluster', ...nodesOf([{ nodes, packages }]), profile }
 }

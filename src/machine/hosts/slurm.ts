@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import type { ClusterMachine } from '../machine.js'
 import { failMachine } from '../machine-error.js'
 import { nodesOf } from '../nodes.js'
@@ -25,18 +26,20 @@ export interface SlurmEnvironment {
  * @param environment such as `process.env`
  * @throws ERR_MACHINE outside of a job, and for values that are malformed or of different numbers of nodes
  */
-export function machineFromSlurm(
-  environment: SlurmEnvironment,
-  { by, profile = null }: SlurmOptions = {},
-): HostMachine {
+export function machineFromSlurm(environment: SlurmEnvironment, options: SlurmOptions = {}): HostMachine {
+  requireOptions('machineFromSlurm', environment)
+  requireOptions('machineFromSlurm', options)
+  const { by, profile = null } = options
   const list = environment.SLURM_JOB_NODELIST
   if (list === undefined || list === '')
     failMachine('expected SLURM_JOB_NODELIST, as in a job of Slurm, got none')
+  requireText('SLURM_JOB_NODELIST', list)
   const hosts = expandHosts(list)
   const isByTasks = by === undefined ? environment.SLURM_TASKS_PER_NODE !== undefined : by === 'tasks'
   const variable = isByTasks ? 'SLURM_TASKS_PER_NODE' : 'SLURM_JOB_CPUS_PER_NODE'
   const counts = environment[variable]
   if (counts === undefined) return failMachine(`expected ${variable}, as in a job of Slurm, got none`)
+  requireText(variable, counts)
   const runs = runsOf(variable, counts)
   const nodes = runs.reduce((sum, run) => sum + run.nodes, 0)
   if (nodes !== hosts.length)

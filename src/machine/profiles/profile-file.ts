@@ -1,3 +1,4 @@
+import { requireText } from '../../base/require-options.js'
 import { failMachine } from '../machine-error.js'
 import {
   type HopCosts,
@@ -36,6 +37,7 @@ const messageKeys = ['latencyNs', 'sendOverheadNs', 'receiveOverheadNs', 'gapNs'
  * @throws ERR_MACHINE with the key that is missing, unknown or wrong
  */
 export function parseProfile(text: string): Profile {
+  requireText('parseProfile', text)
   if (text.length > longestProfileText)
     failMachine(`profile: expected at most ${longestProfileText} characters, got ${text.length}`)
   const file = withKeys(jsonOf(text), 'profile', fileKeys)

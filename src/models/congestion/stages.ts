@@ -1,6 +1,7 @@
 import { largestOf } from '../../base/extrema.js'
 import { shown } from '../../errors.js'
 import { opKind, type Schedule } from '../../schedule/ir.js'
+import { requireSchedule } from '../../schedule/require-schedule.js'
 import { fail, requireBytes, requireInteger, requireList, requireTaper } from '../check-input.js'
 import type { Stage } from './congested-cost.js'
 
@@ -108,6 +109,7 @@ export function bucketStages(dims: readonly number[], ways: 1 | 3 | 6, blockByte
  * @throws ERR_MODEL for a length out of range
  */
 export function scheduleStages(schedule: Schedule, blockBytes: number): Generator<Stage> {
+  requireSchedule(schedule)
   requireBytes('blockBytes', blockBytes)
   return stagesOf(schedule, blockBytes)
 }

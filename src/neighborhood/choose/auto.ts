@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import type { Strategy } from '../plan/strategy.js'
@@ -42,6 +43,7 @@ export function isAuto(strategy: Strategy | AutoStrategy): strategy is AutoStrat
  * @throws ERR_STRATEGY
  */
 export function parseAuto(text: string): AutoStrategy | null {
+  requireText('parseAuto', text)
   const [kind, ...rest] = text.split(':')
   if (kind !== 'auto') return null
   let strategy: AutoStrategy = { kind }
@@ -55,7 +57,9 @@ export function parseAuto(text: string): AutoStrategy | null {
   return strategy
 }
 
-export function formatAuto({ bytes, budget }: AutoStrategy): string {
+export function formatAuto(auto: AutoStrategy): string {
+  requireOptions('formatAuto', auto)
+  const { bytes, budget } = auto
   const options = [
     bytes === undefined ? '' : `bytes=${bytes}`,
     budget === undefined ? '' : `budget=${budget}`,

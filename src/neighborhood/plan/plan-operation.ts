@@ -1,11 +1,13 @@
+import { RankweaveError, shown } from '../../errors.js'
 import type { NeighborSchedule } from '../../schedule/ir.js'
-import type { NeighborCollective } from '../../schedule/specification.js'
+import { type NeighborCollective, neighborCollectives } from '../../schedule/specification.js'
 import { transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { alltoallSchedule } from '../route/alltoall-schedule.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
 import { reduceSchedule } from '../route/reduce-schedule.js'
-import { type PlanOptions, plan, routeOf } from './plan.js'
+import { type PlanOptions, plan, requirePlanned, routeOf } from './plan.js'
+import { kindOf } from './strategies.js'
 import type { Plan, Strategy } from './strategy.js'
 import { parametersOf } from './strategy-text.js'
 
@@ -14,6 +16,8 @@ import { parametersOf } from './strategy-text.js'
  * in any order.
  */
 export type NeighborOperation = NeighborCollective | 'neighbor-reduce-any'
+
+const operations: readonly NeighborOperation[] = [...neighborCollectives, 'neighbor-reduce-any']
 
 /**
  * Plans an operation over a topology by a strategy: the same arguments give the same schedule on every machine. What
@@ -28,6 +32,12 @@ export function planOperation(
   operation: NeighborOperation,
   options: PlanOptions = {},
 ): Plan {
+  requirePlanned('planOperation', topology, options)
+  if (!operations.includes(operation))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `planOperation: expected an operation among ${operations.join(', ')}, got ${shown(operation)}`,
+    )
   if (operation === 'neighbor-allgather') return plan(topology, strategy, options)
   const now = options.now ?? (() => performance.now())
   const begin = now()
@@ -42,6 +52,7 @@ function scheduleOf(
   options: PlanOptions,
 ): NeighborSchedule {
   if (operation === 'neighbor-reduce') return reduceInOrder(plan(topology, strategy, options).schedule)
+  kindOf(strategy)
   const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
   if (operation === 'neighbor-alltoall') {
     return alltoallSchedule(topology, routeOf(topology, strategy, options), header)

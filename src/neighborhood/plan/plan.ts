@@ -1,9 +1,12 @@
-import { RankweaveError } from '../../errors.js'
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../../machine/machine.js'
 import { opKind } from '../../schedule/ir.js'
+import { requireSchedule } from '../../schedule/require-schedule.js'
 import type { GroupingProgress } from '../../topology/friends/grouping-progress.js'
 import { distinctOut } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { requireTopology } from '../../topology/require-topology.js'
 import type { Route } from '../route/route.js'
 import { routeSchedule } from '../route/route-schedule.js'
 import type { GroupedSchedule, RouteFacts } from '../route/strategy-kind.js'
@@ -32,10 +35,17 @@ export interface PlanOptions {
  * @throws ERR_MACHINE fewer cores than ranks
  */
 export function plan(topology: ProcessTopology, strategy: Strategy, options: PlanOptions = {}): Plan {
+  requirePlanned('plan', topology, options)
   const now = options.now ?? (() => performance.now())
   const begin = now()
   const { schedule, groups } = scheduleOf(strategy, factsOf(topology, options))
   return { schedule, groups, planMs: now() - begin }
+}
+
+/** @throws ERR_TOPOLOGY, ERR_ARGUMENT for what is no topology and no options at all */
+export function requirePlanned(where: string, topology: unknown, options: unknown): void {
+  requireTopology(topology)
+  requireOptions(where, options)
 }
 
 /**
@@ -81,13 +91,15 @@ function knownNodes(ranks: number, { machine, nodeOf }: PlanOptions): Int32Array
  * @param nodeOf node of every rank; without it there is no count of messages between nodes
  * @throws ERR_ARGUMENT nodes for another number of ranks
  */
-export function planStatistics({ schedule, groups }: Plan, nodeOf: Int32Array | null = null): PlanStatistics {
+export function planStatistics(plan: Plan, nodeOf: Int32Array | null = null): PlanStatistics {
+  const { schedule, groups } = Object(plan) as Plan
+  requireSchedule(schedule)
   const { topology } = schedule
   const { ranks } = topology
-  if (nodeOf !== null && nodeOf.length !== ranks)
+  if (nodeOf !== null && Object(nodeOf).length !== ranks)
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `expected a node for each of ${ranks} ranks, got ${nodeOf.length}`,
+      `expected a node for each of ${ranks} ranks, got ${nodeOf?.length ?? shown(nodeOf)}`,
     )
   let planned = 0
   let maxPerRank = 0

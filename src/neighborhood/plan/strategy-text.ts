@@ -1,3 +1,4 @@
+import { requireText } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { Parameters } from '../../schedule/ir.js'
 import type { StrategyKind } from '../route/strategy-kind.js'
@@ -13,6 +14,7 @@ import type { Strategy } from './strategy.js'
  * @throws ERR_STRATEGY saying what was expected and what arrived
  */
 export function parseStrategy(text: string): Strategy {
+  requireText('parseStrategy', text)
   const colon = text.indexOf(':')
   const word = colon < 0 ? text : text.slice(0, colon)
   const given = colon < 0 ? [] : text.slice(colon + 1).split(',')

@@ -3,6 +3,7 @@ import { RankweaveError } from '../../errors.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 import type { MatrixRows } from './matrix-rows.js'
+import { requireDense, requireMatrixRows, requireShare } from './require-rows.js'
 
 /** A dense matrix, rows one after another. */
 export interface DenseMatrix {
@@ -45,9 +46,13 @@ export function randomDense(rows: number, cols: number, seed: number): DenseMatr
 
 /** A rank's rows of {@link randomDense}, without the others. */
 export function randomRows(
-  { rank, size }: { readonly rank: number; readonly size: number },
-  { rows, cols, seed }: { readonly rows: number; readonly cols: number; readonly seed: number },
+  share: { readonly rank: number; readonly size: number },
+  matrix: { readonly rows: number; readonly cols: number; readonly seed: number },
 ): DenseRows {
+  requireShare('randomRows', share)
+  requireDense('randomRows', matrix, 'size only')
+  const { rank, size } = share
+  const { rows, cols, seed } = matrix
   const bounds = blockBounds(rows, size)
   return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
 }
@@ -74,15 +79,21 @@ export function toDense(matrix: SparseMatrix): DenseMatrix {
 }
 
 /** Rows of a sparse matrix in dense form. @throws ERR_ARGUMENT for a complex matrix, and rows that memory cannot hold */
-export function toDenseRows({ rows, cols, block }: MatrixRows): DenseRows {
+export function toDenseRows(share: MatrixRows): DenseRows {
+  requireMatrixRows('toDenseRows', share)
+  const { rows, cols, block } = share
   return { rows, cols, values: toDense(block).values }
 }
 
 /** A rank's rows of a dense matrix that it holds as a whole, a view into it. */
 export function rowsOfDense(
-  { rank, size }: { readonly rank: number; readonly size: number },
-  { rows, cols, values }: DenseMatrix,
+  share: { readonly rank: number; readonly size: number },
+  matrix: DenseMatrix,
 ): DenseRows {
+  requireShare('rowsOfDense', share)
+  requireDense('rowsOfDense', matrix, 'values')
+  const { rank, size } = share
+  const { rows, cols, values } = matrix
   const bounds = blockBounds(rows, size)
   return { rows, cols, values: values.subarray(bounds[rank] * cols, bounds[rank + 1] * cols) }
 }

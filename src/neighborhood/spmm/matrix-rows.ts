@@ -1,6 +1,8 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { blockBounds } from '../../topology/block-bounds.js'
+import { requireMatrix } from '../../topology/matrix/require-matrix.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
+import { requireShare } from './require-rows.js'
 
 /** Consecutive rows of a matrix that is distributed over ranks by `blockBounds`: one rank's block. */
 export interface MatrixRows {
@@ -15,6 +17,8 @@ export interface MatrixRows {
 
 /** A rank's rows of a matrix that it holds as a whole. Local; entries are views into `matrix`. */
 export function rowsOfMatrix(world: Pick<Communicator, 'rank' | 'size'>, matrix: SparseMatrix): MatrixRows {
+  requireShare('rowsOfMatrix', world)
+  requireMatrix('rowsOfMatrix', matrix)
   const { rows, cols } = matrix
   const bounds = blockBounds(rows, world.size)
   const [first, end] = [bounds[world.rank], bounds[world.rank + 1]]

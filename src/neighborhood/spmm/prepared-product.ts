@@ -1,5 +1,6 @@
+import { requireOptions } from '../../base/require-options.js'
 import type { Communicator } from '../../comm/communicator.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
@@ -12,6 +13,7 @@ import { requireReal, zeros } from './dense-matrix.js'
 import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
 import { longestBlock, sourcesOf } from './local-block.js'
 import type { MatrixRows } from './matrix-rows.js'
+import { requireCommunicator, requireMatrixRows } from './require-rows.js'
 import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
 /** How rows of B are exchanged. */
@@ -58,8 +60,14 @@ export async function prepareProduct(
   world: Communicator,
   a: MatrixRows,
   width: number,
-  { strategy, machine, columnsAtOnce }: SpmmOptions,
+  options: SpmmOptions,
 ): Promise<PreparedProduct> {
+  requireCommunicator('prepareProduct', world)
+  requireMatrixRows('prepareProduct', a)
+  requireOptions('prepareProduct', options)
+  if (!Number.isSafeInteger(width) || width < 0)
+    throw new RankweaveError('ERR_ARGUMENT', `prepareProduct: expected columns of B, got ${shown(width)}`)
+  const { strategy, machine, columnsAtOnce } = options
   requireReal(a.block, 'A')
   requireColumns(columnsAtOnce)
   const owners = blockBounds(a.cols, world.size)
@@ -107,5 +115,8 @@ export async function prepareProduct(
 /** @throws ERR_ARGUMENT for columns per exchange that are no integer of at least 1 */
 export function requireColumns(columnsAtOnce: number): void {
   if (Number.isSafeInteger(columnsAtOnce) && columnsAtOnce >= 1) return
-  throw new RankweaveError('ERR_ARGUMENT', `expected at least 1 column per exchange, got ${columnsAtOnce}`)
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `expected at least 1 column per exchange, got ${shown(columnsAtOnce)}`,
+  )
 }

@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { OpenSource } from '../../text/source-file.js'
@@ -10,6 +11,7 @@ import {
   openPart,
 } from '../../topology/matrix/matrix-market-part.js'
 import type { MatrixRows } from './matrix-rows.js'
+import { requireCommunicator } from './require-rows.js'
 import { OutgoingEntries, RowEntries } from './row-entries.js'
 
 /** Entries that a process reads before they are sent to the owners of their rows. */
@@ -28,13 +30,17 @@ const entriesPerRound = 1 << 15
  * that reads besides, 4 MiB. A file is read twice, first to count its lines.
  *
  * @param open opens what rank 0 reads first; files are opened again, by path, where others read as well
- * @throws ERR_FILE, ERR_MATRIX_MARKET on all ranks alike
+ * @throws ERR_FILE, ERR_MATRIX_MARKET on all ranks alike; ERR_ARGUMENT before anything is sent
  */
 export async function readMatrixRows(
   world: Communicator,
   path: string,
-  { open }: { readonly open?: OpenSource } = {},
+  options: { readonly open?: OpenSource } = {},
 ): Promise<MatrixRows> {
+  requireCommunicator('readMatrixRows', world)
+  requireText('readMatrixRows: path', path)
+  requireOptions('readMatrixRows', options)
+  const { open } = options
   const readers = await readingRanks(world)
   const opened = world.rank === 0 ? attempt(() => openMatrixMarket(path, open)) : null
   const whole = opened?.value ?? null

@@ -1,8 +1,14 @@
+import { RankweaveError, shown } from '../../errors.js'
+import { requireMatrix } from '../../topology/matrix/require-matrix.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
 import { zeros } from './dense-matrix.js'
 
 /** A x B by the definition, on one rank: the oracle of every distributed product. B has `width` columns. */
 export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): Float64Array {
+  requireMatrix('serialProduct', a)
+  requireNumbers('serialProduct', b)
+  if (!Number.isInteger(width) || width < 0)
+    throw new RankweaveError('ERR_ARGUMENT', `serialProduct: expected columns of B, got ${shown(width)}`)
   const product = zeros('the serial product', a.rows, width)
   for (let row = 0; row < a.rows; row++) {
     for (let column = 0; column < width; column++) {
@@ -18,6 +24,8 @@ export function serialProduct(a: SparseMatrix, b: Float64Array, width: number): 
 
 /** Largest |actual - expected| / |expected|; an expected zero counts as 1, a missing or spurious NaN as infinite. */
 export function maxRelativeError(actual: Float64Array, expected: Float64Array): number {
+  requireNumbers('maxRelativeError', actual)
+  requireNumbers('maxRelativeError', expected)
   if (actual.length !== expected.length) return Number.POSITIVE_INFINITY
   let worst = 0
   for (let i = 0; i < expected.length; i++) {
@@ -28,4 +36,9 @@ export function maxRelativeError(actual: Float64Array, expected: Float64Array): 
     if (!(error <= worst)) worst = Number.isNaN(error) ? Number.POSITIVE_INFINITY : error
   }
   return worst
+}
+
+function requireNumbers(where: string, values: unknown): void {
+  if (values instanceof Float64Array) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a Float64Array, got ${shown(values)}`)
 }

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import { type Machine, nodeOf } from '../../machine/machine.js'
@@ -12,6 +13,7 @@ import { ordinaryName, type TriedExchange } from './fastest-exchange.js'
 import type { MatrixRows } from './matrix-rows.js'
 import { type PreparedProduct, prepareProduct, requireColumns, type SpmmOptions } from './prepared-product.js'
 import { type ProductTime, timeProducts, usualTurns } from './product-times.js'
+import { requireCommunicator, requireDense, requireMatrixRows } from './require-rows.js'
 import { allgatherExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
 /** C = A x B, rows of A, B and C distributed by `blockBounds`: what one rank passes. */
@@ -52,7 +54,11 @@ export interface SpmmFacts {
 }
 
 /** @throws ERR_ARGUMENT complex matrices; A and B that do not fit; columnsAtOnce < 1 */
-export function checkProblem({ a, b, columnsAtOnce }: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce'>): void {
+export function checkProblem(problem: Pick<SpmmProblem, 'a' | 'b' | 'columnsAtOnce'>): void {
+  requireOptions('spmm', problem)
+  const { a, b, columnsAtOnce } = problem
+  requireMatrixRows('spmm: a', a)
+  requireDense('spmm: b', b, 'values')
   requireReal(a.block, 'A')
   if (a.cols !== b.rows) {
     throw new RankweaveError(
@@ -71,6 +77,7 @@ export function checkProblem({ a, b, columnsAtOnce }: Pick<SpmmProblem, 'a' | 'b
  * @see Ghazimirsaeed 2019 §7.6.3, Figure 7.13
  */
 export async function spmm(world: Communicator, problem: SpmmProblem): Promise<SpmmShare> {
+  requireCommunicator('spmm', world)
   checkProblem(problem)
   const { a, b, machine, columnsAtOnce, compare, turns = usualTurns } = problem
   const prepared = await prepareProduct(world, a, b.cols, problem)

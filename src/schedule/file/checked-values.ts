@@ -1,3 +1,4 @@
+import { RankweaveError, shown } from '../../errors.js'
 import type { Reject } from './reject.js'
 
 /** Checks of parsed JSON, by hand because a rank line has one object per message. */
@@ -46,4 +47,13 @@ export function integers(value: unknown, end: number, where: string, reject: Rej
 
 export function isIntegerBelow(value: unknown, end: number): boolean {
   return Number.isInteger(value) && (value as number) >= 0 && (value as number) < end
+}
+
+/** @throws ERR_ARGUMENT unless the values of `lines` can be taken one after the other */
+export function requireLines(where: string, lines: unknown): void {
+  const { [Symbol.iterator]: next, [Symbol.asyncIterator]: nextLater } = Object(lines) as Partial<
+    Iterable<string> & AsyncIterable<string>
+  >
+  if (typeof (next ?? nextLater) === 'function') return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an iterable, got ${shown(lines)}`)
 }

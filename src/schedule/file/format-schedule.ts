@@ -1,4 +1,6 @@
+import { requireOptions } from '../../base/require-options.js'
 import type { Schedule } from '../ir.js'
+import { requireSchedule } from '../require-schedule.js'
 import { currentVersion, type FormatVersion, requireExpressible } from './format-version.js'
 import { headerOf } from './header.js'
 import { rankLine } from './write-rank-line.js'
@@ -19,8 +21,11 @@ export interface FormatOptions {
  */
 export function formatSchedule(
   schedule: Schedule,
-  { version = currentVersion }: FormatOptions = {},
+  options: FormatOptions = {},
 ): Generator<string, void, undefined> {
+  requireSchedule(schedule)
+  requireOptions('formatSchedule', options)
+  const { version = currentVersion } = options
   requireExpressible(schedule, version)
   return linesOf(schedule, version)
 }

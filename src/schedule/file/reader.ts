@@ -1,3 +1,4 @@
+import { requireText } from '../../base/require-options.js'
 import { checkTopology } from '../../topology/check-topology.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
@@ -11,6 +12,7 @@ import {
   type Specification,
   upTo,
 } from '../specification.js'
+import { requireLines } from './checked-values.js'
 import { FileContent } from './file-content.js'
 import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, type Reject, shown } from './reject.js'
@@ -26,12 +28,14 @@ export class ScheduleReader {
 
   /** @param source name of the lines in messages, e.g. the file. */
   constructor(source = 'schedule') {
+    requireText('name of a schedule', source)
     this.#source = source
   }
 
   /** @throws ERR_SCHEDULE_FORMAT with the line number */
   line(text: string): void {
     this.#lineNumber++
+    requireText('line of a schedule', text)
     if (text.trim() === '') return
     const value = parseLine(text, this.#source, this.#lineNumber)
     if (this.#content === null) this.#content = new FileContent(readHeader(value, this.#reject))
@@ -129,6 +133,7 @@ export function parseSchedule(lines: Iterable<string>, source?: string): Schedul
 /** {@link parseSchedule} of an asynchronous stream of lines. */
 export async function parseScheduleStream(lines: AsyncIterable<string>, source?: string): Promise<Schedule> {
   const reader = new ScheduleReader(source)
+  requireLines('parseScheduleStream', lines)
   for await (const line of lines) reader.line(line)
   return reader.schedule()
 }
@@ -142,5 +147,6 @@ export function parseScheduleSlice(lines: Iterable<string>, source?: string): Sc
 
 /** A text is a list of characters too, which nobody means. */
 function linesOf(lines: Iterable<string>): Iterable<string> {
+  requireLines('lines of a schedule', lines)
   return typeof lines === 'string' ? lines.split('\n') : lines
 }

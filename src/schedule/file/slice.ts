@@ -1,4 +1,6 @@
+import { requireText } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
+import { requireLines } from './checked-values.js'
 import type { ScheduleFileHeader } from './header.js'
 import { readHeader } from './read-header.js'
 import { failAtLine, parseLine, shown } from './reject.js'
@@ -16,6 +18,7 @@ export function* sliceSchedule(
   ranks: Iterable<number>,
 ): Generator<string, void, undefined> {
   const slicer = new LineSlicer(ranks)
+  requireLines('lines of a schedule', lines)
   for (const line of lines) yield* slicer.take(line)
   slicer.end()
 }
@@ -26,6 +29,7 @@ export async function* sliceScheduleStream(
   ranks: Iterable<number>,
 ): AsyncGenerator<string, void, undefined> {
   const slicer = new LineSlicer(ranks)
+  requireLines('lines of a schedule', lines)
   for await (const line of lines) yield* slicer.take(line)
   slicer.end()
 }
@@ -37,6 +41,7 @@ class LineSlicer {
   #lineNumber = 0
 
   constructor(ranks: Iterable<number>) {
+    requireLines('ranks of a slice', ranks)
     this.#wanted = new Set(ranks)
     this.#missing = new Set(this.#wanted)
   }
@@ -44,6 +49,7 @@ class LineSlicer {
   /** The line in the slice, or nothing. */
   take(text: string): readonly string[] {
     this.#lineNumber++
+    requireText('line of a schedule', text)
     if (text.trim() === '') return []
     if (this.#header === null) return [this.#takeHeader(text)]
     const rank = this.#rankOf(text)
@@ -67,8 +73,8 @@ class LineSlicer {
         continue
       throw new RankweaveError(
         'ERR_RANK',
-        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${rank}`,
-        { details: { rank } },
+        `expected ranks of the schedule (${available === null ? `0 to ${header.ranks - 1}` : `a slice of ${available.size}`}), got ${shown(rank)}`,
+        { details: typeof rank === 'number' ? { rank } : {} },
       )
     }
     this.#header = header

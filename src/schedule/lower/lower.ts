@@ -1,9 +1,17 @@
+import { RankweaveError, shown } from '../../errors.js'
 import { opKind, type Schedule } from '../ir.js'
+import { requireSchedule } from '../require-schedule.js'
 import { operationsOfRank } from '../walk.js'
 import { dependenciesOf } from './dependencies.js'
 import { framesReceived, framesSent } from './lower-frames.js'
 import { valuesOf } from './lower-values.js'
-import { hostedRanks, type LoweringContext, loweringContext } from './lowering-context.js'
+import {
+  hostedRanks,
+  type LoweringContext,
+  loweringContext,
+  processesOf,
+  requirePlacement,
+} from './lowering-context.js'
 import type { LoweredSchedule, ProcessProgram } from './program.js'
 import { type MessageRounds, messageRounds } from './rounds.js'
 
@@ -15,14 +23,15 @@ import { type MessageRounds, messageRounds } from './rounds.js'
  * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
  */
-export function lower(
-  schedule: Schedule,
-  placement: Int32Array,
-  processes = placement.reduce((most, process) => Math.max(most, process + 1), 0),
-): LoweredSchedule {
+export function lower(schedule: Schedule, placement: Int32Array, processes?: number): LoweredSchedule {
+  requireSchedule(schedule)
+  requirePlacement(placement)
+  const count = processes ?? processesOf(placement)
+  if (!Number.isInteger(count) || count < 0)
+    throw new RankweaveError('ERR_PLACEMENT', `expected a number of processes, got ${shown(count)}`)
   const context = loweringContext(schedule, placement, messageRounds(schedule))
   const programs: ProcessProgram[] = []
-  for (let process = 0; process < processes; process++) programs.push(programOf(context, process))
+  for (let process = 0; process < count; process++) programs.push(programOf(context, process))
   return { schedule, placement, programs }
 }
 
@@ -34,6 +43,8 @@ export function lower(
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
  */
 export function lowerProcess(schedule: Schedule, placement: Int32Array, process: number): ProcessProgram {
+  requireSchedule(schedule)
+  requirePlacement(placement)
   return lowerInRounds(schedule, placement, process, messageRounds(schedule))
 }
 

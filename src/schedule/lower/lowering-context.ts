@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
 import type { MessageRounds } from './rounds.js'
@@ -13,6 +13,20 @@ export interface LoweringContext {
   readonly processStart: Int32Array
   /** Whether ranks hold no blocks of other origins before: then a block need not be sent to where its origin lives. */
   readonly hasHomes: boolean
+}
+
+/** @throws ERR_PLACEMENT for what is no placement at all */
+export function requirePlacement(placement: unknown): asserts placement is Int32Array {
+  if (placement instanceof Int32Array) return
+  throw new RankweaveError(
+    'ERR_PLACEMENT',
+    `expected the process of every rank as an Int32Array, got ${shown(placement)}`,
+  )
+}
+
+/** One more than the largest process. */
+export function processesOf(placement: Int32Array): number {
+  return placement.reduce((most, process) => Math.max(most, process + 1), 0)
 }
 
 /** @throws ERR_PLACEMENT */
@@ -36,7 +50,7 @@ export function loweringContext(
       { details: { rank: homeless } },
     )
   }
-  const processes = placement.reduce((most, process) => Math.max(most, process + 1), 0)
+  const processes = processesOf(placement)
   const processStart = new Int32Array(processes + 1)
   for (const process of placement) processStart[process + 1]++
   for (let p = 0; p < processes; p++) processStart[p + 1] += processStart[p]
@@ -59,7 +73,10 @@ function holdOwnOnly({ ranks, partStart, ownStart, ownBlock }: Specification): b
 /** @throws ERR_PLACEMENT */
 export function hostedRanks({ processStart, rankByProcess }: LoweringContext, process: number): Int32Array {
   if (!Number.isInteger(process) || process < 0) {
-    throw new RankweaveError('ERR_PLACEMENT', `a process must be an integer of at least 0, got ${process}`)
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `a process must be an integer of at least 0, got ${shown(process)}`,
+    )
   }
   const processes = processStart.length - 1
   return process < processes

@@ -1,5 +1,10 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { Collective } from '../specification.js'
 import { type Association, combined, hashOfAll, leaf } from './association.js'
+
+/** Participants: as many as the largest topology has ranks. */
+const mostRanks = 2 ** 24
 
 export interface TreeOptions {
   /**
@@ -19,12 +24,24 @@ export interface TreeOptions {
  * A schedule whose `verify(schedule).association` equals it yields the same bits.
  *
  * @param ranks participants of the schedule
+ * @throws ERR_ARGUMENT for participants or first ranks that are none
  * @returns null where nothing is combined: of an exscan of one rank
  */
-export function treeAssociation(
-  ranks: number,
-  { firstRank, collective = 'allreduce' }: TreeOptions = {},
-): string | null {
+export function treeAssociation(ranks: number, options: TreeOptions = {}): string | null {
+  requireOptions('treeAssociation', options)
+  const { firstRank, collective = 'allreduce' } = options
+  if (!Number.isInteger(ranks) || ranks < 1 || ranks > mostRanks)
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `treeAssociation: expected 1 to ${mostRanks} ranks, got ${shown(ranks)}`,
+    )
+  if (firstRank !== undefined && !(firstRank instanceof Int32Array && firstRank.length === ranks + 1))
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `treeAssociation: expected firstRank as an Int32Array of length ${ranks + 1}, got ${shown(firstRank)}`,
+    )
+  if (firstRank?.some((first, i) => i > 0 && first <= firstRank[i - 1]))
+    throw new RankweaveError('ERR_ARGUMENT', 'treeAssociation: expected firstRank to ascend')
   const tree = new Tree(ranks, firstRank)
   if (collective === 'exscan') return hashOfAll(tree.prefixes().slice(1) as Association[])
   if (collective !== 'scan') return hashOfAll([tree.total()])

@@ -1,6 +1,10 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { requireTopology } from '../../topology/require-topology.js'
 import type { Schedule } from '../ir.js'
 import { pairMessages } from '../message-pairs.js'
+import { requireSchedule } from '../require-schedule.js'
 import type { ScheduleSlice } from '../schedule-slice.js'
 import {
   isNeighborCollective,
@@ -40,14 +44,19 @@ export interface VerifyOptions {
  * consecutive ranks: those take O(demanded contributors) for each different term, and in a barrier O(combinations).
  *
  * @param topology the topology that the schedule must be for; by default its own.
+ * @throws ERR_SCHEDULE, ERR_TOPOLOGY, ERR_ARGUMENT for what is no schedule, topology or options at all
  */
 export function verify(
   schedule: Schedule,
-  topology: ProcessTopology | null = schedule.topology,
+  topology?: ProcessTopology | null,
   options: VerifyOptions = {},
 ): Verification {
+  requireSchedule(schedule)
+  const expected = topology === undefined ? schedule.topology : topology
+  if (expected !== null) requireTopology(expected)
+  requireOptions('verify', options)
   const found = new ViolationList(options.limit ?? 100)
-  const difference = topologyDifference(schedule, topology)
+  const difference = topologyDifference(schedule, expected)
   if (difference !== null) {
     found.add('topology-differs', 0, null, () => difference)
     return found.verification()
@@ -64,7 +73,11 @@ export function verify(
  * `unproven` names the rest; it is empty when the slice has all ranks.
  */
 export function verifySlice(slice: ScheduleSlice, options: VerifyOptions = {}): Verification {
-  const { schedule, ranks } = slice
+  requireOptions('verifySlice', options)
+  const { schedule, ranks } = Object(slice) as ScheduleSlice
+  requireSchedule(schedule)
+  if (!(ranks instanceof Int32Array))
+    throw new RankweaveError('ERR_SCHEDULE', `expected the ranks of a slice, got ${shown(ranks)}`)
   const { specification } = schedule
   const found = new ViolationList(options.limit ?? 100)
   checkStructure(schedule, specification, found)

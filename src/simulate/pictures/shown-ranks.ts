@@ -18,7 +18,7 @@ export function shownRanks({ criticalPath, timeline }: Simulation, most: number)
 
 /** @throws ERR_SIMULATION for a simulation without a timeline */
 export function timelineIn(timeline: Timeline | null): Timeline {
-  if (timeline !== null) return timeline
+  if (Object(timeline).rank instanceof Int32Array) return timeline!
   throw new RankweaveError(
     'ERR_SIMULATION',
     'expected a simulation with a timeline (timeline: true), got none',

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { escapeXml } from '../../text/escape-xml.js'
 import { type Activity, activities, type PathStep, type Simulation, type Timeline } from '../simulation.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
@@ -38,6 +39,8 @@ const mostRows = 256
  * @throws ERR_SIMULATION for a simulation without a timeline
  */
 export function* timelineSvg(simulation: Simulation, options: TimelineSvgOptions = {}): Generator<string> {
+  requireOptions('timelineSvg', simulation)
+  requireOptions('timelineSvg', options)
   const timeline = timelineIn(simulation.timeline)
   const { timeUs, endUs, criticalPath } = simulation
   const limit = Math.min(mostRows, Math.max(1, Math.floor(options.rows ?? 64)))

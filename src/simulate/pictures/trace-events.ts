@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { activities, type Simulation } from '../simulation.js'
 import { intervalsOf, shownRanks, timelineIn } from './shown-ranks.js'
 
@@ -19,6 +20,8 @@ export interface TraceOptions {
  * @see Trace Event Format, "JSON Object Format"
  */
 export function* traceEvents(simulation: Simulation, options: TraceOptions = {}): Generator<string> {
+  requireOptions('traceEvents', simulation)
+  requireOptions('traceEvents', options)
   const timeline = timelineIn(simulation.timeline)
   const { activity, bytes, message, peer, startUs, endUs } = timeline
   const ranks = shownRanks(simulation, Math.max(1, options.ranks ?? 1024))

@@ -1,7 +1,9 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { escapeXml } from '../../text/escape-xml.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 
 export interface PictureOptions {
   /** Friend groups of the same topology: an edge has the color of the group that serves it. */
@@ -39,6 +41,8 @@ const margin = { left: 64, right: 32, top: 56, bottom: 44 } as const
  * @throws ERR_ARGUMENT groups of another number of ranks, cells or size out of range
  */
 export function adjacencySvg(topology: ProcessTopology, options: PictureOptions = {}): string {
+  requireTopology(topology)
+  requireOptions('adjacencySvg', options)
   const { groups = null, title = 'adjacency', cells = 256, size = 640 } = options
   const { ranks, outRank } = topology
   if (!Number.isInteger(cells) || cells < 8 || cells > 1024)

@@ -1,4 +1,5 @@
-import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import { requireOptions } from '../../base/require-options.js'
+import type { ByteSource } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/format-double.js'
 import { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
@@ -33,8 +34,9 @@ const columnNames: Readonly<Record<string, Column>> = {
  * @throws ERR_TOPOLOGY with file, line and column
  */
 export function parseCsv(source: string | ByteSource, options: CsvOptions = {}): ProcessTopology {
+  requireOptions('parseCsv', options)
   const { file = 'table', delimiter = ',', ranks = null } = options
-  const reader = new TextReader(typeof source === 'string' ? sourceOf(source) : source, {
+  const reader = new TextReader(source, {
     file,
     code: 'ERR_TOPOLOGY',
     comment: '#',

@@ -1,8 +1,9 @@
-import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import type { ByteSource } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/format-double.js'
 import { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { GrowingEdges } from './growing-edges.js'
 
 /**
@@ -13,7 +14,7 @@ import { GrowingEdges } from './growing-edges.js'
  * @throws ERR_TOPOLOGY with file, line and column
  */
 export function parseEdgeList(source: string | ByteSource, file = 'edge list'): ProcessTopology {
-  const reader = new TextReader(typeof source === 'string' ? sourceOf(source) : source, {
+  const reader = new TextReader(source, {
     file,
     code: 'ERR_TOPOLOGY',
     comment: '#',
@@ -52,5 +53,6 @@ export function* edgeListText({ ranks, outStart, outRank, outWeight }: ProcessTo
 
 /** The text that {@link parseEdgeList} reads; edges ordered by source, then in list order. */
 export function formatEdgeList(topology: ProcessTopology): string {
+  requireTopology(topology)
   return [...edgeListText(topology)].join('')
 }

@@ -1,6 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
 import { formatDouble } from '../../text/format-double.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { csvText } from './csv.js'
 import { edgeListText } from './edge-list.js'
 import { graphologyJsonText } from './graphology-json.js'
@@ -23,7 +24,8 @@ export type TopologyFormat = (typeof topologyFormats)[number]
  * @throws ERR_TOPOLOGY naming the first edge that the format cannot hold
  */
 export function topologyText(topology: ProcessTopology, format: TopologyFormat): Iterable<string> {
-  if (!Object.hasOwn(textIn, format))
+  requireTopology(topology)
+  if (typeof format !== 'string' || !Object.hasOwn(textIn, format))
     throw new RankweaveError(
       'ERR_ARGUMENT',
       `expected ${topologyFormats.join(', ')} as format, got ${shown(format)}`,

@@ -1,5 +1,6 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
-import { type ByteSource, readText } from '../../text/byte-source.js'
+import { asSource, type ByteSource, readText } from '../../text/byte-source.js'
 import { formatDouble } from '../../text/format-double.js'
 import { type JsonPath, lineAndColumn, placeInJson, walkJson } from '../../text/json-places.js'
 import { topologyLimits } from '../limits.js'
@@ -19,8 +20,9 @@ export function parseGraphologyJson(
   source: string | ByteSource,
   options: { readonly file?: string; readonly weight?: string | null } = {},
 ): ProcessTopology {
+  requireOptions('parseGraphologyJson', options)
   const { file = 'graph', weight = 'weight' } = options
-  const text = typeof source === 'string' ? source : readText(source, file)
+  const text = typeof source === 'string' ? source : readText(asSource(source), file)
   const document = new GraphDocument(text.replace(/^\ufeff/, ''), file)
   return document.toTopology(weight)
 }

@@ -1,8 +1,11 @@
 import { MultiDirectedGraph } from 'graphology'
 import type { AbstractGraph } from 'graphology-types'
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import { pairEdges } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { type GraphEdge, slotsOf, topologyFromGraphEdges, weightsOf } from './graph-edges.js'
 
 /** Edge attributes that {@link topologyToGraph} writes and {@link topologyFromGraph} reads. */
@@ -32,6 +35,9 @@ export interface GraphOptions {
  * @throws ERR_TOPOLOGY for a graph without nodes, or weights that are not numbers or are missing on some edges
  */
 export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = {}): ProcessTopology {
+  requireOptions('topologyFromGraph', options)
+  if (typeof Object(graph).forEachEdge !== 'function')
+    throw new RankweaveError('ERR_TOPOLOGY', `expected a graph of graphology, got ${shown(graph)}`)
   const { weight = 'weight' } = options
   checkTopologySize('graph', graph.order, graph.size)
   const rankOf = new Map(graph.nodes().map((node, rank) => [node, rank]))
@@ -58,6 +64,7 @@ export function topologyFromGraph(graph: AbstractGraph, options: GraphOptions = 
 export function topologyToGraph(
   topology: ProcessTopology,
 ): MultiDirectedGraph<Record<string, never>, TopologyEdgeAttributes> {
+  requireTopology(topology)
   const { ranks, outStart, outRank, outWeight, inStart, inWeight } = topology
   const graph = new MultiDirectedGraph<Record<string, never>, TopologyEdgeAttributes>()
   for (let rank = 0; rank < ranks; rank++) graph.addNode(String(rank))

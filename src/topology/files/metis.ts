@@ -1,5 +1,5 @@
 import { GrowingFloat64Array, GrowingInt32Array } from '../../base/growing-array.js'
-import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import type { ByteSource } from '../../text/byte-source.js'
 import { TextReader } from '../../text/text-reader.js'
 import { topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -40,7 +40,7 @@ interface Header {
  * @see Karypis 2013, METIS 5.1 Manual §4.1.1
  */
 export function parseMetis(source: string | ByteSource, file = 'graph'): MetisGraph {
-  const reader = new TextReader(typeof source === 'string' ? sourceOf(source) : source, {
+  const reader = new TextReader(source, {
     file,
     code: 'ERR_TOPOLOGY',
     comment: '%',

@@ -1,7 +1,9 @@
+import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError } from '../../errors.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctOut, largestRow, type NeighborSets } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { countCommon } from './bit-rows.js'
 import type { BeyondLimit, CountingOptions } from './counting-options.js'
 import { type DenseSets, denseSets } from './open-sets.js'
@@ -31,8 +33,11 @@ export interface CountedPairs {
  */
 export function commonNeighbors(
   topology: ProcessTopology,
-  { nodeOf = null, workLimit = 4e9, onRank }: CommonNeighborOptions = {},
+  options: CommonNeighborOptions = {},
 ): CommonNeighbors {
+  requireTopology(topology)
+  requireOptions('commonNeighbors', options)
+  const { nodeOf = null, workLimit = 4e9, onRank } = options
   const { ranks } = topology
   if (nodeOf !== null && nodeOf.length !== ranks)
     throw new RankweaveError(

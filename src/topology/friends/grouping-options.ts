@@ -68,11 +68,11 @@ export function defaultTheta(k: number, mode: 'agnostic' | 'aware'): number {
 
 /** @throws ERR_STRATEGY k < 2, theta not an integer >= 0, nodes for another number of ranks */
 export function checkFriendOptions(ranks: number, k: number, theta: number, nodeOf: Int32Array | null): void {
-  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, an integer >= 2, got ${k}`)
+  if (!Number.isInteger(k) || k < 2) throw strategyError(`expected k, an integer >= 2, got ${shown(k)}`)
   if (!Number.isInteger(theta) || theta < 0)
-    throw strategyError(`expected theta, an integer >= 0, got ${theta}`)
-  if (nodeOf !== null && nodeOf.length !== ranks)
-    throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf.length}`)
+    throw strategyError(`expected theta, an integer >= 0, got ${shown(theta)}`)
+  if (nodeOf !== null && Object(nodeOf).length !== ranks)
+    throw strategyError(`expected a node for each of ${ranks} ranks, got ${nodeOf?.length ?? shown(nodeOf)}`)
 }
 
 /** @throws ERR_STRATEGY unknown engine, k too large for the engine, seed that is not an unsigned 32-bit integer */
@@ -104,6 +104,7 @@ export function settingsWithoutNodes(
   const { k, mode, engine = 'greedy', labelSeed } = options
   if (mode !== 'aware' && mode !== 'agnostic')
     throw strategyError(`expected mode aware or agnostic, got ${shown(mode)}`)
+  checkFriendOptions(ranks, k, 0, null)
   checkEngine(engine, labelSeed, k)
   const theta = options.theta ?? defaultTheta(k, mode)
   checkFriendOptions(ranks, k, theta, null)

@@ -1,5 +1,7 @@
+import { requireOptions } from '../../base/require-options.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { CandidateRows } from './candidate-rows.js'
 import type { BeyondLimit, CountingOptions } from './counting-options.js'
 import { friendLists, ownersOf } from './friend-lists.js'
@@ -35,6 +37,8 @@ export interface CountedHyperedges {
  * @see Ghazimirsaeed 2019 §7.6.1, Figures 7.5 and 7.9
  */
 export function countHyperedges(topology: ProcessTopology, options: HyperedgeOptions): HyperedgeCount {
+  requireTopology(topology)
+  requireOptions('countHyperedges', options)
   const { ranks } = topology
   const { k, theta, nodeOf = null, workLimit = 6e9, onRank } = options
   checkFriendOptions(ranks, k, theta, nodeOf)

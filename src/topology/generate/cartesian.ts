@@ -1,5 +1,12 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { cartNeighborSlots, checkCartShape, coordsOf, procNull, sizeOf } from '../cart-shape.js'
+import {
+  cartNeighborSlots,
+  checkCartShape,
+  coordsOf,
+  procNull,
+  requireCartShape,
+  sizeOf,
+} from '../cart-shape.js'
 import type { CartShape, ProcessTopology } from '../process-topology.js'
 
 /**
@@ -47,6 +54,7 @@ export function cartSub(
   remain: readonly boolean[],
   rank: number,
 ): { readonly color: number; readonly key: number; readonly shape: CartShape } {
+  requireCartShape(shape)
   const { dims, periods } = shape
   if (!Array.isArray(remain) || remain.length !== dims.length)
     throw new RankweaveError(

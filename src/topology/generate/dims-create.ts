@@ -1,4 +1,4 @@
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { topologyLimits } from '../limits.js'
 
 /**
@@ -9,19 +9,21 @@ import { topologyLimits } from '../limits.js'
  * @throws ERR_DIMS when the fixed extents do not divide `nodes`
  * @see MPI-4.1 §8.5.2 (MPI_Dims_create)
  */
-export function dimsCreate(
-  nodes: number,
-  ndims: number,
-  fixed: readonly number[] = new Array<number>(ndims).fill(0),
-): number[] {
+export function dimsCreate(nodes: number, ndims: number, fixed?: readonly number[]): number[] {
   if (!Number.isInteger(nodes) || nodes < 1 || nodes > topologyLimits.ranks)
-    fail(`expected 1 to ${topologyLimits.ranks} ranks, got ${nodes}`)
+    fail(`expected 1 to ${topologyLimits.ranks} ranks, got ${shown(nodes)}`)
   if (!Number.isInteger(ndims) || ndims < 0)
-    fail(`expected a number of dimensions of at least 0, got ${ndims}`)
+    fail(`expected a number of dimensions of at least 0, got ${shown(ndims)}`)
+  const given = fixed ?? new Array<number>(ndims).fill(0)
+  if (!Array.isArray(given)) fail(`expected fixed extents as an array, got ${shown(given)}`)
+  return extentsOf(nodes, ndims, given)
+}
+
+function extentsOf(nodes: number, ndims: number, fixed: readonly number[]): number[] {
   if (fixed.length !== ndims) fail(`expected ${ndims} extents, 0 for free ones, got ${fixed.length}`)
   for (const [d, extent] of fixed.entries())
     if (!Number.isInteger(extent) || extent < 0)
-      fail(`dimension ${d}: expected 0 or a fixed extent of at least 1, got ${extent}`)
+      fail(`dimension ${d}: expected 0 or a fixed extent of at least 1, got ${shown(extent)}`)
   const taken = fixed.reduce((product, extent) => product * (extent || 1), 1)
   const free = fixed.filter((extent) => extent === 0).length
   if (nodes % taken !== 0 || (free === 0 && nodes !== taken))

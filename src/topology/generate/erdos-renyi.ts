@@ -31,6 +31,7 @@ export function erdosRenyiTopology(options: ErdosRenyi): ProcessTopology {
   const { ranks, density, seed = 1 } = options
   checkProbability('a density', density)
   checkSeed(seed)
+  checkTopologySize('random graph', ranks, 0)
   checkTopologySize('random graph', ranks, Math.floor(ranks * (ranks - 1) * density))
   if (ranks > maxRanks)
     throw new RankweaveError('ERR_TOPOLOGY', `random graph: expected at most ${maxRanks} ranks, got ${ranks}`)

@@ -1,5 +1,5 @@
 import { requireOptions } from '../../base/require-options.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { checkExtents, coordsOf, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
@@ -26,10 +26,10 @@ export interface Moore {
 export function mooreTopology(options: Moore): ProcessTopology {
   requireOptions('mooreTopology', options)
   const { dims, radius, periodic = true } = options
-  if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
   checkExtents(dims)
+  if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
   if (!Number.isInteger(radius) || radius < 1)
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a radius of at least 1, got ${radius}`)
+    throw new RankweaveError('ERR_TOPOLOGY', `expected a radius of at least 1, got ${shown(radius)}`)
   const ranks = sizeOf({ dims })
   const maxDegree = dims.reduce((product, extent) => product * Math.min(2 * radius + 1, extent), 1) - 1
   checkTopologySize('Moore neighborhood', ranks, ranks * maxDegree)

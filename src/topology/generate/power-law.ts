@@ -1,11 +1,10 @@
 import { mulberry32 } from '../../base/random.js'
 import { requireOptions } from '../../base/require-options.js'
-import { RankweaveError } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize, topologyLimits } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
-import { checkSeed } from './check-random.js'
+import { checkNumber, checkSeed } from './check-random.js'
 
 export interface PowerLaw {
   readonly ranks: number
@@ -30,14 +29,10 @@ export interface PowerLaw {
 export function powerLawTopology(options: PowerLaw): ProcessTopology {
   requireOptions('powerLawTopology', options)
   const { ranks, degree, gamma = 2.5, seed = 1 } = options
+  checkTopologySize('power-law graph', ranks, 0)
+  checkNumber(`a degree above 0, below ${ranks}, the ranks`, degree, (d) => d > 0 && d < ranks)
   checkTopologySize('power-law graph', ranks, ranks * degree)
-  if (!(degree > 0 && degree < ranks))
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `power-law graph of ${ranks} ranks: expected a degree above 0, below ${ranks}, got ${degree}`,
-    )
-  if (!(gamma > 2 && gamma <= 100))
-    throw new RankweaveError('ERR_TOPOLOGY', `expected gamma above 2, at most 100, got ${gamma}`)
+  checkNumber('gamma above 2, at most 100', gamma, (g) => g > 2 && g <= 100)
   checkSeed(seed)
   const weightUpTo = cumulativeWeights(ranks, gamma)
   const next = mulberry32(seed)

@@ -1,11 +1,12 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { mulberry32 } from '../../base/random.js'
-import { RankweaveError } from '../../errors.js'
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
-import { checkSeed } from './check-random.js'
+import { checkNumber, checkSeed } from './check-random.js'
 
 export interface RandomGeometric {
   readonly ranks: number
@@ -29,11 +30,11 @@ export interface RandomGeometric {
  * @see Gilbert 1961, Random Plane Networks; Penrose 2003, Random Geometric Graphs
  */
 export function randomGeometricTopology(options: RandomGeometric): ProcessTopology {
+  requireOptions('randomGeometricTopology', options)
   const { ranks, radius, dimensions = 2, periodic = false, seed = 1 } = options
-  if (!(radius > 0 && radius <= 1))
-    throw new RankweaveError('ERR_TOPOLOGY', `expected a radius above 0, at most 1, got ${radius}`)
+  checkNumber('a radius above 0, at most 1', radius, (r) => r > 0 && r <= 1)
   if (dimensions !== 1 && dimensions !== 2 && dimensions !== 3)
-    throw new RankweaveError('ERR_TOPOLOGY', `expected 1, 2 or 3 dimensions, got ${dimensions}`)
+    throw new RankweaveError('ERR_TOPOLOGY', `expected 1, 2 or 3 dimensions, got ${shown(dimensions)}`)
   checkSeed(seed)
   checkTopologySize('random geometric graph', ranks, 0)
   // Near a border a ball extends outside: at a corner in three dimensions, 1/8 of it is inside.

@@ -1,11 +1,11 @@
 import { mulberry32 } from '../../base/random.js'
 import { requireOptions } from '../../base/require-options.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { distinctEdges } from '../distinct-edges.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
-import { checkSeed } from './check-random.js'
+import { checkNumber, checkSeed } from './check-random.js'
 
 export interface Rmat {
   /** A power of two. */
@@ -36,10 +36,13 @@ export const graph500Quarters = [0.57, 0.19, 0.19, 0.05] as const
 export function rmatTopology(options: Rmat): ProcessTopology {
   requireOptions('rmatTopology', options)
   const { ranks, degree, quarters = graph500Quarters, seed = 1 } = options
+  checkTopologySize('R-MAT graph', ranks, 0)
+  checkNumber('a degree above 0', degree, (d) => d > 0)
   checkTopologySize('R-MAT graph', ranks, ranks * degree)
   if (!Number.isInteger(Math.log2(ranks)))
     throw new RankweaveError('ERR_TOPOLOGY', `R-MAT graph: expected a power of two of ranks, got ${ranks}`)
-  if (!(degree > 0)) throw new RankweaveError('ERR_TOPOLOGY', `expected a degree above 0, got ${degree}`)
+  if (!Array.isArray(quarters))
+    throw new RankweaveError('ERR_TOPOLOGY', `expected four probabilities, got ${shown(quarters)}`)
   const sum = quarters.reduce((total, quarter) => total + quarter, 0)
   if (quarters.length !== 4 || !quarters.every((quarter) => quarter >= 0) || !(Math.abs(sum - 1) <= 1e-6))
     throw new RankweaveError(

@@ -1,11 +1,10 @@
 import { below, mulberry32 } from '../../base/random.js'
 import { requireOptions } from '../../base/require-options.js'
-import { RankweaveError } from '../../errors.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { topologyFromEdges } from '../topology-builders.js'
 import { unweightedTopology } from '../unweighted-topology.js'
-import { checkProbability, checkSeed } from './check-random.js'
+import { checkNumber, checkProbability, checkSeed } from './check-random.js'
 
 export interface SmallWorld {
   readonly ranks: number
@@ -30,12 +29,9 @@ export interface SmallWorld {
 export function smallWorldTopology(options: SmallWorld): ProcessTopology {
   requireOptions('smallWorldTopology', options)
   const { ranks, degree, rewiring, seed = 1 } = options
+  checkTopologySize('small world', ranks, 0)
+  checkNumber(`an even degree from 2 to ${ranks - 1}`, degree, (d) => d % 2 === 0 && d >= 2 && d < ranks)
   checkTopologySize('small world', ranks, ranks * degree)
-  if (!Number.isInteger(degree) || degree < 2 || degree % 2 !== 0 || degree >= ranks)
-    throw new RankweaveError(
-      'ERR_TOPOLOGY',
-      `small world of ${ranks} ranks: expected an even degree from 2 to ${ranks - 1}, got ${degree}`,
-    )
   checkProbability('a rewiring probability', rewiring)
   checkSeed(seed)
   const ring = new Ring(ranks, degree / 2)

@@ -1,6 +1,6 @@
 import { requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
-import { checkCartShape, sizeOf } from '../cart-shape.js'
+import { checkCartShape, checkExtents, sizeOf } from '../cart-shape.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
@@ -32,9 +32,9 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
   if (!stencilShapes.includes(shape))
     throw new RankweaveError('ERR_DIMS', `expected star, box or diamond, got ${shown(shape)}`)
   if (!Number.isInteger(radius) || radius < 1)
-    throw new RankweaveError('ERR_DIMS', `expected a radius of at least 1, got ${radius}`)
+    throw new RankweaveError('ERR_DIMS', `expected a radius of at least 1, got ${shown(radius)}`)
   if (!Number.isInteger(dimensions) || dimensions < 1)
-    throw new RankweaveError('ERR_DIMS', `expected at least one dimension, got ${dimensions}`)
+    throw new RankweaveError('ERR_DIMS', `expected at least one dimension, got ${shown(dimensions)}`)
   const most = shape === 'star' ? 2 * radius * dimensions : (2 * radius + 1) ** dimensions
   if (most > longestStep)
     throw new RankweaveError('ERR_DIMS', `stencil: expected at most ${longestStep} offsets, got ${most}`)
@@ -63,17 +63,20 @@ export function stencilOffsets(shape: StencilShape, dimensions: number, radius: 
  */
 export function stencilTopology(options: Stencil): ProcessTopology {
   requireOptions('stencilTopology', options)
-  const { dims, periods = dims.map(() => false), offsets } = options
+  const { dims, offsets } = options
+  checkExtents(dims)
+  const { periods = dims.map(() => false) } = options
   checkCartShape({ dims, periods })
   if (dims.length === 0) throw new RankweaveError('ERR_DIMS', 'expected at least one dimension, got none')
+  // As a boolean: narrowed to arrays, offsets would lose the type of their steps.
+  if (!(Array.isArray(offsets) as boolean))
+    throw new RankweaveError('ERR_DIMS', `expected offsets as an array, got ${shown(offsets)}`)
+  const isStep = (step: unknown): boolean => Number.isInteger(step) && Math.abs(step as number) <= longestStep
   for (const [i, offset] of offsets.entries())
-    if (
-      offset.length !== dims.length ||
-      !offset.every((step) => Math.abs(step) <= longestStep && Number.isInteger(step))
-    )
+    if (!Array.isArray(offset) || offset.length !== dims.length || !offset.every(isStep))
       throw new RankweaveError(
         'ERR_DIMS',
-        `offset ${i}: expected ${dims.length} integers of at most ${longestStep} either way, got (${offset.join(', ')})`,
+        `offset ${i}: expected ${dims.length} integers of at most ${longestStep} either way, got ${shown(offset)}`,
       )
   const ranks = sizeOf({ dims })
   checkTopologySize('stencil', ranks, ranks * offsets.length)

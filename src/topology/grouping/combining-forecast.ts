@@ -1,3 +1,5 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 import { type CommonNeighbors, commonNeighbors } from '../friends/common-neighbors.js'
 import type { FriendGroups } from '../friends/friend-groups.js'
@@ -5,6 +7,7 @@ import { checkFriendOptions, defaultTheta } from '../friends/grouping-options.js
 import type { GroupingProgress } from '../friends/grouping-progress.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { groupFriends } from './group-friends.js'
 
 export interface ForecastOptions {
@@ -50,7 +53,11 @@ export interface CombiningForecast {
  * @see Ghazimirsaeed 2019 §7.3.3, §7.6.2 (Figure 7.10)
  */
 export function forecastCombining(topology: ProcessTopology, options: ForecastOptions): CombiningForecast {
+  requireTopology(topology)
+  requireOptions('forecastCombining', options)
   const { ks, nodeOf = null, pairLimit = 5e6, onGroup, onProgress } = options
+  if (!Array.isArray(ks))
+    throw new RankweaveError('ERR_STRATEGY', `forecastCombining: expected a list of k, got ${shown(ks)}`)
   const mode = nodeOf === null ? 'agnostic' : 'aware'
   for (const k of ks) checkFriendOptions(topology.ranks, k, defaultTheta(k, mode), nodeOf)
   const common = options.common ?? commonNeighbors(topology, { nodeOf })

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import { partBounds } from '../friends/friend-groups.js'
 import { friendLists, ownersOf } from '../friends/friend-lists.js'
 import {
@@ -11,6 +12,7 @@ import { ProgressMeter } from '../friends/grouping-progress.js'
 import { inverse, permuteRows, seededLabels } from '../friends/seeded-labels.js'
 import { distinctOut, largestRow } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { ActiveNeighbors } from './active-neighbors.js'
 import { exactRound, preparedSolver } from './exact-round.js'
 import type { Grouping } from './grouping.js'
@@ -32,6 +34,8 @@ import { improveRound } from './improve-round.js'
  * @see Ghazimirsaeed 2019 §7.3, Algorithms 7.1-7.3 (equal weights are not ordered there)
  */
 export function groupFriends(topology: ProcessTopology, options: GroupingOptions): Grouping {
+  requireTopology(topology)
+  requireOptions('groupFriends', options)
   refuseSimulation('groupFriends', options.engine)
   const settings = groupingSettings(topology.ranks, options)
   if (settings.engine === 'exact') preparedSolver()

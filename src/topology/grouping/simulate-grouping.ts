@@ -1,6 +1,8 @@
+import { requireOptions } from '../../base/require-options.js'
 import { type GroupingOptions, groupingSettings } from '../friends/grouping-options.js'
 import { ProgressMeter } from '../friends/grouping-progress.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { groupByMessages } from './distributed/group-by-messages.js'
 import type { Grouping } from './grouping.js'
 
@@ -15,6 +17,8 @@ export function simulateGrouping(
   topology: ProcessTopology,
   options: Omit<GroupingOptions, 'engine'>,
 ): Grouping {
+  requireTopology(topology)
+  requireOptions('simulateGrouping', options)
   const { now = () => performance.now() } = options
   const begin = now()
   const settings = groupingSettings(topology.ranks, { ...options, engine: 'distributed' })

@@ -1,4 +1,6 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import { formatDouble } from '../../text/format-double.js'
+import { requireMatrix } from './require-matrix.js'
 import type { SparseMatrix } from './sparse-matrix.js'
 
 /**
@@ -7,8 +9,12 @@ import type { SparseMatrix } from './sparse-matrix.js'
  */
 export function formatMatrixMarket(
   matrix: SparseMatrix,
-  { pattern = false, comment = '' }: { readonly pattern?: boolean; readonly comment?: string } = {},
+  options: { readonly pattern?: boolean; readonly comment?: string } = {},
 ): string {
+  requireMatrix('formatMatrixMarket', matrix)
+  requireOptions('formatMatrixMarket', options)
+  const { pattern = false, comment = '' } = options
+  requireText('formatMatrixMarket: comment', comment)
   const { rows, cols, rowStart, colIndex, values, imag } = matrix
   const field = pattern ? 'pattern' : imag === null ? 'real' : 'complex'
   const lines = [`%%MatrixMarket matrix coordinate ${field} general`]

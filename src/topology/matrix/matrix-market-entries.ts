@@ -16,7 +16,7 @@ export const matrixMarketText = { code: 'ERR_MATRIX_MARKET', comment: '%' } as c
  * @throws ERR_MATRIX_MARKET with file, line and column
  */
 export function readEntries(
-  source: ByteSource,
+  source: string | Uint8Array | ByteSource,
   file: string,
   begin: (header: MatrixMarketHeader, sizeKnown: boolean) => TakeEntry,
 ): void {

@@ -1,3 +1,4 @@
+import { requireOptions } from '../../base/require-options.js'
 import type { ByteSource } from '../../text/byte-source.js'
 import { transposeRows } from '../compressed-rows.js'
 import { distinctEdges } from '../distinct-edges.js'
@@ -14,9 +15,11 @@ import { readEntries } from './matrix-market-entries.js'
  * @see Ghazimirsaeed 2019 §7.6.3
  */
 export function topologyFromMatrixMarket(
-  source: ByteSource,
-  { ranks, file = 'matrix' }: { readonly ranks: number; readonly file?: string },
+  source: string | Uint8Array | ByteSource,
+  options: { readonly ranks: number; readonly file?: string },
 ): ProcessTopology {
+  requireOptions('topologyFromMatrixMarket', options)
+  const { ranks, file = 'matrix' } = options
   checkTopologySize('topology of a matrix', ranks, 0)
   const edges = distinctEdges(ranks)
   readEntries(source, file, ({ rows, cols }) => {

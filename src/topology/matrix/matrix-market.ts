@@ -1,4 +1,4 @@
-import { type ByteSource, sourceOf } from '../../text/byte-source.js'
+import type { ByteSource } from '../../text/byte-source.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { readEntries, type TakeEntry } from './matrix-market-entries.js'
 import type { MatrixMarketHeader } from './matrix-market-header.js'
@@ -18,9 +18,7 @@ import { compressTriplets, type SparseMatrix, type Triplets } from './sparse-mat
  */
 export function parseMatrixMarket(source: string | Uint8Array | ByteSource, file = 'matrix'): SparseMatrix {
   const entries = new Entries()
-  readEntries(isSource(source) ? source : sourceOf(source), file, (header, sizeKnown) =>
-    entries.begin(header, sizeKnown),
-  )
+  readEntries(source, file, (header, sizeKnown) => entries.begin(header, sizeKnown))
   return compressTriplets(entries.triplets())
 }
 
@@ -39,10 +37,6 @@ export function readMatrixMarket(
   } = {},
 ): SparseMatrix {
   return withSource(path, (source) => parseMatrixMarket(source, path), options)
-}
-
-function isSource(source: string | Uint8Array | ByteSource): source is ByteSource {
-  return typeof source === 'object' && 'read' in source
 }
 
 /** Collects entries in arrays that grow if the size of the file is unknown. */

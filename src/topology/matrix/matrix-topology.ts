@@ -1,9 +1,11 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
+import { requireOptions } from '../../base/require-options.js'
 import { blockBounds } from '../block-bounds.js'
 import { transposeRows } from '../compressed-rows.js'
 import { checkTopologySize } from '../limits.js'
 import type { ProcessTopology } from '../process-topology.js'
 import { unweightedTopology } from '../unweighted-topology.js'
+import { requirePattern } from './require-matrix.js'
 import type { SparsePattern } from './sparse-matrix.js'
 
 /**
@@ -18,8 +20,11 @@ import type { SparsePattern } from './sparse-matrix.js'
  */
 export function topologyFromMatrix(
   matrix: SparsePattern,
-  { ranks }: { readonly ranks: number },
+  options: { readonly ranks: number },
 ): ProcessTopology {
+  requirePattern('topologyFromMatrix', matrix)
+  requireOptions('topologyFromMatrix', options)
+  const { ranks } = options
   checkTopologySize('topology of a matrix', ranks, 0)
   const rowBounds = blockBounds(matrix.rows, ranks)
   const columnOwner = ownerOf(blockBounds(matrix.cols, ranks))

@@ -1,3 +1,5 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 
 /** Which entries of a matrix are stored, as compressed rows; columns ascend within a row, without repetition. */
@@ -31,8 +33,14 @@ export interface Triplets {
 /**
  * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12 bytes
  * per entry (complex 20) in addition to its input.
+ *
+ * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values
  */
-export function compressTriplets({ rows, cols, count, row, col, values, imag }: Triplets): SparseMatrix {
+export function compressTriplets(triplets: Triplets): SparseMatrix {
+  requireOptions('compressTriplets', triplets)
+  const { rows, cols, count, row, col, values, imag } = triplets
+  if (![row, col].every((each) => each instanceof Int32Array) || !(values instanceof Float64Array))
+    throw new RankweaveError('ERR_ARGUMENT', `compressTriplets: expected triplets, got ${shown(triplets)}`)
   const rowStart = rowStarts(rows, row.subarray(0, count))
   const next = rowStart.slice(0, rows)
   const entries: RowEntries = {

@@ -1,3 +1,4 @@
+import { requireOptions, requireText } from '../../base/require-options.js'
 import { graph500Quarters } from '../generate/rmat.js'
 import { type StencilShape, stencilShapes } from '../generate/stencil.js'
 import { SpecReader } from './spec-reader.js'
@@ -71,6 +72,7 @@ export type TopologySpec =
  * @throws ERR_SPEC with what was expected and at which character
  */
 export function parseTopologySpec(text: string): TopologySpec {
+  requireText('parseTopologySpec', text)
   const colon = text.indexOf(':')
   const reader = new SpecReader(text, colon + 1)
   const kind = colon < 0 ? '' : text.slice(0, colon)
@@ -169,6 +171,7 @@ function stencilSpec(reader: SpecReader): TopologySpec {
 
 /** The line of text that {@link parseTopologySpec} reads back to the same specification. */
 export function formatTopologySpec(spec: TopologySpec): string {
+  requireOptions('formatTopologySpec', spec)
   switch (spec.kind) {
     case 'moore':
       return `moore:${spec.dims.join('x')}:r=${spec.radius}${spec.periodic ? '' : ':open'}`

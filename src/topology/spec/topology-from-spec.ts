@@ -1,3 +1,5 @@
+import { requireOptions } from '../../base/require-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { type OpenSource, type ReadProgress, withSource } from '../../text/source-file.js'
 import { parseCsv } from '../files/csv.js'
 import { parseEdgeList } from '../files/edge-list.js'
@@ -28,8 +30,12 @@ interface FileOptions {
  */
 export function buildTopology(specOrText: TopologySpec | string, options: FileOptions = {}): ProcessTopology {
   const spec = typeof specOrText === 'string' ? parseTopologySpec(specOrText) : specOrText
+  requireOptions('buildTopology', options)
+  const { kind } = Object(spec) as Partial<TopologySpec>
+  if (typeof kind !== 'string' || !Object.hasOwn(builders, kind))
+    throw new RankweaveError('ERR_SPEC', `expected a specification of a topology, got ${shown(spec)}`)
   // The kind selects the builder for this member of the union; TypeScript cannot express that.
-  const build = builders[spec.kind] as Builder<TopologySpec>
+  const build = builders[kind] as Builder<TopologySpec>
   return build(spec, options)
 }
 

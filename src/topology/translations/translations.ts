@@ -1,7 +1,9 @@
 import { largestOf } from '../../base/extrema.js'
+import { requireOptions } from '../../base/require-options.js'
 import { type StencilShape, stencilOffsets, stencilShapes } from '../generate/stencil.js'
 import { distinctOut } from '../neighbors.js'
 import type { ProcessTopology } from '../process-topology.js'
+import { requireTopology } from '../require-topology.js'
 import { TranslationSearch } from './translation-search.js'
 
 /** The topology looks the same from every rank of a grid, apart from the borders. */
@@ -41,8 +43,11 @@ export interface TranslationOptions {
  */
 export function findTranslations(
   topology: ProcessTopology,
-  { mostDims = 4, workLimit = 1e9 }: TranslationOptions = {},
+  options: TranslationOptions = {},
 ): TranslationFinding {
+  requireTopology(topology)
+  requireOptions('findTranslations', options)
+  const { mostDims = 4, workLimit = 1e9 } = options
   const { ranks } = topology
   if (ranks === 1) return { kind: 'invariant', dims: [1], periods: [true], offsets: [], stencil: null }
   const search = new TranslationSearch(distinctOut(topology), workLimit)

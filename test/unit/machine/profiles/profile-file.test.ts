@@ -53,7 +53,7 @@ describe('parseProfile rejects', () => {
     [
       'a figure that is text',
       file({ hop: { latencyNs: '1', nsPerByte: 1 } }),
-      'hop.latencyNs: expected a number of at least 0, got 1',
+      "hop.latencyNs: expected a number of at least 0, got '1'",
     ],
     [
       'a negative figure',
@@ -65,7 +65,7 @@ describe('parseProfile rejects', () => {
       file({ provenance: 'guessed' }),
       "expected provenance given, measured, assumed, got 'guessed'",
     ],
-    ['a name that is no text', file({ name: 7 }), "letters, digits and hyphens, got '7'"],
+    ['a name that is no text', file({ name: 7 }), 'letters, digits and hyphens, got 7'],
     ['an unknown level', file({ levels: {} }), "profile, levels: expected 'process', which is missing"],
     [
       'a level that is no object',
@@ -80,7 +80,7 @@ describe('parseProfile rejects', () => {
     [
       'an eager limit that is text',
       file({ eagerLimitBytes: '7' }),
-      'eagerLimitBytes: expected a number of at least 0, got 7',
+      "eagerLimitBytes: expected a number of at least 0, got '7'",
     ],
     ['a name with a blank', file({ name: 'my machine' }), "got 'my machine'"],
     [

@@ -1,0 +1,51 @@
+import { RankweaveError, shown } from '../errors.js'
+import { requireTopology } from '../topology/require-topology.js'
+import type { Schedule } from './ir.js'
+import type { Reductions, Specification } from './specification.js'
+
+/**
+ * Whether a value has the fields of a schedule, of their types; how long they are and what is in them is for `verify`. Takes
+ * constant time, so that every function that users call with a schedule may ask.
+ *
+ * @throws ERR_SCHEDULE; ERR_TOPOLOGY for a topology that is none
+ */
+export function requireSchedule(value: unknown): asserts value is Schedule {
+  const schedule = Object(value) as Partial<Schedule>
+  const { specification, topology, strategy, parameters, phases, opKind } = schedule
+  const { staging, opStart, opPhase, opPeer, opTag } = schedule
+  const { entryStart, entryBlock, entryFrom, entryRight, entryTo } = schedule
+  const isComplete =
+    isSpecification(specification) &&
+    typeof strategy === 'string' &&
+    typeof parameters === 'object' &&
+    parameters !== null &&
+    typeof phases === 'number' &&
+    opKind instanceof Uint8Array &&
+    areLists([staging, opStart, opPhase, opPeer, opTag]) &&
+    areLists([entryStart, entryBlock, entryFrom, entryRight, entryTo])
+  if (!isComplete) throw new RankweaveError('ERR_SCHEDULE', `expected a schedule, got ${shown(value)}`)
+  if (topology !== null) requireTopology(topology)
+}
+
+/** As {@link requireSchedule}. @throws ERR_SCHEDULE */
+export function requireSpecification(value: unknown): asserts value is Specification {
+  if (isSpecification(value)) return
+  throw new RankweaveError('ERR_SCHEDULE', `expected the specification of a collective, got ${shown(value)}`)
+}
+
+function isSpecification(value: unknown): boolean {
+  const { collective, ranks, partStart, ownStart, ownBlock, slotStart, slotTerm, reductions } = Object(
+    value,
+  ) as Partial<Specification>
+  const { runStart, first, count, stride } = Object(reductions) as Partial<Reductions>
+  return (
+    typeof collective === 'string' &&
+    typeof ranks === 'number' &&
+    areLists([partStart, ownStart, ownBlock, slotStart, slotTerm]) &&
+    areLists([runStart, first, count, stride])
+  )
+}
+
+function areLists(values: readonly unknown[]): boolean {
+  return values.every((value) => value instanceof Int32Array)
+}

@@ -1,0 +1,29 @@
+import { RankweaveError, shown } from '../../errors.js'
+import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
+
+/** Whether a value has the row starts and columns of a matrix; what is in them is not checked. Takes constant time. @throws ERR_ARGUMENT */
+export function requirePattern(where: string, value: unknown): asserts value is SparsePattern {
+  const { rows, cols, rowStart, colIndex } = Object(value) as Partial<SparsePattern>
+  if (isCount(rows) && isCount(cols) && colIndex instanceof Int32Array)
+    if (rowStart instanceof Int32Array && rowStart.length === Number(rows) + 1) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a sparse matrix, got ${shown(value)}`)
+}
+
+/** As {@link requirePattern}, and that there are as many values as columns. @throws ERR_ARGUMENT */
+export function requireMatrix(where: string, value: unknown): asserts value is SparseMatrix {
+  requirePattern(where, value)
+  const { colIndex, values, imag } = value as Partial<SparseMatrix>
+  if (isEach(values, colIndex) && (imag === null || isEach(imag, colIndex))) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `${where}: expected a sparse matrix with a value for each of its ${colIndex!.length} columns, got ${shown(values)}`,
+  )
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0
+}
+
+function isEach(values: unknown, of: Int32Array | undefined): boolean {
+  return values instanceof Float64Array && values.length === of?.length
+}

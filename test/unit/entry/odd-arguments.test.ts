@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Communicator } from '../../../src/comm/communicator.js'
+import * as conformance from '../../../src/entry/conformance.js'
+import * as errors from '../../../src/entry/errors.js'
+import * as fabric from '../../../src/entry/fabric.js'
+import * as graphology from '../../../src/entry/graphology.js'
+import * as index from '../../../src/entry/index.js'
+import * as schedule from '../../../src/entry/schedule.js'
+import * as spmm from '../../../src/entry/spmm.js'
+import * as topology from '../../../src/entry/topology.js'
+import { run } from '../../../src/launch/run.js'
+import { type ExportedCall, exportedCalls } from '../../support/exported-calls.js'
+import { badRefusalsInTime, refusalOf } from '../../support/odd-values.js'
+
+type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
+
+const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors },
+}
+
+const functions = Object.entries(entries).flatMap(([entry, module]) =>
+  Object.entries(module)
+    .filter((each): each is [string, Exported] => typeof each[1] === 'function')
+    .map(([name, exported]) => ({ entry, name, exported, call: exportedCalls[entry]?.[name] })),
+)
+
+const called = functions.filter(
+  (each): each is (typeof functions)[number] & { readonly call: ExportedCall } =>
+    typeof each.call === 'function',
+)
+
+let world: Communicator
+let end: () => void
+let ended: Promise<unknown>
+
+beforeAll(async () => {
+  const finish = new Promise<void>((resolve) => {
+    end = resolve
+  })
+  await new Promise<void>((begun) => {
+    const main = (own: Communicator) => {
+      world = own
+      begun()
+      return finish
+    }
+    ended = run(main, { ranks: 1, detectDeadlock: false })
+  })
+})
+
+afterAll(async () => {
+  end()
+  await ended
+})
+
+function made(exported: Exported, args: readonly unknown[]): unknown {
+  return /^class\b/.test(String(exported)) ? new exported(...args) : exported(...args)
+}
+
+test('every function of every entry has a call to be made with odd arguments, or a reason why not', () => {
+  const missing = functions.filter(({ call }) => call === undefined)
+  expect(missing.map(({ entry, name }) => `${entry}: ${name}`)).toEqual([])
+})
+
+describe('what is refused is refused with a code, in a short message', () => {
+  test.each(called)('$entry: $name', async ({ exported, call }) => {
+    expect(await refusalOf(() => made(exported, call(world)))).toEqual([])
+    const bad: string[] = []
+    for (let place = 0; place < call(world).length; place++) {
+      const refusals = await badRefusalsInTime((odd) => made(exported, call(world).with(place, odd)))
+      bad.push(...refusals.map((refusal) => `argument ${place}: ${refusal}`))
+    }
+    expect(bad).toEqual([])
+  })
+
+  /** Those whose last argument is an object that users write. */
+  const ofOptions = [
+    ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
+    ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
+    ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
+    ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided'],
+  ]
+  test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
+    const { exported, call } = each
+    const options = call(world).at(-1) as object
+    for (const member of Object.keys(options)) {
+      const odd = (value: unknown) => call(world).with(-1, { ...options, [member]: value })
+      expect(await badRefusalsInTime((value) => made(exported, odd(value)))).toEqual([])
+    }
+  })
+})
+
+test('a tree of no participants is refused, as are first ranks that do not ascend', () => {
+  const { treeAssociation } = schedule
+  const refused = expect.objectContaining({ code: 'ERR_ARGUMENT' })
+  expect(() => treeAssociation({} as never)).toThrow(refused)
+  expect(() => treeAssociation(0)).toThrow(refused)
+  expect(() => treeAssociation(2, { firstRank: Int32Array.of(0, 0, 2) })).toThrow(refused)
+})
+
+test('neighbors of a rank that a topology does not have are refused', () => {
+  const refused = expect.objectContaining({ code: 'ERR_RANK' })
+  const pair = topology.topologyFromEdges(2, { sources: [0], destinations: [1] })
+  expect(() => topology.outNeighbors(pair, 2)).toThrow(refused)
+  expect(() => topology.inNeighbors(pair, -1)).toThrow(refused)
+})
