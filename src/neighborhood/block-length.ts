@@ -1,9 +1,21 @@
 import { requireOptions } from '../base/require-options.js'
 import { RankweaveError, shown } from '../errors.js'
+import { type ChosenOperation, checkedChosen } from './choose/choice.js'
 
 /** Bytes of every block: an integer >= 0. */
 export interface BlockLength {
   readonly bytes?: number | null
+}
+
+/** What a choice is for. */
+export interface ChoiceOptions extends BlockLength {
+  /** Default `neighbor-allgather`. */
+  readonly operation?: ChosenOperation
+}
+
+/** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
+export function checkedOperation(where: string, { operation }: ChoiceOptions): ChosenOperation {
+  return checkedChosen(where, operation ?? 'neighbor-allgather')
 }
 
 /** @throws ERR_ARGUMENT for a length that is none */

@@ -157,7 +157,7 @@ export abstract class ExchangeCommunicator extends Communicator {
 
   /**
    * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of `neighborAllgatherInit`:
-   * what is tried is what the library would choose among for allgathers of blocks whose length not all ranks know.
+   * what is tried is what the library would choose among for alltoalls, of blocks of 1,024 B where not all ranks know their length.
    *
    * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2

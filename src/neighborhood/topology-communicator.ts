@@ -10,7 +10,7 @@ import type { Request } from '../comm/p2p/request.js'
 import type { WaitOptions } from '../comm/process/wait-options.js'
 import { startedBy } from '../comm/started-collective.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
-import { type BlockLength, checkedLength } from './block-length.js'
+import { type BlockLength, type ChoiceOptions, checkedLength, checkedOperation } from './block-length.js'
 import type { Choice } from './choose/choice.js'
 import { ExchangeCommunicator } from './exchange-communicator.js'
 import {
@@ -81,19 +81,21 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   async plan(blocks: BlockLength = {}): Promise<Plan> {
     this.seat()
     const bytes = checkedLength('plan', blocks)
-    await this.neighborhood.prepareChoice(bytes)
+    await this.neighborhood.prepareChoice(bytes, 'neighbor-allgather')
     return this.neighborhood.forBlocks(bytes).plan
   }
 
   /**
    * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would take; null
    * where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all, as in `neighborAllgatherv`.
+   * Without `operation`: for a neighbor allgather. Alltoalls whose blocks vary are sent directly unless the strategy has `bytes`.
    *
-   * @throws ERR_ARGUMENT for a length that is none
+   * @throws ERR_ARGUMENT for a length or an operation that is none
    */
-  choice(blocks: BlockLength = {}): Choice | null {
+  choice(blocks: ChoiceOptions = {}): Choice | null {
     this.seat()
-    return this.neighborhood.choiceFor(checkedLength('choice', blocks))
+    const bytes = checkedLength('choice', blocks)
+    return this.neighborhood.choiceFor(bytes, checkedOperation('choice', blocks))
   }
 
   /**

@@ -1,9 +1,10 @@
-import { distinctIn, distinctOut } from '../../topology/neighbors.js'
+import { distinctIn, distinctOut, transposeTopology } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
 import { kindOf } from '../plan/strategies.js'
 import type { Route } from '../route/route.js'
 import { type Candidate, candidatesOf } from './candidates.js'
+import type { ChosenOperation } from './choice.js'
 import { friendPairs } from './friend-search.js'
 import { inSlices } from './in-slices.js'
 import { type HopLoad, hubLoad, hubOf, routeLoad } from './route-load.js'
@@ -45,11 +46,12 @@ const factsOf = new WeakMap<ProcessTopology, string>()
 export function* candidateLoads(
   topology: ProcessTopology,
   nodeOf: Int32Array,
+  operation: ChosenOperation = 'neighbor-allgather',
 ): Generator<void, CandidateLoads> {
-  const facts = cachedFacts(topology)
+  const facts = cachedFacts(topology, operation)
   const isKnown = (each: Retained): boolean => each.facts === facts && sameNumbers(each.nodeOf, nodeOf)
   const known = retained.find(isKnown)
-  const loads = known?.loads ?? (yield* followed(topology, nodeOf))
+  const loads = known?.loads ?? (yield* followed(topology, nodeOf, operation))
   const used = known ?? { facts, nodeOf: nodeOf.slice(), loads }
   retained = [...retained.filter((each) => !isKnown(each)).slice(1 - mostRetained), used]
   return loads
@@ -63,11 +65,15 @@ const underWay: {
 }[] = []
 
 /** As {@link candidateLoads}, without holding the event loop for long. */
-export async function loadsInSlices(topology: ProcessTopology, nodeOf: Int32Array): Promise<CandidateLoads> {
-  const facts = cachedFacts(topology)
+export async function loadsInSlices(
+  topology: ProcessTopology,
+  nodeOf: Int32Array,
+  operation: ChosenOperation,
+): Promise<CandidateLoads> {
+  const facts = cachedFacts(topology, operation)
   const known = underWay.find((each) => each.facts === facts && sameNumbers(each.nodeOf, nodeOf))
   if (known !== undefined) return known.done
-  const begun = { facts, nodeOf, done: inSlices(candidateLoads(topology, nodeOf)) }
+  const begun = { facts, nodeOf, done: inSlices(candidateLoads(topology, nodeOf, operation)) }
   underWay.push(begun)
   try {
     return await begun.done
@@ -78,20 +84,27 @@ export async function loadsInSlices(topology: ProcessTopology, nodeOf: Int32Arra
 
 const direct: Candidate = { strategy: { kind: 'direct' }, mostPeers: null }
 
-function* followed(topology: ProcessTopology, nodeOf: Int32Array): Generator<void, CandidateLoads> {
+function* followed(
+  graph: ProcessTopology,
+  nodeOf: Int32Array,
+  operation: ChosenOperation,
+): Generator<void, CandidateLoads> {
+  // Partial results go the ways of blocks of the reversed graph, backwards.
+  const topology = operation === 'neighbor-reduce-any' ? transposeTopology(graph) : graph
+  const isMerged = operation !== 'neighbor-alltoall'
   const destinations = distinctOut(topology)
   // One object for all: what several routes need to know of nodes is found once.
   const facts = { topology, nodeOf }
   const hub = hubOf(distinctIn(topology))
   const loadOf = (route: Route, mostPeers: readonly number[] | null): HopLoad[] => {
-    const load = routeLoad(route, destinations, nodeOf, mostPeers)
+    const load = routeLoad(route, destinations, nodeOf, mostPeers, isMerged)
     if (hub === null) return load
     const busiest = hubLoad(route, hub, nodeOf)
     return load.map((mean, h) => ({ ...mean, busiest: busiest[h] }))
   }
   const candidates: LoadedCandidate[] = []
   const known = new Set<string>()
-  const all = [direct, ...candidatesOf(topology, nodeOf)]
+  const all = [direct, ...candidatesOf(topology, nodeOf, isMerged)]
   for (const [order, candidate] of all.entries()) {
     const { strategy, mostPeers, leastLoad } = candidate
     const kind = kindOf(strategy)
@@ -108,8 +121,8 @@ function* followed(topology: ProcessTopology, nodeOf: Int32Array): Generator<voi
   }
 }
 
-/** Equal for topologies with the same candidates. */
-function cachedFacts(topology: ProcessTopology): string {
+/** Equal for topologies and operations with the same candidates. */
+function cachedFacts(topology: ProcessTopology, operation: ChosenOperation): string {
   let facts = factsOf.get(topology)
   if (facts === undefined) {
     const { cart } = topology
@@ -117,7 +130,7 @@ function cachedFacts(topology: ProcessTopology): string {
     facts = `${topologyHash(topology)} ${grid}`
     factsOf.set(topology, facts)
   }
-  return facts
+  return `${operation} ${facts}`
 }
 
 function sameNumbers(a: Int32Array, b: Int32Array): boolean {

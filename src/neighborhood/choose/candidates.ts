@@ -16,8 +16,12 @@ export interface Candidate {
   readonly leastLoad?: readonly HopLoad[]
 }
 
-/** The strategies that are considered, simplest first: of several that take equally long, the first is chosen. */
-export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Candidate[] {
+/**
+ * The strategies that are considered, simplest first: of several that take equally long, the first is chosen.
+ *
+ * @param isMerged whether one block of a rank serves all its destinations
+ */
+export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array, isMerged = true): Candidate[] {
   const { ranks } = topology
   if (ranks <= 1) return []
   const { nodes, largest } = nodesOf(nodeOf)
@@ -28,7 +32,7 @@ export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array): Can
     ...(nodes > 1 && largest > 1
       ? [...hierarchical(nodes, largest), ...lanes(nodes, largest), ...pipelined(nodes, largest)]
       : []),
-    ...friendGroups(distinctOut(topology), largest > 1),
+    ...friendGroups(distinctOut(topology), largest > 1, isMerged),
   ]
 }
 
@@ -226,14 +230,14 @@ function fewRadices(count: number): number[][] {
 
 /**
  * Groups of 2, 4 and 8 friends, of falling size, and cumulative ones. A rank with m destinations would at best send its block to
- * k - 1 friends, and m / k combined messages.
+ * k - 1 friends, and m / k combined messages; where every destination has a block of its own, friends get those that they serve.
  */
-function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean): Candidate[] {
+function friendGroups({ start, rank }: NeighborSets, shareNodes: boolean, isMerged: boolean): Candidate[] {
   const ranks = start.length - 1
   const mean = rank.length / ranks
   const candidate = (strategy: Strategy, k: number): Candidate => {
     const leastLoad: HopLoad[] = [
-      { messages: [k - 1, 0], blocks: [k - 1, 0] },
+      { messages: [k - 1, 0], blocks: [isMerged ? k - 1 : mean * (1 - 1 / k), 0] },
       { messages: [mean / k, 0], blocks: [mean, 0] },
     ]
     return { strategy, mostPeers: null, leastLoad }

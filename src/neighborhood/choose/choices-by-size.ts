@@ -2,7 +2,7 @@ import { RecentObjects } from '../../base/recent-objects.js'
 import type { Machine } from '../../machine/machine.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { AutoStrategy } from './auto.js'
-import type { Choice } from './choice.js'
+import type { Choice, ChosenOperation } from './choice.js'
 import { type ChooseOptions, chooseInSlices, chooseStrategy } from './choose-strategy.js'
 import { machineFacts } from './machine-facts.js'
 
@@ -13,6 +13,9 @@ interface CachedChoice {
   readonly choice: Choice
 }
 
+/** What a choice is made for, with a class of lengths. */
+type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
+
 /** The choices of this thread, each as long as a communicator holds it: logical processes of one topology object choose once. */
 const recent = new RecentObjects<CachedChoice>(64)
 
@@ -21,13 +24,14 @@ export const assumedBytes = 1024
 
 /**
  * The choices of a communicator, by classes of block lengths: lengths for which the same power of two is nearest. There are
- * at most 42 of them.
+ * at most 42 of them, for each of three operations.
  */
 export class ChoicesBySize {
   readonly #machine: Machine
   readonly #auto: AutoStrategy
   readonly #facts: string
-  readonly #bySize = new Map<number, CachedChoice>()
+  /** By what {@link ChoicesBySize.#keyOf} names. */
+  readonly #made = new Map<string, CachedChoice>()
 
   /** @param machine with a profile, and a core for every rank */
   constructor(machine: Machine, auto: AutoStrategy) {
@@ -37,50 +41,59 @@ export class ChoicesBySize {
   }
 
   /** The choice for blocks of some length, or of unknown length. @param topology always the same, or an equal one */
-  choiceFor(topology: ProcessTopology, bytes: number | null): Choice {
-    const size = this.#sizeFor(bytes)
-    return (this.#known(topology, size) ?? this.#add(topology, size, this.#choose(topology, size))).choice
+  choiceFor(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Choice {
+    const wanted = this.#optionsFor(bytes, operation)
+    return (this.#known(topology, wanted) ?? this.#add(topology, wanted, this.#choose(topology, wanted)))
+      .choice
+  }
+
+  /** Whether the choice is made already. */
+  has(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): boolean {
+    return this.#known(topology, this.#optionsFor(bytes, operation)) !== undefined
   }
 
   /** As {@link choiceFor}, without holding the event loop longer than one plan and its simulation take. */
-  async prepare(topology: ProcessTopology, bytes: number | null): Promise<void> {
-    const size = this.#sizeFor(bytes)
-    if (this.#known(topology, size) !== undefined) return
-    const made = await chooseInSlices(topology, this.#machine, this.#options(size))
+  async prepare(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Promise<void> {
+    const wanted = this.#optionsFor(bytes, operation)
+    if (this.#known(topology, wanted) !== undefined) return
+    const made = await chooseInSlices(topology, this.#machine, wanted)
     // Another rank may have called meanwhile.
-    if (this.#known(topology, size) === undefined) this.#add(topology, size, made)
+    if (this.#known(topology, wanted) === undefined) this.#add(topology, wanted, made)
   }
 
-  #sizeFor(bytes: number | null): number {
-    return sizeClass(this.#auto.bytes ?? bytes ?? assumedBytes)
+  /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
+  get fixedBytes(): number | null {
+    return this.#auto.bytes ?? null
   }
 
-  #known(topology: ProcessTopology, size: number): CachedChoice | undefined {
-    const own = this.#bySize.get(size)
+  #optionsFor(bytes: number | null, operation: ChosenOperation): Wanted {
+    const { budget } = this.#auto
+    const size = sizeClass(this.fixedBytes ?? bytes ?? assumedBytes)
+    return { bytes: size, operation, ...(budget === undefined ? {} : { budget }) }
+  }
+
+  #known(topology: ProcessTopology, wanted: Wanted): CachedChoice | undefined {
+    const key = this.#keyOf(wanted)
+    const own = this.#made.get(key)
     if (own !== undefined) return own
-    const key = this.#keyOf(size)
     const found = recent.find((made) => made.topology === topology && made.key === key)
-    if (found !== undefined) this.#bySize.set(size, found)
+    if (found !== undefined) this.#made.set(key, found)
     return found
   }
 
-  #add(topology: ProcessTopology, size: number, choice: Choice): CachedChoice {
-    const cached = recent.add({ topology, key: this.#keyOf(size), choice })
-    this.#bySize.set(size, cached)
+  #add(topology: ProcessTopology, wanted: Wanted, choice: Choice): CachedChoice {
+    const key = this.#keyOf(wanted)
+    const cached = recent.add({ topology, key, choice })
+    this.#made.set(key, cached)
     return cached
   }
 
-  #choose(topology: ProcessTopology, size: number): Choice {
-    return chooseStrategy(topology, this.#machine, this.#options(size))
+  #choose(topology: ProcessTopology, wanted: Wanted): Choice {
+    return chooseStrategy(topology, this.#machine, wanted)
   }
 
-  #options(bytes: number): ChooseOptions {
-    const { budget } = this.#auto
-    return budget === undefined ? { bytes } : { bytes, budget }
-  }
-
-  #keyOf(size: number): string {
-    return `${size} ${this.#auto.budget} ${this.#facts}`
+  #keyOf({ bytes, operation }: Wanted): string {
+    return `${bytes} ${operation} ${this.#auto.budget} ${this.#facts}`
   }
 }
 

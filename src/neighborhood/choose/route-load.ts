@@ -28,12 +28,14 @@ export const mostSampledSources = 64
  * Time: the destinations of the sampled sources times hops. Deterministic.
  *
  * @param mostPeers per hop, the most messages that a rank sends; absent: unknown
+ * @param isMerged whether one block of a source serves all its destinations; otherwise each has a block of its own
  */
 export function routeLoad(
   route: Route,
   destinations: NeighborSets,
   nodeOf: Int32Array,
   mostPeers: readonly number[] | null,
+  isMerged = true,
 ): HopLoad[] {
   const ranks = destinations.start.length - 1
   const most = ranks > 2048 ? mostSampledSources / 2 : mostSampledSources
@@ -41,7 +43,9 @@ export function routeLoad(
   const followed = new Followed(route, ranks)
   let samples = 0
   for (let i = 0; i * stride + (i % stride) < ranks; i++) {
-    followed.add(i * stride + (i % stride), destinations, nodeOf)
+    const source = i * stride + (i % stride)
+    if (isMerged) followed.add(source, destinations, nodeOf)
+    else followed.addApart(source, destinations, nodeOf)
     samples++
   }
   return followed.byDistance.map((distances, h) => {
@@ -101,13 +105,28 @@ class Followed {
     for (let d = first; d < end; d++) {
       for (let to = rank[d]; this.#neededBy[to] !== source; to = this.#parent[to]) {
         this.#neededBy[to] = source
-        const from = this.#parent[to]
-        const ahead = (to - from + this.#ranks) % this.#ranks
-        const distances = this.byDistance[this.#arrival[to]]
-        const key = 2 * ahead + (nodeOf[from] === nodeOf[to] ? 0 : 1)
-        distances.set(key, (distances.get(key) ?? 0) + 1)
+        this.#count(this.#arrival[to], this.#parent[to], to, nodeOf)
       }
     }
+  }
+
+  /** The blocks of a source that has one for every destination. */
+  addApart(source: number, { start, rank }: NeighborSets, nodeOf: Int32Array): void {
+    for (let d = start[source]; d < start[source + 1]; d++) {
+      let at = source
+      for (let h = 0; h < this.#route.hops; h++) {
+        const next = this.#route.hop(h, source, rank[d])
+        if (next !== at) this.#count(h, at, next, nodeOf)
+        at = next
+      }
+    }
+  }
+
+  #count(hop: number, from: number, to: number, nodeOf: Int32Array): void {
+    const ahead = (to - from + this.#ranks) % this.#ranks
+    const distances = this.byDistance[hop]
+    const key = 2 * ahead + (nodeOf[from] === nodeOf[to] ? 0 : 1)
+    distances.set(key, (distances.get(key) ?? 0) + 1)
   }
 }
 

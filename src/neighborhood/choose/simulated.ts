@@ -2,10 +2,10 @@ import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import { simulate } from '../../simulate/simulate.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import { plan } from '../plan/plan.js'
+import { planOperation } from '../plan/plan-operation.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
-import { type Alternative, exactMs } from './choice.js'
+import { type Alternative, type Choice, exactMs } from './choice.js'
 
 /** A strategy planned and simulated, before it is compared with direct sends. */
 export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
@@ -14,10 +14,10 @@ export function simulated(
   topology: ProcessTopology,
   machine: Machine,
   strategy: Strategy,
-  bytes: number,
+  { operation, bytes }: Pick<Choice, 'operation' | 'bytes'>,
   now: () => number,
 ): Trial {
-  const { schedule, planMs } = plan(topology, strategy, { machine, now })
+  const { schedule, planMs } = planOperation(topology, strategy, operation, { machine, now })
   const { timeUs, traffic } = simulate(schedule, machine, { bytes })
   const ofLevel = (level: Level) => traffic[level]
   return {

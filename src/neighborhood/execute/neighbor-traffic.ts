@@ -23,3 +23,8 @@ export function countRun(
   traffic.framesSent += framesSent
   traffic.blocksSent += blocksSent
 }
+
+/** Before anything was sent. */
+export function noTraffic(): NeighborTraffic {
+  return { calls: 0, messagesSent: 0, messagesInProcess: 0, framesSent: 0, blocksSent: 0 }
+}

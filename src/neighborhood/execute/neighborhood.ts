@@ -9,7 +9,7 @@ import { cartNeighborSlots, procNull } from '../../topology/cart-shape.js'
 import { inNeighbors, outNeighbors } from '../../topology/neighbors.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import type { AutoStrategy } from '../choose/auto.js'
-import type { Choice } from '../choose/choice.js'
+import type { Choice, ChosenOperation } from '../choose/choice.js'
 import { ChoicesBySize } from '../choose/choices-by-size.js'
 import { directAlltoallOfRanks } from '../plan/alltoall-of-ranks.js'
 import { type CachedPlan, PlanCache } from '../plan/plan-cache.js'
@@ -20,7 +20,7 @@ import { formatStrategy } from '../plan/strategy-text.js'
 import { reduceInOrder } from '../route/reduce-in-order.js'
 import { onGrid, ownSlotsOnGrid } from './buffer-slots.js'
 import { type SlotList, slotList } from './memory/slot-list.js'
-import type { NeighborTraffic } from './neighbor-traffic.js'
+import { type NeighborTraffic, noTraffic } from './neighbor-traffic.js'
 import { OperationProgram } from './operation-program.js'
 import { nodesInCommunicator, placementOf } from './placement.js'
 
@@ -48,7 +48,7 @@ export interface NeighborhoodOptions {
 /** Neighborhoods that carry out what was chosen are retained up to this number per communicator. */
 const mostChosen = 8
 
-/** Where a rank's lists are in the arrays of a topology, and what the numbers in them stand for. */
+/** Where a rank's lists are in the arrays of a topology. */
 interface OwnRow {
   readonly topology: ProcessTopology
   readonly row: number
@@ -65,7 +65,6 @@ interface OwnRow {
 export class Neighborhood {
   readonly strategy: Strategy
   readonly traffic: NeighborTraffic
-  /** Whether the library chooses, where there is a choice. */
   readonly isAuto: boolean
   readonly #state: CommState
   readonly #machine: Machine | undefined
@@ -119,8 +118,8 @@ export class Neighborhood {
    * What carries out collectives with blocks of some length, or with blocks whose lengths no rank knows of all (null): this
    * neighborhood, or where the library chooses, one for the strategy chosen. All ranks ask for the same.
    */
-  forBlocks(bytes: number | null): Neighborhood {
-    const choice = this.choiceFor(bytes)
+  forBlocks(bytes: number | null, operation: ChosenOperation = 'neighbor-allgather'): Neighborhood {
+    const choice = this.choiceFor(bytes, operation)
     return choice === null ? this : this.by(choice.strategy)
   }
 
@@ -138,13 +137,23 @@ export class Neighborhood {
   }
 
   /** Chooses for blocks of some length, unless that is done, without holding the event loop for long. */
-  async prepareChoice(bytes: number | null): Promise<void> {
-    await this.#choices?.prepare(this.topology, bytes)
+  async prepareChoice(bytes: number | null, operation: ChosenOperation): Promise<void> {
+    await this.#choices?.prepare(this.topology, bytes, operation)
+  }
+
+  /** Whether a choice is to be made, which takes time. */
+  mustChoose(bytes: number | null, operation: ChosenOperation): boolean {
+    return this.#choices?.has(this.topology, bytes, operation) === false
+  }
+
+  /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
+  get fixedBytes(): number | null {
+    return this.#choices?.fixedBytes ?? null
   }
 
   /** What was chosen for blocks of some length; null where the strategy was given. */
-  choiceFor(bytes: number | null): Choice | null {
-    return this.#choices?.choiceFor(this.topology, bytes) ?? null
+  choiceFor(bytes: number | null, operation: ChosenOperation): Choice | null {
+    return this.#choices?.choiceFor(this.topology, bytes, operation) ?? null
   }
 
   /** Whether calls need no rank table: where every rank of a part lives was looked up when it was made. */
@@ -336,11 +345,6 @@ export class Neighborhood {
   }
 }
 
-function noTraffic(): NeighborTraffic {
-  return { calls: 0, messagesSent: 0, messagesInProcess: 0, framesSent: 0, blocksSent: 0 }
-}
-
 /** A copy of numbers as the ranks that they stand for. */
-function named(numbers: Int32Array, rankOf: Int32Array | null): Int32Array {
-  return rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])
-}
+const named = (numbers: Int32Array, rankOf: Int32Array | null): Int32Array =>
+  rankOf === null ? numbers.slice() : numbers.map((number) => rankOf[number])

@@ -7,6 +7,7 @@ import { simgridFast, simgridSlow } from '../../../src/machine/profiles/simgrid-
 import { chooseStrategy } from '../../../src/neighborhood/choose/choose-strategy.js'
 import { installNeighborhood } from '../../../src/neighborhood/install.js'
 import { mooreTopology } from '../../../src/topology/generate/moore.js'
+import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 
 installNeighborhood()
 
@@ -50,18 +51,77 @@ describe('strategy auto', () => {
       if (graph.rank === 1) expect(lines![0]).toContain(graph.choice()!.strategy.kind)
     }, world))
 
-  it('chooses for reductions as for allgathers, and sends blocks of alltoalls directly', () =>
+  it('chooses for alltoalls by their own blocks, and for reductions by what is combined on its way', () =>
+    run(async (comm) => {
+      const graph = await comm.createTopology(topology, { strategy, machine })
+      const sent = (count: number) =>
+        Int32Array.from(
+          [...graph.destinations].flatMap((to) => new Array<number>(count).fill(100 * graph.rank + to)),
+        )
+      for (const count of [1, 2 ** 12]) {
+        const got = await graph.neighborAlltoall(sent(count))
+        const expected = [...graph.sources].map((from) => 100 * from + graph.rank)
+        expect([...got].filter((_, i) => i % count === 0)).toEqual(expected)
+      }
+      const sum = await graph.neighborReduce(Int32Array.of(graph.rank), 'sum')
+      expect([...sum!]).toEqual([graph.sources.reduce((total, from) => total + from, 0)])
+      if (graph.rank !== 7) return
+      const { budget } = strategy
+      for (const operation of ['neighbor-alltoall', 'neighbor-reduce-any'] as const) {
+        for (const bytes of [4, 2 ** 14]) {
+          const expected = chooseStrategy(topology, machine, { bytes, budget, operation })
+          expect(graph.choice({ bytes, operation })).toMatchObject({
+            operation,
+            bytes,
+            strategy: expected.strategy,
+          })
+        }
+      }
+    }, world))
+
+  it('sends no more messages in an alltoall than the strategy chosen, and blocks that vary directly', () =>
     run(
       async (comm) => {
         const graph = await comm.createTopology(topology, { strategy, machine })
+        const { traffic } = graph
         await graph.neighborAlltoall(Int32Array.from(graph.destinations))
-        expect(graph.traffic.messagesInProcess).toBe(24 * 8)
-        await graph.neighborReduce(Int32Array.of(1), 'sum')
-        expect(graph.choice({ bytes: 4 })!.strategy.kind).not.toBe('direct')
-        expect(graph.traffic.messagesInProcess).toBeLessThan(2 * 24 * 8)
+        const { chosen } = graph.choice({ bytes: 4, operation: 'neighbor-alltoall' })!
+        expect(chosen.strategy).not.toBe('direct')
+        expect(traffic.messagesInProcess).toBe(chosen.messages)
+        const counts = graph.destinations.map(() => 1)
+        await graph.neighborAlltoallv(Int32Array.from(graph.destinations), counts)
+        expect(traffic.messagesInProcess).toBe(chosen.messages + 24 * 8)
+        // With a length to choose for, all ranks know it.
+        const fixed = await comm.createTopology(topology, { strategy: { ...strategy, bytes: 4 }, machine })
+        await fixed.neighborAlltoallv(Int32Array.from(graph.destinations), counts)
+        await fixed.neighborAlltoallw([...graph.destinations].map((to) => Int16Array.of(to)))
+        expect(fixed.traffic.messagesInProcess).toBe(2 * chosen.messages)
       },
       { ranks: 24, fabric: local({ processes: 1 }) },
     ))
+
+  it('sends equal blocks directly where a rank without destinations does not know their length', () =>
+    run(
+      async (comm) => {
+        const sources = Array.from({ length: 23 * 8 }, (_, edge) => Math.floor(edge / 8))
+        const destinations = sources.map((from, edge) => (from + 1 + (edge % 8)) % 24)
+        const graph = await comm.createTopology(topologyFromEdges(24, { sources, destinations }), {
+          strategy,
+          machine,
+        })
+        await graph.neighborAlltoall(new Int32Array(graph.destinations.length))
+        expect(graph.traffic.messagesInProcess).toBe(23 * 8)
+      },
+      { ranks: 24, fabric: local({ processes: 1 }) },
+    ))
+
+  it('refuses blocks of other lengths on other ranks where it chooses by length', async () => {
+    const main = async (comm: Communicator) => {
+      const graph = await comm.createTopology(topology, { strategy, machine })
+      await graph.neighborAlltoall(new Int32Array(graph.destinations.length * (comm.rank === 5 ? 2 : 1)))
+    }
+    await expect(run(main, world)).rejects.toMatchObject({ code: 'ERR_COLLECTIVE_MISMATCH' })
+  })
 
   it('is the default with a profile only', () =>
     run(async (comm) => {
@@ -102,6 +162,9 @@ describe('strategy auto', () => {
     run(async (comm) => {
       const graph = await comm.createTopology(topology, { strategy, machine })
       expect(() => graph.choice({ bytes: -1 })).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+      expect(() => graph.choice({ operation: 'bcast' as never })).toThrow(
+        expect.objectContaining({ code: 'ERR_ARGUMENT' }),
+      )
       expect(() => graph.choice(null as never)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
       await expect(graph.plan(null as never)).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })
       await expect(graph.plan({ bytes: 0.5 })).rejects.toMatchObject({ code: 'ERR_ARGUMENT' })

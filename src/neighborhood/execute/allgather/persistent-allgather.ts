@@ -5,6 +5,7 @@ import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
 import { boundCollective, boundRequest } from '../bound-request.js'
+import { chosenFor } from '../chosen.js'
 import { slotCounts, varyingFill } from '../deliver-varying.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
@@ -48,10 +49,11 @@ export function neighborAllgatherInit(
   const place: TunerPlace = {}
   const setup = boundCollective(seat, neighborhood, signature, { given, place }, (all) => {
     const buffers = all.map((each) => each.given)
+    const operation = 'neighbor-allgather'
     const bytes = elements.byteLength
-    const untuned = tune === null ? neighborhood.forBlocks(bytes) : neighborhood
     const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
-    return requestStart(signature, tune, { neighborhood, bytes, all, untuned, bound })
+    const untuned = () => chosenFor(neighborhood, bytes, operation)
+    return requestStart(signature, tune, { neighborhood, operation, bytes, all, untuned, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)
 }

@@ -1,8 +1,11 @@
 import { type CollectiveCall, RankFailure } from '../../../comm/calls/collective-call.js'
 import type { CollectiveName } from '../../../comm/calls/collective-name.js'
+import type { Exchange } from '../../../comm/calls/exchange.js'
 import { ProgramRun } from '../../../comm/calls/program/run-program.js'
+import type { Signature } from '../../../comm/calls/signature.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../../comm/datatype/elements.js'
 import { isRankweaveError, RankweaveError } from '../../../errors.js'
+import { chosenAlltoall, isChosenByLength } from '../chosen.js'
 import { checkInto } from '../memory/buffers.js'
 import { LearningStore } from '../memory/learning-store.js'
 import { copyWords, wordViewOf } from '../memory/memory-words.js'
@@ -43,38 +46,66 @@ const spares = new WeakMap<OperationProgram, SpareRun<UniformStore>>()
  * a destination learns the length from the first frame.
  */
 export function equalCall(
+  localRanks: Int32Array,
   neighborhood: Neighborhood,
   type: number,
+  count: number | null,
 ): CollectiveCall<EqualBlocks, TypedArray | RankFailure> {
-  const name = 'neighborAlltoall'
+  const signature = equalSignature('neighborAlltoall', neighborhood, type, count)
   return {
-    signature: { name, type },
+    signature,
     unplaced: neighborhood.isLocated,
     run(blocks, exchange) {
-      // Sent directly where the library chooses: choices are made for allgathers, whose blocks are sent once for several.
-      const operation = neighborhood.operation('neighbor-alltoall')
-      const { program } = operation
-      const count = agreedCount(name, program.ranks, blocks)
-      const delivery = new Delivery(neighborhood, operation, name, type)
-      if (count === null) {
-        const store = new LearningStore(program, type)
-        new ProgramRun(program).start(exchange, store, () =>
-          exchange.finish(delivery.results(store.learned, blocks)),
-        )
-        return undefined
-      }
-      const spare = spareOf(operation)
-      const newStore = () => new UniformStore(program, type, elementSizeBytes(type), count)
-      const memory = spare.take(program, type, count, newStore)
-      fillBlocks(operation, blocks, memory.store)
-      memory.run.start(exchange, memory.store, () => {
-        const results = delivery.results(memory.store, blocks)
-        spare.put(memory, exchange)
-        exchange.finish(results)
-      })
-      return undefined
+      const agreed = agreedCount(signature.name, localRanks, blocks)
+      const start = (by: Neighborhood) => exchangeEqual(by, type, agreed, blocks, exchange)
+      const chosen = chosenAlltoall(neighborhood, bytesOfBlocks(type, agreed))
+      return chosen instanceof Promise ? chosen.then(start) : start(chosen)
     },
   }
+}
+
+/** The signature of an alltoall of equal blocks: with their length where the strategy is chosen by it. */
+export function equalSignature(
+  name: CollectiveName,
+  neighborhood: Neighborhood,
+  type: number,
+  count: number | null,
+): Signature {
+  return count !== null && isChosenByLength(neighborhood) ? { name, type, count } : { name, type }
+}
+
+/** Null where no rank here knows. */
+export function bytesOfBlocks(type: number, count: number | null): number | null {
+  return count === null ? null : count * elementSizeBytes(type)
+}
+
+function exchangeEqual(
+  neighborhood: Neighborhood,
+  type: number,
+  count: number | null,
+  blocks: readonly EqualBlocks[],
+  exchange: Exchange,
+): undefined {
+  const operation = neighborhood.operation('neighbor-alltoall')
+  const { program } = operation
+  const delivery = new Delivery(neighborhood, operation, 'neighborAlltoall', type)
+  if (count === null) {
+    const store = new LearningStore(program, type)
+    new ProgramRun(program).start(exchange, store, () =>
+      exchange.finish(delivery.results(store.learned, blocks)),
+    )
+    return undefined
+  }
+  const spare = spareOf(operation)
+  const newStore = () => new UniformStore(program, type, elementSizeBytes(type), count)
+  const memory = spare.take(program, type, count, newStore)
+  fillBlocks(operation, blocks, memory.store)
+  memory.run.start(exchange, memory.store, () => {
+    const results = delivery.results(memory.store, blocks)
+    spare.put(memory, exchange)
+    exchange.finish(results)
+  })
+  return undefined
 }
 
 function spareOf(operation: OperationProgram): SpareRun<UniformStore> {

@@ -7,6 +7,7 @@ import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes } from '../../../comm/datatype/elements.js'
 import { boundCollective, boundRequest } from '../bound-request.js'
+import { chosenAlltoall, isChosenByLength } from '../chosen.js'
 import { varyingDelivery } from '../deliver-varying.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { BlockStore } from '../memory/block-store.js'
@@ -23,9 +24,11 @@ import type { BoundProgram } from '../tune/tuned-start.js'
 import { countedEdgeBlocks } from './edge-blocks.js'
 import {
   agreedCount,
+  bytesOfBlocks,
   Delivery,
   type EqualBlocks,
   equalBlocks,
+  equalSignature,
   fillBlocks,
   isFailure,
 } from './equal-alltoall.js'
@@ -42,12 +45,18 @@ export function neighborAlltoallInit(
   const tune = checkedTune(name, neighborhood, options)
   const { elements, into } = boundElements(name, send, recv)
   const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, elements, into)
-  const signature: Signature = { name, type, ...(tune === null ? {} : { method: textOf(tune) }) }
+  const agreed = equalSignature(name, neighborhood, type, blocks.count)
+  const signature: Signature = tune === null ? agreed : { ...agreed, method: textOf(tune) }
   const place: TunerPlace = {}
   const setup = boundCollective(seat, neighborhood, signature, { blocks, place }, (all) => {
     const passed = all.map((each) => each.blocks)
-    const bound = (by: Neighborhood) => boundAlltoall(by, name, type, passed)
-    return requestStart(signature, tune, { neighborhood, bytes: null, all, untuned: neighborhood, bound })
+    const count = agreedCount(name, seat.state.localRanks, passed)
+    const known = bytesOfBlocks(type, count)
+    const bound = (by: Neighborhood) => boundAlltoall(by, name, type, count, passed)
+    const untuned = () => chosenAlltoall(neighborhood, known)
+    const operation = 'neighbor-alltoall'
+    const bytes = isChosenByLength(neighborhood) ? known : null
+    return requestStart(signature, tune, { neighborhood, operation, bytes, all, untuned, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)
 }
@@ -56,11 +65,11 @@ function boundAlltoall(
   neighborhood: Neighborhood,
   name: CollectiveName,
   type: number,
+  count: number | null,
   blocks: readonly EqualBlocks[],
 ): BoundProgram {
   const operation = neighborhood.operation('neighbor-alltoall')
   const { program } = operation
-  const count = agreedCount(name, program.ranks, blocks)
   const delivery = new Delivery(neighborhood, operation, name, type)
   const deliver = (store: UniformStore | undefined): RankFailure | undefined =>
     delivery.results(store, blocks).find(isFailure)
@@ -90,7 +99,7 @@ export function neighborAlltoallvInit(
   const given = { blocks, options: { ...options, into } }
   const signature: Signature = { name, type }
   return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all, exchange) => {
-    const operation = neighborhood.operation('neighbor-alltoall')
+    const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
     const { program } = operation
     const { traffic } = neighborhood
     const perElement = elementWords(type)

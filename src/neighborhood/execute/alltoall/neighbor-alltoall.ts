@@ -6,6 +6,7 @@ import type { BlocksOptions, IntoOptions } from '../../../comm/calls/collectives
 import type { Exchange } from '../../../comm/calls/exchange.js'
 import { runProgram } from '../../../comm/calls/program/run-program.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
+import { chosenAlltoall } from '../chosen.js'
 import { deliverVarying } from '../deliver-varying.js'
 import { BlockStore } from '../memory/block-store.js'
 import { checkInto, elementWords } from '../memory/buffers.js'
@@ -43,7 +44,12 @@ export function neighborAlltoall<R>(
   return form.attempt(comm, (seat) => {
     requireOptions(name, options)
     const { type, blocks } = equalBlocks(name, neighborhood, seat.rank, data, options.into)
-    return form.join(seat, equalCall(neighborhood, type), blocks, options)
+    return form.join(
+      seat,
+      equalCall(seat.state.localRanks, neighborhood, type, blocks.count),
+      blocks,
+      options,
+    )
   })
 }
 
@@ -100,13 +106,16 @@ export function alltoallCall<C>(
     signature: { name, type },
     unplaced: neighborhood.isLocated,
     run: (contributions, exchange) => {
-      // Sent directly where the library chooses: choices are made for allgathers, whose blocks are sent once for several.
-      const operation = neighborhood.operation('neighbor-alltoall')
-      const blocks = contributions.map(blocksOf)
-      exchangeEdges(neighborhood, operation, blocks, type, exchange, (store) =>
-        exchange.finish(deliver(contributions, operation, store)),
-      )
-      return undefined
+      const start = (by: Neighborhood): undefined => {
+        const operation = by.operation('neighbor-alltoall')
+        const blocks = contributions.map(blocksOf)
+        exchangeEdges(by, operation, blocks, type, exchange, (store) =>
+          exchange.finish(deliver(contributions, operation, store)),
+        )
+        return undefined
+      }
+      const chosen = chosenAlltoall(neighborhood, null)
+      return chosen instanceof Promise ? chosen.then(start) : start(chosen)
     },
   }
 }

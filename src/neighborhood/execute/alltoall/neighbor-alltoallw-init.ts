@@ -9,6 +9,7 @@ import { type ReceiveBuffer, StridedView, unpack } from '../../../comm/datatype/
 import type { RankweaveError } from '../../../errors.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { boundRequest } from '../bound-request.js'
+import { chosenAlltoall } from '../chosen.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { BlockStore } from '../memory/block-store.js'
 import { contributionOf } from '../memory/buffers.js'
@@ -30,7 +31,7 @@ export function neighborAlltoallwInit(
     .map((each) => (each instanceof StridedView ? each.array : each))
     .filter((each): each is TypedArray => ArrayBuffer.isView(each) && !(each instanceof DataView))
   return boundRequest(seat, neighborhood, signature, arrays, given, async (all, exchange) => {
-    const operation = neighborhood.operation('neighbor-alltoall')
+    const operation = (await chosenAlltoall(neighborhood, null)).operation('neighbor-alltoall')
     const { program } = operation
     const { traffic } = neighborhood
     const { ownStart } = program

@@ -1,3 +1,4 @@
+import { requireKnownOptions } from '../../../base/known-options.js'
 import { requireOptions } from '../../../base/require-options.js'
 import type { CollectiveCall } from '../../../comm/calls/collective-call.js'
 import type { CollectiveName } from '../../../comm/calls/collective-name.js'
@@ -14,6 +15,7 @@ import { elementSizeBytes, newArray, type TypedArray } from '../../../comm/datat
 import { type ReadyOperation, readyOperation } from '../../../comm/datatype/operation.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { boundRequest } from '../bound-request.js'
+import { chosenFor } from '../chosen.js'
 import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
 import { SpareRun } from '../memory/spare-run.js'
 import { countRun } from '../neighbor-traffic.js'
@@ -61,7 +63,11 @@ export function neighborReduce<R>(
     const call: CollectiveCall<Contribution, TypedArray | null> = {
       signature: agreed.signature,
       unplaced: neighborhood.isLocated,
-      run: (contributions, exchange) => reduceBlocks(neighborhood, agreed, contributions, exchange),
+      run(contributions, exchange) {
+        const start = (by: Neighborhood) => reduceBlocks(by, agreed, contributions, exchange)
+        const chosen = chosenReduce(neighborhood, agreed)
+        return chosen instanceof Promise ? chosen.then(start) : start(chosen)
+      },
     }
     return form.join(seat, call, given, options)
   })
@@ -76,12 +82,12 @@ export function neighborReduceInit(
   options: Pick<NeighborReduceOptions, 'order'> = {},
 ): PersistentRequest {
   const name = 'neighborReduceInit'
-  requireOptions(name, options)
+  requireKnownOptions(name, options, { order: true })
   const { elements, into } = boundElements(name, send, recv)
   const { agreed, given } = checked(name, neighborhood, seat.rank, elements, op, options.order, into)
   const { signature, type, countElems } = agreed
-  return boundRequest(seat, neighborhood, signature, [elements, into], given, (all) => {
-    const { program } = operationFor(neighborhood, agreed)
+  return boundRequest(seat, neighborhood, signature, [elements, into], given, async (all) => {
+    const { program } = operationOf(await chosenReduce(neighborhood, agreed), agreed)
     const store = new CombiningStore(program, type, countElems)
     store.bind(agreed.op)
     const { traffic } = neighborhood
@@ -122,8 +128,13 @@ function checked(
   return { agreed: { signature, op: ready, type, countElems, isAny }, given: { elements, into } }
 }
 
-function operationFor(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed): OperationProgram {
-  const chosen = neighborhood.forBlocks(countElems * elementSizeBytes(type))
+/** A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way. */
+function chosenReduce(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed) {
+  const bytes = countElems * elementSizeBytes(type)
+  return chosenFor(neighborhood, bytes, isAny ? 'neighbor-reduce-any' : 'neighbor-allgather')
+}
+
+function operationOf(chosen: Neighborhood, { isAny }: Agreed): OperationProgram {
   const isCombined = isAny && chosen.strategy.kind !== 'direct'
   return chosen.operation(isCombined ? 'neighbor-reduce-any' : 'neighbor-reduce')
 }
@@ -137,7 +148,7 @@ function reduceBlocks(
   exchange: Exchange,
 ): undefined {
   const { op, type, countElems } = agreed
-  const operation = operationFor(neighborhood, agreed)
+  const operation = operationOf(neighborhood, agreed)
   const { program } = operation
   const spare = spares.get(operation) ?? new SpareRun<CombiningStore>()
   spares.set(operation, spare)

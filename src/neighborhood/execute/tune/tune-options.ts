@@ -1,5 +1,6 @@
 import { requireKnownOptions } from '../../../base/known-options.js'
 import { RankweaveError, shown } from '../../../errors.js'
+import type { ChosenOperation } from '../../choose/choice.js'
 import type { Strategy } from '../../plan/strategy.js'
 import { formatStrategy, parseStrategy } from '../../plan/strategy-text.js'
 import type { Neighborhood } from '../neighborhood.js'
@@ -84,22 +85,25 @@ export function textOf({ candidates, within, starts }: Tune): string {
 /** A strategy to try. */
 export interface Candidate {
   readonly strategy: Strategy
-  readonly predictedUs: number
+  /** Absent where nothing is predicted. */
+  readonly predictedUs?: number
 }
 
 /**
  * The same on all ranks: of what the library would choose among, the alternatives that were simulated and are predicted to be fast
- * enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand alone.
+ * enough, and direct sends. Where ranks plan from their neighbors, the strategy at hand alone. Does not hold the event loop for long.
  *
  * @param bytes of a block; null where no rank knows all lengths
  */
-export function candidatesFor(
+export async function candidatesFor(
   neighborhood: Neighborhood,
   bytes: number | null,
+  operation: ChosenOperation,
   { candidates, within }: Tune,
-): Candidate[] {
-  const choice = neighborhood.choiceFor(bytes)
-  if (choice === null) return [{ strategy: neighborhood.strategy, predictedUs: 0 }]
+): Promise<Candidate[]> {
+  await neighborhood.prepareChoice(bytes, operation)
+  const choice = neighborhood.choiceFor(bytes, operation)
+  if (choice === null) return [{ strategy: neighborhood.strategy }]
   const { alternatives } = choice
   const limit = within * alternatives[0].timeUs
   const best = alternatives.filter(({ timeUs }) => timeUs <= limit).slice(0, candidates)

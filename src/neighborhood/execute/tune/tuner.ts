@@ -7,7 +7,8 @@ import type { Candidate } from './tune-options.js'
 export interface TunedCandidate {
   /** Its line of text, as `parseStrategy` reads it. */
   readonly strategy: string
-  readonly predictedUs: number
+  /** Absent where nothing is predicted, because there is nothing to choose. */
+  readonly predictedUs?: number
   /** Of every timed start that all ranks know of, microseconds: that of the slowest process. */
   readonly measuredUs: readonly number[]
 }
@@ -65,7 +66,7 @@ export class Tuner {
     return {
       candidates: this.#candidates.map(({ strategy, predictedUs }, i) => ({
         strategy: formatStrategy(strategy),
-        predictedUs,
+        ...(predictedUs === undefined ? {} : { predictedUs }),
         measuredUs: samples[i].slice(),
       })),
       startsLeft: chosen === null ? this.#timedStarts - this.#agreed : 0,

@@ -182,3 +182,38 @@ it('blocks of which only their receivers know that they differ in length are a m
     code: 'ERR_COLLECTIVE_MISMATCH',
   })
 })
+
+it('an alltoallw keeps the buffers that were in its lists when it was called', () =>
+  run(
+    async (world) => {
+      const ring = await world.createTopology(topologyFromEdges(2, { sources: [0, 1], destinations: [1, 0] }))
+      const [send, recv] = [[Int32Array.of(ring.rank)], [new Int32Array(1)]]
+      const [data, into] = [send[0]!, recv[0]!]
+      const [request, called] = [
+        ring.neighborAlltoallwInit(send, recv),
+        ring.neighborAlltoallw(send, { into: recv }),
+      ]
+      send[0] = Int32Array.of(99)
+      recv[0] = new Int32Array(7)
+      const got = (await called)[0] as Int32Array
+      expect([...into, ...got]).toEqual([1 - ring.rank, 1 - ring.rank])
+      data[0] = 10 + ring.rank
+      await request.start()
+      expect([...into]).toEqual([11 - ring.rank])
+      request.free()
+    },
+    { ranks: 2, processes: 2 },
+  ))
+
+it.each([7, true, { ordre: 'any' }, { into: new Int32Array(1) }])(
+  'a persistent reduction refuses %j as options',
+  async (options) => {
+    const main = async (world: Communicator) => {
+      const loop = await world.createTopology(topologyFromEdges(1, { sources: [0], destinations: [0] }))
+      const init = () =>
+        loop.neighborReduceInit(new Int32Array(1), new Int32Array(1), 'sum', options as never)
+      expect(init).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    }
+    await run(main, { ranks: 1 })
+  },
+)

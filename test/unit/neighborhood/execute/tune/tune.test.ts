@@ -229,3 +229,8 @@ it('of equal medians the better predicted candidate is chosen', () => {
   }
   expect(tuner.report).toMatchObject({ startsLeft: 0, chosen: 'routed' })
 })
+
+it('of one candidate for which nothing is predicted, nothing is reported as predicted', () => {
+  const [candidate] = new Tuner([{ strategy: { kind: 'direct' } }], 3).report.candidates
+  expect(candidate).toStrictEqual({ strategy: 'direct', measuredUs: [] })
+})
