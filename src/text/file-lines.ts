@@ -16,7 +16,7 @@ export interface FilePart {
  * Opens the lines of a file that begin within a part of it. Parts that cover the bytes of a file cover its lines, each
  * once. Memory: none in proportion to the file.
  *
- * @throws ERR_FILE also for a file of another size
+ * @throws ERR_FILE also for a file of another size; reading throws it for one that is truncated meanwhile
  */
 export function openFileLines(path: string, { fromByte, toByte, fileBytes }: FilePart): ByteSource {
   const attempt = <T>(call: () => T): T => readingFile(path, call)
@@ -37,6 +37,13 @@ export function openFileLines(path: string, { fromByte, toByte, fileBytes }: Fil
       sizeBytes: end - at,
       read: (into) => {
         const count = attempt(() => readSync(file, into, 0, Math.min(into.length, end - at), at))
+        if (count === 0 && at < end && into.length > 0) {
+          throw new RankweaveError(
+            'ERR_FILE',
+            `'${path}' ends at byte ${at}, of ${fileBytes} when it was opened: it was truncated while it was read`,
+            { details: { file: path } },
+          )
+        }
         at += count
         return count
       },
