@@ -1,9 +1,8 @@
 import { mulberry32 } from '../../base/random.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
-import type { MatrixRows } from './matrix-rows.js'
-import { requireDense, requireMatrixRows, requireShare } from './require-rows.js'
+import { isCount, type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
 
 /** A dense matrix, rows one after another. */
 export interface DenseMatrix {
@@ -114,4 +113,12 @@ export function packColumns(matrix: DenseMatrix, from: number, to: number, into:
 export function requireReal(matrix: Pick<SparseMatrix, 'imag'>, name: string): void {
   if (matrix.imag === null) return
   throw new RankweaveError('ERR_ARGUMENT', `expected ${name} to be a real matrix, got a complex one`)
+}
+
+/** @throws ERR_ARGUMENT unless the value has numbers of rows and columns, and its values where they are wanted */
+export function requireDense(where: string, value: unknown, values: 'values' | 'size only'): void {
+  const { rows, cols, ...rest } = Object(value) as Readonly<Record<string, unknown>>
+  if (isCount(rows) && isCount(cols) && (values === 'size only' || rest['values'] instanceof Float64Array))
+    return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a dense matrix, got ${shown(value)}`)
 }

@@ -1,8 +1,8 @@
-import type { Communicator } from '../../comm/communicator.js'
+import { Communicator } from '../../comm/communicator.js'
+import { RankweaveError, shown } from '../../errors.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import { requireMatrix } from '../../topology/matrix/require-matrix.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
-import { requireShare } from './require-rows.js'
 
 /** Consecutive rows of a matrix that is distributed over ranks by `blockBounds`: one rank's block. */
 export interface MatrixRows {
@@ -54,4 +54,32 @@ export function joinRows(parts: readonly MatrixRows[]): SparseMatrix {
     at += block.values.length
   }
   return { rows, cols, rowStart, colIndex, values, imag: null }
+}
+
+/** @throws ERR_ARGUMENT */
+export function requireCommunicator(where: string, value: unknown): asserts value is Communicator {
+  if (value instanceof Communicator) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a communicator, got ${shown(value)}`)
+}
+
+/** @throws ERR_ARGUMENT unless the value says which rank it is, of how many */
+export function requireShare(where: string, value: unknown): void {
+  const { rank, size } = Object(value) as { readonly rank?: unknown; readonly size?: unknown }
+  if (isCount(rank) && isCount(size) && Number(rank) < Number(size)) return
+  throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a rank and a size, got ${shown(value)}`)
+}
+
+/** @throws ERR_ARGUMENT unless the value is one rank's rows of a sparse matrix */
+export function requireMatrixRows(where: string, value: unknown): void {
+  const { rows, cols, first, block } = Object(value) as Readonly<Record<string, unknown>>
+  requireMatrix(where, block)
+  if (isCount(rows) && isCount(cols) && isCount(first)) return
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `${where}: expected a rank's rows of a sparse matrix, got ${shown(value)}`,
+  )
+}
+
+export function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 0
 }

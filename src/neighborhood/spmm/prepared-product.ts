@@ -12,8 +12,7 @@ import type { TopologyCommunicator } from '../topology-communicator.js'
 import { requireReal, zeros } from './dense-matrix.js'
 import { fastestExchange, type TriedExchange } from './fastest-exchange.js'
 import { longestBlock, sourcesOf } from './local-block.js'
-import type { MatrixRows } from './matrix-rows.js'
-import { requireCommunicator, requireMatrixRows } from './require-rows.js'
+import { type MatrixRows, requireCommunicator, requireMatrixRows } from './matrix-rows.js'
 import { type BlockExchange, neighborExchange, SparseProduct } from './sparse-product.js'
 
 /** How rows of B are exchanged. */

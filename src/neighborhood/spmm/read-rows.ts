@@ -10,8 +10,7 @@ import {
   openMatrixMarket,
   openPart,
 } from '../../topology/matrix/matrix-market-part.js'
-import type { MatrixRows } from './matrix-rows.js'
-import { requireCommunicator } from './require-rows.js'
+import { type MatrixRows, requireCommunicator } from './matrix-rows.js'
 import { OutgoingEntries, RowEntries } from './row-entries.js'
 
 /** Entries that a process reads before they are sent to the owners of their rows. */
