@@ -6,10 +6,11 @@ interface TimedFrame {
   readonly dst: number
   readonly header: Int32Array
   readonly payload: Uint8Array
-  readonly arrivalNs: number
+  /** When its last byte comes to the receiver. */
+  readonly comesNs: number
 }
 
-/** The frames in flight of a session in virtual time, by arrival; those that arrive together in the order of sending. */
+/** The frames in flight of a session in virtual time, in the order in which they come to their receivers; those that come together in the order of sending. */
 export class TimedFrames {
   readonly #time: VirtualTime
   #frames: TimedFrame[] = []
@@ -20,14 +21,14 @@ export class TimedFrames {
   }
 
   send(src: number, dst: number, header: Int32Array, payload: Uint8Array): void {
-    const arrivalNs = this.#time.send(src, dst, payload.byteLength)
+    const comesNs = this.#time.send(src, dst, payload.byteLength)
     const frames = this.#frames
     let at = frames.length
-    while (at > 0 && frames[at - 1]!.arrivalNs > arrivalNs) at--
-    frames.splice(at, 0, { src, dst, header, payload, arrivalNs })
+    while (at > 0 && frames[at - 1]!.comesNs > comesNs) at--
+    frames.splice(at, 0, { src, dst, header, payload, comesNs })
   }
 
-  /** The next frame to arrive anywhere. */
+  /** The next frame to come anywhere. */
   takeFirst(): TimedFrame | undefined {
     return this.#taken(0)
   }
@@ -35,7 +36,10 @@ export class TimedFrames {
   /** The next frame to a process that has arrived by its clock. */
   takeArrived(process: number): TimedFrame | undefined {
     const now = this.#time.nowNs(process)
-    return this.#taken(this.#frames.findIndex(({ dst, arrivalNs }) => dst === process && arrivalNs <= now))
+    const at = this.#frames.findIndex(({ dst }) => dst === process)
+    const next = this.#frames[at]
+    const isThere = next !== undefined && this.#time.arrivalNs(next.src, process, next.comesNs) <= now
+    return isThere ? this.#taken(at) : undefined
   }
 
   /** Drops the frames from and to a process, or all; returns how many. */
@@ -50,7 +54,7 @@ export class TimedFrames {
     const frame = this.#frames[at]
     if (frame === undefined) return undefined
     this.#frames.splice(at, 1)
-    this.#time.receive(frame.src, frame.dst, frame.arrivalNs)
+    this.#time.receive(frame.src, frame.dst, frame.comesNs)
     return frame
   }
 }

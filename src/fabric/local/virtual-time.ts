@@ -40,7 +40,7 @@ export class VirtualTime {
   readonly #network: VirtualCosts
   #nodes: readonly string[] = []
   #clock = new Float64Array(0)
-  /** When the last frame of a process departed, with its last byte, and when the last one to a process arrived. */
+  /** When the last frame of a process departed, with its last byte, and when the last one was taken from the network. */
   #departed = new Float64Array(0)
   #sent = new Float64Array(0)
   #arrived = new Float64Array(0)
@@ -75,7 +75,7 @@ export class VirtualTime {
     this.#arrived = never()
   }
 
-  /** @internal A frame is sent. @returns when its last byte arrives */
+  /** @internal A frame is sent. @returns when its last byte comes to its receiver, were it the only one */
   send(src: number, dst: number, payloadBytes: number): number {
     if (src === dst) return this.#clock[src]!
     const { latencyNs, sendOverheadNs, gapNs, nsPerByte } = this.#costs(src, dst)
@@ -83,16 +83,23 @@ export class VirtualTime {
     const departure = Math.max(this.#clock[src]!, this.#departed[src]! + gapNs, this.#sent[src]!)
     this.#departed[src] = departure
     this.#sent[src] = departure + payloadBytes * nsPerByte
-    const arrival = Math.max(this.#sent[src]! + latencyNs, this.#arrived[dst]! + gapNs)
-    this.#arrived[dst] = arrival
-    return arrival
+    return this.#sent[src]! + latencyNs
   }
 
-  /** @internal A frame is delivered. */
-  receive(src: number, dst: number, arrivalNs: number): void {
+  /**
+   * @internal When the next frame to a process has arrived, the gap to the one before included. Frames arrive in the order in which
+   * they come, whenever they were sent: one from far away does not hold up one from near by.
+   */
+  arrivalNs(src: number, dst: number, comesNs: number): number {
+    return src === dst ? comesNs : Math.max(comesNs, this.#arrived[dst]! + this.#costs(src, dst).gapNs)
+  }
+
+  /** @internal A frame is delivered, of those to its process the first to come. */
+  receive(src: number, dst: number, comesNs: number): void {
     if (src === dst) return
-    const begin = Math.max(this.#clock[dst]!, arrivalNs)
-    this.#clock[dst] = begin + this.#costs(src, dst).receiveOverheadNs
+    const arrival = this.arrivalNs(src, dst, comesNs)
+    this.#arrived[dst] = arrival
+    this.#clock[dst] = Math.max(this.#clock[dst]!, arrival) + this.#costs(src, dst).receiveOverheadNs
   }
 
   #costs(src: number, dst: number): VirtualCosts {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isRankweaveError } from '../../../../src/errors.js'
 import { local } from '../../../../src/fabric/local/local.js'
+import { TimedFrames } from '../../../../src/fabric/local/timed-frames.js'
 import { type VirtualCosts, VirtualTime } from '../../../../src/fabric/local/virtual-time.js'
 import { run } from '../../../../src/launch/run.js'
 
@@ -36,8 +37,37 @@ describe('in virtual time', () => {
     time.reset(['a', 'a', 'a'])
     expect([time.send(0, 1, 0), time.send(0, 2, 0)]).toEqual([1010, 1060])
     expect([time.send(0, 1, 100), time.send(0, 2, 0)]).toEqual([1310, 1310])
-    // What arrives at one process is spaced by the gap, too.
-    expect(time.send(1, 2, 0)).toBe(1360)
+  })
+
+  test('what arrives at one process is spaced by the gap, too', () => {
+    const time = new VirtualTime({ node: costs })
+    time.reset(['a', 'a', 'a'])
+    const [first, second] = [time.send(0, 2, 0), time.send(1, 2, 0)]
+    expect([first, second]).toEqual([1010, 1010])
+    time.receive(0, 2, first)
+    expect(time.arrivalNs(1, 2, second)).toBe(1060)
+    time.receive(1, 2, second)
+    expect(time.nowNs(2)).toBe(1080)
+  })
+
+  test('a frame from far away holds up none from near by that is sent later and comes earlier', () => {
+    const time = new VirtualTime({ node: costs, network: { ...costs, latencyNs: 9000 } })
+    const frames = new TimedFrames(time, ['a', 'a', 'b'])
+    for (const src of [2, 0]) frames.send(src, 1, new Int32Array(4), new Uint8Array(0))
+    const taken = [frames.takeFirst(), frames.takeFirst()].map((frame) => [frame?.src, time.nowNs(1)])
+    expect(taken.map(([src]) => src)).toEqual([0, 2])
+    expect(time.nowNs(1)).toBe(9010 + 20)
+  })
+
+  test('a frame of which only the gap is left has not arrived', () => {
+    const time = new VirtualTime({ node: costs })
+    const frames = new TimedFrames(time, ['a', 'a', 'a'])
+    for (const src of [0, 2]) frames.send(src, 1, new Int32Array(4), new Uint8Array(0))
+    expect(frames.takeFirst()?.src).toBe(0)
+    expect(time.nowNs(1)).toBe(1030)
+    expect(frames.takeArrived(1)).toBeUndefined()
+    time.compute(1, 30)
+    expect(frames.takeArrived(1)?.src).toBe(2)
   })
 
   test('a process that computes takes frames afterwards', () => {
