@@ -19,6 +19,11 @@ export interface Pipelined {
    * however far. 1.1 for grids of which every node hosts a row, and radius 2.
    */
   readonly steps?: readonly number[]
+  /**
+   * The steps to nodes behind, where they are others than those ahead. 1.1 ahead and 2 behind: messages that come to the same node
+   * are spread one after the other, and the last ones are half as many. Default: `steps`.
+   */
+  readonly back?: readonly number[]
   /** Of the digits of the distance on a node, lowest first; their product must be at least the ranks of a node. Default: 2. */
   readonly inside?: readonly number[]
 }
@@ -26,23 +31,28 @@ export interface Pipelined {
 export const pipelined: StrategyKind<Pipelined> = {
   help: 'pipelined:steps=1.1,inside=4.4   from node to node, and spread on each while others are on their way; or between=4.4',
   initial: { kind: 'pipelined' },
-  options: { between: listOption(2), steps: listOption(1), inside: listOption(2) },
+  options: { between: listOption(2), steps: listOption(1), back: listOption(1), inside: listOption(2) },
   planningLimit: 2 ** 16,
   routeNeeds: 'nodes',
   check(strategy) {
     checkOptions(strategy, pipelined.options)
-    const { between, steps } = strategy
+    const { between, steps, back } = strategy
     if (between !== undefined && steps !== undefined)
       throw strategyError('pipelined: expected between or steps, got both')
-    if (steps?.length === 0) throw strategyError('pipelined: expected at least one step, got none')
+    if (back !== undefined && steps === undefined)
+      throw strategyError('pipelined: expected back with steps, got it alone')
+    if (steps?.length === 0 || back?.length === 0)
+      throw strategyError('pipelined: expected at least one step, got none')
   },
-  route({ kind, between, steps, inside: given }, facts) {
+  route({ kind, between, steps, back, inside: given }, facts) {
     const layout = nodeLayout(kind, facts)
     const { nodes, largest } = layout
     if (between !== undefined) requireCover(kind, 'between', between, nodes, 'the nodes')
     if (given !== undefined) requireCover(kind, 'inside', given, largest, 'the ranks of a node')
     const travel =
-      steps === undefined ? byDigits(between ?? binaryRadices(nodes), nodes) : bySteps(steps, nodes)
+      steps === undefined
+        ? byDigits(between ?? binaryRadices(nodes), nodes)
+        : bySteps(steps, back ?? steps, nodes)
     return spreadOnArrival(layout, travel, weightsOf(given ?? binaryRadices(largest)))
   },
 }
@@ -71,18 +81,24 @@ function byDigits(radices: readonly number[], nodes: number): Travel {
   }
 }
 
-function bySteps(steps: readonly number[], nodes: number): Travel {
-  /** How far blocks are after every hop at most. */
-  const reach = steps.map((_, h) => steps.slice(0, h + 1).reduce((sum, step) => sum + step, 0))
-  reach[steps.length - 1] = nodes
+function bySteps(ahead: readonly number[], behind: readonly number[], nodes: number): Travel {
+  const [forwards, backwards] = [reachOf(ahead, nodes), reachOf(behind, nodes)]
+  const reach = (distance: number): readonly number[] => (distance < 0 ? backwards : forwards)
   return {
-    most: steps.length,
+    most: Math.max(ahead.length, behind.length),
     hops(distance) {
       const far = Math.abs(distance)
-      return far === 0 ? 0 : reach.findIndex((most) => most >= far) + 1
+      return far === 0 ? 0 : reach(distance).findIndex((most) => most >= far) + 1
     },
-    after: (h, distance) => Math.sign(distance) * Math.min(Math.abs(distance), reach[h]),
+    after: (h, distance) => Math.sign(distance) * Math.min(Math.abs(distance), reach(distance)[h]),
   }
+}
+
+/** How far blocks are after every hop at most; the last one goes however far. */
+function reachOf(steps: readonly number[], nodes: number): number[] {
+  const reach = steps.map((_, h) => steps.slice(0, h + 1).reduce((sum, step) => sum + step, 0))
+  reach[steps.length - 1] = nodes
+  return reach
 }
 
 /** The products of the first radices, from none to all. */

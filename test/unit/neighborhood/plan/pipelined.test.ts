@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { cluster, clusterOf, nodeOf } from '../../../../src/machine/machine.js'
-import { simgridFast } from '../../../../src/machine/profiles/simgrid-profiles.js'
+import { simgridFast, simgridSlow } from '../../../../src/machine/profiles/simgrid-profiles.js'
 import { plan, planStatistics } from '../../../../src/neighborhood/plan/plan.js'
 import { parseStrategy } from '../../../../src/neighborhood/plan/strategy-text.js'
 import { verify } from '../../../../src/schedule/verify/verify.js'
@@ -10,6 +10,7 @@ import { buildTopology } from '../../../../src/topology/spec/topology-from-spec.
 import { thrown } from '../../topology/thrown.js'
 
 const machine = cluster({ nodes: 16, cores: 16, profile: simgridFast })
+const slow = cluster({ nodes: 16, cores: 16, profile: simgridSlow })
 const grid = mooreTopology({ dims: [16, 16], radius: 2 })
 
 test('blocks that have come are spread while others are on their way', () => {
@@ -30,6 +31,8 @@ test.each([
   'pipelined:between=3.2,inside=2.3',
   'pipelined:steps=1',
   'pipelined:steps=1.2.1,inside=5',
+  'pipelined:steps=1.1,back=2,inside=5',
+  'pipelined:steps=2,back=1.1.1,inside=2.3',
 ])('%s is right on nodes of different sizes, with parallel edges and self loops', (text) => {
   const uneven = clusterOf([3, 5, 1, 4, 4])
   const topology = buildTopology('er:17:d=0.3:seed=1')
@@ -37,9 +40,23 @@ test.each([
   expect(verify(schedule, topology).violations).toEqual([])
 })
 
+test('other steps behind than ahead: the last messages are half as many, and are spread sooner', () => {
+  const timeOf = (text: string): number =>
+    simulate(plan(grid, parseStrategy(text), { machine: slow }).schedule, slow, { bytes: 4096 }).timeUs
+  const [both, back] = ['', 'back=2,'].map((option) => timeOf(`pipelined:steps=1.1,${option}inside=16`))
+  expect(back).toBeLessThan(0.98 * both)
+})
+
 test('impossible parameters are ERR_STRATEGY', () => {
   const attempt = (text: string) => () => plan(grid, parseStrategy(text), { machine })
-  for (const text of ['between=2,inside=16', 'inside=3.3', 'steps=1.1,between=16', 'steps=0'])
+  for (const text of [
+    'between=2,inside=16',
+    'inside=3.3',
+    'steps=1.1,between=16',
+    'steps=0',
+    'back=2',
+    'between=16,back=2',
+  ])
     expect(thrown(attempt(`pipelined:${text}`)).code).toBe('ERR_STRATEGY')
   expect(thrown(() => plan(grid, { kind: 'pipelined' })).code).toBe('ERR_STRATEGY')
 })
