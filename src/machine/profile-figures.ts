@@ -28,6 +28,10 @@ function valuesOf({ levels: costs, hop, memory, eagerLimitBytes }: Profile): [pa
     ...levels.flatMap((level) =>
       messageKeys.map((key): [string, number] => [`levels.${level}.${key}`, costs[level][key]]),
     ),
+    ...levels.flatMap((level): [string, number][] => {
+      const { headerBytes } = costs[level]
+      return headerBytes === undefined ? [] : [[`levels.${level}.headerBytes`, headerBytes]]
+    }),
     ...hopKeys.map((key): [string, number] => [`hop.${key}`, hop[key]]),
     ...memoryKeys.map((key): [string, number] => [`memory.${key}`, memory[key]]),
     ['eagerLimitBytes', eagerLimitBytes],

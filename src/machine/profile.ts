@@ -33,6 +33,8 @@ export interface MessageCosts {
   readonly gapNs: number
   /** G: time per byte on the way, the inverse of the bandwidth. */
   readonly nsPerByte: number
+  /** Bytes of a header that travels with every message, however short. Default 0. */
+  readonly headerBytes?: number
 }
 
 /** What data costs in memory of one rank, nanoseconds. */

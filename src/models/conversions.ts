@@ -13,11 +13,18 @@ export function logGPOfLevel(profile: Profile, level: Level): LogGP {
       'ERR_MODEL',
       `expected a level among ${Object.keys(profile.levels).join(', ')}, got ${shown(level)}`,
     )
-  const { latencyNs, sendOverheadNs, receiveOverheadNs, gapNs, nsPerByte } = profile.levels[level]
+  const {
+    latencyNs,
+    sendOverheadNs,
+    receiveOverheadNs,
+    gapNs,
+    nsPerByte,
+    headerBytes = 0,
+  } = profile.levels[level]
   return {
     model: 'loggp',
-    // A profile charges G for every byte of a message, LogGP for all but one.
-    latencyNs: latencyNs + nsPerByte,
+    // A profile charges G for every byte of a message and its header, LogGP for all bytes of the message but one.
+    latencyNs: latencyNs + (1 + headerBytes) * nsPerByte,
     overheadNs: (sendOverheadNs + receiveOverheadNs) / 2,
     gapNs,
     nsPerByte,

@@ -73,7 +73,7 @@ export function simulate(
   const costs = costsOf(frames, lowered, bytesOf, profile, places)
   const ways = new Ways(networkOf(machine), frames, costs, places)
   const { eagerLimitBytes } = profile
-  const log = new Run(frames, lowered, { ways, costs, eagerLimitBytes, progress }).toEnd()
+  const log = new Run(frames, lowered.programs, { ways, costs, eagerLimitBytes, progress }).toEnd()
   return simulationOf({ frames, costs, ways, log, eagerLimitBytes }, lowered, bytesOf, timeline)
 }
 

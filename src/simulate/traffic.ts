@@ -9,10 +9,17 @@ import type { Traffic } from './simulation.js'
 
 /** Frames by level; at level `process` the messages of the schedule that no frame carries. */
 export function trafficOf(
-  { bytes }: FrameTable,
-  { level }: Costs,
+  frames: FrameTable,
+  costs: Costs,
   lowered: LoweredSchedule,
   bytesOf: BytesOf,
+): Readonly<Record<Level, Traffic>> {
+  return { ...trafficOfFrames(frames, costs), process: messagesInside(lowered, bytesOf) }
+}
+
+export function trafficOfFrames(
+  { bytes }: Pick<FrameTable, 'bytes'>,
+  { level }: Pick<Costs, 'level'>,
 ): Readonly<Record<Level, Traffic>> {
   const messages = levels.map(() => 0)
   const sums = levels.map(() => 0)
@@ -20,13 +27,8 @@ export function trafficOf(
     messages[level[f]]++
     sums[level[f]] += bytes[f]
   }
-  const inside = messagesInside(lowered, bytesOf)
-  return {
-    process: inside,
-    package: { messages: messages[1], bytes: sums[1] },
-    node: { messages: messages[2], bytes: sums[2] },
-    network: { messages: messages[3], bytes: sums[3] },
-  }
+  const of = (at: number): Traffic => ({ messages: messages[at], bytes: sums[at] })
+  return { process: of(0), package: of(1), node: of(2), network: of(3) }
 }
 
 /** Messages between ranks of one process. */

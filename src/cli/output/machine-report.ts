@@ -110,7 +110,12 @@ function profileText(profile: Profile): string {
     ['hop', nanoseconds(profile.hop.latencyNs), '', '', '', nanoseconds(profile.hop.nsPerByte)],
   ])
   const { copyNsPerByte, copyBlockNs, reduceNsPerByte } = profile.memory
+  const headers = levels.flatMap((level): string[] => {
+    const { headerBytes = 0 } = profile.levels[level]
+    return headerBytes === 0 ? [] : [`${level} ${counted(headerBytes, 'byte', 'bytes')}`]
+  })
   const rest = table([
+    ...(headers.length === 0 ? [] : [['headers', headers.join(', ')] as const]),
     ['copy', `${nanoseconds(copyNsPerByte)} per byte, ${nanoseconds(copyBlockNs)} per block`],
     ['combination', `${nanoseconds(reduceNsPerByte)} per byte`],
     [

@@ -13,6 +13,8 @@ export interface VirtualCosts {
   readonly gapNs: number
   /** Per byte of payload on the way; the next frame of the sender departs no earlier than the last byte. */
   readonly nsPerByte: number
+  /** Bytes on the way with every frame, besides its payload. Default 0. */
+  readonly headerBytes?: number
 }
 
 export interface VirtualTimeOptions {
@@ -22,7 +24,7 @@ export interface VirtualTimeOptions {
   readonly network?: VirtualCosts
 }
 
-const costNames: Readonly<Record<keyof VirtualCosts, true>> = {
+const costNames: Readonly<Record<Exclude<keyof VirtualCosts, 'headerBytes'>, true>> = {
   latencyNs: true,
   sendOverheadNs: true,
   receiveOverheadNs: true,
@@ -78,11 +80,11 @@ export class VirtualTime {
   /** @internal A frame is sent. @returns when its last byte comes to its receiver, were it the only one */
   send(src: number, dst: number, payloadBytes: number): number {
     if (src === dst) return this.#clock[src]!
-    const { latencyNs, sendOverheadNs, gapNs, nsPerByte } = this.#costs(src, dst)
+    const { latencyNs, sendOverheadNs, gapNs, nsPerByte, headerBytes = 0 } = this.#costs(src, dst)
     this.#clock[src] += sendOverheadNs
     const departure = Math.max(this.#clock[src]!, this.#departed[src]! + gapNs, this.#sent[src]!)
     this.#departed[src] = departure
-    this.#sent[src] = departure + payloadBytes * nsPerByte
+    this.#sent[src] = departure + (headerBytes + payloadBytes) * nsPerByte
     return this.#sent[src]! + latencyNs
   }
 
@@ -108,8 +110,10 @@ export class VirtualTime {
 }
 
 function checkCosts(name: string, costs: VirtualCosts): void {
-  requireKnownOptions(`VirtualTime: ${name}`, costs, costNames)
-  for (const key of Object.keys(costNames) as (keyof VirtualCosts)[]) {
+  requireKnownOptions(`VirtualTime: ${name}`, costs, { ...costNames, headerBytes: true })
+  const keys = Object.keys(costNames) as (keyof VirtualCosts)[]
+  if (costs.headerBytes !== undefined) keys.push('headerBytes')
+  for (const key of keys) {
     const value = costs[key]
     if (typeof value === 'number' && Number.isFinite(value) && value >= 0) continue
     throw new RankweaveError(

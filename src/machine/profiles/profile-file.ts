@@ -44,7 +44,7 @@ export function parseProfile(text: string): Profile {
   if (file.format !== format) failMachine(`profile, format: expected '${format}', got ${shown(file.format)}`)
   if (file.version !== 1) failMachine(`profile, version: expected 1, got ${shown(file.version)}`)
   const costs = withKeys(file.levels, 'profile, levels', levels)
-  for (const level of levels) withKeys(costs[level], `profile, levels.${level}`, messageKeys)
+  for (const level of levels) withKeys(costs[level], `profile, levels.${level}`, messageKeys, ['headerBytes'])
   const exceptions = withKeys(file.exceptions, 'profile, exceptions', null)
   for (const [path, origin] of Object.entries(exceptions))
     withKeys(origin, `profile, exceptions, ${path}`, ['provenance', 'source'])
@@ -64,18 +64,19 @@ export function parseProfile(text: string): Profile {
   return profile
 }
 
-/** The value as an object that has these keys and no others; null: any keys. */
+/** The value as an object that has these keys, perhaps some of the optional ones, and no others; null: any keys. */
 function withKeys<K extends string>(
   value: unknown,
   where: string,
   keys: readonly K[] | null,
+  optional: readonly string[] = [],
 ): Record<K, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     return failMachine(`${where}: expected an object, got ${shown(value)}`)
   for (const key of keys ?? [])
     if (!Object.hasOwn(value, key)) failMachine(`${where}: expected '${key}', which is missing`)
   for (const key of Object.keys(value))
-    if (keys !== null && !keys.some((known) => known === key))
+    if (keys !== null && ![...keys, ...optional].includes(key))
       failMachine(`${where}: expected no key '${key}'`)
   return value as Record<K, unknown>
 }

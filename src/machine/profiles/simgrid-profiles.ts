@@ -1,5 +1,8 @@
 import type { MessageCosts, Origin, Profile } from '../profile.js'
 
+/** What SMPI adds to every message. */
+const headerBytes = 16
+
 /** A message inside a node: SimGrid's loopback, which messages do not share, and the processors' overheads. */
 const loopback: MessageCosts = {
   latencyNs: 50,
@@ -7,6 +10,7 @@ const loopback: MessageCosts = {
   receiveOverheadNs: 350,
   gapNs: 0,
   nsPerByte: 1 / 20,
+  headerBytes,
 }
 
 /** Ranks of one process share their values; nothing is sent. */
@@ -44,6 +48,7 @@ export const simgridFast: Profile = {
       receiveOverheadNs: 350,
       gapNs: 0,
       nsPerByte: 1 / 12.5,
+      headerBytes,
     },
   },
   hop: { latencyNs: 100, nsPerByte: 1 / 12.5 },
@@ -65,6 +70,7 @@ export const simgridSlow: Profile = {
       receiveOverheadNs: 2000,
       gapNs: 0,
       nsPerByte: 1 / 1.25,
+      headerBytes,
     },
   },
   hop: { latencyNs: 100, nsPerByte: 1 / 1.25 },

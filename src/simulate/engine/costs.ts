@@ -16,6 +16,8 @@ export interface Costs {
   readonly level: Uint8Array
   /** By level. */
   readonly messages: readonly MessageCosts[]
+  /** Of a frame on its way: its values and the header of its level. By frame. */
+  readonly wireBytes: Float64Array
   /** Packing a frame, and unpacking it: 0 for a frame of at most one block, which is sent in place. By frame. */
   readonly packNs: Float64Array
   /** By combination, process by process. */
@@ -32,14 +34,6 @@ export function costsOf(
   places: ProcessPlaces,
 ): Costs {
   const { memory } = profile
-  const count = frames.from.length
-  const level = new Uint8Array(count)
-  const packNs = new Float64Array(count)
-  for (let f = 0; f < count; f++) {
-    level[f] = levelBetween(places, frames.from[f], frames.to[f])
-    const blocks = frames.blocks[f]
-    if (blocks > 1) packNs[f] = blocks * memory.copyBlockNs + frames.bytes[f] * memory.copyNsPerByte
-  }
   const combineNs: number[] = []
   const copyNs = new Float64Array(programs.length)
   for (const [p, { combine, fillStart, ownStart, valueTerm }] of programs.entries()) {
@@ -53,13 +47,27 @@ export function costsOf(
         copyNs[p] += copies * (memory.copyBlockNs + bytesOf(valueTerm[v]) * memory.copyNsPerByte)
     }
   }
-  return {
-    level,
-    messages: levels.map((name) => profile.levels[name]),
-    packNs,
-    combineNs: Float64Array.from(combineNs),
-    copyNs,
+  return { ...costsOfFrames(frames, profile, places), combineNs: Float64Array.from(combineNs), copyNs }
+}
+
+/** What frames cost their processors. */
+export function costsOfFrames(
+  { from, to, blocks, bytes }: FrameTable,
+  { memory, levels: costs }: Profile,
+  places: ProcessPlaces,
+): Pick<Costs, 'level' | 'messages' | 'packNs' | 'wireBytes'> {
+  const count = from.length
+  const level = new Uint8Array(count)
+  const packNs = new Float64Array(count)
+  const wireBytes = new Float64Array(count)
+  const messages = levels.map((name) => costs[name])
+  const headers = messages.map(({ headerBytes = 0 }) => headerBytes)
+  for (let f = 0; f < count; f++) {
+    level[f] = levelBetween(places, from[f], to[f])
+    wireBytes[f] = bytes[f] + headers[level[f]]
+    if (blocks[f] > 1) packNs[f] = blocks[f] * memory.copyBlockNs + bytes[f] * memory.copyNsPerByte
   }
+  return { level, messages, packNs, wireBytes }
 }
 
 const packageLevel = levels.indexOf('package')

@@ -58,6 +58,33 @@ export function frameTable({ programs }: LoweredSchedule, bytesOf: BytesOf): Fra
   return { processes, sendStart, from, to, round, bytes, blocks, receiveOf, receiveStart, frameAt }
 }
 
+/** Frames of one rank per process, by sender in the order of sending. Columns of equal length. */
+export interface RankFrames {
+  /** Of rank r: `sendStart[r]` up to the next. */
+  readonly sendStart: Int32Array
+  readonly to: Int32Array
+  readonly round: Int32Array
+  /** Values in a frame. */
+  readonly blocks: Int32Array
+}
+
+/** @throws ERR_SIMULATION when there are too many frames */
+export function frameTableOfRanks(
+  { sendStart, to, round, blocks }: RankFrames,
+  blockBytes: number,
+): FrameTable {
+  const processes = sendStart.length - 1
+  if (2 * to.length > mostJobs) refuse(`expected at most ${mostJobs} frames sent and received, got more`)
+  const from = new Int32Array(to.length)
+  const receiveStart = new Int32Array(processes + 1)
+  for (let p = 0; p < processes; p++) from.fill(p, sendStart[p], sendStart[p + 1])
+  for (const receiver of to) receiveStart[receiver + 1]++
+  for (let p = 0; p < processes; p++) receiveStart[p + 1] += receiveStart[p]
+  const bytes = Float64Array.from(blocks, (count) => count * blockBytes)
+  const positions = positionsOf({ to, round, receiveStart })
+  return { processes, sendStart, from, to, round, bytes, blocks, receiveStart, ...positions }
+}
+
 function payload(
   { send, valueTerm }: ProcessProgram,
   bytesOf: BytesOf,
@@ -73,24 +100,37 @@ function payload(
   }
 }
 
-/** Receivers list frames by round, then sender: the order in which the frames of one round after the other, sender by sender, come up. */
+/** What is received where, checked against the programs. */
 function matched(
   programs: readonly ProcessProgram[],
-  { from, to, round, receiveStart }: Pick<FrameTable, 'from' | 'to' | 'round' | 'receiveStart'>,
+  frames: Pick<FrameTable, 'from' | 'to' | 'round' | 'receiveStart'>,
 ): Pick<FrameTable, 'receiveOf' | 'frameAt'> {
-  const receiveOf = new Int32Array(from.length)
-  const frameAt = new Int32Array(from.length)
+  const { from, to, round, receiveStart } = frames
+  const positions = positionsOf(frames)
+  for (let frame = 0; frame < from.length; frame++) {
+    const { receive } = programs[to[frame]]
+    const j = positions.receiveOf[frame] - receiveStart[to[frame]]
+    if (receive.peer[j] !== from[frame] || receive.round[j] !== round[frame])
+      refuse(
+        `expected process ${to[frame]} to receive what process ${from[frame]} sends in round ${round[frame]}`,
+      )
+  }
+  return positions
+}
+
+/** Receivers list frames by round, then sender: the order in which the frames of one round after the other, sender by sender, come up. */
+function positionsOf({
+  to,
+  round,
+  receiveStart,
+}: Pick<FrameTable, 'to' | 'round' | 'receiveStart'>): Pick<FrameTable, 'receiveOf' | 'frameAt'> {
+  const receiveOf = new Int32Array(to.length)
+  const frameAt = new Int32Array(to.length)
   const next = receiveStart.slice()
   for (const frame of byRound(round)) {
     const at = next[to[frame]]++
     receiveOf[frame] = at
     frameAt[at] = frame
-    const { receive } = programs[to[frame]]
-    const j = at - receiveStart[to[frame]]
-    if (receive.peer[j] !== from[frame] || receive.round[j] !== round[frame])
-      refuse(
-        `expected process ${to[frame]} to receive what process ${from[frame]} sends in round ${round[frame]}`,
-      )
   }
   return { receiveOf, frameAt }
 }

@@ -1,4 +1,4 @@
-import type { LoweredSchedule, ProcessProgram } from '../../schedule/lower/program.js'
+import type { ProcessProgram } from '../../schedule/lower/program.js'
 import { refuse } from './block-lengths.js'
 import type { Costs } from './costs.js'
 import { EventQueue } from './event-queue.js'
@@ -20,6 +20,9 @@ export interface RunSetting {
   readonly progress: Progress
 }
 
+/** What a run needs of a process's program: what its sends and combinations wait for. */
+export type Waiting = Pick<ProcessProgram, 'dependencies'>
+
 /**
  * Runs all programs on a machine. Events are: a processor has done its job, a message comes to a link's end, has arrived, or may
  * enter the network.
@@ -30,7 +33,7 @@ export interface RunSetting {
 export class Run {
   readonly log: JobLog
   readonly #frames: FrameTable
-  readonly #programs: readonly ProcessProgram[]
+  readonly #programs: readonly Waiting[]
   readonly #setting: RunSetting
   readonly #isPhased: boolean
   readonly #queue: EventQueue
@@ -58,7 +61,7 @@ export class Run {
   /** By position: 1 when its frame has arrived, 2 when a long frame has been announced. */
   readonly #early: Uint8Array
 
-  constructor(frames: FrameTable, { programs }: LoweredSchedule, setting: RunSetting) {
+  constructor(frames: FrameTable, programs: readonly Waiting[], setting: RunSetting) {
     const { processes, sendStart, receiveStart, from } = frames
     const { ways, costs, progress } = setting
     const count = from.length
@@ -113,7 +116,8 @@ export class Run {
 
   /** A task waits for nothing more. In phases, sends leave in their order when their round has come. */
   #enqueue(process: number, task: number): void {
-    if (this.#isPhased && task < this.#programs[process].send.peer.length) return
+    const { sendStart } = this.#frames
+    if (this.#isPhased && task < sendStart[process + 1] - sendStart[process]) return
     this.#ready[this.#readyEnd[process]++] = task
   }
 

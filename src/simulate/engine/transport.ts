@@ -36,7 +36,7 @@ export class Transport {
   readonly #receiveGap: Float64Array
 
   constructor(frames: FrameTable, ways: Ways, costs: Costs, queue: EventQueue, receivers: Receivers) {
-    const { processes, from, bytes } = frames
+    const { processes, from } = frames
     this.#frames = frames
     this.#ways = ways
     this.#costs = costs
@@ -48,7 +48,7 @@ export class Transport {
     this.#entries = this.#sends + from.length
     this.#arrivals = this.#entries + from.length
     this.#afterGap = this.#arrivals + from.length
-    this.#links = new SharedLinks(ways, bytes, queue, this.#linkEvents)
+    this.#links = new SharedLinks(ways, costs.wireBytes, queue, this.#linkEvents)
     this.#lines = new Lines(queue, 2 * processes, from.length, this.#lineEvents)
     this.#sendGap = new Float64Array(processes)
     this.#receiveGap = new Float64Array(processes)
@@ -59,8 +59,8 @@ export class Transport {
   }
 
   send(frame: number, now: number): void {
-    const { from, bytes, processes } = this.#frames
-    const { level, messages } = this.#costs
+    const { from, processes } = this.#frames
+    const { level, messages, wireBytes } = this.#costs
     const process = from[frame]
     const { gapNs, latencyNs, nsPerByte } = messages[level[frame]]
     const at = Math.max(now, this.#sendGap[process])
@@ -68,7 +68,7 @@ export class Transport {
       this.#sendGap[process] = at + gapNs
       this.#lines.add(processes + process, frame, at + this.#ways.latencyNs(frame), this.#entries + frame)
     } else {
-      const durationNs = bytes[frame] * nsPerByte
+      const durationNs = wireBytes[frame] * nsPerByte
       this.#sendGap[process] = at + Math.max(gapNs, durationNs)
       this.#lines.add(process, frame, at + latencyNs + durationNs, this.#arrivals + frame)
     }
@@ -91,7 +91,7 @@ export class Transport {
   }
 
   #enter(frame: number, now: number): void {
-    if (this.#frames.bytes[frame] === 0) this.#arrive(frame, now)
+    if (this.#costs.wireBytes[frame] === 0) this.#arrive(frame, now)
     else this.#links.enter(frame, now)
   }
 

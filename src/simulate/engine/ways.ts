@@ -11,12 +11,10 @@ export class Ways {
   /** 0 for a frame that stays on its node. */
   readonly length: Int32Array
   readonly #costs: Costs
-  readonly #bytes: Float64Array
 
-  constructor(network: Network, { from, to, bytes }: FrameTable, costs: Costs, { node }: ProcessPlaces) {
+  constructor(network: Network, { from, to }: FrameTable, costs: Costs, { node }: ProcessPlaces) {
     this.network = network
     this.#costs = costs
-    this.#bytes = bytes
     this.start = new Int32Array(from.length)
     this.length = new Int32Array(from.length)
     /** A frame between the same nodes, by these. */
@@ -61,11 +59,11 @@ export class Ways {
 
   /** From the departure of the first byte to the arrival of the last, without contention. */
   unloadedNs(frame: number): number {
-    const { level, messages } = this.#costs
+    const { level, messages, wireBytes } = this.#costs
     let nsPerByte = 0
     if (this.length[frame] === 0) nsPerByte = messages[level[frame]].nsPerByte
     for (let i = this.start[frame]; i < this.start[frame] + this.length[frame]; i++)
       nsPerByte = Math.max(nsPerByte, this.network.nsPerByte[this.link[i]])
-    return this.latencyNs(frame) + this.#bytes[frame] * nsPerByte
+    return this.latencyNs(frame) + wireBytes[frame] * nsPerByte
   }
 }
