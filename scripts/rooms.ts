@@ -124,15 +124,17 @@ export const rooms: readonly Room[] = [
     ...['schedule', 'schedule/verify', 'schedule/lower'],
   ]),
 
+  room('neighborhood/candidates', ['topology', 'neighborhood/route', 'neighborhood/plan']),
+  room('neighborhood/predict', ['topology', 'simulate', 'neighborhood/route']),
   room('neighborhood/choose', [
     ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
-    ...['neighborhood/route', 'neighborhood/plan'],
+    ...['neighborhood/route', 'neighborhood/plan', 'neighborhood/candidates', 'neighborhood/predict'],
   ]),
 
   room('study/document', ['text']),
   room('study', [
     ...['topology', 'machine', 'machine/text', 'schedule', 'schedule/lower', 'simulate/engine', 'simulate'],
-    ...['neighborhood/plan', 'neighborhood/choose', 'study/document'],
+    ...['neighborhood/plan', 'neighborhood/candidates', 'neighborhood/choose', 'study/document'],
   ]),
   room('export', ['topology', 'schedule', 'schedule/lower', 'simulate/engine', 'package-paths.ts']),
   room('study/paper', [
@@ -222,11 +224,23 @@ export const rooms: readonly Room[] = [
   ]),
   room('neighborhood/execute', [
     ...['topology', 'machine', 'schedule', 'schedule/lower'],
-    ...['neighborhood/route', 'neighborhood/choose', 'neighborhood/plan', 'neighborhood/execute/memory'],
+    ...[
+      'neighborhood/route',
+      'neighborhood/candidates',
+      'neighborhood/choose',
+      'neighborhood/plan',
+      'neighborhood/execute/memory',
+    ],
     ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/tune', [
-    ...['schedule/lower', 'neighborhood/choose', 'neighborhood/plan', 'neighborhood/execute'],
+    ...[
+      'schedule/lower',
+      'neighborhood/candidates',
+      'neighborhood/choose',
+      'neighborhood/plan',
+      'neighborhood/execute',
+    ],
     ...['comm/datatype', 'comm/calls', 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/allgather', [
@@ -247,6 +261,7 @@ export const rooms: readonly Room[] = [
     ...[...ownProcess, ...calls, 'comm/calls/program', 'comm/p2p', 'comm/context', 'comm'],
     ...[
       'neighborhood/route',
+      'neighborhood/candidates',
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',
@@ -255,7 +270,13 @@ export const rooms: readonly Room[] = [
   ]),
   room('neighborhood/spmm', [
     ...['text', 'topology', 'topology/matrix', 'machine', 'simulate', 'comm', 'comm/calls/program'],
-    ...['neighborhood/plan', 'neighborhood/choose', 'neighborhood/execute', 'neighborhood/execute/tune'],
+    ...[
+      'neighborhood/plan',
+      'neighborhood/candidates',
+      'neighborhood/choose',
+      'neighborhood/execute',
+      'neighborhood/execute/tune',
+    ],
     'neighborhood',
   ]),
 
@@ -284,6 +305,7 @@ export const rooms: readonly Room[] = [
         'machine',
         'machine/profiles',
         'neighborhood/plan',
+        'neighborhood/candidates',
         'neighborhood/choose',
         'neighborhood',
         'launch',
@@ -303,6 +325,7 @@ export const rooms: readonly Room[] = [
       'schedule',
       'simulate',
       'neighborhood/plan',
+      'neighborhood/candidates',
       'neighborhood/choose',
       ...fabrics,
       'comm/process',
@@ -342,6 +365,7 @@ export const rooms: readonly Room[] = [
       ],
       ...['machine/interior', 'machine', 'schedule', 'schedule/terms', 'schedule/verify', 'simulate'],
       ...[
+        'neighborhood/candidates',
         'neighborhood/choose',
         'study/document',
         'study',
@@ -367,6 +391,7 @@ export const rooms: readonly Room[] = [
       ...['simulate/engine', 'simulate', 'simulate/pictures'],
       ...[
         'comm/context/split/plan',
+        'neighborhood/candidates',
         'neighborhood/choose',
         'neighborhood/plan',
         'neighborhood',
@@ -410,6 +435,7 @@ export const rooms: readonly Room[] = [
     ...[
       'neighborhood/route',
       'neighborhood/friends',
+      'neighborhood/candidates',
       'neighborhood/choose',
       'neighborhood/plan',
       'neighborhood/distributed',

@@ -57,8 +57,9 @@ export { optimalSegmentBytes, type SegmentedCall } from '../models/segment-size.
 
 // strategies and their plans
 
+export type { ChosenOperation } from '../neighborhood/candidates/chosen-operation.js'
 export { type AutoStrategy, formatAuto, parseAuto } from '../neighborhood/choose/auto.js'
-export type { Alternative, Choice, ChosenOperation, Unsimulated } from '../neighborhood/choose/choice.js'
+export type { Alternative, Choice, Unsimulated } from '../neighborhood/choose/choice.js'
 export { type ChooseOptions, chooseStrategy } from '../neighborhood/choose/choose-strategy.js'
 export type { CommonNeighbor } from '../neighborhood/friends/common-neighbor-strategy.js'
 export type { Cumulative } from '../neighborhood/friends/cumulative.js'

@@ -1,6 +1,6 @@
 import { requireOptions } from '../base/require-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { type ChosenOperation, checkedChosen } from './choose/choice.js'
+import { type ChosenOperation, checkedChosen } from './candidates/chosen-operation.js'
 
 /** Bytes of every block: an integer >= 0. */
 export interface BlockLength {

@@ -36,7 +36,8 @@ export function candidatesOf(topology: ProcessTopology, nodeOf: Int32Array, isMe
   ]
 }
 
-function nodesOf(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
+/** How many nodes host ranks, and the most ranks of one. */
+export function nodesOf(nodeOf: Int32Array): { readonly nodes: number; readonly largest: number } {
   const sizes = new Map<number, number>()
   for (const node of nodeOf) sizes.set(node, (sizes.get(node) ?? 0) + 1)
   return { nodes: sizes.size, largest: [...sizes.values()].reduce((most, size) => Math.max(most, size), 0) }
@@ -110,7 +111,7 @@ function lanes(nodes: number, largest: number): Candidate[] {
   }
   return laneRadices(largest).flatMap((radices) => {
     const covering = coveringWidth(radices, nodes - 1, largest)
-    const counts = [1, 2, 4].filter((count) => count < largest && Math.ceil(largest / count) !== covering)
+    const counts = [1, 2, 4, 8].filter((count) => count < largest && Math.ceil(largest / count) !== covering)
     const digits = { digits: 'offset', order: 'highest' } as const
     const isBinary = radices.length > 1 && radices.every((radix) => radix === 2)
     return [
@@ -148,11 +149,8 @@ function unevenWidths(largest: number): number[][] {
 function pipelined(nodes: number, largest: number): Candidate[] {
   const travels = [
     ...fewRadices(nodes).map((between) => ({ between })),
-    ...[
-      [1, 1],
-      [2, 2],
-      [1, 1, 1, 1],
-    ].map((steps) => ({ steps })),
+    ...[{ steps: [1, 1] }, { steps: [1, 1], back: [2] }, { steps: [2, 2] }],
+    ...[{ steps: [1, 1, 1, 1] }, { steps: [1, 1, 1, 1], back: [2, 2] }],
   ]
   return travels.flatMap((travel) =>
     fewRadices(largest).map(

@@ -23,7 +23,7 @@ export function coveringRadices(count: number, largest = count): number[][] {
 }
 
 /** Whether every digit is needed as large as it is. */
-function isTight(digits: readonly number[], product: number, count: number): boolean {
+export function isTight(digits: readonly number[], product: number, count: number): boolean {
   return digits.every((radix) => (product / radix) * (radix - 1) < count)
 }
 

@@ -1,25 +1,7 @@
-import { RankweaveError, shown } from '../../errors.js'
 import type { Level } from '../../machine/profile.js'
 import type { Parameters } from '../../schedule/ir.js'
-import type { NeighborOperation } from '../plan/plan-operation.js'
+import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { Strategy } from '../plan/strategy.js'
-
-/**
- * What a strategy is chosen for. A neighbor reduction in list order moves blocks as an allgather does; one in any order combines on
- * the way.
- */
-export type ChosenOperation = Exclude<NeighborOperation, 'neighbor-reduce'>
-
-const chosenOperations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce-any'] as const
-
-/** @throws ERR_ARGUMENT for an operation that nothing is chosen for */
-export function checkedChosen(where: string, operation: unknown): ChosenOperation {
-  if (chosenOperations.includes(operation as ChosenOperation)) return operation as ChosenOperation
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `${where}: expected an operation among ${chosenOperations.join(', ')}, got ${shown(operation)}`,
-  )
-}
 
 /** A strategy that was planned and simulated. */
 export interface Alternative {
@@ -65,6 +47,8 @@ export interface Choice {
   readonly notSimulated: readonly Unsimulated[]
   /** Candidates whose time was estimated. */
   readonly considered: number
+  /** Strategies similar to the fastest candidates that were simulated as well. */
+  readonly searched: number
   /** What it is for. */
   readonly operation: ChosenOperation
   /** Bytes of every block that it is for. */

@@ -4,16 +4,25 @@ import { type Machine, nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { requireTopology } from '../../topology/require-topology.js'
+import { candidateLoads, loadsInSlices } from '../candidates/candidate-loads.js'
+import { type ChosenOperation, checkedChosen } from '../candidates/chosen-operation.js'
+import { atOnce, inSlices } from '../candidates/in-slices.js'
+import { extentsOf } from '../candidates/similar.js'
 import type { PlanOptions } from '../plan/plan.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import { checkAuto, defaultBudget } from './auto.js'
-import { candidateLoads, loadsInSlices } from './candidate-loads.js'
-import { type Choice, type ChosenOperation, checkedChosen } from './choice.js'
+import type { Choice } from './choice.js'
 import { estimateUs } from './estimate.js'
-import { atOnce, inSlices } from './in-slices.js'
-import { simulated, type Trial, withBreakEven } from './simulated.js'
-import { type Selection, withinBudget } from './within-budget.js'
+import { searchAround } from './search-around.js'
+import { type Simulated, simulated, type Trial, trialOf, withBreakEven } from './simulated.js'
+import {
+  bestOfKindsFirst,
+  type Selection,
+  similarMovesPerUnit,
+  similarPerUnit,
+  withinBudget,
+} from './within-budget.js'
 
 export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
   /** Of every block: an integer from 0 to 2^40. */
@@ -30,13 +39,14 @@ export interface ChooseOptions extends Pick<PlanOptions, 'now'> {
 const mostNamed = 5
 
 /**
- * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the simulator predicts it. Candidates
- * are ranked by an estimate; the best, direct sends, an ordinary allgather without what no rank needs, and friend groups are planned
- * and simulated, as far as the budget goes. The choice is a function of topology, operation, machine, bytes and budget: the same in every
- * process, however fast it is. Of equal times, the simpler strategy is chosen.
+ * The strategy by which a neighbor allgather, or another operation, takes the least time on a machine, as the simulator predicts
+ * it. Candidates are ranked by an estimate; the best are simulated, and then strategies similar to the fastest (of allgathers). The fastest of these, the best of every
+ * kind, direct sends, an ordinary allgather without what no rank needs, and friend groups are planned too, as far as the budget
+ * goes. The choice is a function of topology, operation, machine, bytes and budget: the same in every process, however fast it is. Of
+ * equal times, the simpler strategy is chosen.
  *
  * Time: that of following the ways of some blocks by every candidate, of which there are at most about 1,500, once per topology; and
- * what the plans and simulations take that the budget allows.
+ * what the plans and simulations take that the budget allows. Memory: about 20 bytes per block moved by what is simulated.
  *
  * @throws ERR_MACHINE for a machine without a profile, or with fewer cores than ranks
  * @throws ERR_STRATEGY for bytes or a budget that are none; ERR_ARGUMENT for an operation that is none
@@ -77,41 +87,67 @@ function* choosing(
   checkMachine(machine)
   profileOf(machine)
   const { ranks } = topology
-  const nodes = nodeOf(machine, ranks)
-  const { candidates, considered, friendPairs } = yield* candidateLoads(topology, nodes, operation)
-  const ranked = candidates.map((each) => ({
+  const facts = { topology, nodeOf: nodeOf(machine, ranks) }
+  const setting = { facts, machine, operation, bytes, now }
+  const { candidates, considered, friendPairs } = yield* candidateLoads(topology, facts.nodeOf, operation)
+  const [direct, ...ranked] = candidates.map((each) => ({
     ...each,
     estimatedUs: estimateUs(each.load, machine, ranks, bytes),
   }))
-  const { simulated: selected, left } = withinBudget(ranked, budget, ranks, friendPairs)
-  const named = new Map(
-    selected.map(({ candidate: { strategy }, order }) => [formatStrategy(strategy), { strategy, order }]),
+  const { allgather, routes, withFriends, left } = withinBudget(
+    ranked,
+    { budget, operation },
+    ranks,
+    friendPairs,
   )
-  for (const strategy of include) {
-    const text = formatStrategy(strategy)
-    if (!named.has(text)) named.set(text, { strategy, order: considered + named.size })
-  }
-  const found: { readonly strategy: Strategy; readonly order: number; readonly trial: Trial }[] = []
-  for (const { strategy, order } of named.values()) {
-    found.push({ strategy, order, trial: simulated(topology, machine, strategy, { operation, bytes }, now) })
+  const routesFound: (Simulated & { readonly order: number })[] = []
+  for (const { candidate, order } of routes) {
+    routesFound.push({ ...simulated(candidate.strategy, setting), order })
     yield
   }
-  const ofDirect = found[0].trial
+  routesFound.sort((a, b) => a.timeUs - b.timeUs || a.order - b.order)
+  const isSearched = operation === 'neighbor-allgather'
+  const limits = { strategies: isSearched ? similarPerUnit * budget : 0, moves: similarMovesPerUnit * budget }
+  const extents = extentsOf(topology, facts.nodeOf)
+  const search = searchAround(routesFound, extents, limits, (strategy) => simulated(strategy, setting))
+  const { best: similar, tried: searched } = yield* search
+  const fastest = bestOfKindsFirst(routesFound, ({ strategy }) => strategy.kind).slice(0, budget)
+
+  const found: { readonly strategy: Strategy; readonly order: number; readonly trial: Trial }[] = []
+  for (const each of [...fastest, ...(similar === null ? [] : [{ ...similar, order: considered }])]) {
+    found.push({ strategy: each.strategy, order: each.order, trial: trialOf(each) })
+    yield
+  }
+  const named = new Set(found.map(({ trial }) => trial.strategy))
+  const others = [direct, ...(allgather === null ? [] : [allgather]), ...withFriends]
+  const included = include.map((strategy) => ({ strategy, order: Number.POSITIVE_INFINITY }))
+  for (const { strategy, order } of [
+    ...others.map(({ candidate, order }) => ({ strategy: candidate.strategy, order })),
+    ...included,
+  ]) {
+    if (named.has(formatStrategy(strategy))) continue
+    const trial = trialOf(simulated(strategy, setting))
+    named.add(trial.strategy)
+    found.push({ strategy, order, trial })
+    yield
+  }
+  const ofDirect = found.find(({ strategy }) => strategy.kind === 'direct')!.trial
   found.sort((a, b) => a.trial.timeUs - b.trial.timeUs || a.order - b.order)
   const alternatives = found.map(({ trial }) => withBreakEven(trial, ofDirect))
-  const best = found.findIndex(({ order }) => order < considered)
+  const best = found.findIndex(({ order }) => Number.isFinite(order))
   return {
     strategy: found[best].strategy,
     chosen: alternatives[best],
     alternatives,
     notSimulated: notSimulated(left, named),
     considered,
+    searched,
     operation,
     bytes,
   }
 }
 
-function notSimulated(left: Selection['left'], named: ReadonlyMap<string, unknown>): Choice['notSimulated'] {
+function notSimulated(left: Selection['left'], named: ReadonlySet<string>): Choice['notSimulated'] {
   const isFriends = ({ ranked }: (typeof left)[number]) => ranked.candidate.leastLoad !== undefined
   const routes = left.filter((each) => !isFriends(each)).slice(0, mostNamed)
   return [...routes, ...left.filter(isFriends)]

@@ -1,37 +1,100 @@
 import type { Machine } from '../../machine/machine.js'
 import type { Level } from '../../machine/profile.js'
 import { simulate } from '../../simulate/simulate.js'
-import type { ProcessTopology } from '../../topology/process-topology.js'
+import { simulateFrames } from '../../simulate/simulate-frames.js'
+import type { Simulation } from '../../simulate/simulation.js'
+import { distinctOut } from '../../topology/neighbors.js'
+import type { ChosenOperation } from '../candidates/chosen-operation.js'
+import { plan } from '../plan/plan.js'
 import { planOperation } from '../plan/plan-operation.js'
+import { kindOf } from '../plan/strategies.js'
 import type { Strategy } from '../plan/strategy.js'
-import { formatStrategy } from '../plan/strategy-text.js'
-import { type Alternative, type Choice, exactMs } from './choice.js'
+import { formatStrategy, parametersOf } from '../plan/strategy-text.js'
+import { framesOfMoves } from '../predict/frames-of-moves.js'
+import { deliveryTrees } from '../route/delivery-trees.js'
+import { scheduleOfMoves } from '../route/route-schedule.js'
+import type { RouteFacts } from '../route/strategy-kind.js'
+import { type Alternative, exactMs } from './choice.js'
+
+/** What strategies are simulated for. */
+export interface Setting {
+  readonly facts: RouteFacts
+  readonly machine: Machine
+  readonly operation: ChosenOperation
+  readonly bytes: number
+  /** Milliseconds; only differences count. */
+  readonly now: () => number
+}
+
+/** A strategy that was simulated. */
+export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
+  readonly strategy: Strategy
+  readonly text: string
+  /** Blocks that are moved: how much work it was. */
+  readonly moved: number
+  /** How long planning takes: where no schedule was needed to simulate it, one is made now. */
+  planMs(): number
+}
 
 /** A strategy planned and simulated, before it is compared with direct sends. */
 export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
 
-export function simulated(
-  topology: ProcessTopology,
-  machine: Machine,
+/**
+ * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule; the times are the same.
+ *
+ * @throws ERR_STRATEGY
+ */
+export function simulated(strategy: Strategy, setting: Setting): Simulated {
+  const { facts, machine, operation, bytes, now } = setting
+  const hasRoute = kindOf(strategy).schedule === undefined || strategy.kind === 'direct'
+  if (operation === 'neighbor-allgather' && hasRoute) return followed(strategy, setting)
+  const { schedule, planMs } = planOperation(facts.topology, strategy, operation, { machine, now })
+  const simulation = simulate(schedule, machine, { bytes })
+  return simulatedAs(strategy, simulation, schedule.entryBlock.length / 2, () => planMs)
+}
+
+function followed(strategy: Strategy, { facts, machine, bytes, now }: Setting): Simulated {
+  const { topology } = facts
+  const begin = now()
+  const kind = kindOf(strategy)
+  kind.check(strategy, topology.ranks)
+  const route = kind.route(strategy, facts)
+  const moves = deliveryTrees(route, distinctOut(topology), topology.ranks)
+  const followMs = now() - begin
+  const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
+  return simulatedAs(strategy, simulation, moves.block.length, () => {
+    if (kind.schedule !== undefined) return plan(topology, strategy, { machine, now }).planMs
+    const again = now()
+    const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
+    scheduleOfMoves(topology, moves, route.hops, header)
+    return followMs + now() - again
+  })
+}
+
+function simulatedAs(
   strategy: Strategy,
-  { operation, bytes }: Pick<Choice, 'operation' | 'bytes'>,
-  now: () => number,
-): Trial {
-  const { schedule, planMs } = planOperation(topology, strategy, operation, { machine, now })
-  const { timeUs, traffic } = simulate(schedule, machine, { bytes })
-  const ofLevel = (level: Level) => traffic[level]
+  { timeUs, traffic }: Pick<Simulation, 'timeUs' | 'traffic'>,
+  moved: number,
+  planMs: () => number,
+): Simulated {
+  return { strategy, text: formatStrategy(strategy), timeUs, traffic, moved, planMs }
+}
+
+/** Plans what was simulated. */
+export function trialOf({ strategy, text, timeUs, traffic, planMs }: Simulated): Trial {
+  const bytesOf = (level: Level) => traffic[level].bytes
   return {
-    strategy: formatStrategy(strategy),
-    parameters: schedule.parameters,
+    strategy: text,
+    parameters: parametersOf(strategy),
     timeUs,
-    messages: ofLevel('package').messages + ofLevel('node').messages + ofLevel('network').messages,
+    messages: traffic.package.messages + traffic.node.messages + traffic.network.messages,
     bytes: {
-      process: ofLevel('process').bytes,
-      package: ofLevel('package').bytes,
-      node: ofLevel('node').bytes,
-      network: ofLevel('network').bytes,
+      process: bytesOf('process'),
+      package: bytesOf('package'),
+      node: bytesOf('node'),
+      network: bytesOf('network'),
     },
-    planMs,
+    planMs: planMs(),
   }
 }
 

@@ -1,5 +1,6 @@
+import type { CandidateLoads, LoadedCandidate } from '../candidates/candidate-loads.js'
+import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { Strategy } from '../plan/strategy.js'
-import type { CandidateLoads, LoadedCandidate } from './candidate-loads.js'
 import type { Unsimulated } from './choice.js'
 
 /** A candidate and its estimated time. */
@@ -13,79 +14,89 @@ export type Because = Unsimulated['because']
 /** Blocks that the candidates that are simulated move together, per unit of the budget; the first may move more. */
 export const movesPerUnit = 2 ** 17
 
+/** Allgathers that are simulated, per unit of the budget. Those that are planned are fewer, as is what is simulated of other operations: one. */
+export const simulatedPerUnit = 4
+
+/** Strategies similar to the fastest that are simulated, per unit of the budget, and the blocks that they move together. */
+export const similarPerUnit = 8
+export const similarMovesPerUnit = 2 ** 16
+
 /**
  * Blocks that strategies with friend groups move together, and pairs that their searches for friends go through, per unit of the
  * budget.
  */
 export const friendWorkPerUnit = 2 ** 16
 
-/** What is planned and simulated, and what is not, though nothing that was is expected to be better. */
+/** What is simulated, and what is not, though nothing that was is expected to be better. */
 export interface Selection {
-  /** Direct sends first. */
-  readonly simulated: readonly Ranked[]
+  /** The best of the ordinary allgathers; null without any. */
+  readonly allgather: Ranked | null
+  /** The others that are routes, but for direct sends. */
+  readonly routes: readonly Ranked[]
+  readonly withFriends: readonly Ranked[]
   /** By estimate, those with friend groups last. */
   readonly left: readonly { readonly ranked: Ranked; readonly because: Because }[]
 }
 
 /**
- * What a budget allows: direct sends, the best of the ordinary allgathers and the strategies with friend groups, as long as
- * their searches and plans are within bounds; besides them `budget` candidates, the best of every kind and then the next best, as long
- * as they move few enough blocks. An estimate errs more between kinds than within one.
+ * What a budget allows: the best of the ordinary allgathers and the strategies with friend groups, as long as their searches and
+ * plans are within bounds; besides them {@link simulatedPerUnit} candidates per unit, the best of every kind and then the next best, as
+ * long as they move few enough blocks. An estimate errs more between kinds than within one.
  *
- * @param ranked direct sends first
+ * @param ranked without direct sends
  */
 export function withinBudget(
   ranked: readonly Ranked[],
-  budget: number,
+  { budget, operation }: { readonly budget: number; readonly operation: ChosenOperation },
   ranks: number,
   friendPairs: CandidateLoads['friendPairs'],
 ): Selection {
-  const [direct, ...others] = ranked
-  others.sort((a, b) => a.estimatedUs - b.estimatedUs || a.order - b.order)
-  const simulated = direct === undefined ? [] : [direct]
+  const others = ranked.toSorted((a, b) => a.estimatedUs - b.estimatedUs || a.order - b.order)
   const left: { readonly ranked: Ranked; readonly because: Because }[] = []
-  const allgather = others.find(({ candidate }) => candidate.strategy.kind === 'allgather')
-  if (allgather !== undefined) simulated.push(allgather)
+  const allgather = others.find(({ candidate }) => candidate.strategy.kind === 'allgather') ?? null
 
-  let searched = 0
+  const most = budget * (operation === 'neighbor-allgather' ? simulatedPerUnit : 1)
+  const routes: Ranked[] = []
   let moves = 0
-  for (const each of bestOfKindsFirst(others.filter(({ candidate }) => candidate.leastLoad === undefined))) {
+  for (const each of bestOfKindsFirst(
+    others.filter(({ candidate }) => candidate.leastLoad === undefined),
+    ({ candidate }) => candidate.strategy.kind,
+  )) {
     if (each === allgather) continue
     const more = movesOf(each, ranks)
-    if (searched >= budget) left.push({ ranked: each, because: 'budget' })
-    else if (searched > 0 && moves + more > budget * movesPerUnit)
+    if (routes.length >= most) left.push({ ranked: each, because: 'budget' })
+    else if (routes.length > 0 && moves + more > budget * movesPerUnit)
       left.push({ ranked: each, because: 'moves' })
     else {
-      simulated.push(each)
-      searched++
+      routes.push(each)
       moves += more
     }
   }
   left.sort((a, b) => a.ranked.estimatedUs - b.ranked.estimatedUs || a.ranked.order - b.ranked.order)
 
-  const withFriends = ranked.filter(({ candidate }) => candidate.leastLoad !== undefined)
+  const withFriends: Ranked[] = []
   let gone = 0
-  for (const each of withFriends) {
+  for (const each of ranked.filter(({ candidate }) => candidate.leastLoad !== undefined)) {
     const more = friendPairs[modeOf(each.candidate.strategy)] + movesOf(each, ranks)
     if (gone + more > budget * friendWorkPerUnit) left.push({ ranked: each, because: 'friends' })
     else {
-      simulated.push(each)
+      withFriends.push(each)
       gone += more
     }
   }
-  return { simulated, left }
+  return { allgather, routes, withFriends, left }
 }
 
 function modeOf(strategy: Strategy): 'aware' | 'agnostic' {
   return 'mode' in strategy ? strategy.mode : 'agnostic'
 }
 
-/** @param ranked best first */
-function bestOfKindsFirst(ranked: readonly Ranked[]): Ranked[] {
+/** The first of every kind, then the others. @param all best first */
+export function bestOfKindsFirst<T>(all: readonly T[], kindOf: (each: T) => string): T[] {
   const known = new Set<string>()
-  const [first, others]: [Ranked[], Ranked[]] = [[], []]
-  for (const each of ranked) {
-    const { kind } = each.candidate.strategy
+  const [first, others]: [T[], T[]] = [[], []]
+  for (const each of all) {
+    const kind = kindOf(each)
     if (known.has(kind)) others.push(each)
     else first.push(each)
     known.add(kind)

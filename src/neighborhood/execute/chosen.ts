@@ -1,5 +1,5 @@
 import type { ProcessTopology } from '../../topology/process-topology.js'
-import type { ChosenOperation } from '../choose/choice.js'
+import type { ChosenOperation } from '../candidates/chosen-operation.js'
 import type { Neighborhood } from './neighborhood.js'
 
 /**

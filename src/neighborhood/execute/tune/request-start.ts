@@ -1,6 +1,6 @@
 import { type BoundStart, programStart } from '../../../comm/calls/program/bound-collective.js'
 import type { Signature } from '../../../comm/calls/signature.js'
-import type { ChosenOperation } from '../../choose/choice.js'
+import type { ChosenOperation } from '../../candidates/chosen-operation.js'
 import type { Neighborhood } from '../neighborhood.js'
 import type { TunerPlace } from './neighbor-request.js'
 import { candidatesFor, type Tune } from './tune-options.js'

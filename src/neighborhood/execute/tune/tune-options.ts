@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../../base/known-options.js'
 import { RankweaveError, shown } from '../../../errors.js'
-import type { ChosenOperation } from '../../choose/choice.js'
+import type { ChosenOperation } from '../../candidates/chosen-operation.js'
 import type { Strategy } from '../../plan/strategy.js'
 import { formatStrategy, parseStrategy } from '../../plan/strategy-text.js'
 import type { Neighborhood } from '../neighborhood.js'
