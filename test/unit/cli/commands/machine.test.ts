@@ -47,6 +47,7 @@ describe('machine', () => {
   network   600 ns  350 ns   350 ns  0 ns   0.08 ns
   hop       100 ns                          0.08 ns
 
+  headers      package 16 bytes, node 16 bytes, network 16 bytes
   copy         0.1 ns per byte, 2 ns per block
   combination  0.1 ns per byte
   eager limit  65,536 bytes

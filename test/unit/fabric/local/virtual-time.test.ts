@@ -28,6 +28,9 @@ describe('in virtual time', () => {
     time.reset(['a', 'a'])
     expect(time.send(0, 1, 100)).toBe(10 + 200 + 1000)
     expect(time.nowNs(0)).toBe(10)
+    const withHeader = new VirtualTime({ node: { ...costs, headerBytes: 5 } })
+    withHeader.reset(['a', 'a'])
+    expect(withHeader.send(0, 1, 100)).toBe(10 + 210 + 1000)
     time.receive(0, 1, 1210)
     expect(time.nowNs(1)).toBe(1230)
   })
@@ -100,6 +103,7 @@ describe('in virtual time', () => {
 
   test.each([
     ['a negative cost', { ...costs, gapNs: -1 }],
+    ['a negative header', { ...costs, headerBytes: -1 }],
     ['a missing cost', { ...costs, latencyNs: undefined }],
     ['an unknown cost', { ...costs, jitterNs: 1 }],
   ])('%s is ERR_ARGUMENT', (_, node) => {

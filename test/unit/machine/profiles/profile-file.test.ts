@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { levels } from '../../../../src/machine/profile.js'
 import { figuresOf } from '../../../../src/machine/profile-figures.js'
 import { builtInProfiles } from '../../../../src/machine/profiles/built-in-profiles.js'
 import { formatProfile, parseProfile } from '../../../../src/machine/profiles/profile-file.js'
@@ -18,7 +19,8 @@ test('an eager limit that no message exceeds is null in the file', () => {
 test('every figure of a built-in profile has a provenance and a source, the longest exception first', () => {
   for (const profile of builtInProfiles) {
     const figures = figuresOf(profile)
-    expect(figures).toHaveLength(4 * 5 + 2 + 3 + 1)
+    const headers = levels.filter((level) => profile.levels[level].headerBytes !== undefined)
+    expect(figures).toHaveLength(4 * 5 + headers.length + 2 + 3 + 1)
     for (const { origin } of figures) expect(origin.source.length).toBeGreaterThan(3)
   }
   const gap = { provenance: 'measured', source: 'here' } as const
@@ -31,6 +33,17 @@ test('every figure of a built-in profile has a provenance and a source, the long
   expect(of('levels.node.gapNs').provenance).toBe('given')
   expect(of('levels.process.gapNs').provenance).toBe('assumed')
   expect(of('eagerLimitBytes')).toEqual({ provenance: 'given', source: simgridFast.source })
+})
+
+test('the bytes of a header may be left out, and are a figure where they are not', () => {
+  const { headerBytes: _, ...network } = simgridFast.levels.network
+  const without = { ...simgridFast, levels: { ...simgridFast.levels, network } }
+  expect(parseProfile(formatProfile(without))).toEqual(without)
+  const paths = figuresOf(without).map(({ path }) => path)
+  expect(paths).toContain('levels.node.headerBytes')
+  expect(paths).not.toContain('levels.network.headerBytes')
+  const negative = { ...simgridFast.levels, network: { ...network, headerBytes: -1 } }
+  expect(() => formatProfile({ ...simgridFast, levels: negative })).toThrow('levels.network.headerBytes')
 })
 
 describe('parseProfile rejects', () => {

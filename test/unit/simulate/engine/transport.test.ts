@@ -53,6 +53,20 @@ describe('links', () => {
     expect(endUs[2]).toBe((latency + (100 + 1000) * perByte) / 1000)
   })
 
+  it('carry the header of every message, also of an empty one', () => {
+    const network = { ...free.levels.network, headerBytes: 50 }
+    const machine = cluster({
+      nodes: 2,
+      cores: 1,
+      profile: { ...free, levels: { ...free.levels, network } },
+    })
+    for (const bytes of [0, 100]) {
+      const { timeUs, traffic } = simulate(sends(2, [[0, 1]]), machine, { bytes })
+      expect(timeUs).toBe((latency + (bytes + 50) * perByte) / 1000)
+      expect(traffic.network.bytes).toBe(bytes)
+    }
+  })
+
   it('inside a torus are shared by messages on one way, and not by those the other way', () => {
     const machine = parseMachine('torus:dims=8,cores=1,profile=plain', { profiles: [free] })
     const time = (pairs: readonly (readonly [number, number])[]) =>
