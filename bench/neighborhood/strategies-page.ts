@@ -19,7 +19,7 @@ This page compares them in [SimGrid](https://simgrid.org), a simulator that is n
 
 Nodes have 16 cores, ranks are on them in blocks.
 A message between nodes has a latency of 0.6 us on the fast network and 5 us on the slow one, at 12.5 and 1.25 GB/s per node, and takes 0.35 us and 2 us of the processor at each end; inside a node 0.05 us and 0.35 us at each end.
-Packing and unpacking take 2 ns per block and 0.1 ns per byte.
+Packing and unpacking take 2 ns per block and 0.1 ns per byte; every message has a header of 16 bytes.
 All times are simulated microseconds until the last rank is done.
 `
 
@@ -137,7 +137,9 @@ Long blocks cost bytes between nodes, where a block may cross once for each node
 - \`lanes\` sends each rank's share of a pair of nodes as one message: short blocks on random graphs, and wherever overheads between nodes are high. Two lanes gather in one step less, and on a fast network a second message costs less than that step.
 - \`lanes\` of different \`widths\` have messages of different lengths, which share the link of a node: the short ones arrive first and are spread while the others are on their way. Middle blocks on a slow network, long ones on a fast one.
 - \`hierarchical\` crosses once per node too, without a message for each pair of nodes: middle blocks on graphs without a grid on a fast network. Radices grow with the blocks. With \`digits=offset\` all ranks have equal work whatever the radices, so 6.3 serves for 16 nodes.
-- \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks on a grid.
+- \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks. With other steps \`back\` the last blocks of both sides do not come together, so fewer are left to spread at the end.
+
+Where blocks of 4 bytes are no faster than in the reference, they take few messages already: \`moore:16x16:r=2\` on the fast network takes 6 of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node. No five offsets reach a window of 5 x 5 ([0036](decisions/0036-offsets-and-uneven-lanes.md)), digits of both dimensions in turn wait longer ([0040](decisions/0040-search-around-candidates.md)), and a message less would be needed to save 5%. This is no proof that there is no other way.
 
 ${markdown(heads, rows)}
 `
