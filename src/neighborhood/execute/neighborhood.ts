@@ -300,11 +300,8 @@ export class Neighborhood {
   ofSlice(state: CommState, topologyOfSlice: () => ProcessTopology): Neighborhood {
     let slice = this.#slices.get(state)
     if (slice === undefined) {
-      const neighborhood = new Neighborhood(
-        state,
-        { topology: topologyOfSlice() },
-        { strategy: this.strategy },
-      )
+      const { strategy } = this
+      const neighborhood = new Neighborhood(state, { topology: topologyOfSlice() }, { strategy })
       slice = { neighborhood, missing: state.localRanks.length }
       this.#slices.set(state, slice)
     }
