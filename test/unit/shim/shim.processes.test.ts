@@ -55,6 +55,7 @@ describeMpi('the preloaded library', (mpi) => {
       const third = await run(5, [3, 3, 4], env)
       expect(third).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
       expect(third.stderr).not.toContain('plan file 1')
+      expect(third.stderr).toContain('8 by the plan (shared)')
     },
   )
 
