@@ -20,6 +20,13 @@ type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
 /** The choices of this thread, each as long as a communicator holds it: logical processes of one topology object choose once. */
 const recent = new RecentObjects<CachedChoice>(64)
 
+/** Choices that are being made in slices: logical processes of one thread want the same at the same time. */
+const underWay: {
+  readonly topology: ProcessTopology
+  readonly key: string
+  readonly done: Promise<Choice>
+}[] = []
+
 /** Where block lengths are unknown to some ranks, as in a neighbor allgatherv, a plan for blocks of this length is used. */
 export const assumedBytes = 1024
 
@@ -57,9 +64,22 @@ export class ChoicesBySize {
   async prepare(topology: ProcessTopology, bytes: number | null, operation: ChosenOperation): Promise<void> {
     const wanted = this.#optionsFor(bytes, operation)
     if (this.#known(topology, wanted) !== undefined) return
-    const made = await chooseInSlices(topology, this.#machine, wanted)
+    const key = this.#keyOf(wanted)
+    const begun = underWay.find((each) => each.topology === topology && each.key === key)
+    const made = await (begun?.done ?? this.#begin(topology, wanted))
     // Another rank may have called meanwhile.
     if (this.#known(topology, wanted) === undefined) this.#add(topology, wanted, made)
+  }
+
+  async #begin(topology: ProcessTopology, wanted: Wanted): Promise<Choice> {
+    const done = chooseInSlices(topology, this.#machine, wanted)
+    const begun = { topology, key: this.#keyOf(wanted), done }
+    underWay.push(begun)
+    try {
+      return await done
+    } finally {
+      underWay.splice(underWay.indexOf(begun), 1)
+    }
   }
 
   /** The length that is chosen for, whatever is sent; null where the lengths of blocks decide. */
