@@ -23,6 +23,7 @@ export const base = {
     // Generous ceilings that only stop a hang: no test measures time.
     testTimeout: 300_000,
     hookTimeout: 120_000,
+    setupFiles: ['test/support/same-bits.ts'],
   },
 } satisfies ViteUserConfig
 
@@ -56,7 +57,7 @@ export default defineConfig({
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           exclude: starting,
-          setupFiles: ['test/support/start-nothing.ts'],
+          setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           // The library is loaded once per vitest worker instead of once per file.
           isolate: false,
         },
@@ -68,7 +69,7 @@ export default defineConfig({
           name: 'cases',
           include: ['test/{conformance,paper,property}/**/*.test.ts'],
           exclude: starting,
-          setupFiles: ['test/support/start-nothing.ts'],
+          setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
         },
       },
       {
