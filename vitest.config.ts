@@ -27,18 +27,34 @@ export const base = {
   },
 } satisfies ViteUserConfig
 
+/** `import '../src/...'` in tests: each module of `src` compiled for itself (test/support/compile-sources.ts). */
+const modules = {
+  find: /^(\.\.\/)+src\//,
+  replacement: fileURLToPath(new URL('.compiled/', import.meta.url)),
+}
+
 /** For tests of modules: the library from source, like everything these tests import. */
-export const fromSource = { resolve: { alias: entriesIn('src/entry', 'ts') } } satisfies ViteUserConfig
+export const fromSource = {
+  resolve: { alias: [...entriesIn('.compiled/entry', 'js'), modules] },
+  test: {
+    server: { deps: { external: [/\/\.compiled\//] } },
+    globalSetup: ['test/support/compile-sources.ts'],
+  },
+} satisfies ViteUserConfig
 
 /**
  * For tests that start workers and processes: the library as users get it. From source every one of them would compile
  * it for itself, which takes ten times as long as loading it.
  */
 export const asBuilt = {
-  resolve: { alias: entriesIn('dist/entry', 'js') },
+  resolve: { alias: [...entriesIn('dist/entry', 'js'), modules] },
   test: {
-    server: { deps: { external: [/\/dist\//] } },
-    globalSetup: ['test/support/build-library.ts', 'test/support/find-mpi.ts'],
+    server: { deps: { external: [/\/(dist|\.compiled)\//] } },
+    globalSetup: [
+      'test/support/compile-sources.ts',
+      'test/support/build-library.ts',
+      'test/support/find-mpi.ts',
+    ],
   },
 } satisfies ViteUserConfig
 
@@ -54,6 +70,7 @@ export default defineConfig({
         ...fromSource,
         extends: true,
         test: {
+          ...fromSource.test,
           name: 'unit',
           include: ['test/unit/**/*.test.ts'],
           exclude: starting,
@@ -66,10 +83,12 @@ export default defineConfig({
         ...fromSource,
         extends: true,
         test: {
+          ...fromSource.test,
           name: 'cases',
           include: ['test/{conformance,paper,property}/**/*.test.ts'],
           exclude: starting,
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
+          isolate: false,
         },
       },
       {

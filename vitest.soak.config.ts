@@ -8,11 +8,13 @@ const soaking = {
 
 const property = [
   'test/property/**/*.test.ts',
+  'test/conformance/fabric-local.test.ts',
   'test/conformance/world.test.ts',
   'test/conformance/world-local.test.ts',
 ]
 const soak = [
   'test/soak/**/*.soak.ts',
+  'test/conformance/mpi.processes.test.ts',
   'test/conformance/spmm-threads.workers.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
@@ -26,7 +28,7 @@ export default defineConfig({
       {
         ...fromSource,
         extends: true,
-        test: { ...soaking, name: 'property', include: property },
+        test: { ...fromSource.test, ...soaking, name: 'property', include: property },
       },
       {
         ...asBuilt,

@@ -1,4 +1,5 @@
-import { fileURLToPath } from 'node:url'
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -13,10 +14,8 @@ const files = new Map<string, string>()
 export function compiled(name: string): string {
   const known = files.get(name)
   if (known !== undefined) return known
-  const outfile = `${root}test/.compiled/${name.replace(/\.ts$/, '.mjs')}`
-  buildSync({
+  const { outputFiles } = buildSync({
     entryPoints: [`${root}test/support/${name}`],
-    outfile,
     bundle: true,
     packages: 'external',
     // Without the paths of tsconfig.json, which lead to the source.
@@ -24,7 +23,18 @@ export function compiled(name: string): string {
     format: 'esm',
     platform: 'node',
     target: 'node20',
+    write: false,
   })
-  files.set(name, outfile)
-  return outfile
+  const folder = `${root}test/.compiled`
+  const file = `${folder}/${name.replace(/\.ts$/, '.mjs')}`
+  // Another vitest worker may start the same program: it has the file whole at any time.
+  const draft = `${file}.${process.pid}`
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(draft, outputFiles[0]!.contents)
+  renameSync(draft, file)
+  files.set(name, file)
+  return file
 }
+
+/** The same as a URL, as worlds on threads take programs. */
+export const compiledUrl = (name: string): URL => pathToFileURL(compiled(name))
