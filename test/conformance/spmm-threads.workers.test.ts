@@ -1,6 +1,7 @@
 import { run } from 'rankweave'
 import { serialProduct } from 'rankweave/spmm'
 import { expect, it } from 'vitest'
+import { compiledUrl } from '../support/compiled.js'
 import { matrixNames, readMatrix } from '../support/matrices.js'
 import { soakFactor } from '../support/soak.js'
 import { denseFor, type Products } from '../support/threads-matrices.js'
@@ -13,15 +14,12 @@ it.each(soakFactor === 1 ? [2, 4] : [1, 2, 4])(
   'every real matrix times a dense matrix on %i threads equals the serial product bit by bit',
   async (processes) => {
     expect(matrixNames).toHaveLength(8)
-    const results = await run<Float64Array[], Products>(
-      new URL('../support/threads-matrices.ts', import.meta.url),
-      {
-        ranks: 16,
-        fabric: 'threads',
-        processes,
-        args: { names: matrixNames, strategies, columns },
-      },
-    )
+    const results = await run<Float64Array[], Products>(compiledUrl('threads-matrices.ts'), {
+      ranks: 16,
+      fabric: 'threads',
+      processes,
+      args: { names: matrixNames, strategies, columns },
+    })
     let at = 0
     for (const name of matrixNames) {
       const a = readMatrix(name)

@@ -1,6 +1,7 @@
 import { run, threads } from 'rankweave'
 import { collectiveConformance } from 'rankweave/conformance'
 import { describe, expect, it } from 'vitest'
+import { compiledUrl } from '../support/compiled.js'
 import examples from '../support/threads-examples.js'
 
 describe.each([
@@ -15,7 +16,7 @@ describe.each([
 })
 
 describe('the examples on threads', () => {
-  const program = new URL('../support/threads-examples.ts', import.meta.url)
+  const program = compiledUrl('threads-examples.ts')
 
   it.each([1, 2, 4])('give the same bits on %i processes as on local', async (processes) => {
     const expected = await run(examples, { ranks: 12 })

@@ -2,11 +2,15 @@ import type { Worker } from 'node:worker_threads'
 import { type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { runThreads } from '../../../src/launch/threads-run.js'
+import { compiledUrl } from '../../support/compiled.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import type { Hang } from '../../support/threads-hang.js'
 import type { Loss, Moment } from '../../support/threads-loss.js'
 
-const support = (name: string) => new URL(`../../support/${name}.ts`, import.meta.url)
+// Before workers are counted: the compiler uses one.
+const loss = compiledUrl('threads-loss.ts')
+const hang = compiledUrl('threads-hang.ts')
+const anything = compiledUrl('threads-program.ts')
 
 /** Workers of the running test, in the order of their processes. */
 let workers: Worker[]
@@ -54,7 +58,7 @@ describe('a process lost during', () => {
   ])('%s: what involves it fails, the rest goes on, run names it', async (moment) => {
     const args = lossy(moment)
     const fabric = threads({ processes: 3, ringBytes: 2 ** 16 })
-    const error = await failure(run(support('threads-loss'), { ranks: 3, fabric, args }))
+    const error = await failure(run(loss, { ranks: 3, fabric, args }))
     expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
     expect(error.message).toContain('process 2 with rank 2 is lost: its worker ended with code 5')
     expect([...args.seen]).toEqual([3, 3, 0])
@@ -63,7 +67,7 @@ describe('a process lost during', () => {
   it('loading the program: no rank starts', async () => {
     const args = lossy('load')
     const fabric = threads({ processes: 3 })
-    const error = await failure(run(support('threads-loss'), { ranks: 3, fabric, args }))
+    const error = await failure(run(loss, { ranks: 3, fabric, args }))
     expect(error).toMatchObject({ code: 'ERR_PEER_LOST', details: { process: 2 } })
     expect([...args.seen]).toEqual([0, 0, 0])
   })
@@ -73,7 +77,7 @@ describe('a worker that is terminated from outside', () => {
   it.each([0, 1])('process %i is lost like any other', async (lost) => {
     const channel = new BroadcastChannel(`rankweave-test-terminate-${lost}`)
     const args: Hang = { last: 'channel', channel: channel.name }
-    const world = failure(run(support('threads-hang'), { ranks: 4, processes: 2, fabric: 'threads', args }))
+    const world = failure(run(hang, { ranks: 4, processes: 2, fabric: 'threads', args }))
     await new Promise((resolve) => {
       channel.onmessage = resolve
     })
@@ -94,12 +98,7 @@ describe('a worker in a loop without await when the world fails', () => {
     const args: Hang = { last: 'block', channel: channel.name, word: new Int32Array(shared(4)) }
     const fabric = threads({ ranksPerProcess: [3, 1] })
     const world = failure(
-      runThreads(
-        support('threads-hang'),
-        fabric,
-        { ranks: 4, ranksPerProcess: [3, 1], args },
-        { ...options, clock },
-      ),
+      runThreads(hang, fabric, { ranks: 4, ranksPerProcess: [3, 1], args }, { ...options, clock }),
     )
     await there
     channel.close()
@@ -128,7 +127,7 @@ describe('a worker in a loop without await when the world fails', () => {
     const args = { kind: 'throw while another is stuck', word: new Int32Array(shared(4)) }
     const fabric = threads({ ranksPerProcess: [2, 1] })
     const world = failure(
-      runThreads(support('threads-program'), fabric, { ranks: 3, ranksPerProcess: [2, 1], args }, { clock }),
+      runThreads(anything, fabric, { ranks: 3, ranksPerProcess: [2, 1], args }, { clock }),
     )
     while (clock.delays.length === 0) await new Promise((resolve) => setImmediate(resolve))
     clock.pass()
@@ -149,9 +148,7 @@ describe('a worker in a loop without await when the world fails', () => {
 describe('a program that can never continue', () => {
   it('because nothing can settle what it awaits', async () => {
     const fabric = threads({ ranksPerProcess: [2, 1] })
-    const error = await failure(
-      run(support('threads-program'), { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }),
-    )
+    const error = await failure(run(anything, { ranks: 3, fabric, args: { kind: 'never settles', rank: 2 } }))
     expect(error.code).toBe('ERR_DEADLOCK')
     expect(error.message).toContain('rank 2 cannot continue: nothing is left in this process to wake them')
   })

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
+import { compiledUrl } from '../../support/compiled.js'
 
-const program = new URL('../../support/threads-program.ts', import.meta.url)
+const program = compiledUrl('threads-program.ts')
 
 describe('a lost worker', () => {
   const deaths = [

@@ -1,8 +1,9 @@
 import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import type { AllocReport } from '../../../support/alloc-program.js'
+import { compiledUrl } from '../../../support/compiled.js'
 
-const program = new URL('../../../support/alloc-program.ts', import.meta.url)
+const program = compiledUrl('alloc-program.ts')
 const payloadBytes = 3 * 100_000 * 8
 
 describe('memory from alloc', () => {

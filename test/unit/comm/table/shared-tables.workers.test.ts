@@ -1,8 +1,9 @@
 import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
+import { compiledUrl } from '../../../support/compiled.js'
 import type { SharedTablesCase } from '../../../support/shared-tables-program.js'
 
-const program = new URL('../../../support/shared-tables-program.ts', import.meta.url)
+const program = compiledUrl('shared-tables-program.ts')
 
 const cases: readonly { readonly part: SharedTablesCase; readonly ranks: number }[] = [
   { part: 'topology and plan', ranks: 1024 },

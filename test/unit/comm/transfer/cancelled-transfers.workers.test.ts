@@ -2,8 +2,9 @@ import { run, threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { allEndings, expectEnded } from '../../../support/cancelled-transfers.js'
 import type { Outcome, Part } from '../../../support/cancelled-transfers-program.js'
+import { compiledUrl } from '../../../support/compiled.js'
 
-const program = new URL('../../../support/cancelled-transfers-program.ts', import.meta.url)
+const program = compiledUrl('cancelled-transfers-program.ts')
 const length = 1_000_000
 
 const start = (part: Part) =>

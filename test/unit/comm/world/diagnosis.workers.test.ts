@@ -1,11 +1,12 @@
 import { threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import { runThreads } from '../../../../src/launch/threads-run.js'
+import { compiledUrl } from '../../../support/compiled.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { onDemand } from '../../../support/report-on-demand.js'
 import type { Hang } from '../../../support/threads-hang.js'
 
-const hang = new URL('../../../support/threads-hang.ts', import.meta.url)
+const hang = compiledUrl('threads-hang.ts')
 
 describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such signal on Windows)', () => {
   it('of a world on threads: every process is queried', async () => {
