@@ -135,7 +135,7 @@ describe('results', () => {
   // On `local` in test/soak.
   it('the command from source runs the same programs, on threads', async () => {
     const fabric = 'threads'
-    const words = ['run', 'sum.ts', '-n', '5', '--processes', '2', '--fabric', fabric, '--json', '--', 'x']
+    const words = ['run', 'sum.ts', '-n', '5', '--processes', '1', '--fabric', fabric, '--json', '--', 'x']
     const answer = await spawnCli(words, { cwd: folder, command: commandFromSource })
     expect(answer.exitCode).toBe(0)
     const result = { sum: [20], args: ['x'], kind: 7, same: true, big: '4611686018427387904' }
