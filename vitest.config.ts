@@ -27,7 +27,7 @@ export const base = {
   },
 } satisfies ViteUserConfig
 
-/** `import '../src/...'` in tests: each module of `src` compiled for itself (test/support/compile-sources.ts). */
+/** What tests import of `src` by a relative path: each module of `src` compiled for itself (test/support/compile-sources.ts). */
 const modules = {
   find: /^(\.\.\/)+src\//,
   replacement: fileURLToPath(new URL('.compiled/', import.meta.url)),
