@@ -83,7 +83,7 @@ test.each([
         const outcome = outcomeOf(configuration, fault, seed)
         if (outcome !== null) seen.set(outcome, (seen.get(outcome) ?? 0) + 1)
       }),
-      { numRuns: cases(fault === 'reorder' ? 1_200 : 400) },
+      { numRuns: fault === 'reorder' ? cases(1_200, 1_200) : cases(400, 400) },
     )
     const runs = [...seen.values()].reduce((sum, n) => sum + n, 0)
     expect(runs).toBeGreaterThan(150)

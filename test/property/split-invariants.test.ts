@@ -143,7 +143,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect([...ofProcess.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(most)
         }
       }),
-      { numRuns: cases(150, 30) },
+      { numRuns: cases(150, 15) },
     )
   })
 
@@ -186,7 +186,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         for (const group of groups) expect(new Set(group.map((rank) => ids[rank])).size).toBe(1)
         expect(new Set(groups.map(([rank]) => ids[rank])).size).toBe(groups.length)
       }),
-      { numRuns: cases(80, 20) },
+      { numRuns: cases(80, 10) },
     )
   })
 })

@@ -126,7 +126,7 @@ test('any matrix yields a sound topology over any number of ranks, the same one 
   )
 })
 
-test('2,000 mutated files: read, or rejected with ERR_MATRIX_MARKET, file and line', () => {
+test('mutated files: read, or rejected with ERR_MATRIX_MARKET, file and line', () => {
   const files = [
     '%%MatrixMarket matrix coordinate real general\n% c\n3 4 4\n1 1 1.5\n2 3 -2e-3\n3 4 0\n1 4 7\n',
     '%%MatrixMarket matrix coordinate pattern symmetric\n4 4 3\n2 1\n3 3\n4 2\n',
@@ -164,6 +164,6 @@ test('2,000 mutated files: read, or rejected with ERR_MATRIX_MARKET, file and li
     { numRuns: cases(2000) },
   )
   // A fuzz test that reaches only one of the two outcomes tests little.
-  expect(read).toBeGreaterThan(100)
-  expect(refused).toBeGreaterThan(100)
+  expect(read).toBeGreaterThan(cases(100))
+  expect(refused).toBeGreaterThan(cases(100))
 })

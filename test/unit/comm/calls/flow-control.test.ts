@@ -61,7 +61,7 @@ describe('collectives that only send', () => {
   })
 
   it('leave no more at a stalled receiver than the credit, however many calls', async () => {
-    const calls = cases(5000)
+    const calls = cases(5000, 5000)
     const limits = { eagerLimitBytes: 4096, creditBytes: 100_000 }
     const sizes = [0, 1, 8, 200, 3000, 5000]
     const random = mulberry32(11)
