@@ -54,6 +54,9 @@ function commitsOf(figures: readonly Figure[]): string {
   return `commit${names.length > 1 ? 's' : ''} ${names.join(', ')}`
 }
 
+/** A link to a decision record, from the page. */
+const record = (name: string): string => `[${name.slice(0, 4)}](decisions/${name}.md)`
+
 const cellHeads = [
   ...['graph, block, network', 'auto', 'us', 'best tried', 'us', 'reference', 'us'],
   ...['direct', 'friends', 'allgather'],
@@ -139,7 +142,7 @@ Long blocks cost bytes between nodes, where a block may cross once for each node
 - \`hierarchical\` crosses once per node too, without a message for each pair of nodes: middle blocks on graphs without a grid on a fast network. Radices grow with the blocks. With \`digits=offset\` all ranks have equal work whatever the radices, so 6.3 serves for 16 nodes.
 - \`pipelined\` sends several messages inside a node for one of \`hierarchical\`, and the bytes between nodes are the same; but processors spread what has come while the network carries the rest: long blocks. With other steps \`back\` the last blocks of both sides do not come together, so fewer are left to spread at the end.
 
-Where blocks of 4 bytes are no faster than in the reference, they take few messages already: \`moore:16x16:r=2\` on the fast network takes 6 of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node. No five offsets reach a window of 5 x 5 ([0036](decisions/0036-offsets-and-uneven-lanes.md)), digits of both dimensions in turn wait longer ([0040](decisions/0040-search-around-candidates.md)), and a message less would be needed to save 5%. This is no proof that there is no other way.
+Where blocks of 4 bytes are no faster than in the reference, they take few messages already: \`moore:16x16:r=2\` on the fast network takes 6 of 0.7 us, 0.12 us of packing, and twice 0.25 us of waiting for another node. No five offsets reach a window of 5 x 5 (${record('0036-offsets-and-uneven-lanes')}), digits of both dimensions in turn wait longer (${record('0040-search-around-candidates')}), and a message less would be needed to save 5%. This is no proof that there is no other way.
 
 ${markdown(heads, rows)}
 `
