@@ -44,7 +44,7 @@ export function isMachine(value: unknown): value is Machine {
 
 /** @throws ERR_MACHINE unless it has the fields of a machine */
 export function requireMachine(value: unknown): asserts value is Machine {
-  if (!isMachine(value)) failMachine(`expected a machine, got ${shown(value)}`)
+  if (!isMachine(value)) failMachine(`expected a machine, such as parseMachine returns, got ${shown(value)}`)
 }
 
 /**

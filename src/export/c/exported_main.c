@@ -306,11 +306,14 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &number);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const char *wrong = read_settings(argc, argv, &settings);
-  if (wrong == NULL && size != exported_rank_count) wrong = "another number of processes than the plan has ranks";
-  if (wrong != NULL) {
-    if (number == 0)
-      fprintf(stderr, "error: got %s\nusage: mpirun -n %d %s [-b BYTES] [-n SAMPLES] [-s STARTS] [-j]\n", wrong,
-              exported_rank_count, argv[0]);
+  if (wrong != NULL || size != exported_rank_count) {
+    if (number == 0) {
+      if (wrong != NULL)
+        fprintf(stderr, "error: got %s\n", wrong);
+      else
+        fprintf(stderr, "error: expected %d processes, one per rank of the plan, got %d\n", exported_rank_count, size);
+      fprintf(stderr, "usage: mpirun -n %d %s [-b BYTES] [-n SAMPLES] [-s STARTS] [-j]\n", exported_rank_count, argv[0]);
+    }
     MPI_Finalize();
     return 2;
   }
