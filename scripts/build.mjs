@@ -23,6 +23,7 @@ const entriesByUrl = [
   'cli/program/loaded-program',
   'cli/program/spmm-program',
   'cli/program/split-program',
+  'cli/program/study-program',
 ]
 
 /** Modules that users import or run, as paths below src without extension. */

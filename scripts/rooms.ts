@@ -141,7 +141,7 @@ export const rooms: readonly Room[] = [
     ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
     ...['simulate', 'neighborhood/plan', 'study/document', 'study'],
   ]),
-  room('shim', ['schedule', 'schedule/lower', 'export', 'package-paths.ts']),
+  room('shim', ['text', 'schedule', 'schedule/lower', 'export', 'package-paths.ts']),
 
   room('fabric', []),
   room('fabric/local', ['fabric']),

@@ -19,6 +19,7 @@ import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/co
 import { buildSync } from 'esbuild'
 import { publint } from 'publint'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ownPrograms } from '../src/cli/program/run-own-program.js'
 
 /**
  * The package as npm would install it: packed, unpacked into node_modules of an empty folder, its dependencies beside
@@ -137,6 +138,11 @@ describe('the packed package', () => {
     for (const path of ['src', 'test', 'bench', '.ci']) {
       expect(existsSync(join(installed, path)), path).toBe(false)
     }
+  })
+
+  it('holds the programs of the command that threads load', () => {
+    for (const name of ownPrograms)
+      expect(existsSync(join(installed, 'dist/cli/program', `${name}.js`)), name).toBe(true)
   })
 
   it('holds the target of every relative link of its pages', () => {

@@ -67,7 +67,7 @@ export function planDirectory(path: string, options: PlanDirectoryOptions = {}) 
       if (bytes.length > maxBytes) return
       const part = join(path, `${key}.${randomUUID()}.part`)
       try {
-        await makeDirectory(path)
+        makeDirectory(path)
         await writeFile(part, bytes, { flag: 'wx' })
         await rename(part, join(path, `${key}${ending}`))
         await removeOldest(path, `${key}${ending}`, maxFiles, maxBytes)

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { RankweaveError } from '../errors.js'
 import { runtimeFiles } from '../export/c-sources.js'
 import { ownFile } from '../package-paths.js'
+import { makeDirectory } from '../text/make-directory.js'
 
 /** Below `shim/c`. */
 const ownSources = [
@@ -69,7 +70,7 @@ export function compileLibrary(
     ...ownSources.map((path) => ({ name: basename(path), text: ownSource(`shim/c/${path}`) })),
   ]
   try {
-    mkdirSync(sources, { recursive: true })
+    makeDirectory(sources)
     for (const { name, text } of files) writeFileSync(join(sources, name), text)
   } catch (cause) {
     throw new RankweaveError('ERR_SHIM', `cannot write to ${sources}: ${(cause as Error).message}`, { cause })

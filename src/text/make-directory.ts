@@ -1,19 +1,27 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 
 /**
  * A directory and those above it. Not `mkdir` with `recursive`: that of Node 20 tries for ever where a file system answers ENOENT
  * below a directory that is there, as /proc does.
+ *
+ * @throws the error of the operating system
  */
-export async function makeDirectory(path: string): Promise<void> {
-  const make = () =>
-    mkdir(path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
+export function makeDirectory(path: string): void {
   const above = dirname(path)
-  await make().catch(async (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' || above === path) throw error
-    await makeDirectory(above)
-    await make()
-  })
+  try {
+    make(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || above === path) throw error
+    makeDirectory(above)
+    make(path)
+  }
+}
+
+function make(path: string): void {
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
 }

@@ -33,7 +33,7 @@ import { type Reporter, readProgress } from '../output/reporter.js'
 import { checkStudyOutput, writeStudy } from '../output/study-files.js'
 import { claimRows, fastestRows } from '../output/study-report.js'
 import { runOwnProgram } from '../program/run-own-program.js'
-import main from '../program/study-program.js'
+import main, { type NamedStrategy } from '../program/study-program.js'
 import type { AddCommand } from './command.js'
 
 const help = `${specHelp}
@@ -174,8 +174,8 @@ async function studyOf(
   }
   const study = isFollower ? null : makeStudy(topology, machine, settings)
   if (kind === undefined) return study
-  const names = study?.strategies.map(({ strategy }) => strategy) ?? []
-  const measurements = await measured(report, topology, machine, names, { ...options, fabric: kind })
+  const named = study?.strategies.map(({ strategy: text }) => ({ text, strategy: parseStrategy(text) })) ?? []
+  const measurements = await measured(report, topology, machine, named, { ...options, fabric: kind })
   return study === null || measurements === null ? null : { ...study, measurements }
 }
 
@@ -183,7 +183,7 @@ async function measured(
   report: Reporter,
   topology: ProcessTopology,
   machine: Machine,
-  strategies: readonly string[],
+  strategies: readonly NamedStrategy[],
   { fabric: kind, processes, runs, bytes: given }: Options & { readonly fabric: 'local' | 'threads' | 'mpi' },
 ): Promise<Measurements | null> {
   installNeighborhood()

@@ -27,9 +27,11 @@ function targetOf(output: string): Target {
 export async function checkStudyOutput(report: Reporter, output: string | undefined): Promise<void> {
   if (output === undefined) return
   if (targetOf(output) !== 'folder') return await checkOutputs(report, output)
-  await makeDirectory(output).catch((cause) => {
+  try {
+    makeDirectory(output)
+  } catch (cause) {
     throw fileError('make', output, cause)
-  })
+  }
   for (const name of pages) await requireWritable(join(output, name))
 }
 

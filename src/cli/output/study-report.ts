@@ -1,12 +1,12 @@
 import type { Claim } from '../../study/paper/paper-figures.js'
 import type { Study } from '../../study/study.js'
-import { columns, figure } from './reporter.js'
+import { columns, counted, figure } from './reporter.js'
 
 /** What a study says in short: the fastest strategy of every length. */
 export function fastestRows({ subject, fastest, strategies, leftOut }: Study): string {
   const left = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`
   return [
-    `${subject.topology} on ${subject.machine}: ${strategies.length} strategies${left} (times are simulated)`,
+    `${subject.topology} on ${subject.machine}: ${counted(strategies.length, 'strategy', 'strategies')}${left} (times are simulated)`,
     columns([
       ['bytes', 'fastest', 'time', 'direct sends / this'],
       ...fastest.map(({ bytes, strategy, timeUs, speedup }) => [

@@ -12,6 +12,16 @@ export interface OwnWorld<A> {
   readonly report: ReportOptions
 }
 
+/** Modules in this folder; the package has each as a file of its own. */
+export const ownPrograms = [
+  'bench-program',
+  'calibrate-program',
+  'spmm-program',
+  'split-program',
+  'study-program',
+] as const
+type OwnProgram = (typeof ownPrograms)[number]
+
 /**
  * Runs one of our own programs on a world: what every rank returned, in process 0; null in the other processes of a job,
  * which report nothing.
@@ -20,7 +30,7 @@ export interface OwnWorld<A> {
  * @throws WorldFailure whose cause is the world's first error
  */
 export async function runOwnProgram<R, A>(
-  name: 'bench-program' | 'calibrate-program' | 'spmm-program' | 'split-program' | 'study-program',
+  name: OwnProgram,
   main: Main<R, A>,
   world: OwnWorld<A>,
 ): Promise<readonly R[] | null> {

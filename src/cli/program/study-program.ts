@@ -1,16 +1,22 @@
 import type { PersistentRequest } from '../../comm/calls/program/persistent-request.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { Machine } from '../../machine/machine.js'
-import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import type { MeasuredRuns } from '../../study/measurements.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+
+/** Parsed by the command: threads load no parser for it. */
+export interface NamedStrategy {
+  readonly text: string
+  readonly strategy: Strategy
+}
 
 export interface StudyProblem {
   readonly topology: ProcessTopology
   /** Whose nodes the plans know. */
   readonly machine: Machine
   /** Those of rank 0 count: only its process makes the study. */
-  readonly strategies: readonly string[]
+  readonly strategies: readonly NamedStrategy[]
   readonly bytes: readonly number[]
   readonly runs: number
   /** What one run takes, about. */
@@ -22,10 +28,10 @@ export default async function main(
   world: Communicator,
   { topology, machine, strategies, bytes, runs, runMs }: StudyProblem,
 ): Promise<readonly MeasuredRuns[] | null> {
-  const texts = (await world.bcast(strategies)) as readonly string[]
+  const named = (await world.bcast(strategies)) as readonly NamedStrategy[]
+  const texts = named.map(({ text }) => text)
   const graphs = []
-  for (const text of texts)
-    graphs.push(await world.createTopology(topology, { strategy: parseStrategy(text), machine }))
+  for (const { strategy } of named) graphs.push(await world.createTopology(topology, { strategy, machine }))
   const measured: MeasuredRuns[] = []
   for (const length of bytes) {
     const mine = new Uint8Array(length)
