@@ -96,7 +96,7 @@ function subjectOf(topology: ProcessTopology, machine: Machine, nodes: Int32Arra
   if (distinctOut(topology).rank.length === 0)
     throw new RankweaveError(
       'ERR_TOPOLOGY',
-      `${name}: expected edges between different ranks, got none on ${topology.ranks} ranks: there is nothing to study`,
+      `${name}: expected edges between different ranks, got none on ${topology.ranks} ${topology.ranks === 1 ? 'rank' : 'ranks'}: there is nothing to study`,
     )
   const { ranks, edges, degree } = topologyStatistics(topology)
   const { source, provenance, name: profile } = profileOf(machine)

@@ -69,22 +69,23 @@ export function selectStrategies(
   return { strategies: distinct([...strategies, ...byFriends]), leftOut }
 }
 
+/** One that an estimate finds less than this much better for a length than another of its kind is not worth a study of its own. */
+const worthwhile = 0.1
+
 /** The best for the lengths, alternately from both ends, until there are {@link perKind}. */
 function bestOf(
   loaded: readonly LoadedCandidate[],
   estimate: (load: readonly HopLoad[], bytes: number) => number,
 ) {
   return (bytes: readonly number[]): LoadedCandidate[] => {
-    const found = new Set<LoadedCandidate>()
-    const winners = bytes.map((length) => {
+    const found: number[] = []
+    for (let i = 0; i < bytes.length && found.length < perKind; i++) {
+      const length = bytes[i % 2 === 0 ? i / 2 : bytes.length - (i + 1) / 2]
       const times = loaded.map(({ load }) => estimate(load, length))
-      return loaded[times.reduce((best, time, i) => (time < times[best] ? i : best), 0)]
-    })
-    for (let i = 0; i < winners.length && found.size < perKind; i++) {
-      const fromEnd = i % 2 === 0 ? i / 2 : winners.length - (i + 1) / 2
-      found.add(winners[fromEnd])
+      const best = times.reduce((least, time, each) => (time < times[least] ? each : least), 0)
+      if (found.every((each) => times[best] < (1 - worthwhile) * times[each])) found.push(best)
     }
-    return [...found]
+    return found.map((each) => loaded[each])
   }
 }
 

@@ -52,23 +52,22 @@ function* paragraphs(text: readonly string[]): Generator<string> {
 
 function tableOf({ title, origin, source, columns, rows }: Table): string {
   const label = `<figcaption><strong>${escapeXml(title)}</strong> <span class="mark ${origin}">${marks[origin]}</span> ${escapeXml(source)}</figcaption>`
-  const heads = columns.map(({ title: head, isPrinted }) =>
-    isPrinted === true
-      ? `<th scope="col" class="printed">${escapeXml(head)} (printed)</th>`
-      : `<th scope="col">${escapeXml(head)}</th>`,
-  )
+  const heads = columns.map(({ title: head, isPrinted }, c) => {
+    const isNumber = rows.length > 0 && rows.every((row) => typeof row[c] !== 'string')
+    return `<th scope="col"${classes(isNumber, isPrinted)}>${escapeXml(head)}${isPrinted === true ? ' (printed)' : ''}</th>`
+  })
   const lines = rows.map((row) => {
     const cells = row.map((cell, c) => {
-      const kinds = [
-        ...(typeof cell === 'number' ? ['number'] : []),
-        ...(columns[c].isPrinted === true ? ['printed'] : []),
-      ]
-      const kind = kinds.length === 0 ? '' : ` class="${kinds.join(' ')}"`
-      return `<td${kind}>${breakable(cellText(cell))}</td>`
+      return `<td${classes(typeof cell === 'number', columns[c].isPrinted)}>${breakable(cellText(cell))}</td>`
     })
     return `<tr>${cells.join('')}</tr>`
   })
   return `${label}\n<div class="wide"><table>\n<thead><tr>${heads.join('')}</tr></thead>\n<tbody>\n${lines.join('\n')}\n</tbody>\n</table></div>\n`
+}
+
+function classes(isNumber: boolean, isPrinted: true | undefined): string {
+  const names = [...(isNumber ? ['number'] : []), ...(isPrinted === true ? ['printed'] : [])]
+  return names.length === 0 ? '' : ` class="${names.join(' ')}"`
 }
 
 /** Long names of strategies break after commas and colons, so that tables are no wider than they need to be. */
