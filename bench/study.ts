@@ -1,5 +1,4 @@
 // npm run bench:study [-- moore|paper]: writes docs/study, which `rankweave study` makes.
-import { rmSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { runCli } from '../src/cli/cli.js'
 import { processStreams } from '../src/cli/output/streams.js'
@@ -19,7 +18,5 @@ for (const [name, words] of Object.entries(studies)) {
   const begin = performance.now()
   const exitCode = await runCli(['study', ...words, '-o', `${root}docs/study/${name}`], streams)
   if (exitCode !== 0) process.exit(exitCode)
-  // The object has the same figures, and is ten times as long.
-  rmSync(`${root}docs/study/${name}/study.json`)
   streams.stderr(`${name}: ${((performance.now() - begin) / 1000).toFixed(1)} s\n`)
 }

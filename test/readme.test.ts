@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { numberText } from '../src/study/document/figure-text.js'
+import type { Study } from '../src/study/study.js'
 import { onlyObject } from './unit/cli/run-cli.js'
 import { spawnCli } from './unit/cli/spawn-cli.js'
 
@@ -92,6 +94,49 @@ describe('README', () => {
     const { exitCode, stdout } = await spawnCli(words, { cwd: folder })
     expect(exitCode).toBe(0)
     expect(withoutTimes(stdout)).toBe(withoutTimes(shown!.text))
+  })
+})
+
+describe('the first numbers of README', () => {
+  const study = JSON.parse(readFileSync(join(root, 'docs/study/moore/study.json'), 'utf8')) as Study
+  const { subject, strategies, fastest } = study
+  const [opening] = readFileSync(join(root, 'README.md'), 'utf8').split('## Try it')
+  const messagesBy = (name: string) => strategies.find(({ strategy }) => strategy === name)!.messages.all
+  const us = (timeUs: number) => String(Number(timeUs.toPrecision(3)))
+  const fastestAt = (bytes: number) => {
+    const { timeUs } = fastest.find((each) => each.bytes === bytes)!
+    const direct = strategies[0]!.simulated.find((each) => each.bytes === bytes)!
+    return `${us(timeUs)} us instead of ${us(direct.timeUs)} us`
+  }
+
+  it('are those of the recorded study, and there are no others', () => {
+    const combined = messagesBy('common-neighbor:k=4,mode=aware')
+    const phrases = [
+      `${subject.ranks.toLocaleString('en-US')} ranks on a grid, each with ${subject.degree.max} neighbors`,
+      `${combined.toLocaleString('en-US')} messages instead of ${messagesBy('direct').toLocaleString('en-US')}`,
+      `${fastestAt(4)} by direct sends for blocks of 4 bytes`,
+      `${fastestAt(4096)} for 4 KiB`,
+    ]
+    let rest = opening!
+    for (const phrase of phrases) {
+      expect(rest).toContain(phrase)
+      rest = rest.replace(phrase, '')
+    }
+    expect(rest.match(/\d[\d.,]*/)?.[0] ?? 'a thousand in words').toBe('a thousand in words')
+  })
+
+  it('are those of a machine whose costs README says are assumed', () => {
+    expect(subject.profile).toMatchObject({ name: 'niagara', provenance: 'assumed' })
+    expect(opening).toContain('the profile of the cluster Niagara, whose costs are assumed')
+  })
+
+  it('are in the tables of the page beside it', () => {
+    const page = readFileSync(join(root, 'docs/study/moore/README.md'), 'utf8')
+    for (const { strategy, messages, simulated } of strategies) {
+      expect(page).toContain(strategy)
+      expect(page).toContain(numberText(messages.all))
+      for (const { timeUs } of simulated) expect(page).toContain(numberText(timeUs))
+    }
   })
 })
 
