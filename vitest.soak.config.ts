@@ -16,6 +16,7 @@ const soak = [
   'test/soak/**/*.soak.ts',
   'test/conformance/mpi.processes.test.ts',
   'test/conformance/spmm-threads.workers.test.ts',
+  'test/conformance/world-threads.workers.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
 
