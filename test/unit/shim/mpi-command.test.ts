@@ -3,19 +3,19 @@ import { compilerOfCommand, withVariables } from '../../../src/shim/mpi-command.
 
 const openMpi = () => 'mpirun (Open MPI) 4.1.4\n'
 const mpich = () => 'HYDRA build details:\n    Version:  4.0.2\n'
-const variables = { LD_PRELOAD: '/tmp/lib.so', RANKWEAVE_SHIM: 'record:/tmp/graph' }
+const variables = { LD_PRELOAD: '/usr/lib/librankweave.so', RANKWEAVE_SHIM: 'record:graph' }
 
 describe('the command of an MPI program', () => {
   it('hands variables to every program of Open MPI', () => {
     const command = ['mpirun', '-n', '2', './a', ':', '-n', '1', './b']
-    const set = ['-x', 'LD_PRELOAD=/tmp/lib.so', '-x', 'RANKWEAVE_SHIM=record:/tmp/graph']
+    const set = ['-x', 'LD_PRELOAD=/usr/lib/librankweave.so', '-x', 'RANKWEAVE_SHIM=record:graph']
     expect(withVariables(command, variables, openMpi)).toEqual([
       ...['mpirun', ...set, '-n', '2', './a', ':', ...set, '-n', '1', './b'],
     ])
   })
 
   it('hands variables to all processes of MPICH', () => {
-    const set = ['-genv', 'LD_PRELOAD', '/tmp/lib.so', '-genv', 'RANKWEAVE_SHIM', 'record:/tmp/graph']
+    const set = ['-genv', 'LD_PRELOAD', '/usr/lib/librankweave.so', '-genv', 'RANKWEAVE_SHIM', 'record:graph']
     const command = ['/opt/bin/mpiexec.mpich', '-n', '2', './a', ':', './b']
     const [launcher, ...words] = command
     expect(withVariables(command, variables, mpich)).toEqual([launcher, ...set, ...words])
