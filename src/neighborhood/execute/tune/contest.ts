@@ -1,4 +1,4 @@
-import { medianOf, smallestOf } from '../../../base/extrema.js'
+import { medianOf } from '../../../base/extrema.js'
 
 /** How often contestants are timed, and which of them wins. In a round every one that is left is timed once. */
 export interface ContestRules {
@@ -6,8 +6,13 @@ export interface ContestRules {
   readonly leastRounds: number
   /** Rounds after which one is chosen, whatever is certain by then: at least `leastRounds`. */
   readonly mostRounds: number
-  /** Medians within this factor of the least are a tie, which the first of the list wins: at least 1. */
+  /** A later one of the list has to be faster than an earlier one by this factor, in the median: at least 1. */
   readonly tie: number
+  /**
+   * Standard deviations of a fair coin by which it has to have won rounds against an earlier one: few rounds on a busy machine prove
+   * little. 0: the medians alone decide.
+   */
+  readonly lead: number
 }
 
 /** Standard deviations of a fair coin by which rounds are lost before one is ruled out: 7 of 7, 19 of 26. */
@@ -15,7 +20,8 @@ const certainty = 2.5
 
 /**
  * What does the same in several ways is timed in turn until the fastest is known: who comes next, and who wins. Paired by round, so
- * that whatever else the machine does meets all. A function of the times alone: who agrees on them, agrees on the winner.
+ * that whatever else the machine does meets all. A function of the times alone: who agrees on them, agrees on the winner. Where
+ * the times do not tell, the first of the list wins.
  */
 export class Contest {
   readonly #rules: ContestRules
@@ -57,23 +63,35 @@ export class Contest {
   }
 
   #settle(): void {
-    const { leastRounds, mostRounds, tie } = this.#rules
+    const { leastRounds, mostRounds } = this.#rules
     const rounds = this.#samples[this.#left[0]].length
     if (rounds < leastRounds) return
-    const medians = this.#left.map((i) => medianOf(this.#samples[i]))
-    const least = smallestOf(medians)
-    // A clock that returns NaN decides nothing.
-    const best = this.#left[medians.findIndex((time) => time <= tie * least)] ?? this.#left[0]
+    const best = this.#best()
     if (rounds < mostRounds) this.#left = this.#left.filter((i) => i === best || !this.#hasLost(i, best))
     if (rounds >= mostRounds || this.#left.length === 1) this.#chosen = best
   }
 
+  /** Who wins by the rounds so far. */
+  #best(): number {
+    const { tie, lead } = this.#rules
+    const median = (i: number) => medianOf(this.#samples[i])
+    let [best] = this.#left
+    for (const i of this.#left)
+      if (tie * median(i) < median(best) && (lead === 0 || this.#leadOf(i, best, 1) >= lead)) best = i
+    return best
+  }
+
   /** Whether more rounds are not expected to change that `best` wins: a later one of the list would have to be clearly faster. */
   #hasLost(i: number, best: number): boolean {
-    const limit = i < best ? this.#rules.tie : 1 / this.#rules.tie
-    const times = this.#samples[best]
-    let lost = 0
-    for (const [round, time] of this.#samples[i].entries()) if (time > limit * times[round]) lost++
-    return 2 * lost - times.length >= certainty * Math.sqrt(times.length)
+    const { tie } = this.#rules
+    return this.#leadOf(best, i, i < best ? tie : 1 / tie) >= certainty
+  }
+
+  /** Standard deviations by which `i` has won more rounds than it has lost against `other`; won: faster by a factor. */
+  #leadOf(i: number, other: number, factor: number): number {
+    const times = this.#samples[other]
+    let won = 0
+    for (const [round, time] of this.#samples[i].entries()) if (factor * time < times[round]) won++
+    return (2 * won - times.length) / Math.sqrt(times.length)
   }
 }

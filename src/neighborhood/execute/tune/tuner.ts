@@ -38,7 +38,8 @@ export class Tuner {
     this.#candidates = candidates
     this.#timedStarts = candidates.length * starts
     // Of equal times that of the better predicted one.
-    this.#contest = new Contest(candidates.length, { leastRounds: starts, mostRounds: starts, tie: 1 })
+    const rules = { leastRounds: starts, mostRounds: starts, tie: 1, lead: 0 }
+    this.#contest = new Contest(candidates.length, rules)
   }
 
   get strategies(): Strategy[] {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../../src/base/random.js'
 import { Contest, type ContestRules } from '../../../../../src/neighborhood/execute/tune/contest.js'
 
-const rules: ContestRules = { leastRounds: 5, mostRounds: 40, tie: 1.03 }
+const rules: ContestRules = { leastRounds: 5, mostRounds: 40, tie: 1.03, lead: 1.65 }
 
 /** Who wins if a contestant takes `times[i]`, up to a share `noise` longer. */
 function play(times: readonly number[], noise: number, seed = 1, given = rules) {
@@ -42,8 +42,24 @@ describe('Contest', () => {
   })
 
   it('with as many rounds at least as at most times all, and takes the least median', () => {
-    const all = { leastRounds: 3, mostRounds: 3, tie: 1 }
+    const all = { leastRounds: 3, mostRounds: 3, tie: 1, lead: 0 }
     expect(play([1.01, 1, 7], 0, 1, all)).toEqual({ chosen: 1, turns: 9, rounds: [3, 3, 3] })
+  })
+
+  it('a lead of few rounds that chance explains goes to the first', () => {
+    const contest = new Contest(2, { leastRounds: 5, mostRounds: 5, tie: 1, lead: 1.65 })
+    // The second is faster in four of five rounds, and by the medians.
+    for (const [first, second] of [
+      [9, 8],
+      [9, 8],
+      [7, 9],
+      [9, 8],
+      [9, 8],
+    ]) {
+      contest.agree(first!)
+      contest.agree(second!)
+    }
+    expect(contest.chosen).toBe(0)
   })
 
   it('a clock that returns NaN leaves the first', () => {
