@@ -6,7 +6,7 @@ import { Contest } from '../execute/tune/contest.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
-import { secondsOfTurn } from './product-turn.js'
+import { secondsOfTurn } from './product-times.js'
 import {
   allgatherExchange,
   type BlockExchange,

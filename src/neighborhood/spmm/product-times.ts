@@ -1,6 +1,5 @@
 import { medianOf } from '../../base/extrema.js'
 import type { Communicator } from '../../comm/communicator.js'
-import { secondsOfTurn } from './product-turn.js'
 import type { SparseProduct } from './sparse-product.js'
 
 /** What a product took. */
@@ -73,6 +72,25 @@ export async function timeProducts(
     localSeconds: sums[2 * i],
     differing: sums[2 * i + 1],
   }))
+}
+
+/**
+ * Seconds of a product between two barriers, those of the slowest rank: the same on all ranks. Collective.
+ *
+ * @param repeats products between the barriers
+ */
+export async function secondsOfTurn(
+  world: Communicator,
+  product: SparseProduct,
+  b: Float64Array,
+  into: Float64Array,
+  repeats: number,
+): Promise<number> {
+  await world.barrier()
+  const begin = performance.now()
+  for (let repeat = 0; repeat < repeats; repeat++) await product.multiply(b, into)
+  await world.barrier()
+  return world.allreduce((performance.now() - begin) / 1000 / repeats, 'max')
 }
 
 function differences(actual: Float64Array, expected: Float64Array): number {
