@@ -191,9 +191,18 @@ export function malformedMutantOf(schedule: Schedule, choose: Choose): Mutant {
   const at = choose(Math.max(array.length, 1))
   const extremes = [0, -1, 1, 2 ** 31 - 1, -(2 ** 31), 2 ** 24, array.length]
   if (choose(8) === 0) {
-    owner[name] = choose(2) === 0 ? array.slice(1) : Int32Array.of(...array, choose(4))
+    owner[name] = choose(2) === 0 ? array.slice(1) : withNumber(array, choose(4))
     return { name: `${name} of another length`, schedule: copy }
   }
   array[at] = choose(2) === 0 ? array[at] + choose(7) - 3 : extremes[choose(extremes.length)]
   return { name: `${name}[${at}] = ${array[at]}`, schedule: copy }
+}
+
+function withNumber<A extends Int32Array | Uint8Array>(array: A, last: number): A {
+  const longer = (
+    array instanceof Uint8Array ? new Uint8Array(array.length + 1) : new Int32Array(array.length + 1)
+  ) as A
+  longer.set(array)
+  longer[array.length] = last
+  return longer
 }
