@@ -133,6 +133,8 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
   int code = rw_layout_make(comm, (int)settings->cores, layout);
   *is_worth = 0;
   if (code == MPI_SUCCESS) code = read_named(comm, lists, layout, &chosen, is_worth);
+  /* A name does not make memory: without this the plan that is to replace one without memory would be the same again. */
+  if (*is_worth && chosen.route.is_shared && settings->shares == 0) *is_worth = 0;
   if (code == MPI_SUCCESS && !*is_worth && settings->shares > 0 && settings->cores == 0)
     code = choose_shared(comm, lists, layout, &chosen, is_worth);
   if (code == MPI_SUCCESS && !*is_worth) code = choose(comm, lists, collective, settings, layout, &chosen, is_worth);
