@@ -56,4 +56,11 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     expect(ended.stderr).toContain('8 by the plan (routed:')
     expect(ended.stderr).not.toContain('(shared)')
   })
+
+  it.skipIf(mpicc === null)('waits for readers and sources after 2^32 calls as before', () => {
+    const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
+    const headers = ['export/c', 'shim/c', 'shim/c/run'].map((path) => `-I${pathOf(path)}`)
+    const counters = compileProgram(folder, mpicc!, 'counters', headers)
+    expect(execFileSync(counters, { encoding: 'utf8' })).toBe('right\n')
+  })
 })

@@ -11,12 +11,18 @@ export function compileShim(folder: string, mpicc: string): CompiledLibrary {
   return compileLibrary(folder, mpicc, strict)
 }
 
-/** Compiles a program of test/support/shim; returns its path. */
-export function compileProgram(folder: string, mpicc: string, name: string): string {
+/** Compiles a program of test/support/shim, with more options of the compiler; returns its path. */
+export function compileProgram(
+  folder: string,
+  mpicc: string,
+  name: string,
+  extra: readonly string[] = [],
+): string {
   const program = join(folder, name)
   const source = fileURLToPath(new URL(`shim/${name}.c`, import.meta.url))
   // MPICH declares constants such as MPI_UNWEIGHTED as arrays of no length.
-  execFileSync(mpicc, ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', '-o', program, source])
+  const flags = ['-std=c99', '-O2', ...strict, '-Wno-stringop-overread', ...extra]
+  execFileSync(mpicc, [...flags, '-o', program, source])
   return program
 }
 

@@ -23,12 +23,12 @@ struct rw_shared {
   char *memory;
   size_t bytes;
   MPI_Comm comm;
-  uint32_t calls;
+  uint64_t calls; /* of 64 bits, so that no program comes to the first again */
   int spins; /* polls before the core is given to others */
-  uint32_t *own_counter;
+  uint64_t *own_counter;
   char *own[2];
   int slots, readers;
-  const uint32_t **counter, **reader; /* of the source of each slot; of destinations that are not sources */
+  const uint64_t **counter, **reader; /* of the source of each slot; of destinations that are not sources */
   const char *(*value)[2];            /* of each slot, in even and in odd calls */
 };
 
@@ -89,8 +89,8 @@ static int map_memory(rw_shared *shared, int rank, size_t from, size_t to) {
   return code;
 }
 
-static const uint32_t *counter_of(const rw_shared *shared, const int64_t *start, int rank) {
-  return (const uint32_t *)(void *)(shared->memory + start[rank]);
+static const uint64_t *counter_of(const rw_shared *shared, const int64_t *start, int rank) {
+  return (const uint64_t *)(void *)(shared->memory + start[rank]);
 }
 
 /* Where everything is. `own` has the blocks of every rank. */
@@ -109,7 +109,7 @@ static int find_values(rw_shared *shared, const rw_part *part, const rw_lists *l
   for (int e = 0; e < part->edges; e++)
     if (!is_source[part->destination[e]]) shared->reader[shared->readers++] = counter_of(shared, start, part->destination[e]);
   free(is_source);
-  shared->own_counter = (uint32_t *)(void *)(shared->memory + start[lists->rank]);
+  shared->own_counter = (uint64_t *)(void *)(shared->memory + start[lists->rank]);
   shared->own[0] = shared->memory + start[lists->rank] + COUNTER;
   shared->own[1] = shared->own[0] + (start[lists->rank + 1] - start[lists->rank]) / 2;
   return 1;
@@ -143,10 +143,10 @@ void rw_shared_free(rw_shared *shared) { release(shared); }
  * Until all have begun so many calls. MPI gets to work now and then: what this process has begun there, others may wait for
  * before they come here.
  */
-static int wait_for(const rw_shared *shared, const uint32_t *const *counter, int count, uint32_t calls) {
+static int wait_for(const rw_shared *shared, const uint64_t *const *counter, int count, uint64_t calls) {
   int polls = 0;
   for (int i = 0; i < count;) {
-    if ((int32_t)(__atomic_load_n(counter[i], __ATOMIC_ACQUIRE) - calls) >= 0) {
+    if (__atomic_load_n(counter[i], __ATOMIC_ACQUIRE) >= calls) {
       i++;
       continue;
     }
