@@ -155,6 +155,7 @@ static int wait_for(const rw_shared *shared, const uint64_t *const *counter, int
       sched_yield();
       continue;
     }
+    polls -= PROGRESS; /* a count that grew as long as the wait would overflow */
     int is_there;
     MPI_Status status;
     int code = PMPI_Iprobe(MPI_ANY_SOURCE, RW_DIRECT_TAG, shared->comm, &is_there, &status);
