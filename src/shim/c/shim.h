@@ -195,7 +195,7 @@ rw_runner *rw_runner_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
 void rw_runner_free(rw_runner *runner);
 /* Waits for other ranks as MPI's own collectives may. Returns a code of MPI. */
 int rw_run(rw_runner *runner, const rw_buffer *from, const rw_buffer *to);
-/* Bytes of the longest block that a rank sends to somebody in a call. */
+/* Bytes of the longest block that a rank sends in a call. */
 double rw_longest(const rw_buffer *from, const rw_part *part);
 
 /* --- shared.c -------------------------------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ typedef struct rw_shared rw_shared;
 /* Values of `stride` bytes. NULL on all ranks that have no memory, or do not share it. Collective. */
 rw_shared *rw_shared_make(const rw_part *part, const rw_lists *lists, MPI_Comm comm, size_t stride);
 void rw_shared_free(rw_shared *shared);
-/* Where the own values of the next call go; waits until nobody reads there. */
+/* Where the own values of the next call go; waits until no rank reads there. */
 int rw_shared_begin(rw_shared *shared, char **own);
 /* Own values are there; waits for those of the sources. */
 int rw_shared_exchange(rw_shared *shared);

@@ -32,7 +32,7 @@ struct rw_shared {
   const char *(*value)[2];            /* of each slot, in even and in odd calls */
 };
 
-static void release(rw_shared *shared) {
+void rw_shared_free(rw_shared *shared) {
   if (shared == NULL) return;
   if (shared->memory != NULL) munmap(shared->memory, shared->bytes);
   free(shared->counter);
@@ -53,7 +53,7 @@ static rw_shared *allocate(const rw_part *part, const rw_lists *lists, MPI_Comm 
   shared->reader = malloc(sizeof *shared->reader * readers);
   shared->value = malloc(sizeof *shared->value * slots);
   if (shared->counter && shared->reader && shared->value) return shared;
-  release(shared);
+  rw_shared_free(shared);
   return NULL;
 }
 
@@ -133,11 +133,9 @@ rw_shared *rw_shared_make(const rw_part *part, const rw_lists *lists, MPI_Comm c
   if (code == MPI_SUCCESS) is_found = find_values(shared, part, lists, start, stride);
   free(start);
   if (is_found) return shared;
-  release(shared);
+  rw_shared_free(shared);
   return NULL;
 }
-
-void rw_shared_free(rw_shared *shared) { release(shared); }
 
 /*
  * Until all have begun so many calls. MPI gets to work now and then: what this process has begun there, others may wait for
