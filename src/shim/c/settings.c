@@ -37,7 +37,8 @@ static void read_all(void) {
   own.enabled = own.shares = 1;
   if (text != NULL) {
     snprintf(modes, sizeof modes, "%s", text);
-    for (char *word = strtok(modes, ","); word != NULL; word = strtok(NULL, ",")) read_mode(word);
+    char *rest;
+    for (char *word = strtok_r(modes, ",", &rest); word != NULL; word = strtok_r(NULL, ",", &rest)) read_mode(word);
   }
   own.block_limit = figure("RANKWEAVE_SHIM_BLOCK_LIMIT", 1024);
   own.latency = figure("RANKWEAVE_SHIM_LATENCY_US", 1.0);
@@ -67,8 +68,8 @@ static void cut_plan_paths(void) {
   static char paths[8192];
   const char *text = getenv("RANKWEAVE_SHIM_PLAN");
   snprintf(paths, sizeof paths, "%s", text == NULL ? "" : text);
-  char *next = strtok(paths, ":");
-  for (int i = 0; i < RW_FILES; i++, next = next == NULL ? NULL : strtok(NULL, ":")) plan_path[i] = next;
+  char *rest, *next = strtok_r(paths, ":", &rest);
+  for (int i = 0; i < RW_FILES; i++, next = next == NULL ? NULL : strtok_r(NULL, ":", &rest)) plan_path[i] = next;
 }
 
 const char *rw_plan_path(int file) {
