@@ -74,8 +74,14 @@ void rw_record_write(const rw_state *state) {
   else snprintf(path, sizeof path, "%s.%d.%d", rw_record_path(), world, state->number);
   snprintf(part, sizeof part, "%s.part", path);
   FILE *file = fopen(part, "w");
-  if (file != NULL) write_graph(file, state);
-  if (file != NULL && ((ferror(file) != 0) | (fclose(file) != 0)) == 0 && rename(part, path) == 0) return;
+  int is_whole = 0;
+  if (file != NULL) {
+    write_graph(file, state);
+    is_whole = ferror(file) == 0;
+    /* Closing writes the rest. */
+    if (fclose(file) != 0) is_whole = 0;
+  }
+  if (is_whole && rename(part, path) == 0) return;
   fprintf(stderr, "rankweave shim: cannot write %s: ", path);
   perror(NULL);
   if (file != NULL) remove(part);
