@@ -26,10 +26,11 @@ void rw_report_plan(const rw_state *state, int collective, const rw_plan *plan) 
   int used = snprintf(line, LENGTH, "communicator %d, %d ranks: %u calls of %s, %u by the plan (%s), planned in %.0f us",
                       state->number, state->lists.ranks, plan->calls, names[collective], plan->planned_calls,
                       plan->part == NULL ? "none is cheaper" : plan->name, plan->making_us);
+  /* A plan that lost the last trial saves nothing. */
+  double saved_us = plan->planned_calls * (plan->library_us - plan->planned_us);
   if (plan->library_us > 0 && used < LENGTH)
     snprintf(line + used, (size_t)(LENGTH - used), "; last trial: plan %.1f us, library %.1f us; estimated saving %.3f ms",
-             plan->planned_us, plan->library_us,
-             plan->planned_calls * (plan->library_us - plan->planned_us) / 1e3);
+             plan->planned_us, plan->library_us, saved_us > 0 ? saved_us / 1e3 : 0);
 }
 
 void rw_report_refused(const char *path, const char *reason) {
