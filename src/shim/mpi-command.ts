@@ -19,7 +19,7 @@ const launchers: readonly Launcher[] = [
     option: (name, value) => ['-x', `${name}=${value}`],
   },
   {
-    version: /HYDRA|Intel\(R\) MPI/i,
+    version: /HYDRA/i,
     perProgram: false,
     option: (name, value) => ['-genv', name, value],
   },
@@ -27,9 +27,12 @@ const launchers: readonly Launcher[] = [
 
 const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
 
-/** The compiler that belongs to the launcher of a command: `mpicc.mpich` of `mpirun.mpich`, in the same folder. */
+/**
+ * The compiler that belongs to the launcher of a command, in the same folder: `mpicc.mpich` of `mpirun.mpich`, `mpicc` of
+ * `mpiexec.hydra`, which is named by how it starts processes.
+ */
 export function compilerOfCommand([launcher = '']: readonly string[]): string {
-  const name = basename(launcher).replace(launcherName, 'mpicc')
+  const name = basename(launcher).replace(launcherName, 'mpicc').replace(/\.hydra$/, '')
   return launcher.includes('/') ? join(dirname(launcher), name) : name
 }
 
@@ -37,8 +40,8 @@ export function compilerOfCommand([launcher = '']: readonly string[]): string {
  * A command that starts an MPI program, with variables of the environment for its processes.
  *
  * @param versionOf what a launcher prints of itself; null where it does not start
- * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI, MPICH or Intel MPI, or sets one of the
- *   variables itself
+ * @throws ERR_SHIM where the command does not begin with `mpirun` or `mpiexec` of Open MPI or MPICH, or sets one of the variables
+ *   itself
  */
 export function withVariables(
   command: readonly string[],

@@ -36,6 +36,7 @@ describe('the command of an MPI program', () => {
   it('has the compiler of its launcher', () => {
     expect(compilerOfCommand(['mpirun'])).toBe('mpicc')
     expect(compilerOfCommand(['mpiexec.mpich'])).toBe('mpicc.mpich')
+    expect(compilerOfCommand(['/opt/mpich/bin/mpiexec.hydra'])).toBe('/opt/mpich/bin/mpicc')
     expect(compilerOfCommand(['/opt/mpi/bin/orterun', '-n', '2'])).toBe('/opt/mpi/bin/mpicc')
   })
 })
