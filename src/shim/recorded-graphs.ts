@@ -28,12 +28,13 @@ const mostComments = 64
  *
  * @param files names of files that the library has written
  * @param read their text; one at a time is in memory
- * @throws ERR_SHIM for a file that the library has not written
+ * @throws ERR_SHIM for a file that the library has not written, or that cannot be read, for instance because it is longer than
+ *   a text can be
  */
 export function recordedGraphs(files: readonly string[], read: (file: string) => string): RecordedGraph[] {
   const byGraph = new Map<string, RecordedGraph>()
   for (const file of files) {
-    const graph = graphOf(file, read(file))
+    const graph = graphOf(file, textOf(file, read))
     const key = createHash('sha256').update(graph.body).digest('hex')
     byGraph.set(key, merged(byGraph.get(key), graph))
   }
@@ -45,6 +46,14 @@ export function recordedGraphs(files: readonly string[], read: (file: string) =>
 /** The graph of a file of the library: what `rankweave plan edges:FILE` reads, without comments. */
 export function graphLines(text: string): string {
   return text.replace(/^(#.*\n)*/, '')
+}
+
+function textOf(file: string, read: (file: string) => string): string {
+  try {
+    return read(file)
+  } catch (cause) {
+    throw new RankweaveError('ERR_SHIM', `cannot read ${file}: ${(cause as Error).message}`, { cause })
+  }
 }
 
 interface OneGraph extends RecordedGraph {
@@ -72,8 +81,15 @@ function graphOf(file: string, text: string): OneGraph {
   }
   return {
     ...{ file, body, comments, collectives, ranks: Number(ranks[1]), communicators: 1 },
-    edges: body.split('\n').length - 2,
+    edges: lineEnds(body) - 1,
   }
+}
+
+/** Without a list of lines: a file may be nearly as long as a text can be. */
+function lineEnds(text: string): number {
+  let count = 0
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count++
+  return count
 }
 
 function merged(before: RecordedGraph | undefined, { body: _, ...graph }: OneGraph): RecordedGraph {

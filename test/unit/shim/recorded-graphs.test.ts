@@ -24,6 +24,14 @@ describe('recorded graphs', () => {
     expect(graphLines(files['b']!)).toBe('ranks 2\n1 0\n0 1\n')
   })
 
+  it('refuse a file that cannot be read', () => {
+    const read = () => {
+      throw new Error('Cannot create a string longer than 0x1fffffe8 characters')
+    }
+    const refused = expect.objectContaining({ code: 'ERR_SHIM', message: expect.stringContaining('big') })
+    expect(() => recordedGraphs(['big'], read)).toThrow(refused)
+  })
+
   it('refuse a file that is cut off', () => {
     expect(() => recordedGraphs(['x'], () => '# communicator 0\nranks 2\n0 ')).toThrow(
       'x is not a whole file',
