@@ -8,7 +8,7 @@ import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
 import { parseOptions } from '../input/options.js'
 import { exitCodes } from '../output/exit-codes.js'
-import { checkOutputs, writeOutput } from '../output/output-file.js'
+import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
 import { counted, type Reporter, table } from '../output/reporter.js'
 import { WorldFailure } from '../program/world-failure.js'
 import type { AddCommand } from './command.js'
@@ -16,8 +16,8 @@ import type { AddCommand } from './command.js'
 const help = `
 COMMAND starts an MPI program with mpirun or mpiexec of Open MPI or MPICH. The program runs as it is, with the library of rankweave
 shim preloaded, which leaves all calls to MPI and records the graph of every communicator with a topology. The graph with most
-calls of neighborhood collectives is written to the output, others to files with a number in their names. Nothing is written
-if the program fails.
+calls of neighborhood collectives is written to the output, others to files with a number in their names (graph-2.txt). Files of
+these names are replaced. Nothing is written if the program fails.
 
 The library is compiled with the mpicc that belongs to the launcher, in a temporary folder. Where processes run on other
 machines, compile it with rankweave shim in a folder that all have, and pass it with --library; the output must be in one, too.
@@ -28,7 +28,10 @@ Examples:
   rankweave shim -o shim --plan plan.jsonl`
 
 const schema = z.object({
-  output: z.string().min(1),
+  output: z
+    .string()
+    .min(1)
+    .refine((file) => !isStandardOutput(file), 'expected a file, got -: a program may have several graphs'),
   mpicc: z.string().min(1).optional(),
   library: z.string().min(1).optional(),
 })
