@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import { compileLibrary } from '../../shim/library.js'
 import { compilerOfCommand, withVariables } from '../../shim/mpi-command.js'
 import { graphLines, type RecordedGraph, recordedGraphs } from '../../shim/recorded-graphs.js'
+import { fileError } from '../../text/whole-file.js'
 import { parseOptions } from '../input/options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, writeOutput } from '../output/output-file.js'
@@ -51,6 +52,7 @@ export const recordCommand: AddCommand = (program, act) => {
       act(async (report: Reporter, command: readonly string[], raw: unknown) => {
         const { library, mpicc = compilerOfCommand(command), output } = parseOptions(schema, raw)
         await checkOutputs(report, output)
+        if (library !== undefined) requireReadable(library)
         const folder = temporaryFolder(output)
         try {
           const record = join(folder, 'graph')
@@ -94,8 +96,23 @@ function temporaryFolder(output: string): string {
   }
 }
 
+/** The loader would only warn, and the program would run to its end without the library. */
+function requireReadable(library: string): void {
+  try {
+    accessSync(library, constants.R_OK)
+  } catch (cause) {
+    throw fileError('read', library, cause)
+  }
+}
+
 /** What the environment preloads already stays. */
 function preloaded(library: string): string {
+  if (/[\s:]/.test(library))
+    throw new RankweaveError(
+      'ERR_SHIM',
+      `expected a library without spaces and colons in its path, at which LD_PRELOAD is divided, got ${library}; ` +
+        'it is compiled next to the output unless --library names one',
+    )
   const others = process.env['LD_PRELOAD'] ?? ''
   return others === '' ? library : `${library}:${others}`
 }

@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cli } from '../run-cli.js'
+import { cli, onlyObject } from '../run-cli.js'
 
 describe('rankweave record', () => {
   let folder: string
@@ -31,5 +31,34 @@ ${rest}
     const answer = await cli('record', '-o', '-', '--', launcher, './program')
     expect(answer).toMatchObject({ exitCode: 2, stdout: '' })
     expect(answer.stderr).toContain('ERR_USAGE: --output: expected a file, got -')
+  })
+
+  it.each(['a b', 'a:b'])('refuses to preload a library in the folder "%s"', async (name) => {
+    const launcher = launcherThat('touch "$0.started"')
+    const inside = join(folder, name)
+    mkdirSync(inside)
+    const output = join(inside, 'graph.txt')
+    const refused = { exitCode: 2, stderr: expect.stringMatching(/ERR_SHIM: .*LD_PRELOAD/) }
+    expect(await cli('record', '-o', output, '--', launcher, './program')).toMatchObject(refused)
+    const library = join(inside, 'library.so')
+    writeFileSync(library, '')
+    const words = ['-o', join(folder, 'graph.txt'), '--library', library]
+    expect(await cli('record', ...words, '--', launcher, './program')).toMatchObject(refused)
+    expect(readdirSync(folder).sort()).toEqual([name, 'mpirun.script'])
+    expect(readdirSync(inside)).toEqual(['library.so'])
+  })
+
+  it('preloads a library that can be read, wherever the output is', async () => {
+    const launcher = launcherThat('touch "$0.started"')
+    mkdirSync(join(folder, 'a b'))
+    const output = join(folder, 'a b', 'graph.txt')
+    const library = join(folder, 'library.so')
+    const words = ['record', '--json', '-o', output, '--library', library, '--', launcher, './program']
+    const refused = { exitCode: 2, stderr: expect.stringContaining('ERR_FILE: cannot read') }
+    expect(await cli(...words)).toMatchObject(refused)
+    expect(readdirSync(folder).sort()).toEqual(['a b', 'mpirun.script'])
+    writeFileSync(library, '')
+    expect(onlyObject(await cli(...words))).toMatchObject({ graphs: [{ file: output, ranks: 2, edges: 1 }] })
+    expect(readFileSync(output, 'utf8')).toBe('ranks 2\n0 1\n')
   })
 })
