@@ -117,13 +117,19 @@ function preloaded(library: string): string {
   return others === '' ? library : `${library}:${others}`
 }
 
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+const forwarded = ['SIGTERM', 'SIGHUP'] as const
 
-/** A signal to end is the launcher's, which ends the processes. */
+const leaveToLauncher = () => {}
+
+/**
+ * A signal to end is the launcher's, which ends the processes. Ctrl-C reaches the launcher from the terminal; forwarded besides
+ * it would be its second, upon which launchers leave processes behind.
+ */
 async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean): Promise<void> {
   const child = spawn(launcher!, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
   const forward = (signal: NodeJS.Signals) => child.kill(signal)
-  for (const signal of endings) process.on(signal, forward)
+  process.on('SIGINT', leaveToLauncher)
+  for (const signal of forwarded) process.on(signal, forward)
   try {
     const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
       (done, failed) => {
@@ -136,7 +142,8 @@ async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean
     const cause = new RankweaveError('ERR_SHIM', `${launcher} ended with ${how}, so nothing is recorded`)
     throw new WorldFailure(cause.message, { cause })
   } finally {
-    for (const signal of endings) process.off(signal, forward)
+    process.off('SIGINT', leaveToLauncher)
+    for (const signal of forwarded) process.off(signal, forward)
   }
 }
 

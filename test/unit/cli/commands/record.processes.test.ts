@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { cli, onlyObject } from '../run-cli.js'
+import { spawnCli } from '../spawn-cli.js'
 
 describe('rankweave record', () => {
   let folder: string
@@ -60,5 +61,21 @@ ${rest}
     writeFileSync(library, '')
     expect(onlyObject(await cli(...words))).toMatchObject({ graphs: [{ file: output, ranks: 2, edges: 1 }] })
     expect(readFileSync(output, 'utf8')).toBe('ranks 2\n0 1\n')
+  })
+
+  it('leaves Ctrl-C to the launcher, which the terminal tells, and forwards other signals', async () => {
+    const launcher = launcherThat(`trap 'echo INT >> "$0.signals"' INT
+trap 'echo TERM >> "$0.signals"; exit 1' TERM
+kill -INT $PPID
+kill -TERM $PPID
+while :; do sleep 0.05; done`)
+    const library = join(folder, 'library.so')
+    writeFileSync(library, '')
+    const words = ['-o', join(folder, 'graph.txt'), '--library', library]
+    const answer = await spawnCli(['record', ...words, '--', launcher, './program'])
+    expect(answer.exitCode).toBe(3)
+    expect(answer.stderr).toContain('ended with exit code 1, so nothing is recorded')
+    expect(readFileSync(`${launcher}.signals`, 'utf8')).toBe('TERM\n')
+    expect(readdirSync(folder).sort()).toEqual(['library.so', 'mpirun.script', 'mpirun.script.signals'])
   })
 })
