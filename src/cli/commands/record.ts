@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { accessSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, extname, join, resolve } from 'node:path'
 import { z } from 'zod'
@@ -126,15 +126,18 @@ const leaveToLauncher = () => {}
  * it would be its second, upon which launchers leave processes behind.
  */
 async function runToEnd([launcher, ...words]: readonly string[], isJson: boolean): Promise<void> {
-  const child = spawn(launcher!, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
-  const forward = (signal: NodeJS.Signals) => child.kill(signal)
+  let child: ChildProcess | undefined
+  // Signals are heard before there is a launcher, and handled after.
+  const forward = (signal: NodeJS.Signals) => child?.kill(signal)
   process.on('SIGINT', leaveToLauncher)
   for (const signal of forwarded) process.on(signal, forward)
   try {
+    const started = spawn(launcher!, words, { stdio: ['inherit', isJson ? 2 : 'inherit', 'inherit'] })
+    child = started
     const [code, signal] = await new Promise<readonly [number | null, NodeJS.Signals | null]>(
       (done, failed) => {
-        child.on('error', failed)
-        child.on('close', (...ended) => done(ended))
+        started.on('error', failed)
+        started.on('close', (...ended) => done(ended))
       },
     )
     if (code === 0) return
