@@ -32,7 +32,9 @@ const launcherName = /^(mpirun|mpiexec|orterun)(?=\.|$)/
  * `mpiexec.hydra`, which is named by how it starts processes.
  */
 export function compilerOfCommand([launcher = '']: readonly string[]): string {
-  const name = basename(launcher).replace(launcherName, 'mpicc').replace(/\.hydra$/, '')
+  const name = basename(launcher)
+    .replace(launcherName, 'mpicc')
+    .replace(/\.hydra$/, '')
   return launcher.includes('/') ? join(dirname(launcher), name) : name
 }
 

@@ -40,22 +40,22 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
     expect(ended).toEqual({ code: 0, stdout: 'right: 0 wrong elements\n', stderr: '' })
   })
 
-  it.skipIf(mpicc === null).each([
-    '',
-    'shared',
-  ])('plans messages where one rank cannot share memory and the user names "%s"', async (strategy) => {
-    const missing = join(folder, 'no_memory.so')
-    const source = fileURLToPath(new URL('../support/shim/no_memory.c', import.meta.url))
-    execFileSync(mpicc!, ['-std=c99', '-shared', '-fPIC', '-o', missing, source])
-    const args = ['3', '3', '4']
-    const ended = await runPreloaded(mpi, 5, `${library}:${missing}`, [neighbors, ...args], {
-      RANKWEAVE_SHIM: 'always,report',
-      RANKWEAVE_SHIM_STRATEGY: strategy,
-    })
-    expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-    expect(ended.stderr).toContain('8 by the plan (routed:')
-    expect(ended.stderr).not.toContain('(shared)')
-  })
+  it.skipIf(mpicc === null).each(['', 'shared'])(
+    'plans messages where one rank cannot share memory and the user names "%s"',
+    async (strategy) => {
+      const missing = join(folder, 'no_memory.so')
+      const source = fileURLToPath(new URL('../support/shim/no_memory.c', import.meta.url))
+      execFileSync(mpicc!, ['-std=c99', '-shared', '-fPIC', '-o', missing, source])
+      const args = ['3', '3', '4']
+      const ended = await runPreloaded(mpi, 5, `${library}:${missing}`, [neighbors, ...args], {
+        RANKWEAVE_SHIM: 'always,report',
+        RANKWEAVE_SHIM_STRATEGY: strategy,
+      })
+      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      expect(ended.stderr).toContain('8 by the plan (routed:')
+      expect(ended.stderr).not.toContain('(shared)')
+    },
+  )
 
   it.skipIf(mpicc === null)('waits for readers and sources after 2^32 calls as before', () => {
     const pathOf = (path: string) => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
