@@ -26,14 +26,19 @@ export function chosenAlltoall(
   neighborhood: Neighborhood,
   bytes: number | null,
 ): Neighborhood | Promise<Neighborhood> {
-  if (!neighborhood.isAuto) return neighborhood
+  if (!hasChoice(neighborhood)) return neighborhood
   const known = neighborhood.fixedBytes ?? (isLengthKnown(neighborhood) ? bytes : null)
   return known === null ? neighborhood : chosenFor(neighborhood, known, 'neighbor-alltoall')
 }
 
 /** Whether the length of equal blocks is part of what all ranks agree on, because the strategy is chosen by it. */
 export function isChosenByLength(neighborhood: Neighborhood): boolean {
-  return neighborhood.isAuto && neighborhood.fixedBytes === null && isLengthKnown(neighborhood)
+  return hasChoice(neighborhood) && neighborhood.fixedBytes === null && isLengthKnown(neighborhood)
+}
+
+/** False where ranks plan from their neighbors, whatever the strategy: reading the topology would build it for all ranks. */
+function hasChoice({ isAuto, isLocated }: Neighborhood): boolean {
+  return isAuto && !isLocated
 }
 
 const known = new WeakMap<ProcessTopology, boolean>()
