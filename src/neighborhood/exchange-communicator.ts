@@ -173,7 +173,7 @@ export abstract class ExchangeCommunicator extends Communicator {
   /**
    * A persistent `neighborAlltoallv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_COUNT for what is sent, before anything is
+   * @throws ERR_TYPE, ERR_COUNT for what is sent, ERR_ARGUMENT for options, before anything is sent
    * @throws ERR_COUNT, ERR_TRUNCATE at every `start`, on the ranks of this process, when what arrives does not fit
    * @see MPI-4.1 §8.8.2
    */

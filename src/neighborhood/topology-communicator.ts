@@ -205,7 +205,7 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   /**
    * A persistent `neighborAllgatherv`. Lengths are exchanged once, here; starts do not send them.
    *
-   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, before anything is sent
+   * @throws ERR_TYPE, ERR_TYPE_MISMATCH for arrays, ERR_ARGUMENT for options, before anything is sent
    * @throws ERR_COUNT, ERR_TRUNCATE at `start`, on all ranks, when the blocks of one do not fit
    * @see MPI-4.1 §8.8.1
    */

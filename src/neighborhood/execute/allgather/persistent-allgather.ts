@@ -1,4 +1,4 @@
-import { requireOptions } from '../../../base/require-options.js'
+import { requireKnownOptions } from '../../../base/known-options.js'
 import { programStart } from '../../../comm/calls/program/bound-collective.js'
 import type { PersistentRequest } from '../../../comm/calls/program/persistent-request.js'
 import type { Signature } from '../../../comm/calls/signature.js'
@@ -89,7 +89,7 @@ export function neighborAllgathervInit(
   layoutOptions: BlockLayoutOptions,
 ): PersistentRequest {
   const name = 'neighborAllgathervInit'
-  requireOptions(name, layoutOptions)
+  requireKnownOptions(name, layoutOptions, { counts: true, displs: true })
   const { type, elements, into } = boundElements(name, send, recv)
   checkInto(name, into, type, 0)
   const signature: Signature = { name: 'neighborAllgatherInit', type }

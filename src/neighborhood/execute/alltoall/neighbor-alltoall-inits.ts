@@ -1,4 +1,4 @@
-import { requireOptions } from '../../../base/require-options.js'
+import { requireKnownOptions } from '../../../base/known-options.js'
 import type { RankFailure } from '../../../comm/calls/collective-call.js'
 import type { CollectiveName } from '../../../comm/calls/collective-name.js'
 import { programStart } from '../../../comm/calls/program/bound-collective.js'
@@ -90,7 +90,7 @@ export function neighborAlltoallvInit(
   options: Omit<EdgeBlocksOptions, 'into'> = {},
 ): PersistentRequest {
   const name = 'neighborAlltoallvInit'
-  requireOptions(name, options)
+  requireKnownOptions(name, options, { counts: true, displs: true, sendDispls: true })
   const { elements, into } = boundElements(name, send, recv)
   const slots = neighborhood.sendSlotsOf(seat.rank)
   const blocks = countedEdgeBlocks(name, elements, slots, sendCounts, options.sendDispls)

@@ -217,3 +217,19 @@ it.each([7, true, { ordre: 'any' }, { into: new Int32Array(1) }])(
     await run(main, { ranks: 1 })
   },
 )
+
+it.each([7, { count: [1] }, { displ: [0] }, { into: new Int32Array(1) }])(
+  'persistent exchanges of any lengths refuse %j as options',
+  async (options) => {
+    const main = async (world: Communicator) => {
+      const loop = await world.createTopology(topologyFromEdges(1, { sources: [0], destinations: [0] }))
+      const [send, recv] = [new Int32Array(1), new Int32Array(1)]
+      for (const init of [
+        () => loop.neighborAllgathervInit(send, recv, options as never),
+        () => loop.neighborAlltoallvInit(send, [1], recv, options as never),
+      ])
+        expect(init).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+    }
+    await run(main, { ranks: 1 })
+  },
+)
