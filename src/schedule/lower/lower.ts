@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
+import { topologyLimits } from '../../topology/limits.js'
 import { opKind, type Schedule } from '../ir.js'
 import { requireSchedule } from '../require-schedule.js'
 import { operationsOfRank } from '../walk.js'
@@ -19,16 +20,20 @@ import { type MessageRounds, messageRounds } from './rounds.js'
  * The programs of all processes.
  *
  * @param placement process of every rank, 0 to `processes - 1`.
- * @param processes their number; by default one more than the largest in `placement`.
- * @throws ERR_PLACEMENT when `placement` does not give every rank a process.
+ * @param processes their number, at most 2^24; by default one more than the largest in `placement`.
+ * @throws ERR_PLACEMENT when `placement` does not give every rank a process, or there are fewer processes than it names, or too many.
  * @throws ERR_SCHEDULE when a message has only one end, ranks wait for each other, or a process lacks a value it needs.
  */
 export function lower(schedule: Schedule, placement: Int32Array, processes?: number): LoweredSchedule {
   requireSchedule(schedule)
   requirePlacement(placement)
-  const count = processes ?? processesOf(placement)
-  if (!Number.isInteger(count) || count < 0)
-    throw new RankweaveError('ERR_PLACEMENT', `expected a number of processes, got ${shown(count)}`)
+  const least = processesOf(placement)
+  const count = processes ?? least
+  if (!Number.isInteger(count) || count < least || count > topologyLimits.ranks)
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `expected a number of processes from the ${least} of the placement to ${topologyLimits.ranks}, got ${shown(count)}`,
+    )
   const context = loweringContext(schedule, placement, messageRounds(schedule))
   const programs: ProcessProgram[] = []
   for (let process = 0; process < count; process++) programs.push(programOf(context, process))

@@ -1,4 +1,5 @@
 import { RankweaveError, shown } from '../../errors.js'
+import { topologyLimits } from '../../topology/limits.js'
 import type { Schedule } from '../ir.js'
 import type { Specification } from '../specification.js'
 import type { MessageRounds } from './rounds.js'
@@ -51,6 +52,11 @@ export function loweringContext(
     )
   }
   const processes = processesOf(placement)
+  if (processes > topologyLimits.ranks)
+    throw new RankweaveError(
+      'ERR_PLACEMENT',
+      `expected processes below ${topologyLimits.ranks}, got ${processes - 1}`,
+    )
   const processStart = new Int32Array(processes + 1)
   for (const process of placement) processStart[process + 1]++
   for (let p = 0; p < processes; p++) processStart[p + 1] += processStart[p]

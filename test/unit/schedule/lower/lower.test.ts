@@ -189,6 +189,14 @@ describe('lower', () => {
     ['ERR_PLACEMENT', 'negative', () => lower(friendsSchedule(), Int32Array.of(0, 1, 2, -3, 0, 0, 0))],
     ['ERR_PLACEMENT', 'no process', () => lowerProcess(friendsSchedule(), new Int32Array(7), -1)],
     [
+      'ERR_PLACEMENT',
+      'too large for a process',
+      () => lowerProcess(friendsSchedule(), new Int32Array(7).fill(2 ** 30), 0),
+    ],
+    ['ERR_PLACEMENT', 'fewer than it names', () => lower(friendsSchedule(), new Int32Array(7).fill(2), 2)],
+    ['ERR_PLACEMENT', 'too many', () => lower(friendsSchedule(), new Int32Array(7), 2 ** 24 + 1)],
+    ['ERR_PLACEMENT', 'too large', () => lower(friendsSchedule(), new Int32Array(7).fill(2 ** 30))],
+    [
       'ERR_SCHEDULE',
       'unmatched send',
       () => {
