@@ -11,3 +11,8 @@ export function requireText(where: string, value: unknown): asserts value is str
   if (typeof value === 'string') return
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a text, got ${shown(value)}`)
 }
+
+/** Whether a value is an integer of at least 0 that numbers hold exactly. */
+export function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
+}

@@ -1,5 +1,6 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { seededRandom } from '../../base/random.js'
+import { isCount } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 
 /** Faults injected into a local world, for tests. Frames of a process to itself are not affected. */
@@ -31,10 +32,6 @@ export function checkFaults(faults: LocalFaults, processes: number): void {
     }
     if (!isCount(afterFrames)) throw refused('afterFrames as an integer', afterFrames)
   }
-}
-
-function isCount(value: unknown): value is number {
-  return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
 function refused(expected: string, got: unknown): RankweaveError {

@@ -1,3 +1,4 @@
+import { isCount } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 
@@ -5,7 +6,7 @@ import type { SparseMatrix, SparsePattern } from './sparse-matrix.js'
 export function requirePattern(where: string, value: unknown): asserts value is SparsePattern {
   const { rows, cols, rowStart, colIndex } = Object(value) as Partial<SparsePattern>
   if (isCount(rows) && isCount(cols) && colIndex instanceof Int32Array)
-    if (rowStart instanceof Int32Array && rowStart.length === Number(rows) + 1) return
+    if (rowStart instanceof Int32Array && rowStart.length === rows + 1) return
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a sparse matrix, got ${shown(value)}`)
 }
 
@@ -18,10 +19,6 @@ export function requireMatrix(where: string, value: unknown): asserts value is S
     'ERR_ARGUMENT',
     `${where}: expected a sparse matrix with a value for each of its ${colIndex!.length} columns, got ${shown(values)}`,
   )
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0
 }
 
 function isEach(values: unknown, of: Int32Array | undefined): boolean {

@@ -1,4 +1,4 @@
-import { requireOptions } from '../../base/require-options.js'
+import { isCount, requireOptions } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { rowStarts } from '../compressed-rows.js'
 
@@ -34,13 +34,11 @@ export interface Triplets {
  * Compressed rows of triplets. Repeated entries are summed in the order given; explicit zeros are stored. Needs 12 bytes
  * per entry (complex 20) in addition to its input.
  *
- * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values
+ * @throws ERR_ARGUMENT for what has no arrays of rows, columns and values, each of at least `count`, and for entries outside the matrix
  */
 export function compressTriplets(triplets: Triplets): SparseMatrix {
-  requireOptions('compressTriplets', triplets)
-  const { rows, cols, count, row, col, values, imag } = triplets
-  if (![row, col].every((each) => each instanceof Int32Array) || !(values instanceof Float64Array))
-    throw new RankweaveError('ERR_ARGUMENT', `compressTriplets: expected triplets, got ${shown(triplets)}`)
+  requireTriplets(triplets)
+  const { rows, count, cols, row, col, values, imag } = triplets
   const rowStart = rowStarts(rows, row.subarray(0, count))
   const next = rowStart.slice(0, rows)
   const entries: RowEntries = {
@@ -72,6 +70,28 @@ export function compressTriplets(triplets: Triplets): SparseMatrix {
     imag: entries.im === null || size === count ? entries.im : entries.im.slice(0, size),
   }
 }
+
+function requireTriplets(triplets: Triplets): void {
+  requireOptions('compressTriplets', triplets)
+  const { rows, cols, count, row, col, values, imag } = triplets
+  const areCounts = [rows, cols, count].every((each) => isCount(each) && each <= largestIndex)
+  const areColumns =
+    [row, col].every((each) => each instanceof Int32Array && each.length >= count) &&
+    [values, imag ?? values].every((each) => each instanceof Float64Array && each.length >= count)
+  if (!areCounts || !areColumns || imag === undefined)
+    throw new RankweaveError('ERR_ARGUMENT', `compressTriplets: expected triplets, got ${shown(triplets)}`)
+  for (let e = 0; e < count; e++) {
+    if (row[e] >= 0 && row[e] < rows && col[e] >= 0 && col[e] < cols) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `compressTriplets: expected entries of a ${rows} x ${cols} matrix, got entry ${e} in row ${row[e]}, column ${col[e]}`,
+      { details: { entry: e } },
+    )
+  }
+}
+
+/** Indices of rows and columns are 32-bit. */
+const largestIndex = 2 ** 31 - 1
 
 /** Parallel arrays. */
 interface RowEntries {

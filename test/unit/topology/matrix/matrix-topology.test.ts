@@ -2,7 +2,11 @@ import { describe, expect, test } from 'vitest'
 import { checkTopology } from '../../../../src/topology/check-topology.js'
 import { parseMatrixMarket } from '../../../../src/topology/matrix/matrix-market.js'
 import { topologyFromMatrix } from '../../../../src/topology/matrix/matrix-topology.js'
-import { compressTriplets, type SparseMatrix } from '../../../../src/topology/matrix/sparse-matrix.js'
+import {
+  compressTriplets,
+  type SparseMatrix,
+  type Triplets,
+} from '../../../../src/topology/matrix/sparse-matrix.js'
 import { inNeighbors, outNeighbors } from '../../../../src/topology/neighbors.js'
 import { readMatrix } from '../../../support/matrices.js'
 import { thrown } from '../thrown.js'
@@ -145,4 +149,39 @@ describe('topologyFromMatrix of real matrices', () => {
     expect(degree('ash292', 292)).toBeCloseTo(6.6, 1)
     expect(degree('dwt_193', 193)).toBeCloseTo(17.1, 1)
   })
+})
+
+const single: Triplets = {
+  rows: 2,
+  cols: 3,
+  count: 1,
+  row: Int32Array.of(1),
+  col: Int32Array.of(2),
+  values: Float64Array.of(5),
+  imag: null,
+}
+
+test('compressTriplets takes longer arrays than its count', () => {
+  const matrix = compressTriplets({ ...single, row: Int32Array.of(1, 7), col: Int32Array.of(2, -1) })
+  expect([...matrix.rowStart, ...matrix.colIndex, ...matrix.values]).toEqual([0, 0, 1, 2, 5])
+})
+
+test.each<Partial<Triplets>>([
+  { rows: 1 },
+  { cols: 2 },
+  { rows: 1.5 },
+  { cols: 2 ** 31 },
+  { count: 2 },
+  { count: -1 },
+  { row: Int32Array.of(-1) },
+  { col: Int32Array.of(3) },
+  { row: new Int32Array(0) },
+  { values: new Float64Array(0) },
+  { imag: undefined as never },
+  { imag: [0] as never },
+  { imag: new Float64Array(0) },
+])('compressTriplets refuses entries that do not fit: %j', (changed) => {
+  expect(() => compressTriplets({ ...single, ...changed })).toThrow(
+    expect.objectContaining({ code: 'ERR_ARGUMENT' }),
+  )
 })
