@@ -1,8 +1,9 @@
 import { mulberry32 } from '../../base/random.js'
+import { isCount } from '../../base/require-options.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { SparseMatrix } from '../../topology/matrix/sparse-matrix.js'
-import { isCount, type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
+import { type MatrixRows, requireMatrixRows, requireShare } from './matrix-rows.js'
 
 /** A dense matrix, rows one after another. */
 export interface DenseMatrix {
@@ -43,7 +44,7 @@ export function randomDense(rows: number, cols: number, seed: number): DenseMatr
   return { rows, cols, values: randomValues(0, rows, cols, seed) }
 }
 
-/** A rank's rows of {@link randomDense}, without the others. */
+/** A rank's rows of {@link randomDense}, without the others. @throws ERR_ARGUMENT for sizes and seeds that are no integers */
 export function randomRows(
   share: { readonly rank: number; readonly size: number },
   matrix: { readonly rows: number; readonly cols: number; readonly seed: number },
@@ -52,6 +53,8 @@ export function randomRows(
   requireDense('randomRows', matrix, 'size only')
   const { rank, size } = share
   const { rows, cols, seed } = matrix
+  if (!Number.isSafeInteger(seed))
+    throw new RankweaveError('ERR_ARGUMENT', `randomRows: expected an integer as seed, got ${shown(seed)}`)
   const bounds = blockBounds(rows, size)
   return { rows, cols, values: randomValues(bounds[rank], bounds[rank + 1], cols, seed) }
 }
@@ -59,7 +62,7 @@ export function randomRows(
 /** Rows `from` to `to - 1` of a sequence of numbers, row by row. */
 function randomValues(from: number, to: number, cols: number, seed: number): Float64Array {
   // The state grows by this with every number.
-  const random = mulberry32(seed + Math.imul(from * cols, 0x6d2b79f5))
+  const random = mulberry32((seed | 0) + Math.imul(from * cols, 0x6d2b79f5))
   const values = zeros('B', to - from, cols)
   for (let i = 0; i < values.length; i++) values[i] = random() / 2 ** 31 - 1
   return values

@@ -1,3 +1,4 @@
+import { isCount } from '../../base/require-options.js'
 import { Communicator } from '../../comm/communicator.js'
 import { RankweaveError, shown } from '../../errors.js'
 import { blockBounds } from '../../topology/block-bounds.js'
@@ -65,7 +66,7 @@ export function requireCommunicator(where: string, value: unknown): asserts valu
 /** @throws ERR_ARGUMENT unless the value says which rank it is, of how many */
 export function requireShare(where: string, value: unknown): void {
   const { rank, size } = Object(value) as { readonly rank?: unknown; readonly size?: unknown }
-  if (isCount(rank) && isCount(size) && Number(rank) < Number(size)) return
+  if (isCount(rank) && isCount(size) && rank < size) return
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected a rank and a size, got ${shown(value)}`)
 }
 
@@ -78,8 +79,4 @@ export function requireMatrixRows(where: string, value: unknown): void {
     'ERR_ARGUMENT',
     `${where}: expected a rank's rows of a sparse matrix, got ${shown(value)}`,
   )
-}
-
-export function isCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0
 }

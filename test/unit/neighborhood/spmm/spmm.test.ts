@@ -164,6 +164,11 @@ describe('rows of ranks', () => {
       expect(own).toEqual(rowsOfDense({ rank, size: 4 }, whole))
     }
   })
+
+  it.each([undefined, 0.5, Number.NaN, '1'])('randomRows refuses %s as a seed', (seed) => {
+    const make = () => randomRows({ rank: 0, size: 1 }, { rows: 2, cols: 2, seed: seed as number })
+    expect(make).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
+  })
 })
 
 describe('spmm', () => {
