@@ -12,7 +12,6 @@ import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy, parametersOf } from '../plan/strategy-text.js'
 import { framesOfMoves } from '../predict/frames-of-moves.js'
 import { deliveryTrees } from '../route/delivery-trees.js'
-import { scheduleOfMoves } from '../route/route-schedule.js'
 import type { RouteFacts } from '../route/strategy-kind.js'
 import { type Alternative, exactMs } from './choice.js'
 
@@ -26,13 +25,13 @@ export interface Setting {
   readonly now: () => number
 }
 
-/** A strategy that was simulated. */
+/** A strategy that was simulated. Small: its moves and its schedule are not retained. */
 export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
   readonly strategy: Strategy
   readonly text: string
   /** Blocks that are moved: how much work it was. */
   readonly moved: number
-  /** How long planning takes: where no schedule was needed to simulate it, one is made now. */
+  /** How long planning takes: where no schedule was needed to simulate it, it is planned now. */
   planMs(): number
 }
 
@@ -40,7 +39,8 @@ export interface Simulated extends Pick<Simulation, 'timeUs' | 'traffic'> {
 export type Trial = Omit<Alternative, 'breakEvenStarts' | 'breakEvenIsAtMost'>
 
 /**
- * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule; the times are the same.
+ * Simulates a strategy: an allgather along a route by the moves of its blocks, without a schedule. Where slots are copied the times
+ * differ from those of the schedule by rounding.
  *
  * @throws ERR_STRATEGY
  */
@@ -55,20 +55,13 @@ export function simulated(strategy: Strategy, setting: Setting): Simulated {
 
 function followed(strategy: Strategy, { facts, machine, bytes, now }: Setting): Simulated {
   const { topology } = facts
-  const begin = now()
   const kind = kindOf(strategy)
   kind.check(strategy, topology.ranks)
-  const route = kind.route(strategy, facts)
-  const moves = deliveryTrees(route, distinctOut(topology), topology.ranks)
-  const followMs = now() - begin
+  const moves = deliveryTrees(kind.route(strategy, facts), distinctOut(topology), topology.ranks)
   const simulation = simulateFrames(framesOfMoves(topology, moves), machine, bytes)
-  return simulatedAs(strategy, simulation, moves.block.length, () => {
-    if (kind.schedule !== undefined) return plan(topology, strategy, { machine, now }).planMs
-    const again = now()
-    const header = { strategy: strategy.kind, parameters: parametersOf(strategy) }
-    scheduleOfMoves(topology, moves, route.hops, header)
-    return followMs + now() - again
-  })
+  // The closure must not capture the moves: it lives as long as the choice takes.
+  const planMs = () => plan(topology, strategy, { machine, now }).planMs
+  return simulatedAs(strategy, simulation, moves.block.length, planMs)
 }
 
 function simulatedAs(
