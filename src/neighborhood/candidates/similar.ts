@@ -27,7 +27,8 @@ export function extentsOf(topology: ProcessTopology, nodeOf: Int32Array): Extent
 
 /**
  * Strategies of the same kind that differ from one in a step: a list of radices or widths, or one of the options. Those that come
- * first have paid most often. Parameters that a strategy leaves to its defaults stay there.
+ * first have paid most often. Lists that a strategy leaves to their defaults stay there; an option that a step returns to its default
+ * is left out.
  */
 export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
   const { ranks, nodes, largest } = extents
@@ -36,15 +37,13 @@ export function similarTo(strategy: Strategy, extents: Extents): Strategy[] {
     case 'allgather':
       return [
         ...lists(strategy.radices, ranks).map((radices) => ({ ...strategy, radices })),
-        { ...strategy, first: strategy.first === 'highest' ? 'lowest' : 'highest' },
+        ...switched(strategy),
       ]
     case 'hierarchical':
       return [
         ...lists(strategy.between, nodes).map((between) => ({ ...strategy, between })),
         ...lists(strategy.inside, largest).map((inside) => ({ ...strategy, inside })),
-        { ...strategy, digits: strategy.digits === 'offset' ? 'number' : 'offset' },
-        { ...strategy, order: strategy.order === 'highest' ? 'lowest' : 'highest' },
-        { ...strategy, first: strategy.first === 'inside' ? 'between' : 'inside' },
+        ...switched(strategy),
       ]
     case 'lanes':
       return similarLanes(strategy, largest)
@@ -91,11 +90,42 @@ function similarLanes(strategy: Lanes, largest: number): Strategy[] {
       ...options,
       widths: divided,
     })),
-    { ...strategy, order: order === 'highest' ? 'lowest' : 'highest' },
-    { ...strategy, digits: digits === 'offset' ? 'number' : 'offset' },
-    { ...strategy, own: own === 'spread' ? 'gather' : 'spread' },
+    ...switched(strategy),
   ]
 }
+
+/** Options with two values: the default, which the route of the kind applies, and the other. */
+type Switches = Readonly<Record<string, readonly [string, string]>>
+
+/** Those to try first in front. */
+const switches: Readonly<Partial<Record<Strategy['kind'], Switches>>> = {
+  routed: { first: ['lowest', 'highest'] },
+  allgather: { first: ['highest', 'lowest'] },
+  hierarchical: {
+    digits: ['number', 'offset'],
+    order: ['lowest', 'highest'],
+    first: ['between', 'inside'],
+  },
+  lanes: { order: ['lowest', 'highest'], digits: ['number', 'offset'], own: ['gather', 'spread'] },
+}
+const none: Switches = {}
+
+/** With one option at its other value. */
+function switched(strategy: Strategy): Strategy[] {
+  return Object.entries(switches[strategy.kind] ?? none).map(([name, [initial, other]]) => {
+    const { [name]: value = initial, ...others } = optionsOf(strategy)
+    return (value === initial ? { ...others, [name]: other } : others) as unknown as Strategy
+  })
+}
+
+/** The same strategy without options that are at their defaults: equal for strategies that differ in what they write out. */
+export function withoutDefaults(strategy: Strategy): Strategy {
+  const known = switches[strategy.kind] ?? none
+  const given = Object.entries(optionsOf(strategy)).filter(([name, value]) => value !== known[name]?.[0])
+  return Object.fromEntries(given) as unknown as Strategy
+}
+
+const optionsOf = (strategy: Strategy) => strategy as unknown as Readonly<Record<string, unknown>>
 
 /** The same way behind in one step less, and ahead. */
 function similarSteps({ steps = [], back = steps, ...others }: Pipelined): Strategy[] {

@@ -1,4 +1,4 @@
-import { type Extents, similarTo } from '../candidates/similar.js'
+import { type Extents, similarTo, withoutDefaults } from '../candidates/similar.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import type { Simulated } from './simulated.js'
@@ -31,7 +31,7 @@ interface Open {
  * @param known what was simulated before; the search begins with all of them
  */
 export function* searchAround(
-  known: readonly Pick<Simulated, 'strategy' | 'text' | 'timeUs'>[],
+  known: readonly Pick<Simulated, 'strategy' | 'timeUs'>[],
   extents: Extents,
   limits: SearchLimits,
   simulate: (strategy: Strategy) => Simulated,
@@ -40,7 +40,8 @@ export function* searchAround(
     timeUs,
     left: similarTo(strategy, extents).reverse(),
   })
-  const seen = new Set(known.map(({ text }) => text))
+  const identityOf = (strategy: Strategy): string => formatStrategy(withoutDefaults(strategy))
+  const seen = new Set(known.map(({ strategy }) => identityOf(strategy)))
   const frontier = known.map(({ strategy, timeUs }) => open(strategy, timeUs))
   frontier.sort((a, b) => b.timeUs - a.timeUs)
   let best: Simulated | null = null
@@ -52,9 +53,9 @@ export function* searchAround(
       frontier.pop()
       continue
     }
-    const text = formatStrategy(strategy)
-    if (seen.has(text)) continue
-    seen.add(text)
+    const identity = identityOf(strategy)
+    if (seen.has(identity)) continue
+    seen.add(identity)
     const found = simulate(strategy)
     tried++
     moves += found.moved

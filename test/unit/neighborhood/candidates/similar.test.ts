@@ -53,5 +53,12 @@ describe('similar strategies', () => {
     expect(similar('pipelined:steps=1.1,inside=12')).toContain('pipelined:steps=1.1,back=2,inside=12')
   })
 
+  it('leave out an option that is at its default again', () => {
+    expect(similar('routed:radices=96,first=highest')).toContain('routed:radices=96')
+    expect(similar('routed:radices=96')).toContain('routed:radices=96,first=highest')
+    expect(similar('allgather:radices=96')).toContain('allgather:radices=96,first=lowest')
+    expect(similar('lanes:radices=12,widths=12,own=spread')).toContain('lanes:radices=12,widths=12')
+  })
+
   it('of friend groups there are none', () => expect(similar('common-neighbor:k=4,mode=aware')).toEqual([]))
 })

@@ -50,4 +50,18 @@ describe('a search among similar strategies', () => {
     const { tried } = atOnce(searchAround(start, extents, { strategies: 60, moves: 10_000 }, counted))
     expect([texts.length, new Set(texts).size]).toEqual([tried, tried])
   })
+
+  it('knows a strategy with a default written out from one without', () => {
+    const texts: string[] = []
+    const counted = (strategy: Strategy): Simulated => {
+      texts.push(formatStrategy(strategy).replace(/,(order=lowest|digits=number|first=between)/g, ''))
+      return simulated(strategy)
+    }
+    const options = { between: [4], inside: [4], digits: 'offset' } as const
+    const start = [{ kind: 'hierarchical', ...options, first: 'between' } as const].map(counted)
+    const of = { ranks: 16, nodes: 4, largest: 4, windows: [] }
+    atOnce(searchAround(start, of, { strategies: 1000, moves: 100_000 }, counted))
+    expect(texts.length).toBeGreaterThanOrEqual(8)
+    expect(new Set(texts).size).toBe(texts.length)
+  })
 })
