@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { inNeighbors, outNeighbors } from './neighbors.js'
 import type { ProcessTopology } from './process-topology.js'
 import { requireTopology } from './require-topology.js'
 
@@ -11,10 +10,11 @@ import { requireTopology } from './require-topology.js'
  */
 export function topologyHash(topology: ProcessTopology): string {
   requireTopology(topology)
-  const hash = createHash('sha256').update(littleEndian(Int32Array.of(topology.ranks)))
-  for (let rank = 0; rank < topology.ranks; rank++) {
-    const destinations = outNeighbors(topology, rank)
-    const sources = inNeighbors(topology, rank)
+  const { ranks, outStart, outRank, inStart, inRank } = topology
+  const hash = createHash('sha256').update(littleEndian(Int32Array.of(ranks)))
+  for (let rank = 0; rank < ranks; rank++) {
+    const destinations = outRank.subarray(outStart[rank], outStart[rank + 1])
+    const sources = inRank.subarray(inStart[rank], inStart[rank + 1])
     const words = new Int32Array(2 + destinations.length + sources.length)
     words[0] = destinations.length
     words.set(destinations, 1)
