@@ -5,7 +5,7 @@ import { type Machine, nodeOf } from '../../machine/machine.js'
 import { blockBounds } from '../../topology/block-bounds.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { createTopology } from '../constructors.js'
-import type { NeighborTraffic } from '../execute/neighbor-traffic.js'
+import { type NeighborTraffic, noTraffic } from '../execute/neighbor-traffic.js'
 import { planStatistics } from '../plan/plan.js'
 import type { PlanStatistics } from '../plan/strategy.js'
 import { type DenseRows, requireDense, requireReal } from './dense-matrix.js'
@@ -82,7 +82,7 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   const prepared = await prepareProduct(world, a, b.cols, problem)
   const { graph, topology } = prepared
   const first = await prepared.product.multiply(b.values)
-  const traffic = { ...noTraffic, ...graph?.traffic }
+  const traffic = { ...noTraffic(), ...graph?.traffic }
   const products = [{ name: 'planned', product: prepared.product }]
   const graphs = graph === null ? [] : [graph]
   if (compare) {
@@ -102,14 +102,6 @@ export async function spmm(world: Communicator, problem: SpmmProblem): Promise<S
   for (const { product } of products) product.free()
   for (const each of graphs) await each.free()
   return { product: first, facts, process: world.location.process, traffic }
-}
-
-const noTraffic: NeighborTraffic = {
-  calls: 0,
-  messagesSent: 0,
-  messagesInProcess: 0,
-  framesSent: 0,
-  blocksSent: 0,
 }
 
 async function factsOf(
