@@ -45,7 +45,8 @@ export abstract class ExchangeCommunicator extends Communicator {
    *
    * @throws ERR_TYPE, ERR_COUNT, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, before anything is sent; ERR_TRUNCATE on a rank
    *   without destinations, which learns the length of blocks when they arrive, after the exchange
-   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types
+   * @throws ERR_COLLECTIVE_MISMATCH when neighbors pass blocks of different lengths or types; of different lengths any two ranks, not
+   *   only neighbors, where the library chooses the strategy by the length
    * @see MPI-4.1 §8.6.2
    */
   neighborAlltoall<T extends TypedArray, I extends SameElements<T> = FreshArray<T>>(
@@ -157,7 +158,8 @@ export abstract class ExchangeCommunicator extends Communicator {
 
   /**
    * A persistent `neighborAlltoall` between these two buffers. Collective; it returns at once. `tune` as of `neighborAllgatherInit`:
-   * what is tried is what the library would choose among for alltoalls, of blocks of 1,024 B where not all ranks know their length.
+   * what is tried is what the library would choose among for alltoalls, of blocks of `bytes` of the strategy. Without it their own
+   * length counts, and 1,024 B where not all ranks know that.
    *
    * @throws as `neighborAlltoall`; ERR_TYPE for strided views; ERR_ARGUMENT, ERR_STRATEGY for options
    * @see MPI-4.1 §8.8.2

@@ -88,7 +88,10 @@ export class TopologyCommunicator extends ExchangeCommunicator {
   /**
    * Which strategy the library has chosen, or chooses now, for blocks of some length, and what others would take; null
    * where the strategy was given. Without `bytes`: for blocks whose lengths no rank knows of all, as in `neighborAllgatherv`.
-   * Without `operation`: for a neighbor allgather. Alltoalls whose blocks vary are sent directly unless the strategy has `bytes`.
+   * Without `operation`: for a neighbor allgather.
+   *
+   * That of an alltoall is followed by blocks of `bytes` of the strategy; without it, by equal blocks where every rank has a destination
+   * or the topology is a grid. Other alltoalls are sent directly, whatever this says; what `tune` tries are its alternatives.
    *
    * @throws ERR_ARGUMENT for a length or an operation that is none
    */

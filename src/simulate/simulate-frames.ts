@@ -18,8 +18,8 @@ export interface FrameGraph extends RankFrames {
 }
 
 /**
- * What `simulate` says of the schedule that has these frames, to the last bit, in a fraction of the time: neither is there a schedule,
- * nor is it lowered.
+ * What `simulate` says of the schedule that has these frames, in a fraction of the time: neither is there a schedule, nor is it
+ * lowered. Times are the same to the last bit where no slot is copied; elsewhere they differ by rounding.
  *
  * @throws ERR_SIMULATION, ERR_MACHINE as `simulate`
  */

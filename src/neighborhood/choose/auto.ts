@@ -9,8 +9,9 @@ export interface AutoStrategy {
   /** Choose for blocks of this length, whatever is sent. Default: by the length of the blocks of each call. */
   readonly bytes?: number
   /**
-   * Work that is spent on the choice: candidates that are planned and simulated, besides direct sends, an ordinary allgather
-   * and friend groups, and in proportion the blocks that they move and the work of searches for friends. Default 10.
+   * Work that is spent on the choice. Per unit: 4 candidates are simulated, 8 strategies similar to the fastest as well, and one of
+   * all is planned; for alltoalls and reductions one candidate is simulated and planned. In proportion: the blocks that they move,
+   * and the work of searches for friends. Besides: direct sends, an ordinary allgather and friend groups. 1 to 2^20, default 10.
    */
   readonly budget?: number
 }
@@ -19,7 +20,7 @@ export const defaultBudget = 10
 const largestBudget = 2 ** 20
 
 /** One line of help. */
-export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how many`
+export const autoHelp = `auto:bytes=4096,budget=${defaultBudget}   the fastest of all for --machine with a profile and --bytes, as simulated; budget: how much is simulated`
 
 /** @throws ERR_STRATEGY for bytes or a budget that are none, and for other members */
 export function checkAuto(strategy: AutoStrategy): void {
