@@ -12,7 +12,7 @@ struct settings {
   int samples, starts, is_json;
 };
 
-/* What one rank has: its tables, its buffers, and how to call both contestants. */
+/* What one rank has: its tables, its buffers, and how to call both implementations. */
 struct rank {
   int number;
   struct rw_program program;

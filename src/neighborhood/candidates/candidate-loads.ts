@@ -58,7 +58,7 @@ export function* candidateLoads(
 }
 
 /** Loads that are being found in slices: logical processes of one thread want the same at the same time. */
-const underWay: {
+const inFlight: {
   readonly facts: string
   readonly nodeOf: Int32Array
   readonly done: Promise<CandidateLoads>
@@ -71,14 +71,14 @@ export async function loadsInSlices(
   operation: ChosenOperation,
 ): Promise<CandidateLoads> {
   const facts = cachedFacts(topology, operation)
-  const known = underWay.find((each) => each.facts === facts && sameNumbers(each.nodeOf, nodeOf))
+  const known = inFlight.find((each) => each.facts === facts && sameNumbers(each.nodeOf, nodeOf))
   if (known !== undefined) return known.done
   const begun = { facts, nodeOf, done: inSlices(candidateLoads(topology, nodeOf, operation)) }
-  underWay.push(begun)
+  inFlight.push(begun)
   try {
     return await begun.done
   } finally {
-    underWay.splice(underWay.indexOf(begun), 1)
+    inFlight.splice(inFlight.indexOf(begun), 1)
   }
 }
 

@@ -21,7 +21,7 @@ type Wanted = ChooseOptions & { readonly operation: ChosenOperation }
 const recent = new RecentObjects<CachedChoice>(64)
 
 /** Choices that are being made in slices: logical processes of one thread want the same at the same time. */
-const underWay: {
+const inFlight: {
   readonly topology: ProcessTopology
   readonly key: string
   readonly done: Promise<Choice>
@@ -65,7 +65,7 @@ export class ChoicesBySize {
     const wanted = this.#optionsFor(bytes, operation)
     if (this.#known(topology, wanted) !== undefined) return
     const key = this.#keyOf(wanted)
-    const begun = underWay.find((each) => each.topology === topology && each.key === key)
+    const begun = inFlight.find((each) => each.topology === topology && each.key === key)
     const made = await (begun?.done ?? this.#begin(topology, wanted))
     // Another rank may have called meanwhile.
     if (this.#known(topology, wanted) === undefined) this.#add(topology, wanted, made)
@@ -74,11 +74,11 @@ export class ChoicesBySize {
   async #begin(topology: ProcessTopology, wanted: Wanted): Promise<Choice> {
     const done = chooseInSlices(topology, this.#machine, wanted)
     const begun = { topology, key: this.#keyOf(wanted), done }
-    underWay.push(begun)
+    inFlight.push(begun)
     try {
       return await done
     } finally {
-      underWay.splice(underWay.indexOf(begun), 1)
+      inFlight.splice(inFlight.indexOf(begun), 1)
     }
   }
 

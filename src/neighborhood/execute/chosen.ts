@@ -6,7 +6,7 @@ import type { Neighborhood } from './neighborhood.js'
  * What carries out an operation with blocks of some length: the neighborhood itself, or one for the strategy chosen; by promise where
  * it is chosen first, without holding the event loop for long. All ranks ask for the same.
  */
-export function chosenFor(
+export function chosenNeighborhood(
   neighborhood: Neighborhood,
   bytes: number,
   operation: ChosenOperation,
@@ -17,8 +17,8 @@ export function chosenFor(
 }
 
 /**
- * As {@link chosenFor}, of an alltoall. Blocks whose length not all ranks know are sent directly, unless the strategy says for which length
- * to choose: routes send blocks of an alltoall more than once, so a wrong guess costs what a right one saves.
+ * As {@link chosenNeighborhood}, of an alltoall. Blocks whose length not all ranks know are sent directly, unless the strategy says for
+ * which length to choose: routes send blocks of an alltoall more than once, so a wrong guess costs what a right one saves.
  *
  * @param bytes of every block; null where they vary
  */
@@ -28,7 +28,7 @@ export function chosenAlltoall(
 ): Neighborhood | Promise<Neighborhood> {
   if (!hasChoice(neighborhood)) return neighborhood
   const known = neighborhood.fixedBytes ?? (isLengthKnown(neighborhood) ? bytes : null)
-  return known === null ? neighborhood : chosenFor(neighborhood, known, 'neighbor-alltoall')
+  return known === null ? neighborhood : chosenNeighborhood(neighborhood, known, 'neighbor-alltoall')
 }
 
 /** Whether the length of equal blocks is part of what all ranks agree on, because the strategy is chosen by it. */

@@ -2,7 +2,7 @@ import { medianOf, smallestOf } from '../../base/extrema.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { createTopology } from '../constructors.js'
-import { Contest } from '../execute/tune/contest.js'
+import { TimedComparison } from '../execute/tune/timed-comparison.js'
 import type { Strategy } from '../plan/strategy.js'
 import { formatStrategy } from '../plan/strategy-text.js'
 import type { TopologyCommunicator } from '../topology-communicator.js'
@@ -106,14 +106,14 @@ export async function fastestExchange(
   const repeats = Math.min(mostRepeats, Math.max(1, Math.ceil(turnSeconds / best)))
   const roundSeconds = repeats * hopeful.reduce((sum, i) => sum + first[i], 0)
   const rounds = Math.max(leastRounds, Math.min(mostRounds, Math.floor(mostSeconds / roundSeconds)))
-  const contest = new Contest(hopeful.length, { leastRounds, mostRounds: rounds, tie, lead })
-  while (contest.chosen === null) {
-    const { product } = candidates[hopeful[contest.next]]
-    contest.agree(await secondsOfTurn(world, product, b, into, repeats))
+  const comparison = new TimedComparison(hopeful.length, { leastRounds, mostRounds: rounds, tie, lead })
+  while (comparison.chosen === null) {
+    const { product } = candidates[hopeful[comparison.next]]
+    comparison.agree(await secondsOfTurn(world, product, b, into, repeats))
   }
-  const fastest = candidates[hopeful[contest.chosen]]
+  const fastest = candidates[hopeful[comparison.chosen]]
   const tried = candidates.map(({ name }, i) => {
-    const samples = contest.samples[hopeful.indexOf(i)] ?? []
+    const samples = comparison.samples[hopeful.indexOf(i)] ?? []
     return { name, seconds: samples.length === 0 ? first[i] : medianOf(samples) }
   })
   for (const { product, graph } of candidates) {

@@ -108,7 +108,7 @@ export class SparseProduct {
       for (const { from, width, operand, mine, exchange } of this.#batches) {
         this.#locally(() => packColumns(own, from, from + width, mine))
         const arrival = exchange.start()
-        // First every rank of this process starts, so that what they send is under way.
+        // First every rank of this process starts, so that what they send is in flight.
         await null
         this.#locally(() => multiplyRows(block, block.innerRows, operand, width, into, this.#width, from))
         await arrival

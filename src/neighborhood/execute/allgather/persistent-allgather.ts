@@ -5,7 +5,7 @@ import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
 import { boundCollective, boundRequest } from '../bound-request.js'
-import { chosenFor } from '../chosen.js'
+import { chosenNeighborhood } from '../chosen.js'
 import { slotCounts, varyingFill } from '../deliver-varying.js'
 import { exchangeLengths } from '../exchange-lengths.js'
 import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
@@ -52,7 +52,7 @@ export function neighborAllgatherInit(
     const operation = 'neighbor-allgather'
     const bytes = elements.byteLength
     const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
-    const untuned = () => chosenFor(neighborhood, bytes, operation)
+    const untuned = () => chosenNeighborhood(neighborhood, bytes, operation)
     return requestStart(signature, tune, { neighborhood, operation, bytes, all, untuned, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)

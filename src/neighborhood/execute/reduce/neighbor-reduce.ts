@@ -15,7 +15,7 @@ import { elementSizeBytes, newArray, type TypedArray } from '../../../comm/datat
 import { type ReadyOperation, readyOperation } from '../../../comm/datatype/operation.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { boundRequest } from '../bound-request.js'
-import { chosenFor } from '../chosen.js'
+import { chosenNeighborhood } from '../chosen.js'
 import { boundElements, checkInto, contributionOf } from '../memory/buffers.js'
 import { SpareRun } from '../memory/spare-run.js'
 import { countRun } from '../neighbor-traffic.js'
@@ -131,7 +131,7 @@ function checked(
 /** A reduction in list order moves blocks as an allgather does; in any order, they are combined on their way. */
 function chosenReduce(neighborhood: Neighborhood, { type, countElems, isAny }: Agreed) {
   const bytes = countElems * elementSizeBytes(type)
-  return chosenFor(neighborhood, bytes, isAny ? 'neighbor-reduce-any' : 'neighbor-allgather')
+  return chosenNeighborhood(neighborhood, bytes, isAny ? 'neighbor-reduce-any' : 'neighbor-allgather')
 }
 
 function operationOf(chosen: Neighborhood, { isAny }: Agreed): OperationProgram {

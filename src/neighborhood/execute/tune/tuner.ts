@@ -1,6 +1,6 @@
 import type { Strategy } from '../../plan/strategy.js'
 import { formatStrategy } from '../../plan/strategy-text.js'
-import { Contest } from './contest.js'
+import { TimedComparison } from './timed-comparison.js'
 import type { Candidate } from './tune-options.js'
 
 /** A strategy that was tried. */
@@ -30,7 +30,7 @@ export interface Tuning {
 export class Tuner {
   readonly #candidates: readonly Candidate[]
   readonly #timedStarts: number
-  readonly #contest: Contest
+  readonly #comparison: TimedComparison
   #agreed = 0
 
   /** @param starts timed ones of every candidate */
@@ -39,7 +39,7 @@ export class Tuner {
     this.#timedStarts = candidates.length * starts
     // Of equal times that of the better predicted one.
     const rules = { leastRounds: starts, mostRounds: starts, tie: 1, lead: 0 }
-    this.#contest = new Contest(candidates.length, rules)
+    this.#comparison = new TimedComparison(candidates.length, rules)
   }
 
   get strategies(): Strategy[] {
@@ -48,22 +48,22 @@ export class Tuner {
 
   /** The number of the candidate of all starts from now on; null while starts are timed. */
   get chosen(): number | null {
-    return this.#contest.chosen
+    return this.#comparison.chosen
   }
 
   /** The number of the candidate whose time is to be agreed on next. */
   get next(): number {
-    return this.#contest.next
+    return this.#comparison.next
   }
 
   /** What the processes have agreed on for the last start. After the last timed one a candidate is chosen. */
   agree(timeUs: number): void {
-    this.#contest.agree(timeUs)
+    this.#comparison.agree(timeUs)
     this.#agreed++
   }
 
   get report(): Tuning {
-    const { chosen, samples } = this.#contest
+    const { chosen, samples } = this.#comparison
     return {
       candidates: this.#candidates.map(({ strategy, predictedUs }, i) => ({
         strategy: formatStrategy(strategy),

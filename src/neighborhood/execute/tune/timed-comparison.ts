@@ -1,7 +1,7 @@
 import { medianOf } from '../../../base/extrema.js'
 
-/** How often contestants are timed, and which of them wins. In a round every one that is left is timed once. */
-export interface ContestRules {
+/** How often candidates are timed, and which of them wins. In a round every one that is left is timed once. */
+export interface ComparisonRules {
   /** Rounds before any is ruled out: at least 1. */
   readonly leastRounds: number
   /** Rounds after which one is chosen, whatever is certain by then: at least `leastRounds`. */
@@ -23,24 +23,24 @@ const certainty = 2.5
  * that whatever else the machine does meets all. A function of the times alone: who agrees on them, agrees on the winner. Where
  * the times do not tell, the first of the list wins.
  */
-export class Contest {
-  readonly #rules: ContestRules
+export class TimedComparison {
+  readonly #rules: ComparisonRules
   readonly #samples: readonly number[][]
   /** Those that may still be chosen, in order of the list. They have taken part in every round. */
   #left: readonly number[]
   #turn = 0
   #chosen: number | null
 
-  /** @param contestants at least 1, simplest or likeliest first */
-  constructor(contestants: number, rules: ContestRules) {
+  /** @param candidates at least 1, simplest or likeliest first */
+  constructor(candidates: number, rules: ComparisonRules) {
     this.#rules = rules
-    this.#samples = Array.from({ length: contestants }, () => [])
+    this.#samples = Array.from({ length: candidates }, () => [])
     this.#left = [...this.#samples.keys()]
     // There is nothing to compare.
-    this.#chosen = contestants === 1 ? 0 : null
+    this.#chosen = candidates === 1 ? 0 : null
   }
 
-  /** By contestant, a time for every round that it took part in. */
+  /** By candidate, a time for every round that it took part in. */
   get samples(): readonly (readonly number[])[] {
     return this.#samples
   }

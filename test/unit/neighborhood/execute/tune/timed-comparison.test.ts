@@ -1,22 +1,25 @@
 import { describe, expect, it } from 'vitest'
 import { mulberry32 } from '../../../../../src/base/random.js'
-import { Contest, type ContestRules } from '../../../../../src/neighborhood/execute/tune/contest.js'
+import {
+  type ComparisonRules,
+  TimedComparison,
+} from '../../../../../src/neighborhood/execute/tune/timed-comparison.js'
 
-const rules: ContestRules = { leastRounds: 5, mostRounds: 40, tie: 1.03, lead: 1.65 }
+const rules: ComparisonRules = { leastRounds: 5, mostRounds: 40, tie: 1.03, lead: 1.65 }
 
-/** Who wins if a contestant takes `times[i]`, up to a share `noise` longer. */
+/** Who wins if a candidate takes `times[i]`, up to a share `noise` longer. */
 function play(times: readonly number[], noise: number, seed = 1, given = rules) {
   const random = mulberry32(seed)
-  const contest = new Contest(times.length, given)
+  const comparison = new TimedComparison(times.length, given)
   let turns = 0
-  for (; contest.chosen === null; turns++)
-    contest.agree(times[contest.next]! * (1 + (noise * random()) / 2 ** 32))
-  return { chosen: contest.chosen, turns, rounds: contest.samples.map(({ length }) => length) }
+  for (; comparison.chosen === null; turns++)
+    comparison.agree(times[comparison.next]! * (1 + (noise * random()) / 2 ** 32))
+  return { chosen: comparison.chosen, turns, rounds: comparison.samples.map(({ length }) => length) }
 }
 
-describe('Contest', () => {
+describe('TimedComparison', () => {
   it('of one has its winner at once', () => {
-    expect(new Contest(1, rules).chosen).toBe(0)
+    expect(new TimedComparison(1, rules).chosen).toBe(0)
   })
 
   it('times all in turn, and ends when the fastest is certain', () => {
@@ -47,7 +50,7 @@ describe('Contest', () => {
   })
 
   it('a lead of few rounds that chance explains goes to the first', () => {
-    const contest = new Contest(2, { leastRounds: 5, mostRounds: 5, tie: 1, lead: 1.65 })
+    const comparison = new TimedComparison(2, { leastRounds: 5, mostRounds: 5, tie: 1, lead: 1.65 })
     // The second is faster in four of five rounds, and by the medians.
     for (const [first, second] of [
       [9, 8],
@@ -56,10 +59,10 @@ describe('Contest', () => {
       [9, 8],
       [9, 8],
     ]) {
-      contest.agree(first!)
-      contest.agree(second!)
+      comparison.agree(first!)
+      comparison.agree(second!)
     }
-    expect(contest.chosen).toBe(0)
+    expect(comparison.chosen).toBe(0)
   })
 
   it('a clock that returns NaN leaves the first', () => {
