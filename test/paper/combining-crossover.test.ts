@@ -57,7 +57,7 @@ test.each([
   [36, 4, 1500],
   [60, 4, 1800],
 ])(
-  'm=%i, k=%i: combining pays up to about %i B in an allgather, half of it in an alltoall',
+  'm=%i, k=%i: combining pays up to about %i B in an allgather, 2 to 2.5 times less in an alltoall',
   (m, k, model) => {
     const allgather = crossover(m, k, 'neighbor-allgather')
     const alltoall = crossover(m, k, 'neighbor-alltoall')
