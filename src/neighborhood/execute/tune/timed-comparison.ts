@@ -15,7 +15,7 @@ export interface ComparisonRules {
   readonly lead: number
 }
 
-/** Standard deviations of a fair coin by which rounds are lost before one is ruled out: 7 of 7, 19 of 26. */
+/** Standard deviations of a fair coin by which rounds are lost before one is ruled out: 7 of 7, 20 of 26. */
 const certainty = 2.5
 
 /**
