@@ -14,9 +14,9 @@ const source = fileURLToPath(new URL('../support/shim/neighbors.F90', import.met
 function fortranOf({ name, mpirun }: Mpi): string | null {
   const compiler = mpirun.replace('mpirun', 'mpifort')
   if (spawnSync(compiler, ['--version'], { stdio: 'ignore' }).status === 0) return compiler
-  console.warn(
-    `programs in Fortran are not run on ${name}: ${compiler} or its compiler is missing (apt-get install gfortran)`,
-  )
+  const reason = `programs in Fortran are not run on ${name}: ${compiler} or its compiler is missing (apt-get install gfortran)`
+  if (process.env['RANKWEAVE_REQUIRE_MPI'] === '1') throw new Error(reason)
+  console.warn(reason)
   return null
 }
 

@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { buildSync } from 'esbuild'
 import { isOlder, root } from './newer.js'
 
@@ -11,7 +11,11 @@ const done = `${folder}/done`
  * anew, and calls between its modules go through getters. A file of `test/paper` alone takes 10 s of a core instead of 12.
  */
 export default function compileSources(): void {
-  if (!isOlder(done, ['src', 'test/support/compile-sources.ts'])) return
+  if (!isOlder(done, ['package.json', 'src', 'test/support/compile-sources.ts'])) return
+  // What is saved while it is compiled is compiled again next time.
+  const began = new Date()
+  // Nothing may be imported from where it was before.
+  rmSync(root + folder, { recursive: true, force: true })
   const modules = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.endsWith('.ts'),
   )
@@ -30,4 +34,5 @@ export default function compileSources(): void {
     cpSync(`${root}src/${path}`, `${root}${folder}/${path}`, { recursive: true })
   }
   writeFileSync(root + done, '')
+  utimesSync(root + done, began, began)
 }

@@ -35,7 +35,8 @@ export async function refusalOf(call: () => unknown): Promise<string[]> {
   }
 }
 
-async function consumed(value: unknown): Promise<void> {
+/** Runs generators to their end. */
+export async function consumed(value: unknown): Promise<void> {
   const { next, [Symbol.iterator]: each, [Symbol.asyncIterator]: eachLater } = Object(value)
   if (typeof next !== 'function') return
   if (typeof eachLater === 'function') for await (const _ of value as AsyncIterable<unknown>);

@@ -7,12 +7,15 @@ import { expect } from 'vitest'
  */
 function sameBits(a: unknown, b: unknown): true | undefined {
   if (Array.isArray(a) && Array.isArray(b)) {
-    return a.length === b.length && a.every((one, i) => isPlain(one) && Object.is(one, b[i]))
-      ? true
-      : undefined
+    if (a.length !== b.length || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined
+    // By index: what is not there is no number and no text.
+    for (let i = 0; i < a.length; i++) if (!isPlain(a[i]) || !Object.is(a[i], b[i])) return undefined
+    return true
   }
   if (!isTypedArray(a) || !isTypedArray(b)) return undefined
   if (a.length !== b.length || Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return undefined
+  // A detached buffer has no bytes to compare.
+  if (a.length === 0) return true
   return Buffer.compare(bytesOf(a), bytesOf(b)) === 0 ? true : undefined
 }
 

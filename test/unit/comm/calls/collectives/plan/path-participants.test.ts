@@ -61,7 +61,7 @@ describe('reductions along the tree', () => {
           )
         },
       ),
-      { numRuns: cases(60) },
+      { numRuns: cases(60, 60) },
     )
   })
 })

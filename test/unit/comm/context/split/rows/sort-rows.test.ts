@@ -40,7 +40,7 @@ describe('sortRows', () => {
           expect(sortRows(width, words, new Int32Array(words.length), leading)).toEqual(expected)
         },
       ),
-      { numRuns: cases(300) },
+      { numRuns: cases(300, 300) },
     )
   })
 
