@@ -67,7 +67,9 @@ describeMpi('valgrind', (mpi) => {
     const [source, program] = [join(folder, 'faulty.c'), join(folder, 'faulty')]
     writeFileSync(source, faulty)
     execFileSync(mpicc!, ['-O0', '-o', program, source])
-    expect(await errorsOf(ofLibrary, 1, [program])).toEqual([expect.stringContaining('Invalid read of size 4')])
+    expect(await errorsOf(ofLibrary, 1, [program])).toEqual([
+      expect.stringContaining('Invalid read of size 4'),
+    ])
   })
 
   it.skipIf(!isThere || mpicc === null).each(['shared', 'routed:radices=2'])(
