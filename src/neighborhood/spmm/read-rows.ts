@@ -28,7 +28,7 @@ const entriesPerRound = 1 << 15
  * Memory of a rank: 44 bytes per entry of its rows (complex 60), of which 12 (20) remain, and 4 bytes per rank; of a rank
  * that reads besides, 4 MiB. A file is read twice, first to count its lines.
  *
- * @param open opens what rank 0 reads first; files are opened again, by path, where others read as well
+ * @param options.open opens what rank 0 reads first; files are opened again, by path, where others read as well
  * @throws ERR_FILE, ERR_MATRIX_MARKET on all ranks alike; ERR_ARGUMENT before anything is sent
  */
 export async function readMatrixRows(
