@@ -284,6 +284,7 @@ export const rooms: readonly Room[] = [
 
   room('launch', ['text', ...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], {
     packages: ['tsx'],
+    many: 'a launcher per fabric, and what they share',
   }),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },

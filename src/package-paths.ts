@@ -26,6 +26,9 @@ export const manifestFile = new URL('../package.json', here)
 /** The entry of worker threads. */
 export const workerFile = new URL(isSource ? './worker-from-source.mjs' : './worker.js', here)
 
+/** The entry of other processes of the operating system. */
+export const childFile = new URL(isSource ? './child-from-source.mjs' : './child.js', here)
+
 /** False where an application bundles this code: then none of these files is where it should be. */
 export function isPackaged(): boolean {
   packaged ??= manifestName() === 'rankweave'

@@ -135,9 +135,9 @@ async function runWorld(
   setting: WorldSetting,
   fails: ErrorCode | undefined,
 ): Promise<void> {
-  // Functions cannot be sent to threads; elsewhere the loaded one is used.
+  // Functions cannot be sent to threads and processes; elsewhere the loaded one is used.
   const main: Main<void, ConformanceArgs> | URL =
-    factory.kind === 'threads' ? ownModule('conformance/program') : checkCases
+    factory.needsModule === true ? ownModule('conformance/program') : checkCases
   const world = run(main, { ranks: args.context.expected.ranks, fabric: factory, args, ...setting })
   if (fails === undefined) {
     await world

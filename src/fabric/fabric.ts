@@ -206,5 +206,7 @@ export interface FabricFactory {
   readonly kind: FabricKind
   readonly processes: number
   readonly ranksPerProcess?: readonly number[]
+  /** Every process loads the program for itself: `run` takes the URL of a module, not a function. Default: false. */
+  readonly needsModule?: boolean
   open(): Promise<FabricSession>
 }

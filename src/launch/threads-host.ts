@@ -1,12 +1,11 @@
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { parentPort, workerData } from 'node:worker_threads'
 import { decodeError, encodeError } from '../comm/process/error-record.js'
 import { worldLayout } from '../comm/process/world-layout.js'
 import { emptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld } from '../comm/world/world.js'
-import { RankweaveError } from '../errors.js'
 import { openThreads } from '../fabric/threads/threads.js'
-import { loadDefault, programError } from './load-program.js'
-import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
+import { flushedOutput, loadHosted, notCloneable } from './hosted-program.js'
+import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './process-protocol.js'
 import { adoptStdin } from './worker-stdin.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
@@ -37,7 +36,7 @@ export async function hostProcess(): Promise<void> {
   })
   let main: Main<unknown, unknown>
   try {
-    main = await load(program, port)
+    main = await loadHosted(program, port)
   } catch (error) {
     post({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
     return
@@ -62,66 +61,14 @@ export async function hostProcess(): Promise<void> {
         running = world
       },
     })
-    await flushed()
-    returned(results, firstRank, post)
+    await flushedOutput()
+    try {
+      post({ kind: 'returned', results })
+    } catch (cause) {
+      throw notCloneable(results, firstRank, structuredClone, cause)
+    }
   } catch (error) {
-    await flushed()
+    await flushedOutput()
     post({ kind: 'failed', error: encodeError(error, maxErrorBytes) })
-  }
-}
-
-/** Loads the program. @throws ERR_PROGRAM when it waits while nothing is left that could wake it */
-async function load(program: string, port: MessagePort): Promise<Main<unknown, unknown>> {
-  let onEmpty: (() => void) | undefined
-  const empty = new Promise<never>((_, reject) => {
-    const error = programError(
-      program,
-      `${program} failed to load: it waits, and nothing is left that could wake it`,
-    )
-    // One turn later: a program that loads another may have a handler of its own for this.
-    onEmpty = () => setImmediate(reject, error)
-    process.once('beforeExit', onEmpty)
-  })
-  // The parent alone must not keep this thread alive now.
-  port.unref()
-  try {
-    return await Promise.race([loadDefault<unknown, unknown>(program), empty])
-  } finally {
-    port.ref()
-    process.off('beforeExit', onEmpty!)
-  }
-}
-
-/** Resolves when the parent has all output of this thread. */
-async function flushed(): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) {
-    await new Promise<void>((resolve) => stream.write('', () => resolve()))
-  }
-}
-
-/** Sends the results to the calling thread. @throws ERR_CLONE when one cannot be cloned */
-function returned(
-  results: readonly unknown[],
-  firstRank: number,
-  post: (message: FromProcess) => void,
-): void {
-  try {
-    post({ kind: 'returned', results })
-  } catch (cause) {
-    const index = results.findIndex((result) => !isCloneable(result))
-    throw new RankweaveError(
-      'ERR_CLONE',
-      `the value that rank ${firstRank + index} returned cannot be cloned into another thread: ${String(cause)}`,
-      { details: { rank: firstRank + index }, cause },
-    )
-  }
-}
-
-function isCloneable(value: unknown): boolean {
-  try {
-    structuredClone(value)
-    return true
-  } catch {
-    return false
   }
 }

@@ -1,19 +1,46 @@
+import { worldLayout } from '../comm/process/world-layout.js'
 import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import type { Launcher } from './launcher.js'
-import { runThreads } from './threads-run.js'
+import type { ProcessData } from './process-protocol.js'
+import { type FollowOptions, followWorld, requireCloneable } from './started-world.js'
+import { startWorkers } from './threads-start.js'
+import { dropOutputOfBrokenStreams } from './worker-output.js'
 
 /** On worker threads, each of which loads the program for itself. */
-export const launchThreads: Launcher = async (factory, { main, world, signal, report }) => {
-  if (!(main instanceof URL)) {
-    throw new RankweaveError(
-      'ERR_ARGUMENT',
-      `run: functions do not cross threads; for fabric '${factory.kind}' expected the URL of a module whose default ` +
-        `export is main, such as new URL('./program.js', import.meta.url), got a function`,
-    )
-  }
-  return runThreads(main, factory as ThreadsFactory, world, {
+export const launchThreads: Launcher = async (factory, { main, world, signal, report }) =>
+  runThreads(requireModule(main, factory.kind, 'threads'), factory as ThreadsFactory, world, {
     ...(signal === undefined ? {} : { signal }),
     ...(report === undefined ? {} : { report }),
   })
+
+/** @throws ERR_ARGUMENT for a function where every process loads the program for itself */
+export function requireModule(main: unknown, kind: string, what: string): URL {
+  if (main instanceof URL) return main
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `run: functions do not cross ${what}; for fabric '${kind}' expected the URL of a module whose default ` +
+      `export is main, such as new URL('./program.js', import.meta.url), got a function`,
+  )
+}
+
+/**
+ * Runs a world whose processes are worker threads.
+ *
+ * @returns the values that the ranks' mains returned, in rank order, cloned
+ * @throws ERR_WORLD, ERR_CLONE before a worker is started
+ */
+export function runThreads<T>(
+  program: URL,
+  factory: ThreadsFactory,
+  world: ProcessData['world'],
+  options: FollowOptions = {},
+): Promise<T[]> {
+  const layout = worldLayout(world.ranks, factory.options.nodes, world.ranksPerProcess)
+  requireCloneable(world.args, 'threads')
+  const start = () => {
+    const workers = startWorkers(program, factory, world)
+    return { processes: workers, noun: 'worker', release: dropOutputOfBrokenStreams(workers) }
+  }
+  return followWorld(start, layout, options)
 }

@@ -1,15 +1,14 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { pathToFileURL } from 'node:url'
 import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_threads'
-import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
-import { isPackaged, workerFile } from '../package-paths.js'
-import type { ProcessData } from './threads-protocol.js'
+import { workerFile } from '../package-paths.js'
+import { entryFile } from './entry-file.js'
+import type { ProcessData } from './process-protocol.js'
 
 // Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for all.
 const { execArgv } = process
+
+const worker = { own: workerFile, name: 'worker.js', option: 'threads({ workerUrl })' }
 
 /** Starts all workers of a world, or none. */
 export function startWorkers(
@@ -17,7 +16,7 @@ export function startWorkers(
   factory: ThreadsFactory,
   world: ProcessData['world'],
 ): readonly Worker[] {
-  const entry = workerEntry(program, factory.workers.workerUrl)
+  const entry = entryFile(program, factory.workers.workerUrl, worker)
   const started: Worker[] = []
   try {
     for (const connection of connectThreads(factory.options)) {
@@ -29,34 +28,6 @@ export function startWorkers(
   } catch (error) {
     for (const worker of started) void worker.terminate()
     throw error
-  }
-}
-
-/**
- * The entry of workers: the given one, else this package's; where an application bundles this code, that of the package
- * that the program, or the folder this process runs in, finds.
- *
- * @throws ERR_WORKER when there is none
- */
-function workerEntry(program: URL, given: URL | undefined): URL {
-  if (given === undefined && isPackaged()) return workerFile
-  const candidates = given === undefined ? [program, pathToFileURL('./')].flatMap(installedWorker) : [given]
-  const found = candidates.find((file) => existsSync(file))
-  if (found !== undefined) return found
-  throw new RankweaveError(
-    'ERR_WORKER',
-    `threads: ${given === undefined ? 'the file that workers start from is not found, since this library is bundled into the application' : `there is no file '${given.href}'`}: ` +
-      "bundle 'rankweave/dist/worker.js' as an entry of its own, and pass its URL: threads({ workerUrl })",
-  )
-}
-
-/** The worker of the package that a module finds under the name of this one. */
-function installedWorker(from: URL): URL[] {
-  try {
-    const manifest = createRequire(from).resolve('rankweave/package.json')
-    return [new URL('./dist/worker.js', pathToFileURL(manifest))]
-  } catch {
-    return []
   }
 }
 

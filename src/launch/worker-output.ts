@@ -1,7 +1,12 @@
 import type { Readable } from 'node:stream'
-import type { Worker } from 'node:worker_threads'
 
-/** Standard output and error of the workers of running worlds. */
+/** What a worker or another process writes; its input to this thread. */
+export interface OutputStreams {
+  readonly stdout: Readable
+  readonly stderr: Readable
+}
+
+/** Standard output and error of the workers and processes of running worlds. */
 const sources = new Set<Readable>()
 
 /**
@@ -10,7 +15,7 @@ const sources = new Set<Readable>()
  *
  * @returns to be called when the workers have ended
  */
-export function dropOutputOfBrokenStreams(workers: readonly Worker[]): () => void {
+export function dropOutputOfBrokenStreams(workers: readonly OutputStreams[]): () => void {
   const own = workers.flatMap(({ stdout, stderr }) => [stdout, stderr])
   if (sources.size === 0) {
     listen(process.stdout)
@@ -25,11 +30,21 @@ export function dropOutputOfBrokenStreams(workers: readonly Worker[]): () => voi
   }
 }
 
-/** Without a warning: every worker's output has a listener of its own there. */
+/** Passes on what another process writes, as Node does with what a worker writes. */
+export function passOnOutput({ stdout, stderr }: OutputStreams): void {
+  withoutWarning(process.stdout, () => stdout.pipe(process.stdout, { end: false }))
+  withoutWarning(process.stderr, () => stderr.pipe(process.stderr, { end: false }))
+}
+
 function listen(stream: NodeJS.WriteStream): void {
+  withoutWarning(stream, () => stream.on('unpipe', drop))
+}
+
+/** Every worker's output has listeners of its own there. */
+function withoutWarning(stream: NodeJS.WriteStream, addListener: () => void): void {
   const most = stream.getMaxListeners()
   stream.setMaxListeners(0)
-  stream.on('unpipe', drop)
+  addListener()
   stream.setMaxListeners(most)
 }
 

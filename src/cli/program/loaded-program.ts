@@ -1,11 +1,10 @@
-import { workerData } from 'node:worker_threads'
 import type { Communicator } from '../../comm/communicator.js'
-import type { ProcessData } from '../../launch/threads-protocol.js'
+import { hostedArgs } from '../../launch/hosted-args.js'
 import { refuseExit } from './guard-user-code.js'
 import { loadProgram } from './load-program.js'
 import { captureRankOutput, type RankOutput } from './rank-output.js'
 
-/** The arguments of a user's program in a worker thread. */
+/** The arguments of a user's program in a worker thread or a process of its own. */
 export interface LoadedProgramArgs {
   readonly file: string
   readonly args: readonly string[]
@@ -13,7 +12,7 @@ export interface LoadedProgramArgs {
 }
 
 // Loaded together with this module: a program that cannot be loaded starts no world.
-const { file } = (workerData as ProcessData).world.args as LoadedProgramArgs
+const { file } = hostedArgs() as LoadedProgramArgs
 const program = await loadProgram(file)
 
 /** Rejects when the program calls `process.exit`, which would make this a lost process. */
@@ -31,7 +30,7 @@ exited.catch(() => {})
 let output: RankOutput | undefined
 let running = 0
 
-/** The program of `rankweave run` in each thread of its world: a user's program, with its output attributed to ranks. */
+/** The program of `rankweave run` in each thread or process of its world: a user's program, with its output attributed to ranks. */
 export default async function main(world: Communicator, options: LoadedProgramArgs): Promise<unknown> {
   running++
   try {

@@ -35,7 +35,7 @@ export async function runOwnProgram<R, A>(
   world: OwnWorld<A>,
 ): Promise<readonly R[] | null> {
   try {
-    const program = world.fabric.kind === 'threads' ? ownProgram(name) : main
+    const program = world.fabric.needsModule === true ? ownProgram(name) : main
     const results = await run<R, A>(program, world)
     return results.length < world.ranks ? null : results
   } catch (cause) {

@@ -29,7 +29,7 @@ export interface ProgramOptions {
 export async function runProgram(options: ProgramOptions): Promise<readonly unknown[]> {
   const { file, ranks, fabric, args, tagOutput, report } = options
   const world = { ranks, fabric, report }
-  if (fabric.kind === 'threads') {
+  if (fabric.needsModule === true) {
     checkProgramFile(file)
     const inThread: LoadedProgramArgs = { file, args, tagOutput }
     return asWorld((signal) =>

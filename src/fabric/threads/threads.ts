@@ -15,6 +15,7 @@ export function threads(options: ThreadsOptions = {}): ThreadsFactory {
   return {
     kind: 'threads',
     processes: resolved.processes,
+    needsModule: true,
     ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
     options: resolved,
     workers: {

@@ -1,7 +1,7 @@
 import type { Worker } from 'node:worker_threads'
 import { type RankweaveError, run, threads } from 'rankweave'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { runThreads } from '../../../src/launch/threads-run.js'
+import { runThreads } from '../../../src/launch/threads-launcher.js'
 import { compiledUrl } from '../../support/compiled.js'
 import { ManualClock } from '../../support/manual-clock.js'
 import type { Hang } from '../../support/threads-hang.js'

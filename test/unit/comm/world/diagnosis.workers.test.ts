@@ -1,6 +1,6 @@
 import { threads } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { runThreads } from '../../../../src/launch/threads-run.js'
+import { runThreads } from '../../../../src/launch/threads-launcher.js'
 import { compiledUrl } from '../../../support/compiled.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { onDemand } from '../../../support/report-on-demand.js'

@@ -1,21 +1,15 @@
-import type { Worker } from 'node:worker_threads'
 import { type Clock, realClock } from '../base/clock.js'
 import { decodeError, encodeError } from '../comm/process/error-record.js'
-import { type WorldLayout, worldLayout } from '../comm/process/world-layout.js'
+import type { WorldLayout } from '../comm/process/world-layout.js'
 import { abortedWorld } from '../comm/world/aborted-world.js'
 import { describeWorld } from '../comm/world/diagnosis-text.js'
 import { rangesText } from '../comm/world/rank-ranges.js'
 import { RankweaveError } from '../errors.js'
-import type { ThreadsFactory } from '../fabric/threads/threads.js'
+import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { StateQuery } from './state-query.js'
-import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './threads-protocol.js'
-import { startWorkers } from './threads-start.js'
-import { dropOutputOfBrokenStreams } from './worker-output.js'
 
-type WorldData = ProcessData['world']
-
-export interface ThreadsRunOptions {
+export interface FollowOptions {
   readonly signal?: AbortSignal
   readonly report?: ReportOptions
   /** Default: the real one. */
@@ -25,38 +19,62 @@ export interface ThreadsRunOptions {
 /** How long a world that has failed waits for processes that are not notified, since they run without awaiting anything. */
 const graceMs = 5000
 /**
- * How long a world that ends before it has started waits for workers that still load. A worker that is terminated while
+ * How long a world that ends before it has started waits for processes that still load. A worker that is terminated while
  * Node's loader reads a file leaves that file open for good.
  */
 const loadingGraceMs = 5000
 
 /**
- * Runs a world whose processes are worker threads, each of which loads the program for itself.
+ * A worker thread or an operating system process that hosts one process of a world. Events: `message` with a `FromProcess`,
+ * `error` with what it died of, `exit`, the last one.
+ */
+export interface StartedProcess {
+  postMessage(message: ToProcess): void
+  /** Ends it whatever it does; resolves when it has ended. */
+  terminate(): Promise<unknown>
+  on(event: 'message', listener: (message: FromProcess) => void): unknown
+  on(event: 'messageerror' | 'error', listener: (error: Error) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+}
+
+export interface StartedProcesses {
+  readonly processes: readonly StartedProcess[]
+  /** One word for one of them, for messages. */
+  readonly noun: string
+  /** Called once, when all have ended. */
+  release(): void
+}
+
+/**
+ * Follows processes that were started for one world, each of which loads the program for itself, to the world's end.
  *
+ * @param start is not called when `signal` is aborted already
  * @returns the values that the ranks' mains returned, in rank order, cloned
  */
-export function runThreads<T>(
-  program: URL,
-  factory: ThreadsFactory,
-  world: WorldData,
-  options: ThreadsRunOptions = {},
+export function followWorld<T>(
+  start: () => StartedProcesses,
+  layout: WorldLayout,
+  options: FollowOptions = {},
 ): Promise<T[]> {
-  const layout = worldLayout(world.ranks, factory.options.nodes, world.ranksPerProcess)
-  try {
-    structuredClone(world.args)
-  } catch (cause) {
-    throw new RankweaveError('ERR_CLONE', `run: args cannot be cloned into threads: ${String(cause)}`, {
-      cause,
-    })
-  }
   const { signal } = options
   if (signal?.aborted === true) return Promise.reject(abortedWorld(signal.reason))
   return new Promise((resolve, reject) => {
-    new ThreadsWorld(startWorkers(program, factory, world), layout, options, {
+    new StartedWorld(start(), layout, options, {
       returned: (results) => resolve(results as T[]),
       failed: reject,
     })
   })
+}
+
+/** @throws ERR_CLONE */
+export function requireCloneable(args: unknown, into: string): void {
+  try {
+    structuredClone(args)
+  } catch (cause) {
+    throw new RankweaveError('ERR_CLONE', `run: args cannot be cloned into ${into}: ${String(cause)}`, {
+      cause,
+    })
+  }
 }
 
 /** How a process ended. */
@@ -70,18 +88,17 @@ interface Settle {
   failed(error: unknown): void
 }
 
-/** The workers of one world as the thread that called `run` sees them. */
-class ThreadsWorld {
-  readonly #workers: readonly Worker[]
+/** The processes of one world as the thread that called `run` sees them. */
+class StartedWorld {
+  readonly #started: StartedProcesses
   readonly #layout: WorldLayout
   readonly #signal: AbortSignal | undefined
   readonly #clock: Clock
   readonly #settle: Settle
   readonly #queries: StateQuery
   readonly #triggers: ReportTriggers
-  readonly #releaseOutput: () => void
   readonly #outcomes: (Outcome | undefined)[]
-  /** What a worker died of, if it said so. */
+  /** What a process died of, if it said so. */
   readonly #uncaught: unknown[] = []
   /** Processes that have not loaded the program yet, nor failed to. */
   readonly #loading: Set<number>
@@ -89,7 +106,7 @@ class ThreadsWorld {
   /** The first thing that went wrong, or what process 0, which decides, says it was. */
   #failure: { readonly error: unknown; readonly process: number; readonly lost: boolean } | undefined
   #endGrace: (() => void) | undefined
-  /** Once the world has ended: called when no worker loads any more. */
+  /** Once the world has ended: called when no process loads any more. */
   #onLoaded: (() => void) | undefined
   /** Processes that have reported that the world has failed. */
   readonly #aware = new Set<number>()
@@ -98,34 +115,34 @@ class ThreadsWorld {
   #ended = false
 
   constructor(
-    workers: readonly Worker[],
+    started: StartedProcesses,
     layout: WorldLayout,
-    { signal, report, clock = realClock }: ThreadsRunOptions,
+    { signal, report, clock = realClock }: FollowOptions,
     settle: Settle,
   ) {
+    const { processes } = started
+    this.#started = started
     this.#layout = layout
     this.#signal = signal
     this.#clock = clock
     this.#settle = settle
-    this.#loading = new Set(workers.keys())
+    this.#loading = new Set(processes.keys())
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
-    this.#workers = workers
     this.#queries = new StateQuery(clock, (process, query) =>
-      workers[process]!.postMessage({ kind: 'diagnose', query } satisfies ToProcess),
+      processes[process]!.postMessage({ kind: 'diagnose', query }),
     )
     this.#triggers = new ReportTriggers(report, clock, () => this.#describe())
-    this.#releaseOutput = dropOutputOfBrokenStreams(workers)
-    this.#workers.forEach((worker, process) => {
-      worker.on('message', (message: FromProcess) => {
+    processes.forEach((each, process) => {
+      each.on('message', (message) => {
         this.#receive(process, message)
         if (message.kind === 'loaded' || message.kind === 'failed') this.#doneLoading(process)
       })
-      worker.on('messageerror', (error) => this.#ended || this.#fail(process, error))
-      worker.on('error', (error) => {
+      each.on('messageerror', (error) => this.#ended || this.#fail(process, error))
+      each.on('error', (error) => {
         this.#uncaught[process] = error
       })
-      worker.on('exit', (code) => {
+      each.on('exit', (code) => {
         this.#exited(process, code)
         this.#doneLoading(process)
       })
@@ -158,7 +175,7 @@ class ThreadsWorld {
 
   #fail(process: number, error: unknown): void {
     this.#note(process, error)
-    // A program that one worker cannot load cannot run.
+    // A program that one process cannot load cannot run.
     if (this.#loading.size > 0) {
       this.#end()
       return
@@ -176,7 +193,7 @@ class ThreadsWorld {
     this.#queries.gone(process)
     if (this.#ended || this.#outcomes[process] !== undefined) return
     const cause = this.#uncaught[process]
-    const reason = cause === undefined ? `its worker ended with code ${code}` : describe(cause)
+    const reason = cause === undefined ? `its ${this.#started.noun} ended with code ${code}` : describe(cause)
     const message = `${this.#named(process)} is lost: ${reason}`
     this.#failure ??= {
       error: new RankweaveError('ERR_PEER_LOST', message, { details: { process }, cause }),
@@ -222,7 +239,7 @@ class ThreadsWorld {
   }
 
   #notifyAll(message: ToProcess): void {
-    for (const worker of this.#workers) worker.postMessage(message)
+    for (const started of this.#started.processes) started.postMessage(message)
   }
 
   async #describe(): Promise<string> {
@@ -232,7 +249,7 @@ class ThreadsWorld {
     return describeWorld(this.#layout, states, { loading: this.#loading.size > 0, lost })
   }
 
-  /** Nothing stays behind: anything that a program left running in its worker ends with the world. */
+  /** Nothing stays behind: anything that a program left running in its process ends with the world. */
   #end(): void {
     if (this.#ended) return
     this.#ended = true
@@ -241,15 +258,15 @@ class ThreadsWorld {
     this.#queries.stop()
     this.#signal?.removeEventListener('abort', this.#onAbort)
     this.#loaded()
-      .then(() => Promise.all(this.#workers.map((worker) => worker.terminate())))
+      .then(() => Promise.all(this.#started.processes.map((started) => started.terminate())))
       .then(
         () => this.#report(),
         (error) => this.#settle.failed(error),
       )
-      .finally(this.#releaseOutput)
+      .finally(() => this.#started.release())
   }
 
-  /** Resolves when no worker loads any more, or one takes too long. */
+  /** Resolves when no process loads any more, or one takes too long. */
   #loaded(): Promise<void> {
     if (this.#loading.size === 0) return Promise.resolve()
     return new Promise((resolve) => {

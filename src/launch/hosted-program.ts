@@ -1,0 +1,61 @@
+import type { Main } from '../comm/world/world.js'
+import { RankweaveError } from '../errors.js'
+import { loadDefault, programError } from './load-program.js'
+
+/** What connects a worker, or another process, with the thread that called `run`; it may keep the event loop alive. */
+export interface CallerPort {
+  ref(): void
+  unref(): void
+}
+
+/** Loads the program. @throws ERR_PROGRAM, also when it waits while nothing is left that could wake it */
+export async function loadHosted(program: string, port: CallerPort): Promise<Main<unknown, unknown>> {
+  let onEmpty: (() => void) | undefined
+  const empty = new Promise<never>((_, reject) => {
+    const error = programError(
+      program,
+      `${program} failed to load: it waits, and nothing is left that could wake it`,
+    )
+    // One turn later: a program that loads another may have a handler of its own for this.
+    onEmpty = () => setImmediate(reject, error)
+    process.once('beforeExit', onEmpty)
+  })
+  // The caller alone must not keep this event loop alive now.
+  port.unref()
+  try {
+    return await Promise.race([loadDefault<unknown, unknown>(program), empty])
+  } finally {
+    port.ref()
+    process.off('beforeExit', onEmpty!)
+  }
+}
+
+/** Resolves when the caller has all output of this thread or process. */
+export async function flushedOutput(): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) {
+    await new Promise<void>((resolve) => stream.write('', () => resolve()))
+  }
+}
+
+/** @param clone throws for what cannot leave this thread or process */
+export function notCloneable(
+  results: readonly unknown[],
+  firstRank: number,
+  clone: (result: unknown) => unknown,
+  cause: unknown,
+): RankweaveError {
+  const index = results.findIndex((result) => {
+    try {
+      clone(result)
+      return false
+    } catch {
+      return true
+    }
+  })
+  const who = index < 0 ? 'the values that ranks' : `the value that rank ${firstRank + index}`
+  return new RankweaveError(
+    'ERR_CLONE',
+    `${who} returned cannot be cloned into another thread or process: ${String(cause)}`,
+    { details: index < 0 ? {} : { rank: firstRank + index }, cause },
+  )
+}
