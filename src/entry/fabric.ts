@@ -3,6 +3,7 @@
  *
  * @module rankweave/fabric
  */
+export { type Authority, type Decision, maxContributionBytes, maxKeyLength } from '../fabric/authority.js'
 export {
   type BulkTransfer,
   type Fabric,

@@ -1,4 +1,5 @@
 import type { RankweaveError } from '../errors.js'
+import type { Authority } from './authority.js'
 
 /**
  * What carries frames between processes. A fabric knows processes and nodes, frames and bytes; ranks, tags and
@@ -37,6 +38,8 @@ export interface Fabric {
   readonly sharing?: MemorySharing
   /** Memory for copies that peers read where they are, where there is such memory. */
   readonly staging?: StagingMemory
+  /** What orders losses and decisions, as this process reaches it. None: the loss of a process cannot be survived. */
+  readonly authority?: Authority
 
   /** Names the receiver of this process's frames. Called once, before the first frame can arrive. */
   attach(sink: FrameSink): void

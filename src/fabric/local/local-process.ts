@@ -1,3 +1,4 @@
+import type { Authority } from '../authority.js'
 import type { BulkTransfer, Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame } from '../frame-limits.js'
 
@@ -7,6 +8,7 @@ interface Network {
   /** Delivers every frame that is due to one process; true if there was one. */
   drain(process: number): boolean
   bulkOf(process: number): BulkTransfer
+  authorityOf(process: number): Authority
   ref(): void
   unref(): void
 }
@@ -28,6 +30,7 @@ export class LocalProcess implements Fabric {
   readonly maxPayloadBytes: number
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk?: BulkTransfer
+  readonly authority: Authority
   readonly #network: Network
   readonly #scribble: boolean
   #sink: FrameSink | undefined
@@ -40,6 +43,7 @@ export class LocalProcess implements Fabric {
     this.nodes = options.nodes
     this.maxPayloadBytes = options.maxPayloadBytes
     this.#scribble = options.scribble
+    this.authority = network.authorityOf(process)
     if (options.bulk) this.bulk = network.bulkOf(process)
   }
 

@@ -1,11 +1,13 @@
 import { requireKnownOptions } from '../../base/known-options.js'
 import { seededRandom } from '../../base/random.js'
 import { RankweaveError, shown } from '../../errors.js'
+import type { Authority } from '../authority.js'
 import type { BulkTransfer, Fabric, FabricFactory, FabricSession } from '../fabric.js'
 import { closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { Queue } from '../queue.js'
 import { type DeliveryOrder, RandomOrder } from './delivery-order.js'
+import { LocalAuthority } from './local-authority.js'
 import { LocalBulk } from './local-bulk.js'
 import { checkFaults, FaultPlan, type LocalFaults } from './local-faults.js'
 import { LocalInbox } from './local-inbox.js'
@@ -122,6 +124,7 @@ export class LocalSession implements FabricSession {
   /** Instead of inboxes, in virtual time. */
   readonly #timed: TimedFrames | undefined
   readonly #bulk: LocalBulk
+  readonly #authority: LocalAuthority
   readonly #keepAlive = new KeepAlive()
   readonly #dead = new Set<number>()
   #unreported: { readonly process: number; readonly reason: string }[] = []
@@ -145,12 +148,18 @@ export class LocalSession implements FabricSession {
       () => this.#schedule(),
       (process) => (this.#dead.has(process) ? lostError(process) : undefined),
     )
+    this.#authority = new LocalAuthority(processes, () => this.#schedule())
     this.#members = Array.from({ length: processes }, (_, p) => new LocalProcess(this, p, options))
     this.hosted = this.#members
   }
 
   quiet(): boolean {
-    return this.#inFlight === 0 && this.#bulk.ready === 0 && this.#unreported.length === 0
+    return (
+      this.#inFlight === 0 &&
+      this.#bulk.ready === 0 &&
+      this.#authority.isQuiet &&
+      this.#unreported.length === 0
+    )
   }
 
   /**
@@ -164,6 +173,7 @@ export class LocalSession implements FabricSession {
     for (const inbox of this.#inboxes) this.#inFlight -= inbox.drop(process)
     this.#inFlight -= this.#timed?.drop(process) ?? 0
     this.#bulk.fail(lostError(process), process)
+    this.#authority.lose(process)
     this.#unreported.push({ process, reason })
     this.#schedule()
   }
@@ -179,6 +189,7 @@ export class LocalSession implements FabricSession {
     this.#inFlight = 0
     this.#unreported = []
     this.#bulk.fail(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
+    this.#authority.close()
   }
 
   // -- what the fabrics of this session call -------------------------------------------------------------------
@@ -228,6 +239,11 @@ export class LocalSession implements FabricSession {
   }
 
   /** @internal */
+  authorityOf(process: number): Authority {
+    return this.#authority.of(process)
+  }
+
+  /** @internal */
   ref(): void {
     this.#keepAlive.ref()
   }
@@ -250,6 +266,7 @@ export class LocalSession implements FabricSession {
     })
     const unreported = this.#unreported
     this.#unreported = []
+    this.#authority.deliver()
     for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
     // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {

@@ -1,0 +1,112 @@
+import { RankweaveError } from '../errors.js'
+import { type Decision, maxContributionBytes, maxKeyLength } from './authority.js'
+
+/** Decisions that a process may have contributed to while they are open. */
+export const maxOpenDecisions = 1024
+
+interface OpenDecision {
+  readonly members: readonly number[]
+  readonly contributions: (Uint8Array | null)[]
+  /** Members that have neither contributed nor are lost. */
+  readonly awaited: Set<number>
+}
+
+/**
+ * What an authority keeps: who is lost, in which order, and which decisions are open. The same for every fabric; how
+ * contributions and decisions travel is theirs.
+ *
+ * A decision is forgotten when it is made: each member has contributed or is lost, so nobody can ask for it again. Memory: the
+ * losses, and at most {@link maxOpenDecisions} decisions per process.
+ */
+export class Decisions {
+  readonly #processes: number
+  readonly #decided: (process: number, key: string, decision: Decision) => void
+  readonly #lost = new Set<number>()
+  readonly #open = new Map<string, OpenDecision>()
+  readonly #openOf: Int32Array
+
+  /** @param decided called for every member that survives, in the order of members, when a decision is made */
+  constructor(processes: number, decided: (process: number, key: string, decision: Decision) => void) {
+    this.#processes = processes
+    this.#decided = decided
+    this.#openOf = new Int32Array(processes)
+  }
+
+  /** Lost processes, in the order of {@link lose}. */
+  get lost(): readonly number[] {
+    return [...this.#lost]
+  }
+
+  /**
+   * A process contributes. Nothing happens when it is lost already.
+   *
+   * @param contribution retained
+   * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the second one, members that
+   *   are not ascending, do not contain it or differ from those of another contribution, too many open decisions
+   */
+  contribute(process: number, key: string, members: readonly number[], contribution: Uint8Array): void {
+    if (this.#lost.has(process)) return
+    const open = this.#open.get(key) ?? this.#opened(key, members)
+    if (contribution.byteLength > maxContributionBytes) {
+      throw refused(
+        key,
+        `a contribution of at most ${maxContributionBytes} bytes, got ${contribution.byteLength}`,
+      )
+    }
+    const at = open.members.indexOf(process)
+    if (at < 0) throw refused(key, `a member, got process ${process}`)
+    if (members.length !== open.members.length || members.some((member, n) => member !== open.members[n])) {
+      throw refused(key, `the same members from process ${process} as from others`)
+    }
+    if (open.contributions[at] !== null) throw refused(key, `one contribution of process ${process}`)
+    if (this.#openOf[process]! >= maxOpenDecisions) {
+      throw refused(key, `at most ${maxOpenDecisions} open decisions of process ${process}`)
+    }
+    this.#open.set(key, open)
+    this.#openOf[process]!++
+    open.contributions[at] = contribution
+    open.awaited.delete(process)
+    if (open.awaited.size === 0) this.#decide(key, open)
+  }
+
+  /** A process is lost: false if it was already. Decisions that awaited nobody else are made. */
+  lose(process: number): boolean {
+    if (this.#lost.has(process)) return false
+    this.#lost.add(process)
+    for (const [key, open] of [...this.#open]) {
+      open.awaited.delete(process)
+      if (open.awaited.size === 0) this.#decide(key, open)
+    }
+    return true
+  }
+
+  #opened(key: string, members: readonly number[]): OpenDecision {
+    if (key.length > maxKeyLength)
+      throw refused(key.slice(0, 16), `a key of at most ${maxKeyLength} characters`)
+    let last = -1
+    for (const member of members) {
+      if (!Number.isSafeInteger(member) || member <= last || member >= this.#processes) {
+        throw refused(key, `ascending members below ${this.#processes}, got ${member} after ${last}`)
+      }
+      last = member
+    }
+    return {
+      members: [...members],
+      contributions: members.map(() => null),
+      awaited: new Set(members.filter((member) => !this.#lost.has(member))),
+    }
+  }
+
+  #decide(key: string, { members, contributions }: OpenDecision): void {
+    this.#open.delete(key)
+    const decision: Decision = { contributions, lost: this.lost }
+    members.forEach((member, at) => {
+      if (contributions[at] !== null) this.#openOf[member]!--
+    })
+    for (const member of members) if (!this.#lost.has(member)) this.#decided(member, key, decision)
+  }
+}
+
+function refused(key: string, expected: string): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', `decision '${key}': expected ${expected}`)
+}

@@ -1,0 +1,84 @@
+import { RankweaveError } from '../../errors.js'
+import type { Authority, Decision } from '../authority.js'
+import { Decisions } from '../decisions.js'
+
+interface Waiting {
+  resolve(decision: Decision): void
+  reject(error: RankweaveError): void
+}
+
+/** The authority of a local world: the session itself. Decisions are delivered by the session's task. */
+export class LocalAuthority {
+  readonly #decisions: Decisions
+  readonly #schedule: () => void
+  /** By process, then by key. */
+  readonly #waiting: readonly Map<string, Waiting>[]
+  #made: { readonly process: number; readonly key: string; readonly decision: Decision }[] = []
+
+  /** @param schedule runs {@link deliver} in a task */
+  constructor(processes: number, schedule: () => void) {
+    this.#schedule = schedule
+    this.#waiting = Array.from({ length: processes }, () => new Map<string, Waiting>())
+    this.#decisions = new Decisions(processes, (process, key, decision) => {
+      this.#made.push({ process, key, decision })
+      schedule()
+    })
+  }
+
+  /** Whether a decision is on its way. */
+  get isQuiet(): boolean {
+    return this.#made.length === 0
+  }
+
+  of(process: number): Authority {
+    return {
+      isHere: true,
+      decide: (key, members, contribution) =>
+        new Promise((resolve, reject) => {
+          if (this.#decisions.lost.includes(process)) throw lostItself(process)
+          this.#waiting[process]!.set(key, { resolve, reject })
+          try {
+            this.#decisions.contribute(process, key, members, contribution.slice())
+          } catch (error) {
+            this.#waiting[process]!.delete(key)
+            throw error
+          }
+        }),
+    }
+  }
+
+  lose(process: number): void {
+    this.#decisions.lose(process)
+    this.#end(process, lostItself(process))
+    this.#schedule()
+  }
+
+  deliver(): void {
+    const made = this.#made
+    this.#made = []
+    for (const { process, key, decision } of made) {
+      this.#waiting[process]!.get(key)?.resolve(decision)
+      this.#waiting[process]!.delete(key)
+    }
+  }
+
+  close(): void {
+    this.#made = []
+    const error = new RankweaveError('ERR_FABRIC', 'the session was closed before the decision')
+    this.#waiting.forEach((_, process) => {
+      this.#end(process, error)
+    })
+  }
+
+  #end(process: number, error: RankweaveError): void {
+    const waiting = [...this.#waiting[process]!.values()]
+    this.#waiting[process]!.clear()
+    for (const { reject } of waiting) reject(error)
+  }
+}
+
+function lostItself(process: number): RankweaveError {
+  return new RankweaveError('ERR_PEER_LOST', `process ${process} is lost to the world`, {
+    details: { process },
+  })
+}

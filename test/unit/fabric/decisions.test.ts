@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { isRankweaveError } from '../../../src/errors.js'
+import type { Decision } from '../../../src/fabric/authority.js'
+import { Decisions, maxOpenDecisions } from '../../../src/fabric/decisions.js'
+
+function board(processes: number) {
+  const made: [number, string, Decision][] = []
+  const decisions = new Decisions(processes, (process, key, decision) => made.push([process, key, decision]))
+  return { made, decisions }
+}
+
+const byte = (value: number) => Uint8Array.of(value)
+
+describe('decisions of an authority', () => {
+  it('are made when every member has contributed, the same for all', () => {
+    const { made, decisions } = board(4)
+    decisions.contribute(3, 'k', [1, 3], byte(7))
+    expect(made).toEqual([])
+    decisions.contribute(1, 'k', [1, 3], byte(9))
+    expect(made.map(([process]) => process)).toEqual([1, 3])
+    expect(made[0]![2]).toEqual({ contributions: [byte(9), byte(7)], lost: [] })
+    expect(made[1]![2]).toBe(made[0]![2])
+  })
+
+  it('do not wait for lost members, whether lost before or after others contribute', () => {
+    const { made, decisions } = board(3)
+    decisions.contribute(0, 'k', [0, 1, 2], byte(1))
+    expect(decisions.lose(1)).toBe(true)
+    expect(decisions.lose(1)).toBe(false)
+    decisions.contribute(2, 'k', [0, 1, 2], byte(2))
+    expect(made[0]![2]).toEqual({ contributions: [byte(1), null, byte(2)], lost: [1] })
+    decisions.contribute(0, 'next', [0, 1], byte(3))
+    expect(made.at(-1)).toEqual([0, 'next', { contributions: [byte(3), null], lost: [1] }])
+  })
+
+  it('retain what a process contributed before it was lost, and name losses in their order', () => {
+    const { made, decisions } = board(4)
+    decisions.contribute(2, 'k', [0, 2, 3], byte(5))
+    decisions.lose(2)
+    decisions.lose(1)
+    decisions.contribute(3, 'k', [0, 2, 3], byte(6))
+    decisions.contribute(0, 'k', [0, 2, 3], byte(4))
+    expect(made.map(([process]) => process)).toEqual([0, 3])
+    expect(made[0]![2]).toEqual({ contributions: [byte(4), byte(5), byte(6)], lost: [2, 1] })
+  })
+
+  it('refuse what a correct process does not send', () => {
+    const { made, decisions } = board(3)
+    const refused = (contribute: () => void) => {
+      expect(contribute).toThrow(expect.toSatisfy((error) => isRankweaveError(error, 'ERR_FABRIC')))
+    }
+    refused(() => decisions.contribute(0, 'k', [0, 1], new Uint8Array(65)))
+    refused(() => decisions.contribute(2, 'k', [0, 1], byte(1)))
+    refused(() => decisions.contribute(0, 'k', [1, 0], byte(1)))
+    refused(() => decisions.contribute(0, 'k', [0, 3], byte(1)))
+    refused(() => decisions.contribute(0, 'x'.repeat(129), [0, 1], byte(1)))
+    decisions.contribute(0, 'k', [0, 1], byte(1))
+    refused(() => decisions.contribute(0, 'k', [0, 1], byte(1)))
+    refused(() => decisions.contribute(1, 'k', [1, 2], byte(1)))
+    expect(made).toEqual([])
+    decisions.contribute(1, 'k', [0, 1], byte(1))
+    expect(made.length).toBe(2)
+  })
+
+  it('are bounded while they are open', () => {
+    const { decisions } = board(2)
+    for (let n = 0; n < maxOpenDecisions; n++) decisions.contribute(0, `k${n}`, [0, 1], byte(0))
+    expect(() => decisions.contribute(0, 'k', [0, 1], byte(0))).toThrow('open decisions')
+    decisions.contribute(1, 'k0', [0, 1], byte(0))
+    decisions.contribute(0, 'k', [0, 1], byte(0))
+  })
+})
