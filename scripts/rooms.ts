@@ -28,7 +28,7 @@ const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/te
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const simulation = ['simulate/engine', 'simulate', 'simulate/pictures']
 const collectives = ['collective/shape', 'collective']
-const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi']
+const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi', 'rendezvous']
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = [
@@ -150,6 +150,7 @@ export const rooms: readonly Room[] = [
     packages: ['koffi'],
     many: 'what a process needs of an MPI job, one file each',
   }),
+  room('rendezvous', ['fabric'], { packages: ['ws', 'zod'] }),
   room('fabric/conformance', ['fabric']),
 
   room('matching', []),

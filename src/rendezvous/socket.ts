@@ -1,0 +1,80 @@
+/**
+ * What a WebSocket of the package `ws` and one of a browser have in common. Binary messages arrive as `ArrayBuffer` once
+ * `binaryType` is `'arraybuffer'`; on Node also as `Uint8Array`, see {@link messageBytes}.
+ */
+export interface Socket {
+  /** Bytes that `send` has taken and the network has not; on Node with the heads of messages. */
+  readonly bufferedAmount: number
+  /** One of {@link socketState}. */
+  readonly readyState: number
+  binaryType: string
+  /**
+   * Queues one message. The bytes may be read until `sent` is called or `bufferedAmount` is 0 again.
+   *
+   * @param sent called when the network has taken the message, or the socket has failed; a browser never calls it
+   */
+  send(data: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void
+  /** Starts the closing handshake: what was sent before still arrives. */
+  close(code?: number, reason?: string): void
+  addEventListener(type: 'open', listener: () => void): void
+  addEventListener(type: 'message', listener: (event: SocketMessage) => void): void
+  addEventListener(type: 'close', listener: (event: SocketClose) => void): void
+  addEventListener(type: 'error', listener: (event: SocketError) => void): void
+  removeEventListener(type: 'open', listener: () => void): void
+  removeEventListener(type: 'message', listener: (event: SocketMessage) => void): void
+  removeEventListener(type: 'close', listener: (event: SocketClose) => void): void
+  removeEventListener(type: 'error', listener: (event: SocketError) => void): void
+  /** Ends the connection without a handshake. Absent in browsers. */
+  terminate?(): void
+  /** Whether the socket keeps the event loop alive; by default it does. Absent in browsers. */
+  ref?(): void
+  unref?(): void
+}
+
+export interface SocketMessage {
+  /** A string, or bytes. */
+  readonly data: unknown
+}
+
+export interface SocketClose {
+  readonly code: number
+  readonly reason: string
+}
+
+export interface SocketError {
+  /** Browsers do not tell. */
+  readonly message?: string
+}
+
+export const socketState = { connecting: 0, open: 1, closing: 2, closed: 3 } as const
+
+/** How a process reaches others and is reached. A browser can only dial. */
+export interface SocketTransport {
+  /** A socket that connects to `url`; whether it succeeds is told by its events. */
+  dial(url: string): Socket
+  /**
+   * Accepts connections from now on. Absent where a process cannot listen.
+   *
+   * @param accept is given every connection, and the address it comes from; it adds its listeners before it returns
+   */
+  listen?(accept: (socket: Socket, remote: string) => void): Promise<SocketListener>
+}
+
+export interface SocketListener {
+  /** What others dial. */
+  readonly url: string
+  /** Accepts no further connections; those that there are remain. */
+  close(): Promise<void>
+}
+
+/** The bytes of a binary message, without a copy; undefined for a text message. */
+export function messageBytes(data: unknown): Uint8Array<ArrayBuffer> | undefined {
+  if (data instanceof ArrayBuffer) return new Uint8Array(data)
+  return data instanceof Uint8Array ? (data as Uint8Array<ArrayBuffer>) : undefined
+}
+
+/** Ends a connection at once where the socket can. */
+export function drop(socket: Socket, code: number, reason: string): void {
+  if (socket.terminate === undefined) socket.close(code, reason)
+  else socket.terminate()
+}

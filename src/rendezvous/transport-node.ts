@@ -1,0 +1,144 @@
+import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpsServer } from 'node:https'
+import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
+import { WebSocket, WebSocketServer } from 'ws'
+import { RankweaveError, reasonText } from '../errors.js'
+import type { Socket, SocketListener, SocketTransport } from './socket.js'
+
+export interface NodeTransportOptions {
+  /** Largest message accepted, in bytes; a connection with a larger one is closed with code 1009. */
+  readonly maxMessageBytes: number
+  /** Address to listen on. Default `127.0.0.1`: this host only. */
+  readonly host?: string
+  /** Port to listen on. Default 0: any that is free. */
+  readonly port?: number
+  /** Host in the URL that others dial. Default: `host`. */
+  readonly advertisedHost?: string
+  /** Connections that the listener holds at a time; further ones are closed. Default 1024. */
+  readonly maxConnections?: number
+  /** Certificate and key in PEM: connections are accepted by TLS only. */
+  readonly tls?: { readonly cert: string; readonly key: string }
+  /** Certificates in PEM that sign those of dialed peers. Default: those that Node trusts. */
+  readonly ca?: string
+}
+
+/** Milliseconds until a connection that is not established fails. */
+const handshakeTimeoutMs = 10_000
+
+/**
+ * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep scripts in a
+ * browser from choosing the bytes on the wire, which any other program can do anyway.
+ */
+export function nodeTransport(options: NodeTransportOptions): SocketTransport {
+  return {
+    dial: (url) => dial(url, options),
+    listen: (accept) => listen(accept, options),
+  }
+}
+
+/** A socket of `ws` that also decides whether it keeps the event loop alive. */
+class NodeSocket extends WebSocket implements Socket {
+  #net: NetSocket | undefined
+  #isRef = true
+
+  /** Names the connection below. */
+  stand(on: NetSocket): void {
+    this.#net = on
+    // Whoever uses the socket listens to 'close', which follows every error.
+    this.on('error', () => {})
+    if (!this.#isRef) on.unref()
+  }
+
+  ref(): void {
+    this.#isRef = true
+    this.#net?.ref()
+  }
+
+  unref(): void {
+    this.#isRef = false
+    this.#net?.unref()
+  }
+}
+
+function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socket {
+  const socket = new NodeSocket(url, [], {
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    handshakeTimeout: handshakeTimeoutMs,
+    generateMask: (mask) => void mask.fill(0),
+    ...(ca === undefined ? {} : { ca }),
+  })
+  socket.on('error', () => {})
+  socket.on('upgrade', (response) => socket.stand(response.socket))
+  return socket
+}
+
+/** @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair */
+async function listen(
+  accept: (socket: Socket, remote: string) => void,
+  options: NodeTransportOptions,
+): Promise<SocketListener> {
+  const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
+  const server = serverOf(tls)
+  server.maxConnections = options.maxConnections ?? 1024
+  server.headersTimeout = handshakeTimeoutMs
+  const sockets = new WebSocketServer({
+    server,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    WebSocket: NodeSocket,
+  })
+  sockets.on('connection', (socket, { socket: net }) => {
+    socket.stand(net)
+    accept(socket, net.remoteAddress ?? 'unknown')
+  })
+  await new Promise<void>((resolve, reject) => {
+    const refuse = (error: Error) => reject(cannotListen(host, port, error))
+    // Also reported by the WebSocketServer.
+    sockets.once('error', refuse)
+    server.listen(port, host, () => {
+      sockets.off('error', refuse)
+      sockets.on('error', () => {})
+      resolve()
+    })
+  })
+  const { port: actualPort } = server.address() as AddressInfo
+  const name = isIPv6(advertisedHost) ? `[${advertisedHost}]` : advertisedHost
+  return {
+    url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${actualPort}`,
+    close: () => closeServer(server),
+  }
+}
+
+function serverOf(tls: NodeTransportOptions['tls']): Server {
+  if (tls === undefined) return createHttpServer(refuseRequest)
+  try {
+    return createHttpsServer({ cert: tls.cert, key: tls.key }, refuseRequest)
+  } catch (error) {
+    throw new RankweaveError('ERR_FABRIC', `certificate and key are unusable: ${reasonText(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+/** What is not a WebSocket. */
+const refuseRequest: Parameters<typeof createHttpServer>[1] = (_request, response) => {
+  response.writeHead(426, { connection: 'close', 'content-type': 'text/plain' })
+  response.end('This port speaks WebSocket only.\n')
+}
+
+function closeServer(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    // Its callback would wait for the WebSockets too.
+    server.close()
+    server.closeAllConnections()
+    setImmediate(resolve)
+  })
+}
+
+function cannotListen(host: string, port: number, error: Error): RankweaveError {
+  return new RankweaveError('ERR_FABRIC', `cannot listen on ${host}:${port}: ${error.message}`, {
+    cause: error,
+  })
+}
