@@ -8,10 +8,12 @@ export interface Socket {
   /** One of {@link socketState}. */
   readonly readyState: number
   binaryType: string
+  /** True where `send` calls `sent`. Absent in browsers. */
+  readonly reportsSent?: true
   /**
    * Queues one message. The bytes may be read until `sent` is called or `bufferedAmount` is 0 again.
    *
-   * @param sent called when the network has taken the message, or the socket has failed; a browser never calls it
+   * @param sent called when the network has taken the message, or the socket has failed, where the socket `reportsSent`
    */
   send(data: string | Uint8Array<ArrayBuffer>, sent?: (error?: Error) => void): void
   /** Starts the closing handshake: what was sent before still arrives. */

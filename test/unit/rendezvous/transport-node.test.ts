@@ -16,10 +16,13 @@ async function inPair(
   options: Partial<NodeTransportOptions> = {},
 ): Promise<void> {
   const transport = nodeTransport({ maxMessageBytes: 2 ** 20, ...options })
-  const accepting = Promise.withResolvers<Socket>()
-  const listener = await transport.listen!(accepting.resolve)
+  let accept = (_: Socket) => {}
+  const accepting = new Promise<Socket>((resolve) => {
+    accept = resolve
+  })
+  const listener = await transport.listen!((socket) => accept(socket))
   const dialed = transport.dial(listener.url)
-  const [accepted] = await Promise.all([accepting.promise, opened(dialed)])
+  const [accepted] = await Promise.all([accepting, opened(dialed)])
   await use(dialed, accepted)
   const ends = [closed(dialed), closed(accepted)]
   if (dialed.readyState === socketState.open) {
@@ -40,10 +43,9 @@ describe('sockets of Node', () => {
         from.send('hello')
         expect(await text).toBe('hello')
         const bytes = nextMessage(to)
-        const sent = Promise.withResolvers<Error | undefined>()
-        from.send(Uint8Array.of(1, 2, 3), sent.resolve)
+        const sent = new Promise<unknown>((resolve) => from.send(Uint8Array.of(1, 2, 3), resolve))
         expect([...messageBytes(await bytes)!]).toEqual([1, 2, 3])
-        expect(await sent.promise).toBeFalsy()
+        expect(await sent).toBeFalsy()
         expect(from.bufferedAmount).toBe(0)
       }
     }))
