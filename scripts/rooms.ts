@@ -54,10 +54,11 @@ const execution = [
 export const rooms: readonly Room[] = [
   { path: 'errors.ts', imports: [] },
   { path: 'package-paths.ts', imports: [] },
-  room('base', []),
+  room('base/platform', []),
+  room('base', ['base/platform']),
   room('text', [], { packages: ['pako'] }),
 
-  room('topology', []),
+  room('topology', ['base/platform']),
   room('topology/generate', ['topology']),
   room('topology/translations', ['topology', 'topology/generate']),
   room('topology/matrix', ['text', 'topology']),
@@ -119,12 +120,13 @@ export const rooms: readonly Room[] = [
     ...['topology', 'topology/friends', 'topology/grouping', 'machine', 'schedule', 'neighborhood/route'],
   ]),
   room('neighborhood/plan', [
+    'base/platform',
     ...['neighborhood/route', 'neighborhood/friends'],
     ...['topology', 'topology/friends', 'topology/grouping', 'machine'],
     ...['schedule', 'schedule/verify', 'schedule/lower'],
   ]),
 
-  room('neighborhood/candidates', ['topology', 'neighborhood/route', 'neighborhood/plan']),
+  room('neighborhood/candidates', ['base/platform', 'topology', 'neighborhood/route', 'neighborhood/plan']),
   room('neighborhood/predict', ['topology', 'simulate', 'neighborhood/route']),
   room('neighborhood/choose', [
     ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
@@ -143,7 +145,7 @@ export const rooms: readonly Room[] = [
   ]),
   room('shim', ['text', 'schedule', 'schedule/lower', 'export', 'package-paths.ts']),
 
-  room('fabric', []),
+  room('fabric', ['base/platform']),
   room('fabric/local', ['fabric']),
   room('fabric/threads', ['fabric']),
   room('fabric/mpi', ['fabric'], {
@@ -155,7 +157,9 @@ export const rooms: readonly Room[] = [
 
   room('matching', []),
   room('comm/datatype', []),
-  room('comm/process', ['fabric'], { many: 'a process is one thing made of small parts, one file each' }),
+  room('comm/process', ['base/platform', 'fabric'], {
+    many: 'a process is one thing made of small parts, one file each',
+  }),
   room('comm/transfer', ['comm/process']),
   room('comm/table', ['matching', 'comm/datatype', 'comm/process', 'comm/transfer']),
   // comm/p2p and comm/calls never import each other.
@@ -213,7 +217,9 @@ export const rooms: readonly Room[] = [
     'comm/context/split/plan',
     'comm/context',
   ]),
-  room('comm/world', ['fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm']),
+  room('comm/world', [
+    ...['base/platform', 'fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm'],
+  ]),
 
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
@@ -450,7 +456,7 @@ export const rooms: readonly Room[] = [
 
 /** A room above `errors` and `base`, which every room may import. */
 function room(path: string, imports: readonly string[], more: Omit<Room, 'path' | 'imports'> = {}): Room {
-  return { path, imports: ['errors.ts', ...(path === 'base' ? [] : ['base']), ...imports], ...more }
+  return { path, imports: ['errors.ts', ...(path.startsWith('base') ? [] : ['base']), ...imports], ...more }
 }
 
 /** Where the files of a room are. */

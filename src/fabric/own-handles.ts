@@ -1,21 +1,23 @@
-import { clearImmediate, clearTimeout, setImmediate, setTimeout } from 'node:timers'
+import { nodeProcess } from '../base/platform/node-process.js'
+import { cancelTurn, inLaterTurn } from '../base/platform/turn.js'
 
 /**
  * One timer that only keeps the event loop alive while a wait holds it, so that a program that waits for a message does
- * not exit.
+ * not exit. A page in a browser lives as long as it is open, and has no such timer.
  */
 export class KeepAlive {
-  #timer: NodeJS.Timeout | undefined
+  #timer: HeldTimer | undefined
   #holders = 0
   #closed = false
 
   ref(): void {
     if (this.#closed || this.#holders++ > 0) return
     held++
-    if (this.#timer === undefined) {
-      this.#timer = setTimeout(restart, longestDelayMs, this)
+    if (this.#timer !== undefined) this.#timer.ref()
+    else if (nodeProcess !== undefined) {
+      this.#timer = setTimeout(restart, longestDelayMs, this) as unknown as HeldTimer
       keepAlives.add(this)
-    } else this.#timer.ref()
+    }
   }
 
   unref(): void {
@@ -29,7 +31,7 @@ export class KeepAlive {
     if (this.#closed) return
     if (this.#holders > 0) held--
     this.#closed = true
-    if (this.#timer !== undefined) clearTimeout(this.#timer)
+    if (this.#timer !== undefined) clearTimeout(this.#timer as unknown as number)
     this.#timer = undefined
     keepAlives.delete(this)
   }
@@ -53,29 +55,30 @@ export class KeepAlive {
 /** A task of a fabric's own: runs in a later turn of the event loop, once however often it is scheduled before. */
 export class Task {
   readonly #run: () => void
-  #immediate: NodeJS.Immediate | undefined
+  /** Defined while it is scheduled. */
+  #turn: unknown
 
   constructor(run: () => void) {
     this.#run = run
   }
 
   schedule(): void {
-    if (this.#immediate !== undefined) return
+    if (this.#turn !== undefined) return
     scheduled++
-    this.#immediate = setImmediate(start, this)
+    this.#turn = inLaterTurn(start, this)
   }
 
   cancel(): void {
-    if (this.#immediate === undefined) return
+    if (this.#turn === undefined) return
     scheduled--
-    clearImmediate(this.#immediate)
-    this.#immediate = undefined
+    cancelTurn(this.#turn)
+    this.#turn = undefined
   }
 
   /** @internal */
   start(): void {
     scheduled--
-    this.#immediate = undefined
+    this.#turn = undefined
     this.#run()
   }
 }
@@ -109,6 +112,16 @@ const keepAlives = new Set<KeepAlive>()
 let suspended = false
 let held = 0
 let scheduled = 0
+
+/** A timer of Node, which can be told to keep the event loop alive or not. */
+interface HeldTimer {
+  ref(): void
+  unref(): void
+  refresh(): void
+}
+
+/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+const { setTimeout, clearTimeout } = globalThis
 
 /** Node's longest timer: about 25 days. */
 const longestDelayMs = 2 ** 31 - 1

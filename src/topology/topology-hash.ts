@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { sha256 } from '../base/platform/sha256.js'
 import type { ProcessTopology } from './process-topology.js'
 import { requireTopology } from './require-topology.js'
 
@@ -11,7 +11,7 @@ import { requireTopology } from './require-topology.js'
 export function topologyHash(topology: ProcessTopology): string {
   requireTopology(topology)
   const { ranks, outStart, outRank, inStart, inRank } = topology
-  const hash = createHash('sha256').update(littleEndian(Int32Array.of(ranks)))
+  const hash = sha256().update(littleEndian(Int32Array.of(ranks)))
   for (let rank = 0; rank < ranks; rank++) {
     const destinations = outRank.subarray(outStart[rank], outStart[rank + 1])
     const sources = inRank.subarray(inStart[rank], inStart[rank + 1])
@@ -22,13 +22,16 @@ export function topologyHash(topology: ProcessTopology): string {
     words.set(sources, 2 + destinations.length)
     hash.update(littleEndian(words))
   }
-  return hash.digest('hex')
+  return hash.digest()
 }
 
 const hostIsLittleEndian = new Uint8Array(Int32Array.of(1).buffer)[0] === 1
 
 /** Makes the words little-endian in place and returns their bytes. */
 function littleEndian(words: Int32Array): Uint8Array {
-  const bytes = Buffer.from(words.buffer)
-  return hostIsLittleEndian ? bytes : bytes.swap32()
+  if (!hostIsLittleEndian) {
+    const view = new DataView(words.buffer)
+    for (const [i, word] of words.entries()) view.setInt32(4 * i, word, true)
+  }
+  return new Uint8Array(words.buffer)
 }

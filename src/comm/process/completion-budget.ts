@@ -1,4 +1,4 @@
-import { setImmediate as later } from 'node:timers'
+import { inLaterTurn, laterTurn } from '../../base/platform/turn.js'
 
 /**
  * Ranks that share an event loop and only complete each other's operations would run in microtasks without end, and no
@@ -15,7 +15,7 @@ export function inTurn(complete: () => void): void {
     complete()
     return
   }
-  if (held.push(complete) === 1) later(releaseHeld)
+  if (held.push(complete) === 1) inLaterTurn(releaseHeld, undefined)
 }
 
 /** Whether completions wait for a turn of the event loop. */
@@ -40,7 +40,7 @@ const done = Promise.resolve()
 
 /** Resolves after timers and I/O have had their turn: what an unsuccessful poll waits for. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => later(resolve))
+  return laterTurn()
 }
 
 function releaseHeld(): void {

@@ -121,6 +121,9 @@ type Numbers = Int32Array | Uint8Array | Float64Array
 const arrays = { Int32Array, Uint8Array, Float64Array } as const
 
 const isNumbers = (value: unknown): value is Numbers => ArrayBuffer.isView(value)
+/** Browsers have shared memory on some pages only. */
+const isSharedMemory = (buffer: ArrayBufferLike) =>
+  typeof SharedArrayBuffer !== 'undefined' && buffer instanceof SharedArrayBuffer
 const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isNumbers(value)
 const padded = (bytes: number): number => Math.ceil(bytes / 8) * 8
@@ -130,7 +133,7 @@ function recordBytes(record: object, alsoShared = false): number {
   let bytes = 0
   for (const value of Object.values(record)) {
     if (isRecord(value)) bytes += recordBytes(value, alsoShared)
-    else if (isNumbers(value) && (alsoShared || !(value.buffer instanceof SharedArrayBuffer)))
+    else if (isNumbers(value) && (alsoShared || !isSharedMemory(value.buffer)))
       bytes += padded(value.byteLength)
   }
   return bytes

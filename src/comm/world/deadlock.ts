@@ -1,4 +1,4 @@
-import { clearTimeout as cancel, setTimeout as later } from 'node:timers'
+import { realClock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
 import type { CommRuntime } from '../context/comm-state.js'
@@ -34,7 +34,8 @@ export class DeadlockWatch {
   readonly #eventLoop: EventLoopWatch
   readonly #onDeadlock: ((error: RankweaveError) => void) | undefined
   readonly #agreement: StuckAgreement | undefined
-  #timer: NodeJS.Timeout | undefined
+  /** Set while a check is scheduled. */
+  #cancelCheck: (() => void) | undefined
   #confirmed = 0
   #doubted = 0
   #stopped = false
@@ -64,7 +65,7 @@ export class DeadlockWatch {
 
   /** No rank of a process runs any more. Cheap; called often. */
   arm(): void {
-    if (this.#timer === undefined && !this.#stopped) this.#scheduleCheck(confirmDelaysMs[0]!)
+    if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(confirmDelaysMs[0]!)
   }
 
   /** A process elsewhere is lost; its answer is no longer awaited. */
@@ -75,8 +76,8 @@ export class DeadlockWatch {
 
   stop(): void {
     this.#stopped = true
-    if (this.#timer !== undefined) cancel(this.#timer)
-    this.#timer = undefined
+    this.#cancelCheck?.()
+    this.#cancelCheck = undefined
     this.#agreement?.stop()
     watched.delete(this)
   }
@@ -90,13 +91,12 @@ export class DeadlockWatch {
   #scheduleCheck(delayMs: number): void {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
     // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and `stop` cancels one.
-    if (this.#timer !== undefined) return
-    this.#timer = later(() => this.#check(), delayMs)
-    this.#timer.unref()
+    if (this.#cancelCheck !== undefined) return
+    this.#cancelCheck = realClock.later(delayMs, () => this.#check())
   }
 
   #check(): void {
-    this.#timer = undefined
+    this.#cancelCheck = undefined
     const asleep = this.#sleep()
     if (asleep !== 'for good') {
       this.#confirmed = 0

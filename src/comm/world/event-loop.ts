@@ -1,3 +1,4 @@
+import { nodeProcess } from '../../base/platform/node-process.js'
 import { ownHandles } from '../../fabric/own-handles.js'
 
 /**
@@ -12,7 +13,7 @@ export type Activity = 'none' | 'perhaps' | 'some'
  *
  * Sockets and pipes last; but a timer or a request that was there at first may have ended and been replaced, so as long as
  * there is any, there is doubt. Node does not name work on its thread pool other than requests of the file system or the
- * resolver (compression, cryptography).
+ * resolver (compression, cryptography). A browser names nothing at all, so there something always may.
  */
 export class EventLoopWatch {
   /** The most that may remain of what was there at first. */
@@ -20,12 +21,13 @@ export class EventLoopWatch {
 
   constructor() {
     // Node opens these on first use, after which they count as active for good.
-    void process.stdout
-    void process.stderr
+    void nodeProcess?.stdout
+    void nodeProcess?.stderr
     this.#known = activeByType()
   }
 
   activity(): Activity {
+    if (nodeProcess === undefined) return 'some'
     const active = activeByType()
     for (const [type, count] of this.#known) {
       const now = active.get(type) ?? 0
@@ -47,7 +49,8 @@ function passing(type: string): boolean {
 
 function activeByType(): Map<string, number> {
   const counts = new Map<string, number>()
-  for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1)
+  for (const type of nodeProcess?.getActiveResourcesInfo() ?? [])
+    counts.set(type, (counts.get(type) ?? 0) + 1)
   const { timers, immediates } = ownHandles()
   leaveOut(counts, 'Timeout', timers)
   leaveOut(counts, 'Immediate', immediates)

@@ -1,4 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
+import { concatenate } from '../../base/packing.js'
 import { Task } from '../../fabric/own-handles.js'
 import type { CommRuntime } from '../context/comm-state.js'
 import { frameKind, headerWord } from '../process/frames.js'
@@ -135,7 +136,7 @@ export class StuckAgreement {
     const { maxPayloadBytes } = runtime.fabric
     const told = callsWithin(calls, maxPayloadBytes / 2)
     header[word.callWords] = told.length
-    const payload = Buffer.concat([bytesOf(told), new TextEncoder().encode(waits)])
+    const payload = concatenate([bytesOf(told), new TextEncoder().encode(waits)])
     runtime.fabric.send(asker, header, payload.subarray(0, maxPayloadBytes))
   }
 

@@ -1,4 +1,5 @@
-import { setImmediate as later } from 'node:timers'
+import { realClock } from '../../base/clock.js'
+import { type NodeProcess, nodeProcess } from '../../base/platform/node-process.js'
 import type { RankweaveError } from '../../errors.js'
 
 /**
@@ -17,24 +18,47 @@ export function tolerateRejection(error: RankweaveError): void {
 }
 
 export function holdRejections(): void {
-  if (holds++ === 0) process.on('unhandledRejection', onUnhandled)
+  if (holds++ > 0) return
+  if (nodeProcess === undefined) page.addEventListener?.('unhandledrejection', onPageUnhandled)
+  else nodeProcess.on('unhandledRejection', onUnhandled)
 }
 
 /** Releases the hold after the rejections of this turn have been seen. */
 export function releaseRejections(): void {
-  later(() => {
-    if (--holds === 0) process.off('unhandledRejection', onUnhandled)
-  }).unref()
+  realClock.later(0, () => {
+    if (--holds > 0) return
+    if (nodeProcess === undefined) page.removeEventListener?.('unhandledrejection', onPageUnhandled)
+    else nodeProcess.off('unhandledRejection', onUnhandled)
+  })
+}
+
+/** What a page or a worker of a browser has of this; no other runtime need have it. */
+interface Page {
+  addEventListener?(type: string, listener: (event: PageRejection) => void): void
+  removeEventListener?(type: string, listener: (event: PageRejection) => void): void
+}
+
+interface PageRejection {
+  readonly reason: unknown
+  preventDefault(): void
+}
+
+const page = globalThis as Page
+
+/** A page reports what goes unhandled on its console. */
+function onPageUnhandled(event: PageRejection): void {
+  if (tolerated.has(event.reason as RankweaveError)) event.preventDefault()
 }
 
 function onUnhandled(reason: unknown): void {
   if (tolerated.has(reason as RankweaveError)) return
   // With a listener Node does nothing by itself: do what it would have done without this one.
-  if (process.listenerCount('unhandledRejection') === 1 && throwsByDefault()) throw reason
+  const node = nodeProcess!
+  if (node.listenerCount('unhandledRejection') === 1 && throwsByDefault(node)) throw reason
 }
 
-function throwsByDefault(): boolean {
-  const flags = [...process.execArgv, ...(process.env['NODE_OPTIONS'] ?? '').split(/\s+/)]
+function throwsByDefault({ execArgv, env }: NodeProcess): boolean {
+  const flags = [...execArgv, ...(env['NODE_OPTIONS'] ?? '').split(/\s+/)]
   const mode = flags.findLast((flag) => flag.startsWith('--unhandled-rejections='))
   return mode === undefined || mode.endsWith('=throw') || mode.endsWith('=strict')
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers'
+import { laterTurn } from '../../base/platform/turn.js'
 
 /** Milliseconds that long work holds the event loop at a time, and as long as one of its steps takes. */
 export const sliceMs = 10
@@ -18,6 +18,6 @@ export async function inSlices<T>(steps: Generator<void, T>): Promise<T> {
       const step = steps.next()
       if (step.done === true) return step.value
     } while (performance.now() < end)
-    await new Promise<void>((resolve) => setImmediate(resolve))
+    await laterTurn()
   }
 }

@@ -1,5 +1,6 @@
-import { createHash } from 'node:crypto'
 import { bytesOf } from '../../base/bytes.js'
+import { concatenate } from '../../base/packing.js'
+import { sha256 } from '../../base/platform/sha256.js'
 import { RankweaveError } from '../../errors.js'
 import type { NeighborSchedule, Parameters } from '../../schedule/ir.js'
 import { neighborAllgatherSpecification } from '../../schedule/specification.js'
@@ -57,9 +58,9 @@ export function planKey(topology: ProcessTopology, strategy: Strategy, nodeOf: I
     topology.cart === null ? '' : JSON.stringify(topology.cart),
     formatStrategy(strategy),
   ]
-  const hash = createHash('sha256').update(text.join('\n'))
+  const hash = sha256().update(text.join('\n'))
   if (nodeOf !== null) hash.update('\nnodes\n').update(bytesOf(nodeOf))
-  return hash.digest('hex')
+  return hash.digest()
 }
 
 /** A plan of the whole topology as the bytes of a file: one line of JSON, then its arrays. */
@@ -76,10 +77,10 @@ export function encodePlan(key: string, { schedule, groups, planMs }: Plan): Uin
   }
   const { strategy, parameters, phases } = schedule
   const lengths = arrays.map(({ length }) => length)
-  const body = Buffer.concat(arrays.map(bytesOf))
+  const body = concatenate(arrays.map(bytesOf))
   const head = { magic, key, hash: '', strategy, parameters, phases, planMs, groups: small, lengths }
   const line = JSON.stringify({ ...head, hash: hashOf(head, body) } satisfies Head)
-  return new Uint8Array(Buffer.concat([Buffer.from(`${line}\n`), body]))
+  return concatenate([new TextEncoder().encode(`${line}\n`), body])
 }
 
 /**
@@ -114,11 +115,11 @@ export function decodePlan(bytes: Uint8Array, key: string, topology: ProcessTopo
 
 /** A digest of what a plan's schedule says, for comparison between processes. */
 export function planDigest({ schedule }: Plan): string {
-  const hash = createHash('sha256')
+  const hash = sha256()
   for (const name of keysOf(scheduleArrays)) {
     hash.update(`${name} ${schedule[name].length}\n`).update(bytesOf(schedule[name].slice()))
   }
-  return hash.digest('hex')
+  return hash.digest()
 }
 
 function unusable(reason: string): RankweaveError {
@@ -137,7 +138,7 @@ function headOf(line: Uint8Array): Head | null {
 function hashOf(head: Head, body: Uint8Array): string {
   const { key, strategy, parameters, phases, planMs, groups, lengths } = head
   const text = JSON.stringify([key, strategy, parameters, phases, planMs, groups, lengths])
-  return createHash('sha256').update(text).update(body).digest('hex')
+  return sha256().update(text).update(body).digest()
 }
 
 /** The arrays of a body, in order, copied to where they are aligned. */

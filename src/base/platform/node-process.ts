@@ -1,0 +1,39 @@
+// Code that also runs in browsers imports no module of Node and names none of its globals, but for this file.
+
+/** What such code uses of Node where it is there. */
+export interface NodeProcess {
+  readonly stdout: unknown
+  readonly stderr: unknown
+  readonly execArgv: readonly string[]
+  readonly env: Readonly<Record<string, string | undefined>>
+  getActiveResourcesInfo(): readonly string[]
+  on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
+  off(event: 'unhandledRejection', listener: (reason: unknown) => void): void
+  listenerCount(event: string): number
+  /** Since Node 20.16. */
+  getBuiltinModule?(name: 'node:crypto'): NodeCrypto
+}
+
+interface NodeCrypto {
+  createHash(algorithm: 'sha256'): NodeHash
+}
+
+interface NodeHash {
+  update(data: string | Uint8Array): unknown
+  digest(encoding: 'hex'): string
+}
+
+type Fill = (this: Uint8Array, pattern: Uint8Array, start: number, end: number) => Uint8Array
+
+const globals = globalThis as {
+  readonly process?: NodeProcess
+  readonly Buffer?: { readonly prototype: { readonly fill: Fill } }
+}
+
+/** Undefined in browsers, also where a bundler has put a `process` with an environment only. */
+export const nodeProcess: NodeProcess | undefined =
+  typeof globals.process?.getActiveResourcesInfo === 'function' ? globals.process : undefined
+
+/** `Buffer.prototype.fill`, whose pattern may be an array. */
+export const bufferFill: Fill | undefined =
+  nodeProcess === undefined ? undefined : globals.Buffer?.prototype.fill

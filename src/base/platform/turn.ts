@@ -1,0 +1,78 @@
+/** Runs functions in later turns of the event loop, after timers and I/O had theirs. */
+interface Turns {
+  /** What `cancel` takes. */
+  set<A>(run: (argument: A) => void, argument: A): unknown
+  cancel(handle: unknown): void
+}
+
+/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+const native = globalThis as {
+  readonly setImmediate?: <A>(run: (argument: A) => void, argument: A) => unknown
+  readonly clearImmediate?: (handle: unknown) => void
+}
+
+/** The ends of a `MessageChannel`, as browsers have them; Node's have the same, but for what their types say. */
+interface Channel {
+  readonly port1: { onmessage: (event: { readonly data: number }) => void; close(): void }
+  readonly port2: { postMessage(data: number): void }
+}
+
+/**
+ * Browsers have no `setImmediate`, and delay timers that set timers by 4 ms at least; a message to oneself has no delay. One
+ * function runs per message, so that timers and I/O have their turn between two.
+ */
+export class MessageTurns implements Turns {
+  readonly #channel = new MessageChannel() as unknown as Channel
+  readonly #waiting = new Map<number, () => void>()
+  #count = 0
+
+  constructor() {
+    this.#channel.port1.onmessage = ({ data }) => {
+      const run = this.#waiting.get(data)
+      this.#waiting.delete(data)
+      run?.()
+    }
+  }
+
+  set<A>(run: (argument: A) => void, argument: A): number {
+    const number = this.#count++
+    this.#waiting.set(number, () => run(argument))
+    this.#channel.port2.postMessage(number)
+    return number
+  }
+
+  cancel(number: number): void {
+    this.#waiting.delete(number)
+  }
+
+  /** On Node its port keeps the event loop alive until then. */
+  close(): void {
+    this.#channel.port1.close()
+  }
+}
+
+const { setImmediate, clearImmediate } = native
+const turns: Turns =
+  setImmediate === undefined || clearImmediate === undefined
+    ? new MessageTurns()
+    : {
+        set: (run, argument) => setImmediate(run, argument),
+        cancel: (handle) => clearImmediate(handle),
+      }
+
+/** Calls `run` with `argument` in a later turn of the event loop. Keeps the event loop alive. */
+export function inLaterTurn<A>(run: (argument: A) => void, argument: A): unknown {
+  return turns.set(run, argument)
+}
+
+/** @param handle from {@link inLaterTurn} */
+export function cancelTurn(handle: unknown): void {
+  turns.cancel(handle)
+}
+
+/** Resolves in a later turn of the event loop. */
+export function laterTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    turns.set(resolve, undefined)
+  })
+}
