@@ -1,32 +1,43 @@
-import { Deserializer, Serializer } from 'node:v8'
 import { RankweaveError, reasonText } from '../../errors.js'
+import { ValueReader } from './value-reader.js'
+import { ValueWriter } from './value-writer.js'
 
-// The plain Serializer and Deserializer, not `serialize` and `deserialize`: those make typed arrays inside a value
-// views of the received bytes, which structured clone does not, and so would share memory between receivers.
+/** Undefined while it encodes: a getter of the value may send another value. */
+let free: ValueWriter | undefined = new ValueWriter()
 
 /**
- * The structured clone of a value as bytes. Shared memory is refused even where it could be shared, so that a
- * program behaves alike on every layout.
+ * A copy of a value as bytes, the same bytes on Node and in browsers. What can be copied is in docs/browser.md, "Values": it is
+ * what the structured clone algorithm takes, but shared memory is refused even where it could be shared, so that a program
+ * behaves alike on every layout.
  *
  * @param call what the value was passed to, for the message
  * @throws ERR_CLONE naming what cannot be cloned
  */
 export function encodeValue(value: unknown, call?: string): Uint8Array {
-  const serializer = new Serializer()
+  const writer = free ?? new ValueWriter()
+  free = undefined
   try {
-    serializer.writeHeader()
-    serializer.writeValue(value)
-    return serializer.releaseBuffer()
+    return writer.encode(value)
   } catch (cause) {
     throw new RankweaveError('ERR_CLONE', `${call === undefined ? '' : `${call}: `}${reasonText(cause)}`, {
       cause,
     })
+  } finally {
+    free = writer
   }
 }
 
-/** The value in `bytes`, which it shares nothing with. */
+/**
+ * The value in `bytes`, which it shares nothing with.
+ *
+ * @throws ERR_CLONE for bytes that `encodeValue` has not made
+ */
 export function decodeValue(bytes: Uint8Array): unknown {
-  const deserializer = new Deserializer(bytes)
-  deserializer.readHeader()
-  return deserializer.readValue()
+  try {
+    return new ValueReader(bytes).decode()
+  } catch (cause) {
+    throw new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${reasonText(cause)}`, {
+      cause,
+    })
+  }
 }

@@ -1,6 +1,6 @@
 import { bytesOf } from '../../../base/bytes.js'
 import { copyBytes } from '../../../base/copy-bytes.js'
-import { RankweaveError, reasonText } from '../../../errors.js'
+import type { RankweaveError } from '../../../errors.js'
 import { elementsIn, newArray, type TypedArray, typeCode } from '../../datatype/elements.js'
 import { misfit } from '../../datatype/payload.js'
 import { copyElements, pack, StridedView, unpack } from '../../datatype/strided-view.js'
@@ -76,10 +76,8 @@ function complete(receive: Receive<unknown>, envelope: Envelope, decode: () => u
   let data: unknown
   try {
     data = decode()
-  } catch (cause) {
-    receive.reject(
-      new RankweaveError('ERR_CLONE', `a received value cannot be decoded: ${reasonText(cause)}`, { cause }),
-    )
+  } catch (error) {
+    receive.reject(error as RankweaveError)
     return
   }
   fulfil(receive, envelope, data)
