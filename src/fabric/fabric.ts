@@ -69,6 +69,14 @@ export interface Fabric {
    */
   tryPoll?(maxPolls: number): boolean
 
+  /**
+   * Calls `look` with every poll, before it delivers any frame, until the function that it returns is called. For memory that
+   * other processes write: no frame announces a change of it. Only where `staging` is shared and processes poll.
+   *
+   * @param look true when what it looks for is there; not called from inside `send`
+   */
+  watch?(look: () => boolean): () => void
+
   /** Keeps the event loop of this process alive while waits are pending; calls nest. */
   ref(): void
   unref(): void

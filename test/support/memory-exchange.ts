@@ -70,6 +70,9 @@ export function memoryExchanges(
     takeInto() {
       throw new Error('planning awaits its frames')
     },
+    watch() {
+      throw new Error('planning awaits its frames')
+    },
     eagerLimitBytes: Number.MAX_SAFE_INTEGER,
     hasFailed: false,
     isSent: true,

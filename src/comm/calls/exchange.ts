@@ -41,6 +41,14 @@ export interface Exchange {
    * @param lend gets the bytes instead, where they are in memory that this process can read: they need not be copied
    */
   takeInto(peer: number, step: number, room: Room, landed: () => void, lend?: Lend): void
+  /**
+   * Waits for what other processes write in memory, without a frame: calls `look` now and with every poll until it returns true, then
+   * `done`. If one of them throws, the collective fails. Neither is called once it has failed. One wait at a time, and only
+   * where the fabric watches memory.
+   *
+   * @param awaited process indices that it waits for
+   */
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void
   /** Whether the collective has failed: nothing may be written to what ranks passed. */
   readonly hasFailed: boolean
   /** Whether no payload is borrowed any more. */

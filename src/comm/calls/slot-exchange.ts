@@ -14,6 +14,7 @@ import {
   type Take,
   type Waiting,
 } from './exchange.js'
+import { MemoryWait } from './memory-wait.js'
 import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
@@ -49,6 +50,7 @@ export class SlotExchange implements Exchange {
   #inPlace: MessagesInPlace | undefined
   /** Made when the first message is offered. */
   #offers: Offers | undefined
+  #memoryWait: MemoryWait | undefined
   #signed: Signature | undefined
   #failed: Error | undefined
   #released: (() => void) | undefined
@@ -155,6 +157,13 @@ export class SlotExchange implements Exchange {
     this.#takeNext(peer, step, { take: landed, room, reject: undefined, lend, next: undefined })
   }
 
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
+    if (this.#failed !== undefined) return
+    const { fabric } = this.#state.runtime
+    const failed = (error: unknown) => this.#owner.failed(this, error)
+    this.#memoryWait = new MemoryWait((attempt) => fabric.watch!(attempt), look, awaited, done, failed)
+  }
+
   #takeNext(peer: number, step: number, waiting: Waiting): void {
     const key = this.#key(peer, step)
     const message = takeFirst(this.#arrived, key)
@@ -205,6 +214,7 @@ export class SlotExchange implements Exchange {
    */
   fail(error: RankweaveError, released: () => void): void {
     this.#failed ??= error
+    this.#memoryWait?.end()
     for (const { reject } of linked(this.#waiting)) reject?.(error)
     this.#waiting.clear()
     this.drop()
@@ -239,7 +249,8 @@ export class SlotExchange implements Exchange {
   /** Process indices that receives wait for, in any order. */
   awaited(): number[] {
     const fetching = Array.from(this.#fetching.values(), ({ peer }) => peer)
-    return [...this.#waiting.keys().map((key) => key % this.count), ...fetching]
+    const inMemory = this.#memoryWait?.awaited ?? []
+    return [...this.#waiting.keys().map((key) => key % this.count), ...fetching, ...inMemory]
   }
 
   /** Process indices that have not taken what this process offered, in any order. */

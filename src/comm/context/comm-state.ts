@@ -39,7 +39,9 @@ export class CommRuntime extends Runtime<CommState> {
 
   /** Drops a communicator. The caller has made sure that no frame of it is in flight to this process. */
   dropContext(id: ContextId): void {
-    this.router.close(id)?.releaseTable()
+    const state = this.router.close(id)
+    state?.releaseTable()
+    if (state !== undefined) this.staging?.release(state)
   }
 
   /** Drops a communicator that has failed; frames of it that still arrive have no effect. */

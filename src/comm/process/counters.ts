@@ -13,6 +13,8 @@ export interface ProcessCounters {
   framesReceived: number
   frameBytesSent: number
   frameBytesReceived: number
+  /** How often it published data in memory that others watch, without a frame. */
+  publications: number
   /** Point-to-point messages between ranks of this process, which no frame carried. */
   messagesInProcess: number
   /** Payload bytes copied by sends, receives and collectives of this process. */
@@ -25,6 +27,7 @@ export function newProcessCounters(): ProcessCounters {
     framesReceived: 0,
     frameBytesSent: 0,
     frameBytesReceived: 0,
+    publications: 0,
     messagesInProcess: 0,
     bytesCopied: 0,
   }

@@ -12,6 +12,8 @@ export class Staging {
   readonly #fabric: StagingMemory
   #memory: Uint8Array | undefined
   #free: FreeRanges | undefined
+  readonly #reserved = new Map<object, { readonly at: number; readonly sizeBytes: number }[]>()
+  #reservedBytes = 0
 
   constructor(fabric: StagingMemory) {
     this.#fabric = fabric
@@ -37,6 +39,44 @@ export class Staging {
     const memory = this.#memory!
     copyBytes(memory, at, bytes)
     return new StagedCopy(this.#fabric, memory.subarray(at, at + byteLength), () => free.give(at, byteLength))
+  }
+
+  /**
+   * Memory that this process writes again and again and others read; undefined where there is no room: at most a quarter of the
+   * memory is reserved at a time.
+   *
+   * @param owner until {@link release} of which it is reserved
+   */
+  reserve(sizeBytes: number, owner: object): Uint8Array | undefined {
+    const free = this.#ranges()
+    const memory = this.#memory!
+    if (this.#reservedBytes + sizeBytes > memory.byteLength / 4) return undefined
+    const at = free.take(sizeBytes)
+    if (at < 0) return undefined
+    const ranges = this.#reserved.get(owner) ?? []
+    this.#reserved.set(owner, ranges)
+    ranges.push({ at, sizeBytes })
+    this.#reservedBytes += sizeBytes
+    return memory.subarray(at, at + sizeBytes)
+  }
+
+  /** Nobody reads any more what was reserved for this owner. */
+  release(owner: object): void {
+    for (const { at, sizeBytes } of this.#reserved.get(owner) ?? []) {
+      this.#free!.give(at, sizeBytes)
+      this.#reservedBytes -= sizeBytes
+    }
+    this.#reserved.delete(owner)
+  }
+
+  /** Where a process finds bytes of this memory. */
+  locate(process: number, bytes: Uint8Array): MemoryLocation {
+    return this.#fabric.locate(process, bytes)!
+  }
+
+  /** Bytes in the memory of another process. */
+  reach(process: number, location: MemoryLocation, sizeBytes: number): Uint8Array {
+    return this.#fabric.reach(process, location, sizeBytes)
   }
 
   #ranges(): FreeRanges {

@@ -51,6 +51,9 @@ interface Answer extends Evidence {
  * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the frames
  * before (ranks that continue in microtasks) would not show yet, however long the thread was descheduled in between.
  *
+ * What is published in shared memory is never in flight: who watches it looks before any frame is delivered (`Fabric.watch`), so
+ * since the wave began. It counts as sent and as received where it is written, so the counts change with it.
+ *
  * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.
  */
 export class StuckAgreement {
@@ -193,8 +196,9 @@ export class StuckAgreement {
     let sent = 0
     let received = 0
     for (const { processCounters } of runtimes) {
-      sent = (sent + processCounters.framesSent) | 0
-      received = (received + processCounters.framesReceived) | 0
+      const { framesSent, framesReceived, publications } = processCounters
+      sent = (sent + framesSent + publications) | 0
+      received = (received + framesReceived + publications) | 0
     }
     const { blocked, ended } = tally(runtimes)
     const waits = reportWaits(runtimes)

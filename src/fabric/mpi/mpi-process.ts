@@ -43,6 +43,7 @@ export class MpiProcess implements Fabric {
   readonly #polling: MpiPolling
   readonly #keepAlive = new KeepAlive()
   readonly #toSelf = new Queue<OwnFrame>()
+  readonly #looks = new Set<() => boolean>()
   #sink: FrameSink | undefined
   #delivering = false
   #closed = false
@@ -103,6 +104,12 @@ export class MpiProcess implements Fabric {
     return this.#polling.spin()
   }
 
+  watch(look: () => boolean): () => void {
+    this.#looks.add(look)
+    this.#polling.expectArrival()
+    return () => this.#looks.delete(look)
+  }
+
   ref(): void {
     this.#keepAlive.ref()
   }
@@ -123,6 +130,7 @@ export class MpiProcess implements Fabric {
   async drain(job: MpiJob, comm: number): Promise<void> {
     if (this.#closed) return
     this.#closed = true
+    this.#looks.clear()
     this.#toSelf.clear()
     this.#polling.close()
     this.bulk.close(new RankweaveError('ERR_FABRIC', 'the session was closed during a bulk transfer'))
@@ -138,6 +146,7 @@ export class MpiProcess implements Fabric {
     this.#delivering = true
     let completed = false
     try {
+      completed = this.#look()
       this.#outbox.beforePoll()
       for (let left = this.#toSelf.size; left > 0 && !this.#closed; left--) {
         const { kind, header, payload } = this.#toSelf.take()!
@@ -145,13 +154,20 @@ export class MpiProcess implements Fabric {
         else this.#taker.record(this.process, kind, header)
       }
       for (let n = 0; n < batchFrames && !this.#closed && this.#inbox.next(this.#taker); n++);
-      if (this.bulk.active && !this.#closed) completed = this.bulk.progress()
+      if (this.bulk.active && !this.#closed && this.bulk.progress()) completed = true
     } finally {
       this.#delivering = false
     }
     if (this.counters.framesReceived === before && !completed) return false
     this.#polling.arrived()
     return true
+  }
+
+  /** True if what was looked for is there. */
+  #look(): boolean {
+    let found = false
+    for (const look of this.#looks) if (!this.#closed && look()) found = true
+    return found
   }
 
   #post(peer: number, kind: number, header: Int32Array): void {
@@ -169,7 +185,7 @@ export class MpiProcess implements Fabric {
     this.#delivering = true
     try {
       for (let polls = this.#polling.attempts(maxPolls); polls > 0; polls--) {
-        if (this.#inbox.next(this.#taker)) {
+        if (this.#look() || this.#inbox.next(this.#taker)) {
           this.#polling.succeeded()
           return true
         }

@@ -12,6 +12,7 @@ export function subgroup(exchange: Exchange, members: Int32Array): Exchange {
     receive: (peer, step) => exchange.receive(members[peer]!, step),
     take: (peer, step, take) => exchange.take(members[peer]!, step, take),
     takeInto: (peer, step, room, landed) => exchange.takeInto(members[peer]!, step, room, landed),
+    watch: (look, awaited, done) => exchange.watch(look, () => awaited().map((peer) => members[peer]!), done),
     get hasFailed() {
       return exchange.hasFailed
     },
@@ -34,6 +35,7 @@ export function subrange(exchange: Exchange, first: number, count: number): Exch
     receive: (peer, step) => exchange.receive(first + peer, step),
     take: (peer, step, take) => exchange.take(first + peer, step, take),
     takeInto: (peer, step, room, landed) => exchange.takeInto(first + peer, step, room, landed),
+    watch: (look, awaited, done) => exchange.watch(look, () => awaited().map((peer) => first + peer), done),
     get hasFailed() {
       return exchange.hasFailed
     },

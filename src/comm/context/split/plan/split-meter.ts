@@ -104,6 +104,10 @@ class CountingExchange implements Exchange {
     this.#exchange.takeInto(peer, step, room, landed)
   }
 
+  watch(look: () => boolean, awaited: () => readonly number[], done: () => void): void {
+    this.#exchange.watch(look, awaited, done)
+  }
+
   get hasFailed(): boolean {
     return this.#exchange.hasFailed
   }

@@ -89,6 +89,10 @@ class ManualExchange implements Exchange {
     throw new Error('a run awaits nothing')
   }
 
+  watch(): void {
+    throw new Error('a run watches nothing')
+  }
+
   whenSent(done: () => void): void {
     done()
   }
