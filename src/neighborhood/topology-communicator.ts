@@ -20,12 +20,15 @@ import {
   isRepeated,
   isRetained,
 } from './execute/allgather/neighbor-allgather.js'
-import { neighborAllgatherInit, neighborAllgathervInit } from './execute/allgather/persistent-allgather.js'
+import {
+  type AllgatherInitOptions,
+  neighborAllgatherInit,
+  neighborAllgathervInit,
+} from './execute/allgather/persistent-allgather.js'
 import type { BlockLayoutOptions } from './execute/memory/block-layout.js'
 import type { NeighborTraffic } from './execute/neighbor-traffic.js'
 import type { Neighborhood } from './execute/neighborhood.js'
 import type { NeighborRequest } from './execute/tune/neighbor-request.js'
-import type { NeighborInitOptions } from './execute/tune/tune-options.js'
 import type { Plan } from './plan/strategy.js'
 import { type PlanLinesOptions, planLines } from './plan-lines.js'
 
@@ -192,15 +195,21 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    * (processes) messages of 8 bytes per process, in which all wait for the last; the plan, program and blocks of every candidate
    * are retained. `tuning` of the request reports what was measured.
    *
+   * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read where they are if all
+   * processes share memory: only on `mpi`, on one node of at most 64 processes. A start then waits until the destinations have begun the
+   * start before it, so a rank is at most two starts ahead of them. Every process retains, until the communicator is freed, two times
+   * its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read: at most 16 MiB of all its requests; those
+   * that find no room send their blocks.
+   *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune` where the strategy
-   *   was given, before anything is sent
+   *   was given, and for `sharedMemory` where it is not `direct`, before anything is sent
    * @throws ERR_COLLECTIVE_MISMATCH at `start`, when neighbors bound other counts or types, or ranks other options of `tune`
    * @see MPI-4.1 §8.8.1
    */
   neighborAllgatherInit<T extends TypedArray>(
     send: T,
     recv: T,
-    options?: NeighborInitOptions,
+    options?: AllgatherInitOptions,
   ): NeighborRequest {
     return neighborAllgatherInit(this.seat(), this.neighborhood, send, recv, options)
   }

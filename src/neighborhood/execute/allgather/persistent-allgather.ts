@@ -1,9 +1,11 @@
 import { requireKnownOptions } from '../../../base/known-options.js'
 import { programStart } from '../../../comm/calls/program/bound-collective.js'
 import type { PersistentRequest } from '../../../comm/calls/program/persistent-request.js'
+import { canPublish } from '../../../comm/calls/program/publication.js'
 import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommSeat } from '../../../comm/context/handle.js'
 import { elementSizeBytes, type TypedArray } from '../../../comm/datatype/elements.js'
+import { RankweaveError, shown } from '../../../errors.js'
 import { boundCollective, boundRequest } from '../bound-request.js'
 import { chosenNeighborhood } from '../chosen.js'
 import { slotCounts, varyingFill } from '../deliver-varying.js'
@@ -12,7 +14,7 @@ import { type BlockLayoutOptions, blockLayout } from '../memory/block-layout.js'
 import { BlockStore } from '../memory/block-store.js'
 import { boundElements, checkInto } from '../memory/buffers.js'
 import { fillSlots } from '../memory/fill-slots.js'
-import { copyWords, wordViewOf } from '../memory/memory-words.js'
+import { copyWords, wordsPerElement, wordViewOf } from '../memory/memory-words.js'
 import { fillRankSlots } from '../memory/slot-list.js'
 import { UniformStore } from '../memory/uniform-store.js'
 import { countRun } from '../neighbor-traffic.js'
@@ -21,6 +23,19 @@ import { NeighborRequest, type TunerPlace } from '../tune/neighbor-request.js'
 import { requestStart } from '../tune/request-start.js'
 import { checkedTune, type NeighborInitOptions, textOf } from '../tune/tune-options.js'
 import type { BoundProgram } from '../tune/tuned-start.js'
+import { publishedAllgather } from './published-allgather.js'
+
+/** Options of a persistent neighbor allgather. */
+export interface AllgatherInitOptions extends NeighborInitOptions {
+  /**
+   * Instead of direct sends: where all processes of the communicator share memory, every process writes its blocks there once per start,
+   * and neighbors read them. Elsewhere, and where a process has no such memory left, blocks are sent. Default false.
+   */
+  readonly sharedMemory?: boolean
+}
+
+/** What ranks compare: those that pass other options are a mismatch. */
+const publishedText = 'sharedMemory'
 
 /** What a rank binds to a persistent allgather. */
 interface UniformBuffers {
@@ -37,18 +52,25 @@ export function neighborAllgatherInit(
   neighborhood: Neighborhood,
   send: unknown,
   recv: unknown,
-  options: NeighborInitOptions = {},
+  options: AllgatherInitOptions = {},
 ): NeighborRequest {
   const name = 'neighborAllgatherInit'
-  const tune = checkedTune(name, neighborhood, options)
+  const { tune, isPublished } = checkedInit(name, neighborhood, options)
   const { type, elements, into } = boundElements(name, send, recv)
   const count = elements.length
   checkInto(name, into, type, neighborhood.slotsOf(seat.rank) * count)
-  const signature: Signature = { name, type, count, ...(tune === null ? {} : { method: textOf(tune) }) }
+  const method = isPublished ? publishedText : tune === null ? null : textOf(tune)
+  const signature: Signature = { name, type, count, ...(method === null ? {} : { method }) }
   const given: UniformBuffers = { send: elements, recv: into }
   const place: TunerPlace = {}
-  const setup = boundCollective(seat, neighborhood, signature, { given, place }, (all) => {
+  const setup = boundCollective(seat, neighborhood, signature, { given, place }, async (all, exchange) => {
     const buffers = all.map((each) => each.given)
+    if (isPublished && canPublish(seat.state)) {
+      const direct = neighborhood.by({ kind: 'direct' })
+      const blocks = { blockBytes: elements.byteLength, ...wordsOfBuffers(buffers, type, count) }
+      const start = await publishedAllgather(seat.state, direct, signature, blocks, exchange)
+      if (start !== null) return start
+    }
     const operation = 'neighbor-allgather'
     const bytes = elements.byteLength
     const bound = (by: Neighborhood) => boundAllgather(by, type, count, buffers)
@@ -56,6 +78,35 @@ export function neighborAllgatherInit(
     return requestStart(signature, tune, { neighborhood, operation, bytes, all, untuned, bound })
   })
   return new NeighborRequest(seat, setup, [elements, into], place)
+}
+
+/** Options with defaults. @throws ERR_ARGUMENT; ERR_STRATEGY where blocks are not sent directly */
+function checkedInit(name: string, neighborhood: Neighborhood, options: AllgatherInitOptions) {
+  requireKnownOptions(name, options, { tune: true, sharedMemory: true })
+  const { sharedMemory = false, ...others } = options
+  if (typeof sharedMemory !== 'boolean')
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${name}: expected sharedMemory as a boolean, got ${shown(sharedMemory)}`,
+    )
+  const tune = checkedTune(name, neighborhood, others)
+  if (sharedMemory && tune !== null)
+    throw new RankweaveError('ERR_ARGUMENT', `${name}: expected either tune or sharedMemory`)
+  const { isAuto, isLocated, strategy } = neighborhood
+  if (sharedMemory && !isAuto && strategy.kind !== 'direct')
+    throw new RankweaveError(
+      'ERR_STRATEGY',
+      `${name}: sharedMemory is another way to send directly: expected strategy direct or auto, got ${strategy.kind}`,
+    )
+  return { tune, isPublished: sharedMemory && !isLocated }
+}
+
+function wordsOfBuffers(buffers: readonly UniformBuffers[], type: number, count: number) {
+  return {
+    width: count * wordsPerElement(elementSizeBytes(type)),
+    sends: buffers.map(({ send }) => wordViewOf(send)),
+    receives: buffers.map(({ recv }) => wordViewOf(recv)),
+  }
 }
 
 function boundAllgather(

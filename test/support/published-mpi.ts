@@ -1,0 +1,69 @@
+// A world on MPI whose neighbors read each other's blocks in shared memory: many calls on random directed graphs, then one that
+// not all ranks start. Prints what rank 0 has found.
+import { mulberry32 } from '../../src/base/random.js'
+import { type Communicator, isRankweaveError, mpi, run } from '../../src/entry/index.js'
+import { topologyFromEdges } from '../../src/topology/topology-builders.js'
+
+const ranks = 6
+const calls = 40
+
+function randomGraph(seed: number) {
+  const random = mulberry32(seed)
+  const edges = Array.from({ length: 14 }, () => [random() % ranks, random() % ranks] as const)
+  return topologyFromEdges(ranks, {
+    sources: edges.map(([source]) => source),
+    destinations: edges.map(([, destination]) => destination),
+    weights: null,
+  })
+}
+
+const numberOf = (source: number, call: number, i: number) => 1000 * source + 10 * call + i
+
+async function main(world: Communicator) {
+  const report = { differing: 0, framesInCalls: 0 }
+  for (let seed = 1; seed <= 3; seed++) {
+    const comm = await world.createTopology(randomGraph(seed), { strategy: { kind: 'direct' } })
+    const length = 3 * seed
+    const send = new Float64Array(length)
+    const recv = new Float64Array(length * comm.sources.length)
+    const request = comm.neighborAllgatherInit(send, recv, { sharedMemory: true })
+    await request.start()
+    await world.barrier()
+    const counters = world.seat().state.runtime.processCounters
+    const before = counters.framesSent
+    for (let call = 0; call < calls; call++) {
+      send.forEach((_, i) => {
+        send[i] = numberOf(comm.rank, call, i)
+      })
+      await request.start()
+      for (const [slot, source] of comm.sources.entries())
+        for (let i = 0; i < length; i++)
+          if (recv[slot * length + i] !== numberOf(source, call, i)) report.differing++
+    }
+    report.framesInCalls += counters.framesSent - before
+    await world.barrier()
+    request.free()
+    await comm.free()
+  }
+  const sums = await world.allreduce(Float64Array.of(report.differing, report.framesInCalls), 'sum')
+  if (world.rank === 0) console.log(JSON.stringify({ differing: sums[0], framesInCalls: sums[1] }))
+  const ring = topologyFromEdges(ranks, {
+    sources: Array.from({ length: ranks }, (_, rank) => rank),
+    destinations: Array.from({ length: ranks }, (_, rank) => (rank + 1) % ranks),
+    weights: null,
+  })
+  const comm = await world.createTopology(ring, { strategy: { kind: 'direct' } })
+  const request = comm.neighborAllgatherInit(new Int32Array(1), new Int32Array(1), { sharedMemory: true })
+  await request.start()
+  if (comm.rank < ranks - 1) await request.start()
+  else await world.recv(0)
+}
+
+const factory = mpi()
+const session = await factory.open()
+try {
+  await run(main, { ranks, fabric: factory })
+} catch (error) {
+  if (session.job.process === 0 && isRankweaveError(error)) console.log(`${error.code}: ${error.message}`)
+}
+await session.close()
