@@ -41,9 +41,9 @@ repeated for every --columns columns of B. Rows of A that need own rows of B onl
 in flight. Beside it the same product is computed with direct sends and with an ordinary allgather, which sends all of B
 to every rank; all are timed in turn. All products are compared with a serial product, for which this process collects A.
 
---strategy auto tries direct sends, an ordinary allgather and, where processes have many peers, strategies that combine
-messages on the fabric, and uses the fastest; with --machine, which then needs a profile, it uses the one that the simulator
-finds fastest there.
+--strategy auto tries direct sends, blocks that neighbors read in shared memory where there is such memory, an ordinary
+allgather and, where processes have many peers, strategies that combine messages on the fabric, and uses the fastest; with
+--machine, which then needs a profile, it uses the one that the simulator finds fastest there.
 
 A.mtx and B.mtx are real Matrix Market files, also compressed by gzip; - is standard input. Every process reads its part of a
 file. The default A is an irregular stencil of 4,096 rows, the default B a dense matrix of seeded numbers.

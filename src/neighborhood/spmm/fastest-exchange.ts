@@ -1,4 +1,5 @@
 import { medianOf, smallestOf } from '../../base/extrema.js'
+import { canPublish } from '../../comm/calls/program/publication.js'
 import type { Communicator } from '../../comm/communicator.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { createTopology } from '../constructors.js'
@@ -12,12 +13,13 @@ import {
   type BlockExchange,
   neighborExchange,
   type SparseProduct,
+  sharedExchange,
 } from './sparse-product.js'
 import { strategiesToTry } from './strategies-to-try.js'
 
 /** An exchange that was tried. */
 export interface TriedExchange {
-  /** A strategy's line of text, or `ordinary allgather`. */
+  /** A strategy's line of text, `shared memory` or `ordinary allgather`. */
   readonly name: string
   /** Of one product by it, between two barriers: measured. */
   readonly seconds: number
@@ -45,6 +47,9 @@ interface Candidate {
 /** In times and predictions. The strategy `allgather` is another thing: a route of a neighbor allgather. */
 export const ordinaryName = 'ordinary allgather'
 
+/** In times: direct, but neighbors read blocks where they are. */
+export const sharedName = 'shared memory'
+
 const warmUps = 3
 /** Products are repeated until those of a turn take this long. */
 const turnSeconds = 0.003
@@ -68,7 +73,7 @@ export interface ProductOnTrial {
 }
 
 /**
- * Multiplies with direct sends, an ordinary allgather and, where processes have many peers, strategies that combine messages, in turn,
+ * Multiplies with direct sends, blocks that are read in shared memory where there is such memory, an ordinary allgather and, where processes have many peers, strategies that combine messages, in turn,
  * and returns what is fastest. The times are those of the slowest rank, agreed on by all, so all choose the same. Ends when the
  * times are apart, or after 41 rounds, and after at least 9 when those took 2 seconds; what combines has to be faster by 3%, and in
  * clearly more than half of the rounds. Collective.
@@ -83,17 +88,20 @@ export async function fastestExchange(
   { by, b, into }: ProductOnTrial,
 ): Promise<FastestExchange> {
   const processOf = await world.allgather(Int32Array.of(world.location.process))
-  const plannedBy = async (strategy: Strategy): Promise<Candidate> => {
+  const planned = async (name: string, strategy: Strategy, exchangeOf = neighborExchange) => {
     const graph = await createTopology(world, topology, { strategy })
-    const exchange = neighborExchange(graph)
-    return { name: formatStrategy(strategy), exchange, graph, product: by(exchange) }
+    const exchange = exchangeOf(graph)
+    return { name, exchange, graph, product: by(exchange) }
   }
-  const candidates = [await plannedBy({ kind: 'direct' })]
+  const direct = { kind: 'direct' } as const
+  const candidates: Candidate[] = [await planned(formatStrategy(direct), direct)]
+  if (canPublish(world.seat().state)) candidates.push(await planned(sharedName, direct, sharedExchange))
   if (topology.outRank.length > 0) {
     const exchange = allgatherExchange(world)
     candidates.push({ name: ordinaryName, exchange, graph: null, product: by(exchange) })
   }
-  for (const strategy of strategiesToTry(topology, processOf)) candidates.push(await plannedBy(strategy))
+  for (const strategy of strategiesToTry(topology, processOf))
+    candidates.push(await planned(formatStrategy(strategy), strategy))
 
   const first: number[] = []
   for (const { product } of candidates) {

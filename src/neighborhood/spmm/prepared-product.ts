@@ -37,7 +37,7 @@ export interface PreparedProduct {
   readonly product: SparseProduct
   /** The caller frees it after the product. Null where an ordinary allgather was chosen. */
   readonly graph: TopologyCommunicator | null
-  /** The strategy's line of text, or `ordinary allgather`. */
+  /** The strategy's line of text, `shared memory` or `ordinary allgather`. */
   readonly exchange: string
   /** Who sends to whom. */
   readonly topology: ProcessTopology

@@ -20,6 +20,13 @@ export function neighborExchange(graph: TopologyCommunicator): BlockExchange {
   return { sources: graph.sources, bind: (mine, halo) => graph.neighborAllgatherInit(mine, halo) }
 }
 
+/** The same, read where they are by the ranks that need them: where all processes share memory. */
+export function sharedExchange(graph: TopologyCommunicator): BlockExchange {
+  const bind = (mine: Float64Array, halo: Float64Array) =>
+    graph.neighborAllgatherInit(mine, halo, { sharedMemory: true })
+  return { sources: graph.sources, bind }
+}
+
 /** Blocks of every rank, needed or not: an ordinary allgather, the baseline. */
 export function allgatherExchange(comm: Communicator): BlockExchange {
   return {

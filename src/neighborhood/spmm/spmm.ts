@@ -42,7 +42,7 @@ export interface SpmmFacts {
   readonly topology: ProcessTopology
   /** Null where an ordinary allgather was chosen. */
   readonly plan: (PlanStatistics & { readonly planMs: number }) | null
-  /** The strategy that was used, as its line of text, or `ordinary allgather`. */
+  /** The strategy that was used, as its line of text, `shared memory` or `ordinary allgather`. */
   readonly exchange: string
   /** Bytes of every block of an exchange. */
   readonly blockBytes: number
