@@ -5,7 +5,6 @@ import type { Communicator } from '../../../../../src/comm/communicator.js'
 import { worldReport } from '../../../../../src/comm/world/deadlock.js'
 import { hostSession } from '../../../../../src/comm/world/world.js'
 import { isRankweaveError } from '../../../../../src/errors.js'
-import type { Fabric } from '../../../../../src/fabric/fabric.js'
 import { openThreads } from '../../../../../src/fabric/threads/threads.js'
 import { connectThreads, resolveThreads } from '../../../../../src/fabric/threads/threads-connect.js'
 import { installNeighborhood } from '../../../../../src/neighborhood/install.js'
@@ -38,7 +37,7 @@ async function inSharedMemory<R>(
 ): Promise<R[]> {
   const worlds = connectThreads(resolveThreads({ processes })).map((connection) => {
     const session = openThreads(connection)
-    for (const fabric of session.hosted) (fabric as { watch: Fabric['watch'] }).watch = watch
+    for (const fabric of session.hosted) Object.assign(fabric, { watch })
     return hostSession(session, main, { ranks })
   })
   return (await Promise.all(worlds)).flat() as R[]
