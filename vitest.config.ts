@@ -85,7 +85,7 @@ export default defineConfig({
         test: {
           ...fromSource.test,
           name: 'cases',
-          include: ['test/{conformance,paper,property}/**/*.test.ts'],
+          include: ['test/{conformance,faults,paper,property}/**/*.test.ts'],
           exclude: starting,
           setupFiles: [...base.test.setupFiles, 'test/support/start-nothing.ts'],
           isolate: false,
