@@ -147,7 +147,7 @@ describe('the proxy of bytes', () => {
     proxy = await TcpProxy.start({ latencyMs: 5 })
     const { client, socket } = await connected()
     const heard: string[] = []
-    socket.on('message', (data) => void heard.push(String(data)))
+    socket.on('message', (data: unknown) => void heard.push(String(data)))
     client.send('last')
     client.close(4001, 'enough')
     const [code, reason] = await once(socket, 'close')
