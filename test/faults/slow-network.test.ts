@@ -57,7 +57,7 @@ describe('on a network of 50 ms', () => {
     const totalBytes = 2 ** 20
     const blockBytes = totalBytes / ranks
     const gather = (world: Communicator) =>
-      world.allgather(new Uint8Array(blockBytes).fill(world.rank), new Uint8Array(totalBytes))
+      world.allgather(new Uint8Array(blockBytes).fill(world.rank), { into: new Uint8Array(totalBytes) })
     // Each process takes in what the other three have.
     const bytesNs = (totalBytes * 3 * nsPerByte) / 4
     // Announced, asked for, sent.
