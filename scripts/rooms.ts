@@ -28,7 +28,14 @@ const machines = ['machine/interior', 'machine', 'machine/profiles', 'machine/te
 const schedules = ['schedule', 'schedule/file', 'schedule/terms', 'schedule/verify', 'schedule/lower']
 const simulation = ['simulate/engine', 'simulate', 'simulate/pictures']
 const collectives = ['collective/shape', 'collective']
-const fabrics = ['fabric', 'fabric/local', 'fabric/threads', 'fabric/mpi', 'rendezvous']
+const fabrics = [
+  'fabric',
+  'fabric/local',
+  'fabric/threads',
+  'fabric/mpi',
+  'rendezvous/protocol',
+  'rendezvous',
+]
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = [
@@ -152,8 +159,12 @@ export const rooms: readonly Room[] = [
     packages: ['koffi'],
     many: 'what a process needs of an MPI job, one file each',
   }),
-  room('rendezvous', ['fabric'], { packages: ['ws', 'zod'] }),
   room('fabric/conformance', ['fabric']),
+  room('rendezvous/protocol', [], { packages: ['zod'] }),
+  room('rendezvous/watch', []),
+  room('rendezvous', ['fabric', 'rendezvous/protocol', 'rendezvous/watch', 'package-paths.ts'], {
+    packages: ['ws'],
+  }),
 
   room('matching', []),
   room('comm/datatype', []),

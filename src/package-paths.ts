@@ -23,7 +23,7 @@ export function ownFile(path: string): URL {
 
 export const manifestFile = new URL('../package.json', here)
 
-/** The entry of worker threads. */
+/** The entry of worker threads; as source, it takes another entry from `workerData.entry`. */
 export const workerFile = new URL(isSource ? './worker-from-source.mjs' : './worker.js', here)
 
 /** The entry of other processes of the operating system. */

@@ -1,0 +1,192 @@
+import type { Clock } from '../base/clock.js'
+import { RankweaveError } from '../errors.js'
+import { type Authority, type Decision, maxContributionBytes, maxKeyLength } from '../fabric/authority.js'
+import type { Membership, MembershipEvents } from './membership.js'
+import { encodeControl } from './protocol/control-codec.js'
+import type { WorldLimits } from './protocol/limits.js'
+import type { FromRendezvous, ToRendezvous, Welcome } from './protocol/messages.js'
+import { encodeRelayed, relayedHeaderBytes, relayedProcess, requireRelayable } from './protocol/relayed.js'
+import { fromHex, toHex } from './protocol/secrets.js'
+import { closeSoon } from './refuse.js'
+import { type Socket, socketState } from './socket.js'
+
+interface PendingDecision {
+  readonly resolve: (decision: Decision) => void
+  readonly reject: (error: RankweaveError) => void
+}
+
+/** A process of a world that has begun, over its socket to the rendezvous; `joinWorld` makes it. */
+export class Member implements Membership {
+  readonly world: string
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly addresses: readonly (string | null)[]
+  readonly peerKey: Uint8Array
+  readonly limits: WorldLimits
+  readonly authority: Authority
+  readonly #socket: Socket
+  readonly #clock: Clock
+  readonly #lost = new Set<number>()
+  readonly #decisions = new Map<string, PendingDecision>()
+  readonly #closed: Promise<void>
+  #resolveClosed!: () => void
+  #state: 'joined' | 'leaving' | 'ended' = 'joined'
+  #failure: RankweaveError | undefined
+  #events: MembershipEvents | undefined
+  /** What happened before `attach`. */
+  #early: ((events: MembershipEvents) => void)[] = []
+  #relayedBytes = 0
+  /** Called once when this process leaves or the world is lost. */
+  readonly #ended: () => void
+
+  constructor(socket: Socket, welcome: Welcome, clock: Clock, ended: () => void) {
+    this.world = welcome.world
+    this.process = welcome.process
+    this.processes = welcome.nodes.length
+    this.nodes = welcome.nodes
+    this.addresses = welcome.addresses
+    this.peerKey = fromHex(welcome.peerKey)
+    this.limits = welcome.limits
+    this.#socket = socket
+    this.#clock = clock
+    this.#ended = ended
+    // What waits keeps the event loop alive; this socket must not, so that an empty event loop is noticed.
+    socket.unref?.()
+    this.#closed = new Promise((resolve) => {
+      this.#resolveClosed = resolve
+    })
+    this.authority = {
+      isHere: false,
+      decide: (key, members, contribution) => this.#decide(key, members, contribution),
+    }
+  }
+
+  get relayBufferedBytes(): number {
+    return this.#relayedBytes
+  }
+
+  attach(events: MembershipEvents): void {
+    // In a task of its own, like everything that follows; what arrives until then comes after it.
+    queueMicrotask(() => {
+      const early = this.#early
+      this.#early = []
+      this.#events = events
+      for (const deliver of early) deliver(events)
+    })
+  }
+
+  reportBroken(peer: number, reason: string): void {
+    if (this.#lost.has(peer)) return
+    this.#send({ kind: 'broken', process: peer, reason: reason.slice(0, 500) })
+  }
+
+  relay(to: number, message: Uint8Array): void {
+    requireRelayable(message.byteLength, this.limits.maxMessageBytes)
+    if (this.#state !== 'joined' || this.#lost.has(to)) return
+    const relayed = encodeRelayed(to, message)
+    this.#relayedBytes += relayed.byteLength
+    this.#socket.send(relayed)
+  }
+
+  async leave(): Promise<void> {
+    if (this.#state === 'joined') {
+      this.#send({ kind: 'leave' })
+      this.#socket.ref?.()
+      this.#end('leaving', new RankweaveError('ERR_FABRIC', 'this process has left its world'))
+      // The rendezvous closes; one that does not is not waited for.
+      const cancel = this.#clock.later(leaveMs, () => closeSoon(this.#socket, this.#clock, 1000, 'left'))
+      this.#socket.addEventListener('close', cancel)
+    }
+    await this.#closed
+  }
+
+  /** A message of the rendezvous. */
+  control(message: FromRendezvous): void {
+    if (this.#state !== 'joined') return
+    switch (message.kind) {
+      case 'lost':
+        this.#lost.add(message.process)
+        this.#deliver((events) => events.lost(message.process, message.reason))
+        break
+      case 'decided': {
+        const { key, lost } = message
+        const contributions = message.contributions.map((text) => (text === null ? null : fromHex(text)))
+        this.#decisions.get(key)?.resolve({ contributions, lost })
+        this.#decisions.delete(key)
+        break
+      }
+      case 'handed':
+        this.#relayedBytes -= message.bytes
+        break
+      case 'refused':
+        this.fail(new RankweaveError(message.code, message.message))
+        break
+      case 'beat':
+        break
+      default:
+        throw new RankweaveError('ERR_PROTOCOL', `expected no '${message.kind}' after 'welcome'`)
+    }
+  }
+
+  /** A message of another member. */
+  relayed(relayed: Uint8Array): void {
+    if (this.#state !== 'joined') return
+    const from = relayedProcess(relayed, this.processes, this.limits.maxMessageBytes)
+    if (this.#lost.has(from)) return
+    const message = relayed.subarray(relayedHeaderBytes)
+    this.#deliver((events) => events.relayed(from, message))
+  }
+
+  /** The world is lost to this process. Later failures follow from the first. */
+  fail(error: RankweaveError): void {
+    if (this.#state !== 'joined') return
+    this.#end('ended', error)
+    closeSoon(this.#socket, this.#clock, 1000, 'ended')
+    this.#deliver((events) => events.worldLost(error))
+  }
+
+  /** The socket has closed. */
+  closed(error: RankweaveError): void {
+    this.fail(error)
+    this.#resolveClosed()
+  }
+
+  #end(state: 'leaving' | 'ended', error: RankweaveError): void {
+    this.#state = state
+    this.#failure = error
+    for (const { reject } of this.#decisions.values()) reject(error)
+    this.#decisions.clear()
+    this.#ended()
+  }
+
+  #deliver(deliver: (events: MembershipEvents) => void): void {
+    if (this.#events === undefined) this.#early.push(deliver)
+    else deliver(this.#events)
+  }
+
+  #send(message: ToRendezvous): void {
+    if (this.#state !== 'joined' || this.#socket.readyState !== socketState.open) return
+    this.#socket.send(encodeControl(message))
+  }
+
+  async #decide(key: string, members: readonly number[], contribution: Uint8Array): Promise<Decision> {
+    if (this.#failure !== undefined) throw this.#failure
+    if (contribution.byteLength > maxContributionBytes || key.length === 0 || key.length > maxKeyLength) {
+      throw new RankweaveError(
+        'ERR_FABRIC',
+        `decision: expected a key of 1 to ${maxKeyLength} characters and a contribution of at most ${maxContributionBytes} bytes, got ${key.length} and ${contribution.byteLength}`,
+      )
+    }
+    if (this.#decisions.has(key)) {
+      throw new RankweaveError('ERR_FABRIC', `decision '${key}': expected one contribution of a process`)
+    }
+    return new Promise((resolve, reject) => {
+      this.#decisions.set(key, { resolve, reject })
+      this.#send({ kind: 'decide', key, members: [...members], contribution: toHex(contribution) })
+    })
+  }
+}
+
+/** How long the rendezvous may take to close the socket of a process that leaves, in milliseconds. */
+const leaveMs = 2_000

@@ -1,0 +1,82 @@
+import type { z } from 'zod'
+import { RankweaveError, shortened } from '../../errors.js'
+import { maxControlDepth, maxControlLength, maxWelcomeLength, protocolVersion } from './limits.js'
+import { type FromRendezvous, fromRendezvous, type ToRendezvous, toRendezvous } from './messages.js'
+
+export function encodeControl(message: ToRendezvous | FromRendezvous): string {
+  return JSON.stringify(message)
+}
+
+/**
+ * A control message of a member. Length and nesting are checked before the text is parsed.
+ *
+ * @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL, and ERR_VERSION_MISMATCH for a first message of another version
+ */
+export function decodeFromMember(text: string): ToRendezvous {
+  return decode(text, maxControlLength, toRendezvous) as ToRendezvous
+}
+
+/** A control message of the rendezvous. @throws ERR_MESSAGE_TOO_LARGE, ERR_PROTOCOL */
+export function decodeFromRendezvous(text: string): FromRendezvous {
+  return decode(text, maxWelcomeLength, fromRendezvous) as FromRendezvous
+}
+
+function decode(text: string, maxLength: number, schemas: Readonly<Record<string, z.ZodType>>): unknown {
+  if (text.length > maxLength) {
+    throw new RankweaveError(
+      'ERR_MESSAGE_TOO_LARGE',
+      `expected a control message of at most ${maxLength} characters, got ${text.length}`,
+    )
+  }
+  if (depthOf(text) > maxControlDepth) throw malformed(`nesting of at most ${maxControlDepth}`, text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw malformed('JSON', text)
+  }
+  if (typeof value !== 'object' || value === null) throw malformed('an object', text)
+  const { kind, protocol } = value as { readonly kind?: unknown; readonly protocol?: unknown }
+  if (typeof kind !== 'string' || !Object.hasOwn(schemas, kind)) {
+    throw malformed(`a kind among ${Object.keys(schemas).join(', ')}`, text)
+  }
+  // Before the rest: what else another version has in its first message is not known here.
+  if (
+    (kind === 'join' || kind === 'heartbeat') &&
+    typeof protocol === 'number' &&
+    protocol !== protocolVersion
+  ) {
+    throw new RankweaveError(
+      'ERR_VERSION_MISMATCH',
+      `expected version ${protocolVersion} of the protocol, got ${protocol}`,
+    )
+  }
+  const result = schemas[kind]!.safeParse(value)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw malformed(`a valid '${kind}' (${issue!.path.join('.')}: ${issue!.message})`, text)
+}
+
+/** Deepest nesting of arrays and objects in a text, as JSON. */
+function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  let isInText = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === quote) isInText = !isInText
+    else if (isInText) at += character === backslash ? 1 : 0
+    else if (character === openBrace || character === openBracket) deepest = Math.max(deepest, ++depth)
+    else if (character === closeBrace || character === closeBracket) depth--
+  }
+  return deepest
+}
+
+const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Array.from(
+  '"\\{}[]',
+  (character) => character.charCodeAt(0),
+)
+
+function malformed(expected: string, text: string): RankweaveError {
+  return new RankweaveError('ERR_PROTOCOL', `control message: expected ${expected}, got ${shortened(text)}`)
+}

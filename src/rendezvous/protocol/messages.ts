@@ -1,0 +1,153 @@
+import { z } from 'zod'
+import { protocolVersion } from './limits.js'
+import { refusalNames } from './refusals.js'
+
+// Control messages: one JSON object per text message of the socket. Unknown members of an object are refused.
+
+const process = z
+  .int()
+  .min(0)
+  .max(2 ** 24)
+  .describe('number of a process, 0-based')
+const reason = z.string().max(500).describe('for people')
+const secret = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/)
+  .describe('32 bytes in hexadecimal digits')
+const world = z
+  .string()
+  .regex(/^[0-9a-f]{16}$/)
+  .describe('id of the world, the first part of its token')
+const version = z.literal(protocolVersion).describe('version of the protocol')
+const contribution = z
+  .string()
+  .max(128)
+  .regex(/^(?:[0-9a-f]{2})*$/)
+  .describe('at most 64 bytes in hexadecimal digits')
+const key = z.string().min(1).max(128).describe('names the decision, unique in the world')
+const beat = z.strictObject({ kind: z.literal('beat') })
+
+/** To the rendezvous, by `kind`. */
+export const toRendezvous = {
+  join: z
+    .strictObject({
+      kind: z.literal('join'),
+      protocol: version,
+      token: z.string().max(512).default('').describe('of the world, as `rankweave host` prints it'),
+      nonce: z
+        .string()
+        .regex(/^[0-9a-f]{32}$/)
+        .describe('16 random bytes in hexadecimal digits, new for every request'),
+      program: z.string().min(1).max(128).describe('digest of the program'),
+      library: z.string().min(1).max(64).describe('version of Rankweave'),
+      node: z
+        .string()
+        .max(255)
+        .regex(/^[^\p{C}"\\]+$/u)
+        .describe('node label, printable'),
+      process: process
+        .nullable()
+        .describe('the number asked for; null: whichever is free, by order of joining'),
+      address: z
+        .string()
+        .max(512)
+        .regex(/^wss?:\/\/[\x21\x23-\x5b\x5d-\x7e]+$/)
+        .nullable()
+        .describe('URL where other members dial this one; null: it cannot be dialled'),
+    })
+    .describe('First message of a member.'),
+  heartbeat: z
+    .strictObject({
+      kind: z.literal('heartbeat'),
+      protocol: version,
+      world,
+      process,
+      secret: secret.describe('`heartbeatKey` of `welcome`'),
+    })
+    .describe(
+      'First message of a socket that carries heartbeats only, so that they do not depend on the event loop of the program.',
+    ),
+  beat: beat.describe(
+    'Sent every `heartbeatMs`, on the socket for heartbeats and on that of the member. Answered by `beat`.',
+  ),
+  leave: z
+    .strictObject({ kind: z.literal('leave') })
+    .describe('The member is done. Closing its socket is no loss from here on; the rendezvous closes it.'),
+  broken: z
+    .strictObject({ kind: z.literal('broken'), process, reason })
+    .describe('The data connection to a process broke, which is not known to be lost.'),
+  decide: z
+    .strictObject({
+      kind: z.literal('decide'),
+      key,
+      members: z.array(process).min(1).describe('processes that contribute, ascending'),
+      contribution,
+    })
+    .describe('The contribution of this process to a decision.'),
+} as const
+
+/** From the rendezvous, by `kind`. */
+export const fromRendezvous = {
+  waiting: z
+    .strictObject({
+      kind: z.literal('waiting'),
+      joined: z.int(),
+      processes: z.int(),
+      heartbeatMs: z.number().min(10),
+      silenceMs: z.number().min(10),
+    })
+    .describe('The member is accepted and waits for others. Sent once.'),
+  welcome: z
+    .strictObject({
+      kind: z.literal('welcome'),
+      world,
+      process: process.describe('the number of this member'),
+      nodes: z.array(z.string()).describe('node labels, by process'),
+      addresses: z
+        .array(z.string().nullable())
+        .describe('where to dial each process; null: it is reached by relayed messages only'),
+      peerKey: secret.describe('shared by all members, for the proof of membership on data connections'),
+      heartbeatKey: secret.describe('of this member alone, for its socket for heartbeats'),
+      limits: z
+        .strictObject({
+          maxMessageBytes: z.int(),
+          maxQueuedBytes: z.int(),
+          maxRelayedBytes: z.int(),
+          heartbeatMs: z.number(),
+          silenceMs: z.number(),
+          verdictMs: z.number(),
+        })
+        .describe('what holds in this world'),
+    })
+    .describe('The world is complete and begins.'),
+  lost: z
+    .strictObject({ kind: z.literal('lost'), process, reason })
+    .describe('A process is lost. All members are told of all losses in one order.'),
+  decided: z
+    .strictObject({
+      kind: z.literal('decided'),
+      key,
+      contributions: z
+        .array(contribution.nullable())
+        .describe('in the order of `members`; null: lost before it contributed'),
+      lost: z.array(process).describe('processes lost before the decision, in order'),
+    })
+    .describe('A decision: every member has contributed or is lost.'),
+  handed: z
+    .strictObject({ kind: z.literal('handed'), bytes: z.int().min(1) })
+    .describe('So many more bytes of this member’s relayed messages have been handed on or dropped.'),
+  beat: beat.describe('Answers `beat`.'),
+  refused: z
+    .strictObject({ kind: z.literal('refused'), code: z.enum(refusalNames), message: z.string() })
+    .describe(
+      'The last message before the rendezvous closes the socket, with the close code that belongs to `code`.',
+    ),
+} as const
+
+type Message<Schemas extends Readonly<Record<string, z.ZodType>>> = Readonly<z.infer<Schemas[keyof Schemas]>>
+
+export type ToRendezvous = Message<typeof toRendezvous>
+export type FromRendezvous = Message<typeof fromRendezvous>
+export type JoinRequest = Readonly<z.infer<typeof toRendezvous.join>>
+export type HeartbeatRequest = Readonly<z.infer<typeof toRendezvous.heartbeat>>
+export type Welcome = Readonly<z.infer<typeof fromRendezvous.welcome>>

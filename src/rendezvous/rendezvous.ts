@@ -1,0 +1,202 @@
+import { type Clock, realClock } from '../base/clock.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { RankweaveError, shown } from '../errors.js'
+import { HostedWorld, type Party, type WorldEnd } from './hosted-world.js'
+import { decodeFromMember } from './protocol/control-codec.js'
+import {
+  defaultRendezvousLimits,
+  defaultWorldLimits,
+  type RendezvousLimits,
+  type WorldLimits,
+} from './protocol/limits.js'
+import { makeToken, worldOf } from './protocol/token.js'
+import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
+import type { Socket } from './socket.js'
+
+export interface RendezvousOptions {
+  readonly limits?: Partial<RendezvousLimits>
+  /** For tests. */
+  readonly clock?: Clock
+}
+
+export interface WorldOptions {
+  readonly processes: number
+  /** Digest of the program that members must run. Default: that of the first to join. */
+  readonly program?: string
+  /** Version of Rankweave that members must have. Default: that of the first to join. */
+  readonly version?: string
+  readonly limits?: Partial<WorldLimits>
+}
+
+/** A world as its host sees it. */
+export interface WorldHandle {
+  readonly id: string
+  /** Whoever has it can join. */
+  readonly token: string
+  /** Resolves when every process has left or is lost, or the world was closed. */
+  readonly ended: Promise<WorldEnd>
+  /** Ends the world; members get ERR_WORLD_LOST with this reason. */
+  close(reason?: string): void
+}
+
+/**
+ * The meeting point of many worlds over sockets: it admits processes by token, orders losses and decisions, and relays. It
+ * transports nothing itself: sockets are handed to {@link accept}, of whatever origin. Worlds know nothing of each other.
+ *
+ * Memory: bounded by its limits; per world what `RelayQueue`, `BrokenLinks` and `Decisions` state.
+ */
+export class Rendezvous {
+  readonly limits: RendezvousLimits
+  readonly #clock: Clock
+  readonly #worlds = new Map<string, HostedWorld>()
+  readonly #sockets = new Set<Socket>()
+  /** Sockets whose first message has not arrived; each with what ends its time limit. */
+  readonly #pending = new Map<Socket, () => void>()
+  #isClosed = false
+
+  /** @throws ERR_ARGUMENT for limits that are unknown or not positive numbers */
+  constructor({ limits = {}, clock = realClock }: RendezvousOptions = {}) {
+    this.limits = checkedLimits('Rendezvous', limits, defaultRendezvousLimits)
+    this.#clock = clock
+  }
+
+  /**
+   * A world that waits for its members.
+   *
+   * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there are too many worlds
+   */
+  createWorld(options: WorldOptions): WorldHandle {
+    requireKnownOptions('createWorld', options, {
+      processes: true,
+      program: true,
+      version: true,
+      limits: true,
+    })
+    const { processes, program, version } = options
+    const { maxProcesses, maxWorlds } = this.limits
+    if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `createWorld: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+      )
+    }
+    const limits = checkedLimits('createWorld', options.limits ?? {}, defaultWorldLimits)
+    if (limits.heartbeatMs < 10 || limits.silenceMs < 2 * limits.heartbeatMs) {
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        `createWorld: expected heartbeatMs of at least 10 and silenceMs of at least twice as much, got ${limits.heartbeatMs} and ${limits.silenceMs}`,
+      )
+    }
+    if (this.#isClosed) throw new RankweaveError('ERR_WORLD_LOST', 'createWorld: the rendezvous is closed')
+    if (this.#worlds.size >= maxWorlds) {
+      throw new RankweaveError('ERR_LIMIT', `createWorld: expected at most ${maxWorlds} worlds (maxWorlds)`)
+    }
+    const world = new HostedWorld({
+      ...makeToken(),
+      ...{ processes, program, library: version, limits, rendezvous: this.limits, clock: this.#clock },
+      forget: () => this.#worlds.delete(world.id),
+    })
+    this.#worlds.set(world.id, world)
+    const { id, token, ended } = world
+    return { id, token, ended, close: (reason = 'no reason was given') => world.close(reason) }
+  }
+
+  /** Serves a connected socket until it closes. Called before its first message can arrive. */
+  accept(socket: Socket): void {
+    const refusal = this.#cannotAccept()
+    if (refusal !== undefined) {
+      refuse(socket, this.#clock, refusal)
+      return
+    }
+    this.#sockets.add(socket)
+    socket.binaryType = 'arraybuffer'
+    const { firstMessageMs } = this.limits
+    const cancel = this.#clock.later(firstMessageMs, () => {
+      this.#pending.delete(socket)
+      refuse(socket, this.#clock, beyond(`${firstMessageMs} ms before the first message (firstMessageMs)`))
+    })
+    this.#pending.set(socket, cancel)
+    let party: Party | undefined
+    socket.addEventListener('message', ({ data }) => {
+      if (party !== undefined) party.message(data)
+      else if (this.#settle(socket)) party = this.#first(socket, data)
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      this.#settle(socket)
+      this.#sockets.delete(socket)
+      party?.closed(
+        `its connection to the rendezvous closed (code ${code}${reason === '' ? '' : `, ${reason}`})`,
+      )
+    })
+    // A 'close' follows.
+    socket.addEventListener('error', () => {})
+  }
+
+  /** Closes all worlds and refuses sockets from here on. */
+  close(reason = 'it shuts down'): void {
+    this.#isClosed = true
+    for (const world of [...this.#worlds.values()]) world.close(reason)
+    for (const socket of [...this.#pending.keys()]) {
+      this.#settle(socket)
+      refuse(socket, this.#clock, worldLost('the rendezvous is closed'))
+    }
+  }
+
+  /** False when the socket was refused before: what it says is not read. */
+  #settle(socket: Socket): boolean {
+    this.#pending.get(socket)?.()
+    return this.#pending.delete(socket)
+  }
+
+  #first(socket: Socket, data: unknown): Party | undefined {
+    try {
+      if (typeof data !== 'string') throw protocolError("'join' first, got bytes")
+      const message = decodeFromMember(data)
+      if (message.kind === 'heartbeat') {
+        const world = this.#worlds.get(message.world)
+        if (world === undefined) throw wrongToken()
+        return world.heartbeat(socket, message)
+      }
+      if (message.kind !== 'join') throw protocolError(`'join' first, got '${message.kind}'`)
+      const world = worldOf(message.token, this.#worlds)
+      if (world === undefined) throw wrongToken()
+      return world.join(socket, message)
+    } catch (error) {
+      refuse(socket, this.#clock, refusalFrom(error))
+      return undefined
+    }
+  }
+
+  #cannotAccept(): RankweaveError | undefined {
+    const { maxSockets, maxPendingSockets } = this.limits
+    if (this.#isClosed) return worldLost('the rendezvous is closed')
+    if (this.#sockets.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
+    if (this.#pending.size < maxPendingSockets) return undefined
+    return beyond(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
+  }
+}
+
+function beyond(limit: string): RankweaveError {
+  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
+}
+
+function worldLost(message: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', message)
+}
+
+/** Limits with defaults. @throws ERR_ARGUMENT */
+function checkedLimits<Limits extends object>(
+  where: string,
+  given: Partial<Limits>,
+  defaults: Limits,
+): Limits {
+  requireKnownOptions(where, given, Object.fromEntries(Object.keys(defaults).map((name) => [name, true])))
+  for (const [name, value] of Object.entries(given)) {
+    if (Number.isFinite(value) && (value as number) > 0) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `${where}: expected a positive number ${name}, got ${shown(value)}`,
+    )
+  }
+  return { ...defaults, ...given }
+}

@@ -1,0 +1,26 @@
+import type { Clock } from '../../base/clock.js'
+
+/** Counts messages of one sender per second; a second begins with a message. */
+export class MessageRate {
+  readonly #clock: Clock
+  #count = 0
+  #cancel: (() => void) | undefined
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** One more message: whether that makes more than `most` in this second. */
+  exceeds(most: number): boolean {
+    this.#cancel ??= this.#clock.later(1_000, () => {
+      this.#count = 0
+      this.#cancel = undefined
+    })
+    return ++this.#count > most
+  }
+
+  stop(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+  }
+}

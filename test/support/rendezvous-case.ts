@@ -1,0 +1,117 @@
+import type { RankweaveError } from '../../src/errors.js'
+import { type JoinOptions, joinWorld } from '../../src/rendezvous/join-world.js'
+import type { Membership } from '../../src/rendezvous/membership.js'
+import {
+  Rendezvous,
+  type RendezvousOptions,
+  type WorldHandle,
+  type WorldOptions,
+} from '../../src/rendezvous/rendezvous.js'
+import { type Socket, type SocketTransport, socketState } from '../../src/rendezvous/socket.js'
+import { Network, type PairedSocket } from './socket-pair.js'
+import { VirtualClock } from './virtual-clock.js'
+
+/** What a member was told, in order: `lost 2: why`, `world lost ERR_TOKEN`, `relayed 1: 7,8`. */
+export interface TestMember {
+  readonly membership: Membership
+  /** Its end of the connection to the rendezvous. */
+  readonly socket: PairedSocket
+  readonly events: string[]
+  readonly errors: RankweaveError[]
+}
+
+/** A rendezvous with members in memory and virtual time. */
+export class RendezvousCase {
+  readonly clock = new VirtualClock()
+  readonly network = new Network()
+  readonly rendezvous: Rendezvous
+
+  constructor(options: Omit<RendezvousOptions, 'clock'> = {}) {
+    this.rendezvous = new Rendezvous({ ...options, clock: this.clock })
+  }
+
+  /** A connection as a client has it, accepted by the rendezvous. */
+  dial(): PairedSocket {
+    const [client, server] = this.network.pair()
+    this.network.deliver(client, () => {
+      server.readyState = socketState.open
+      client.readyState = socketState.open
+      this.rendezvous.accept(server)
+      client.emit('open')
+    })
+    return client
+  }
+
+  /** Joins; settled by {@link turn}. */
+  join(
+    token: string,
+    options: Partial<JoinOptions> = {},
+  ): { readonly joined: Promise<Membership>; readonly socket: PairedSocket } {
+    let socket: PairedSocket | undefined
+    const transport: SocketTransport = {
+      dial: (): Socket => {
+        socket ??= this.dial()
+        return socket
+      },
+    }
+    const joined = joinWorld({
+      ...{
+        url: 'memory',
+        token,
+        program: 'digest',
+        version: '1.0.0',
+        node: 'node',
+        listenUrl: null,
+        transport,
+      },
+      ...{ clock: this.clock, ...options },
+    })
+    joined.catch(() => {})
+    return { joined, socket: socket! }
+  }
+
+  /** Everything under way arrives. */
+  async turn(): Promise<void> {
+    for (let n = 0; n < 4; n++) {
+      this.network.settle()
+      await Promise.resolve()
+      await Promise.resolve()
+    }
+  }
+
+  /** Time passes in steps, and what is sent arrives. */
+  async pass(durationMs: number, stepMs = 10): Promise<void> {
+    for (let passed = 0; passed < durationMs; passed += stepMs) {
+      this.clock.pass(Math.min(stepMs, durationMs - passed))
+      await this.turn()
+    }
+  }
+
+  /** A complete world. */
+  async world(
+    processes: number,
+    options: Partial<WorldOptions> = {},
+    join: (process: number) => Partial<JoinOptions> = () => ({}),
+  ): Promise<{ readonly world: WorldHandle; readonly members: readonly TestMember[] }> {
+    const world = this.rendezvous.createWorld({ processes, ...options })
+    const joins = Array.from({ length: processes }, (_, process) => this.join(world.token, join(process)))
+    await this.turn()
+    const members = await Promise.all(joins.map(async ({ joined, socket }) => observed(await joined, socket)))
+    await this.turn()
+    return { world, members }
+  }
+}
+
+function observed(membership: Membership, socket: PairedSocket): TestMember {
+  const events: string[] = []
+  const errors: RankweaveError[] = []
+  membership.attach({
+    lost: (process, reason) => events.push(`lost ${process}: ${reason}`),
+    worldLost: (error) => {
+      events.push(`world lost ${error.code}`)
+      errors.push(error)
+    },
+    relayed: (from, message) => events.push(`relayed ${from}: ${message}`),
+  })
+  return { membership, socket, events, errors }
+}
