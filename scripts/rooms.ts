@@ -201,6 +201,7 @@ export const rooms: readonly Room[] = [
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
     ...['comm/calls/collectives/moves', 'comm/calls/collectives/persistent', 'schedule', ...collectives],
   ]),
+  room('comm/survive', ['fabric', 'comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/rows', []),
   room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/exchange', [
@@ -217,7 +218,7 @@ export const rooms: readonly Room[] = [
     'comm/context/split/outcome',
   ]),
   room('comm/context', [
-    ...[...messages, ...ownProcess, ...calls, 'comm/calls/collectives/reduce'],
+    ...[...messages, ...ownProcess, ...calls, 'comm/calls/collectives/reduce', 'comm/survive'],
     ...['comm/context/split/plan', 'comm/context/split'],
   ]),
   room('comm', [
@@ -225,6 +226,7 @@ export const rooms: readonly Room[] = [
     ...ownProcess,
     ...calls,
     'comm/calls/program',
+    'comm/survive',
     'comm/context/split/plan',
     'comm/context',
   ]),

@@ -31,6 +31,7 @@ export const errorCodes = [
   'ERR_DEADLOCK',
   'ERR_PEER_LOST',
   'ERR_WORLD_LOST',
+  'ERR_AUTHORITY',
   'ERR_FABRIC',
   'ERR_WORKER',
   'ERR_MPI_LAUNCHER',

@@ -9,26 +9,27 @@ import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan/split-plan.js'
 import { split, splitType } from './context/split-communicator.js'
 import { groupOf, worldRanks } from './context/world-ranks.js'
-import { PersistentCommunicator } from './persistent-communicator.js'
 import type { WaitOptions } from './process/wait-options.js'
+import { SurvivorCommunicator } from './survivor-communicator.js'
 import type { Comparison, Group } from './table/group.js'
 
 /**
  * One rank's handle on a communicator: an ordered set of ranks with a message context of its own (MPI-4.1 §7).
  * Handles are small; what the ranks of a process share is stored once behind them. Messages are in
  * {@link MessageCommunicator}, collectives in {@link CollectiveCommunicator},
- * {@link NonblockingCommunicator} and {@link PersistentCommunicator}.
+ * {@link NonblockingCommunicator} and {@link PersistentCommunicator}; what survivors of lost processes do is in
+ * {@link SurvivorCommunicator}.
  *
  * **Buffers.** A send or a collective has read its data when its promise resolves; do not change the data before.
  * A receive returns a fresh array, or fills `into`, which belongs to the receive until its promise settles. Results are
  * never shared with another rank.
  *
  * **Errors** common to all methods, not repeated below: ERR_COMM_FREED after `free`; ERR_REVOKED after an aborted or
- * failed collective; ERR_PEER_LOST when a process the operation needs is gone; ERR_WORLD_ENDED once the world has
+ * failed collective, or `revoke`; ERR_PEER_LOST when a process the operation needs is gone; ERR_WORLD_ENDED once the world has
  * ended; ERR_ABORTED through `signal`; ERR_RANK, ERR_TAG, ERR_COUNT, ERR_TYPE for arguments, before anything is sent.
  * Methods that return a promise reject; those that return a request throw for wrong arguments.
  */
-export class Communicator extends PersistentCommunicator {
+export class Communicator extends SurvivorCommunicator {
   /**
    * Makes one communicator per color, its ranks ordered by key, ties by rank here. A rank with color null is in none and
    * gets null.
@@ -82,12 +83,30 @@ export class Communicator extends PersistentCommunicator {
   /**
    * Collective. This handle is unusable at once; operations in flight complete, and the context is released when
    * no message of it is in flight. A synchronous or rendezvous send that no rank has received fails with ERR_COMM_FREED.
-   * Local on a revoked communicator: the process releases it when all of its ranks here have freed it.
+   * Local on a communicator that is revoked or has lost a process: the process releases it when all of its ranks here have
+   * freed it.
    *
    * @see MPI-4.1 §7.4.3
    */
   free(options?: WaitOptions): Promise<void> {
     return promiseTry(() => free(this, options))
+  }
+
+  /**
+   * Collective of the ranks that live: the communicator of the survivors, in the order of their ranks here; the same members at
+   * each. Works on a revoked communicator, and when further processes are lost meanwhile: a process that is lost before the
+   * decision is left out, one that is lost later is a lost member of the result. Acknowledges the losses it leaves out. A
+   * topology is not carried over.
+   *
+   * Costs one decision of the authority. A distributed rank table is rebuilt as a whole one: two decisions, a message from each
+   * process to each, O(size) memory.
+   *
+   * @throws ERR_AUTHORITY on `mpi`; ERR_COLLECTIVE_MISMATCH when others call `agree`
+   * @see MPI Forum, User-Level Failure Mitigation (MPIX_Comm_shrink)
+   */
+  async shrink(): Promise<Communicator> {
+    const { state, localIndex } = this.seatToShrink()
+    return makeHandle(await state.survival.shrink(localIndex), localIndex)
   }
 
   /**

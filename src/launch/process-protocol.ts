@@ -1,4 +1,5 @@
 import type { ProcessState } from '../comm/world/diagnosis.js'
+import type { Decision } from '../fabric/authority.js'
 import type { ThreadsConnection } from '../fabric/threads/threads-connect.js'
 
 /** What a world is started with, the same at all its processes. */
@@ -39,12 +40,21 @@ export type ToProcess =
   | { readonly kind: 'start' }
   | { readonly kind: 'abort'; readonly reason: Uint8Array }
   | { readonly kind: 'lost'; readonly process: number; readonly reason: string }
+  /** On threads: a decision that this process has contributed to. */
+  | { readonly kind: 'decision'; readonly key: string; readonly decision: Decision }
   /** Requests a `state` with this number. */
   | { readonly kind: 'diagnose'; readonly query: number }
 
 /** From a process. Its last message is `returned` or `failed`; without one it is lost. */
 export type FromProcess =
   | { readonly kind: 'loaded' }
+  /** On threads: its contribution to a decision of the calling thread, which is the authority (`Decisions`). */
+  | {
+      readonly kind: 'decide'
+      readonly key: string
+      readonly members: readonly number[]
+      readonly contribution: Uint8Array
+    }
   /** The world has failed here; the last message follows when the processes have agreed on its end. */
   | { readonly kind: 'failing'; readonly error: Uint8Array }
   | { readonly kind: 'returned'; readonly results: readonly unknown[] }

@@ -53,7 +53,8 @@ export interface RunOptions<A = unknown> {
  * On `threads` every process is a worker thread that loads the program for itself: `main` is then the URL of a module,
  * TypeScript or JavaScript, whose default export is called once per rank; results and errors come back as structured
  * clones and records. A worker that ends early (an uncaught error, `process.exit`, out of memory) is a lost process:
- * operations that involve its ranks fail with ERR_PEER_LOST, all others run to their end, and then `run` rejects.
+ * operations that involve its ranks fail with ERR_PEER_LOST, all others run to their end, and then `run` rejects, unless the
+ * ranks that live have acknowledged the loss (`ackFailed`, `shrink`).
  *
  * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the values that
  * all ranks returned, the others those of their own ranks; an error reaches all of them. A process that ends too early
@@ -70,13 +71,14 @@ export interface RunOptions<A = unknown> {
  * awaits. Node does not report compression and cryptography on its thread pool: if such work is to wake a rank while all
  * of them wait, pass `detectDeadlock: false`.
  *
- * @returns the values that the ranks' mains returned, in rank order; on `mpi` see above
+ * @returns the values that the ranks' mains returned, in rank order, `undefined` for lost ranks whose loss was survived; on
+ *   `mpi` see above
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
  * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads,
  *   ERR_WORKER when the file that workers start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
- *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned
+ *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was not survived
  * @see MPI-4.1 §11.2 (MPI_Init, MPI_Finalize, MPI_Abort)
  */
 export async function run<T, A = undefined>(main: Main<T, A> | URL, options: RunOptions<A>): Promise<T[]> {

@@ -5,6 +5,7 @@ import { abortedWorld } from '../comm/world/aborted-world.js'
 import { describeWorld } from '../comm/world/diagnosis-text.js'
 import { rangesText } from '../comm/world/rank-ranges.js'
 import { RankweaveError } from '../errors.js'
+import { Decisions } from '../fabric/decisions.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { StateQuery } from './state-query.js'
@@ -100,6 +101,8 @@ class StartedWorld {
   readonly #outcomes: (Outcome | undefined)[]
   /** What a process died of, if it said so. */
   readonly #uncaught: unknown[] = []
+  /** On threads this thread is the authority: it sees workers end, and orders losses and decisions. */
+  readonly #decisions: Decisions
   /** Processes that have not loaded the program yet, nor failed to. */
   readonly #loading: Set<number>
   #left: number
@@ -129,6 +132,9 @@ class StartedWorld {
     this.#loading = new Set(processes.keys())
     this.#left = layout.processes
     this.#outcomes = new Array<Outcome | undefined>(layout.processes).fill(undefined)
+    this.#decisions = new Decisions(layout.processes, (process, key, decision) =>
+      processes[process]!.postMessage({ kind: 'decision', key, decision }),
+    )
     this.#queries = new StateQuery(clock, (process, query) =>
       processes[process]!.postMessage({ kind: 'diagnose', query }),
     )
@@ -156,6 +162,9 @@ class StartedWorld {
       case 'loaded':
         this.#loading.delete(process)
         if (this.#loading.size === 0) this.#notifyAll({ kind: 'start' })
+        break
+      case 'decide':
+        this.#decisions.contribute(process, message.key, message.members, message.contribution)
         break
       case 'state':
         this.#queries.answered(process, message.query, message.state ?? undefined)
@@ -205,6 +214,7 @@ class StartedWorld {
       return
     }
     this.#notifyAll({ kind: 'lost', process, reason })
+    this.#decisions.lose(process)
     this.#done(process, { kind: 'lost' })
   }
 
@@ -283,7 +293,7 @@ class StartedWorld {
   }
 
   #report(): void {
-    if (this.#failure !== undefined) {
+    if (this.#failure !== undefined && !this.#isSurvived(this.#failure)) {
       const { error } = this.#failure
       const bySignal =
         this.#signal?.aborted === true && error instanceof RankweaveError && error.code === 'ERR_ABORTED'
@@ -291,11 +301,20 @@ class StartedWorld {
       return
     }
     const results: unknown[] = []
-    for (const outcome of this.#outcomes) {
-      if (outcome?.kind !== 'returned') continue
-      for (const result of outcome.results) results.push(result)
-    }
+    const { firstRank } = this.#layout
+    this.#outcomes.forEach((outcome, process) => {
+      // Lost ranks have returned nothing.
+      for (let rank = firstRank[process]!; rank < firstRank[process + 1]!; rank++) {
+        results.push(outcome?.kind === 'returned' ? outcome.results[rank - firstRank[process]!] : undefined)
+      }
+    })
     this.#settle.returned(results)
+  }
+
+  /** A loss that the processes that live have agreed to do without: they have returned, else they fail with it. */
+  #isSurvived({ lost }: { readonly lost: boolean }): boolean {
+    const living = this.#outcomes.filter((outcome) => outcome?.kind !== 'lost')
+    return lost && living.length > 0 && living.every((outcome) => outcome?.kind === 'returned')
   }
 
   /** Adds to the error, which is a copy, the processes that had to be terminated. */

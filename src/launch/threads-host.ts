@@ -15,7 +15,9 @@ export async function hostProcess(): Promise<void> {
   const { program, connection, world } = workerData as ProcessData
   const post = (message: FromProcess) => port.postMessage(message)
   const interrupt = new AbortController()
-  const session = openThreads(connection)
+  const session = openThreads(connection, (key, members, contribution) =>
+    post({ kind: 'decide', key, members, contribution }),
+  )
   if (connection.process === 0) adoptStdin()
   const started = new Promise<void>((resolve) => {
     port.on('message', (message: ToProcess) => {
@@ -28,6 +30,9 @@ export async function hostProcess(): Promise<void> {
           break
         case 'lost':
           session.lose(message.process, message.reason)
+          break
+        case 'decision':
+          session.decided(message.key, message.decision)
           break
         case 'diagnose':
           post({ kind: 'state', query: message.query, state: running?.states()[0] ?? null })

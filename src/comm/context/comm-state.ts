@@ -1,12 +1,14 @@
-import type { RankweaveError } from '../../errors.js'
+import { RankweaveError } from '../../errors.js'
 import { CollectiveEngine } from '../calls/collective-engine.js'
 import { CollectivePlans } from '../calls/collectives/plan/collective-plan.js'
 import { Matching } from '../p2p/message-matching.js'
 import type { ContextId } from '../process/context-id.js'
 import type { EagerSink, FrameContext } from '../process/frame-router.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import { KnownLosses } from '../process/known-losses.js'
 import { Runtime } from '../process/runtime.js'
 import { processOf } from '../process/world-layout.js'
+import { Survival } from '../survive/survival.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { CommTable } from '../table/comm-table.js'
 import { Group } from '../table/group.js'
@@ -63,6 +65,7 @@ export class CommState implements CommContext, FrameContext {
   /** Ranks of this communicator hosted here, ascending; the position in it is the local index of a rank. */
   readonly localRanks: Int32Array
   readonly collectives: CollectiveEngine
+  readonly losses: KnownLosses
   /** The split that made it, if one did. */
   origin: SplitOrigin | undefined
   /** Plan and costs of its last split that completed, also where no rank of this process became a member. */
@@ -82,6 +85,7 @@ export class CommState implements CommContext, FrameContext {
   #tables: SharedTables | undefined
   #transfers: Transfers | undefined
   #plans: CollectivePlans | undefined
+  #survival: Survival<CommState> | undefined
   #isReleased = false
   /** Ranks here that have called `free`. */
   #freedRanks = 0
@@ -105,6 +109,10 @@ export class CommState implements CommContext, FrameContext {
       this.localRanks = ranksHostedBy(runtime.process, table, runtime.layout)
     }
     this.processIndex = this.indexOfProcess(runtime.process)
+    this.losses = new KnownLosses(this.localRanks.length)
+    for (const peer of runtime.lostPeers) {
+      if (this.#processes.processes.includes(peer)) this.losses.add(peer, runtime.lostPeer(peer)!)
+    }
     this.collectives = new CollectiveEngine(this)
     this.#shareRanks()
   }
@@ -225,6 +233,17 @@ export class CommState implements CommContext, FrameContext {
     return this.#plans
   }
 
+  /** Agreements of its survivors. */
+  get survival(): Survival<CommState> {
+    const { runtime } = this
+    this.#survival ??= new Survival(
+      this,
+      () => runtime.drawCounter(),
+      (id, table) => runtime.createContext(id, table),
+    )
+    return this.#survival
+  }
+
   /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()
@@ -255,6 +274,7 @@ export class CommState implements CommContext, FrameContext {
       else this.matching.frame(src, header, payload)
     } else if (kind === frameKind.askTable || kind === frameKind.table)
       this.tables.frame(src, header, payload)
+    else if (kind === frameKind.survivorRows) this.survival.frame(src, header, payload)
     else this.collectives.frame(src, header, payload)
   }
 
@@ -281,6 +301,7 @@ export class CommState implements CommContext, FrameContext {
     this.#matching?.fail(error)
     this.#transfers?.fail(error)
     this.#failCollectives(error)
+    if (this.runtime.ended !== undefined) this.#survival?.worldEnded(error)
     this.#retireIfFreed()
   }
 
@@ -290,8 +311,14 @@ export class CommState implements CommContext, FrameContext {
    */
   freeIfFailed(): boolean {
     this.#freedRanks++
-    this.#retireIfFreed()
-    return this.failed !== undefined
+    const hasFailed = this.failed !== undefined || this.collectives.hasFailed
+    if (hasFailed && this.failed === undefined && this.#freedRanks === this.localRanks.length) {
+      const { leader, counter } = this.id
+      this.fail(
+        new RankweaveError('ERR_COMM_FREED', `communicator ${leader}.${counter} was freed after a loss`),
+      )
+    } else this.#retireIfFreed()
+    return hasFailed
   }
 
   #retireIfFreed(): void {
@@ -303,6 +330,8 @@ export class CommState implements CommContext, FrameContext {
 
   peerLost(peer: number, error: RankweaveError): void {
     if (!this.processes.processes.includes(peer)) return
+    this.losses.add(peer, error)
+    this.#survival?.peerLost()
     this.#matching?.peerLost(peer, error)
     this.#transfers?.fail(error, peer)
     this.#failCollectives(error)

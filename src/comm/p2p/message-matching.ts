@@ -1,3 +1,4 @@
+import { indexIn } from '../../base/search.js'
 import type { RankweaveError } from '../../errors.js'
 import { ANY_SOURCE } from '../../matching/wildcards.js'
 import type { Credit } from '../process/credit.js'
@@ -86,7 +87,7 @@ export class Matching implements Withdrawal {
       this.#satisfy(mailbox, receive, message)
       return
     }
-    const error = this.#failed ?? (this.#anyLost ? this.#lostSource(source) : undefined)
+    const error = this.#failed ?? (this.#anyLost ? this.#lostSource(mailbox, source) : undefined)
     if (error !== undefined) receive.reject(error)
     else if (receive.kind === 'probe') mailbox.probes.add(receive)
     else mailbox.posted.add(receive)
@@ -201,7 +202,8 @@ export class Matching implements Withdrawal {
 
   /**
    * Receives that only process `peer` can satisfy, or that it could have (any source), fail with ERR_PEER_LOST; so do
-   * sends to it. A receive from any source that is started later waits for the remaining processes.
+   * sends to it. Receives from any source fail until their rank has acknowledged the loss; then they wait for the ranks that
+   * live.
    */
   peerLost(peer: number, error: RankweaveError): void {
     this.#anyLost = true
@@ -209,7 +211,7 @@ export class Matching implements Withdrawal {
     this.short.stop()
     for (const mailbox of this.#mailboxes.values()) {
       for (const receive of [...mailbox.posted, ...mailbox.probes]) {
-        if (receive.source === ANY_SOURCE || this.#lostSource(receive.source) !== undefined) {
+        if (this.#lostSource(mailbox, receive.source) !== undefined) {
           mailbox.withdrawReceive(receive, error)
         }
       }
@@ -236,12 +238,22 @@ export class Matching implements Withdrawal {
   }
 
   /** Why nothing can come from `source` any more, if its process is lost. */
-  #lostSource(source: number): RankweaveError | undefined {
-    if (source === ANY_SOURCE || this.#mailboxes.has(source)) return undefined
+  #lostSource({ rank }: Mailbox, source: number): RankweaveError | undefined {
+    if (source === ANY_SOURCE) return this.#lostAny(rank)
+    if (this.#mailboxes.has(source)) return undefined
     const { runtime, table } = this.#state
     const worldRank = table.lookup(source)
     // A look-up in progress fails by itself if it needs the lost process.
     return typeof worldRank === 'number' ? runtime.lostPeer(processOf(runtime.layout, worldRank)) : undefined
+  }
+
+  /** Why a rank here may wait in vain for a message from any source: losses it has not acknowledged, or it is left alone. */
+  #lostAny(rank: number): RankweaveError | undefined {
+    const { losses, localRanks, processes } = this.#state
+    const unacknowledged = losses.unacknowledged(indexIn(localRanks, rank))
+    if (unacknowledged !== undefined) return unacknowledged
+    const isAlone = localRanks.length === 1 && losses.processes.length === processes.count - 1
+    return isAlone ? losses.last : undefined
   }
 
   /** Every operation that has not settled: as many as the program has started. */

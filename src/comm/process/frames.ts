@@ -16,6 +16,8 @@ export const frameKind = {
   collective: 16,
   revoke: 17,
   collectiveOffer: 20,
+  // survivors of lost processes (comm/survive)
+  survivorRows: 21,
   // large tables (comm/table/shared-tables)
   askTable: 18,
   table: 19,

@@ -1,3 +1,4 @@
+import type { Acknowledgements } from './acknowledgements.js'
 import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
@@ -25,6 +26,9 @@ export interface ProcessPort extends FramePort {
   readonly scratch: Scratch
   /** Where payloads are copied for processes that can read this one's memory; undefined where none can. */
   readonly staging: Staging | undefined
+
+  /** Which ranks here go on without which lost processes. */
+  readonly acknowledgements: Acknowledgements
 
   rankCounters(worldRank: number): RankCounters
   /** @param index hosted index: world rank minus the first world rank of this process */

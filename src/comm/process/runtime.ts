@@ -1,5 +1,6 @@
 import { RankweaveError, reasonText } from '../../errors.js'
 import type { Fabric } from '../../fabric/fabric.js'
+import { Acknowledgements } from './acknowledgements.js'
 import { HostedCounters, newProcessCounters, type RankCounters } from './counters.js'
 import { Credit } from './credit.js'
 import { Failures } from './failures.js'
@@ -30,6 +31,7 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly credit: Credit
   readonly processCounters = newProcessCounters()
   readonly scratch = new Scratch()
+  readonly acknowledgements = new Acknowledgements()
   readonly staging: Staging | undefined
   protected readonly router: FrameRouter<C>
   readonly #rankCounters: HostedCounters

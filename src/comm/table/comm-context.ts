@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import type { ContextId } from '../process/context-id.js'
+import type { KnownLosses } from '../process/known-losses.js'
 import type { ProcessPort } from '../process/process-port.js'
 import type { Transfers } from '../transfer/transfers.js'
 import type { CommTable } from './comm-table.js'
@@ -12,6 +13,8 @@ export interface CommContext {
   readonly runtime: ProcessPort
   /** Payload that follows its envelope when the receiver is ready. */
   readonly transfers: Transfers
+  /** Its lost processes, as known here, and who has acknowledged them. */
+  readonly losses: KnownLosses
   /** Ranks of the communicator. */
   readonly size: number
   readonly table: CommTable

@@ -26,7 +26,7 @@ const watched = new Set<DeadlockWatch>()
  * Costs nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
  * that does not keep the event loop alive.
  *
- * Where this session does not host the whole world, the session of process 0 queries the others once it is stuck itself.
+ * Where this session does not host the whole world, the session of the lowest process that lives queries the others once it is stuck itself.
  */
 export class DeadlockWatch {
   readonly #session: FabricSession

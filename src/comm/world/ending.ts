@@ -17,14 +17,28 @@ export interface EndingHandlers {
   close(outcome: { readonly failed: boolean; readonly error: unknown }): void
 }
 
+/** The end of a world, as one session takes part in it. */
+export interface WorldEnding {
+  /** True once the world has failed, here or as reported by another process. */
+  readonly failed: boolean
+  done(): void
+  /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
+  fail(error: unknown): void
+  /** A process elsewhere is lost. */
+  peerLost(peer: number, reason: string): void
+  /** Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already. */
+  cutOff(error: RankweaveError): void
+}
+
 /**
  * The sessions of a world agree on its end and its error. Process 0 decides: every process reports that its ranks have
  * returned (`done`) or which error they met (`worldEnd`); process 0 passes the first error on, and once all are done it
  * lets every process `close`. Until then a process keeps serving frames, because others may need it.
  *
- * A session that hosts the whole world needs no frame for this.
+ * A session that hosts the whole world needs no frame for this. Where the fabric has an authority on failures, and a session
+ * hosts one process, `AuthorityEnding` takes its place.
  */
-export class Ending {
+export class Ending implements WorldEnding {
   readonly #hosted: readonly FramePort[]
   readonly #handlers: EndingHandlers
   readonly #decides: boolean
@@ -64,7 +78,6 @@ export class Ending {
     }
   }
 
-  /** True once the world has failed, here or as reported by another process. */
   get failed(): boolean {
     return this.#failure !== undefined || this.#own !== undefined
   }
@@ -79,7 +92,6 @@ export class Ending {
     }
   }
 
-  /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
   fail(error: unknown): void {
     if (this.failed || this.#closed) return
     const origin = this.#hosted[0]!.process
@@ -93,7 +105,7 @@ export class Ending {
     this.done()
   }
 
-  /** A process elsewhere is lost. Without process 0 no process decides, so each session ends by itself. */
+  /** Without process 0 no process decides, so each session ends by itself. */
   peerLost(peer: number, reason: string): void {
     if (this.#closed) return
     if (this.#decides) {
@@ -116,7 +128,6 @@ export class Ending {
     }
   }
 
-  /** Agreement is no longer possible: this session ends by itself, with `error` unless it has failed already. */
   cutOff(error: RankweaveError): void {
     if (this.#closed) return
     if (!this.failed) {

@@ -44,7 +44,7 @@ interface Answer extends Evidence {
 }
 
 /**
- * The sessions of a world agree that it is stuck. Process 0 queries in waves; each process answers whether it is stuck and
+ * The sessions of a world agree that it is stuck. The lowest process that lives queries in waves; each process answers whether it is stuck and
  * how many frames it has sent and received. When in two consecutive waves all are stuck with the same counts, and as many
  * frames were received as sent, then none was in flight in between, so nothing can happen any more (Mattern, Algorithms for distributed termination detection, 1987: the four counter method).
  *
@@ -57,12 +57,12 @@ interface Answer extends Evidence {
  * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.
  */
 export class StuckAgreement {
-  /** True in the session that asks. */
-  readonly asks: boolean
   readonly #hosted: readonly CommRuntime[]
   readonly #handlers: StuckHandlers
   readonly #wavesInDoubt: number
   readonly #elsewhere = new Set<number>()
+  /** The lowest process hosted here. */
+  readonly #first: number
   readonly #answers = new Map<number, Answer>()
   #wave = 0
   #open = false
@@ -78,7 +78,7 @@ export class StuckAgreement {
     this.#handlers = handlers
     this.#wavesInDoubt = wavesInDoubt
     const here = new Set(hosted.map((runtime) => runtime.process))
-    this.asks = here.has(0)
+    this.#first = hosted[0]!.process
     for (let p = 0; p < hosted[0]!.layout.processes; p++) if (!here.has(p)) this.#elsewhere.add(p)
     for (const runtime of hosted) {
       runtime.onService(frameKind.stuck, (src, header, payload) => {
@@ -86,6 +86,12 @@ export class StuckAgreement {
         else this.#note(src, header, payload)
       })
     }
+  }
+
+  /** True in the session that asks: that of the lowest process that is not lost. */
+  get asks(): boolean {
+    for (const process of this.#elsewhere) if (process < this.#first) return false
+    return true
   }
 
   /** Starts a wave unless one is in progress. */

@@ -7,9 +7,10 @@ import { defaultRuntimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
 import { stridedTable } from '../table/rank-table.js'
 import { abortedWorld } from './aborted-world.js'
+import { AuthorityEnding } from './authority-ending.js'
 import { DeadlockWatch } from './deadlock.js'
 import { type ProcessState, stateOf } from './diagnosis.js'
-import { Ending } from './ending.js'
+import { Ending, type EndingHandlers, type WorldEnding } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { rangesText } from './rank-ranges.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
@@ -65,10 +66,11 @@ export interface RunningWorld {
  * Runs `main` on every rank that this session hosts and serves frames until the ranks of all sessions are done.
  * Closes the session before it settles.
  *
- * @returns what the hosted ranks returned, in the order of their world ranks
+ * @returns what the hosted ranks returned, in the order of their world ranks; undefined for ranks that were lost and survived
  * @throws the world's first error; an error of a rank hosted here is that very object
  * @throws ERR_WORLD for ranks that do not fit the session; ERR_ABORTED through `signal`; ERR_DEADLOCK;
- *   ERR_PEER_LOST when a process was lost before its ranks returned
+ *   ERR_PEER_LOST when a process was lost before its ranks returned, and some rank that lived had not
+ *   acknowledged that
  */
 export async function hostSession<T, A>(
   session: FabricSession,
@@ -91,15 +93,15 @@ class World<T, A> {
   readonly #options: WorldOptions<A>
   readonly #layout: WorldLayout
   readonly #hosts: readonly Host[]
-  readonly #ending: Ending
+  readonly #ending: WorldEnding
   readonly #watch: DeadlockWatch
   readonly #results: T[]
   /** Ranks that have not returned, on processes that are not lost. */
   #unreturned = 0
   /** Mains that still run, whether or not their results matter. */
   #running = 0
-  /** The first process that was lost with ranks that had not returned. */
-  #loss: RankweaveError | undefined
+  /** Processes that were lost with ranks that had not returned, in their order. */
+  readonly #losses: { readonly process: number; readonly error: RankweaveError }[] = []
   #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
   #rejections: 'none' | 'held' | 'released' = 'none'
   #staying = false
@@ -121,17 +123,26 @@ class World<T, A> {
       return host
     })
     this.#unreturned = firstSlot
-    this.#results = new Array<T>(firstSlot)
-    this.#ending = new Ending(
-      this.#hosts.map((host) => host.runtime),
-      { fail: (error) => this.#fail(error), close: (outcome) => void this.#close(outcome) },
-    )
+    // Those of lost ranks remain undefined.
+    this.#results = new Array<unknown>(firstSlot).fill(undefined) as T[]
+    this.#ending = this.#newEnding({
+      fail: (error) => this.#fail(error),
+      close: (outcome) => void this.#close(outcome),
+    })
     this.#watch = new DeadlockWatch(
       session,
       () => this.#alive(),
       options.eventLoop ?? new EventLoopWatch(),
       options.detectDeadlock === false ? undefined : (error) => this.#ending.fail(error),
     )
+  }
+
+  #newEnding(handlers: EndingHandlers): WorldEnding {
+    const runtimes = this.#hosts.map(({ runtime }) => runtime)
+    const authority = this.#session.hosted[0]!.authority
+    return this.#partial && runtimes.length === 1 && authority !== undefined
+      ? new AuthorityEnding(runtimes[0]!, authority, handlers)
+      : new Ending(runtimes, handlers)
   }
 
   /** True when other sessions host processes of this world. */
@@ -141,7 +152,7 @@ class World<T, A> {
 
   /** Of the processes hosted here that are not lost. */
   #alive(): readonly CommRuntime[] {
-    const alive = this.#loss === undefined ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
+    const alive = this.#losses.length === 0 ? this.#hosts : this.#hosts.filter(({ lost }) => !lost)
     return alive.map(({ runtime }) => runtime)
   }
 
@@ -216,6 +227,7 @@ class World<T, A> {
     this.#results[host.firstSlot + index] = value
     host.running--
     host.runtime.waits.end(index)
+    host.runtime.acknowledgements.returned(index, host.runtime.lostPeers)
     if (--this.#unreturned === 0) this.#allReturned()
   }
 
@@ -239,8 +251,18 @@ class World<T, A> {
 
   #allReturned(): void {
     this.#stay()
-    if (this.#loss === undefined) this.#ending.done()
-    else this.#ending.fail(this.#loss)
+    const fatal = this.#losses.find(({ process }) => !this.#isSurvived(process))
+    if (fatal === undefined) this.#ending.done()
+    else this.#ending.fail(fatal.error)
+  }
+
+  /** Whether the processes that live go on without a lost one: some rank has acknowledged the loss, and none has ignored it. */
+  #isSurvived(process: number): boolean {
+    const alive = this.#alive()
+    return (
+      alive.some(({ acknowledgements }) => acknowledgements.has(process)) &&
+      !alive.some(({ acknowledgements }) => acknowledgements.ignored(process))
+    )
   }
 
   #peerLost(host: Host, peer: number, reason: string): void {
@@ -258,7 +280,7 @@ class World<T, A> {
       { details: { process: peer } },
     )
     host.lost = true
-    if (host.running > 0) this.#loss ??= error
+    if (host.running > 0) this.#losses.push({ process: peer, error })
     this.#unreturned -= host.running
     this.#end([host.runtime], error)
     if (this.#partial) this.#ending.cutOff(error)

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../../errors.js'
+import type { Authority } from '../authority.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
@@ -31,6 +32,7 @@ export class ThreadsProcess implements Fabric {
   readonly bulk: ThreadsBulk
   readonly sharing: ThreadsSharing
   readonly staging: ThreadsSharing
+  readonly authority?: Authority
   readonly #connection: ThreadsConnection
   readonly #states: Int32Array
   readonly #inbox: ThreadsInbox
@@ -49,7 +51,8 @@ export class ThreadsProcess implements Fabric {
   #spins = 0
 
   /** @internal */
-  constructor(connection: ThreadsConnection) {
+  constructor(connection: ThreadsConnection, authority?: Authority) {
+    if (authority !== undefined) this.authority = authority
     const { process, nodes, maxPayloadBytes, states, ports } = connection
     this.isOversubscribed = nodes.length > availableParallelism()
     this.#spinPolicy = new SpinPolicy(this.isOversubscribed)

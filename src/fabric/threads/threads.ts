@@ -1,5 +1,7 @@
 import { RankweaveError } from '../../errors.js'
+import type { Decision } from '../authority.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
+import { RemoteAuthority } from '../remote-authority.js'
 import { resolveThreads, type ThreadsConnection, type ThreadsOptions } from './threads-connect.js'
 import { ThreadsProcess } from './threads-process.js'
 
@@ -40,10 +42,16 @@ export interface ThreadsFactory extends FabricFactory {
   readonly workers: Pick<ThreadsOptions, 'resourceLimits' | 'workerUrl'>
 }
 
-/** The session of the one process that a connection is for. */
-export function openThreads(connection: ThreadsConnection): ThreadsSession {
-  return new ThreadsSession(connection)
+/**
+ * The session of the one process that a connection is for.
+ *
+ * @param contribute takes contributions to the thread that orders losses and decisions; none: there is no authority
+ */
+export function openThreads(connection: ThreadsConnection, contribute?: Contribute): ThreadsSession {
+  return new ThreadsSession(connection, contribute)
 }
+
+type Contribute = (key: string, members: readonly number[], contribution: Uint8Array) => void
 
 export class ThreadsSession implements FabricSession {
   readonly kind = 'threads'
@@ -51,10 +59,12 @@ export class ThreadsSession implements FabricSession {
   readonly nodes: readonly string[]
   readonly hosted: readonly ThreadsProcess[]
   readonly #process: ThreadsProcess
+  readonly #authority: RemoteAuthority | undefined
 
   /** Not for users: sessions come from `openThreads`. */
-  constructor(connection: ThreadsConnection) {
-    this.#process = new ThreadsProcess(connection)
+  constructor(connection: ThreadsConnection, contribute?: Contribute) {
+    this.#authority = contribute === undefined ? undefined : new RemoteAuthority(contribute)
+    this.#process = new ThreadsProcess(connection, this.#authority)
     this.processes = connection.nodes.length
     this.nodes = connection.nodes
     this.hosted = [this.#process]
@@ -69,7 +79,13 @@ export class ThreadsSession implements FabricSession {
     this.#process.lose(peer, reason)
   }
 
+  /** The authority has decided. */
+  decided(key: string, decision: Decision): void {
+    this.#authority?.decided(key, decision)
+  }
+
   close(): Promise<void> {
+    this.#authority?.fail(new RankweaveError('ERR_FABRIC', 'the session was closed before the decision'))
     return this.#process.close()
   }
 }

@@ -121,7 +121,7 @@ describe('freeing or failing a communicator', () => {
 })
 
 describe('a lost process', () => {
-  it('fails operations that need it, and receives from any source once; others continue', async () => {
+  it('fails operations that need it, and receives from any source until it is acknowledged; others continue', async () => {
     for (const bulk of [true, false]) {
       const world = await openWorld({
         ranks: 3,
@@ -151,6 +151,9 @@ describe('a lost process', () => {
       expect(await codeOf(a!.recv(2, 2))).toBe('ERR_PEER_LOST')
       expect(await codeOf(a!.send(1, 2))).toBe('ERR_PEER_LOST')
       expect((await a!.recv(2, 1)).data).toBe('in time')
+      expect(await codeOf(a!.recv())).toBe('ERR_PEER_LOST')
+      expect(await codeOf(a!.probe())).toBe('ERR_PEER_LOST')
+      expect(await a!.ackFailed()).toBe(1)
       const any = a!.irecv()
       await b!.send('still here', 0, 3)
       expect((await unaffected.wait()).data).toBe('still here')

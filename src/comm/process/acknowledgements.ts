@@ -1,0 +1,31 @@
+/**
+ * Which ranks of this process have acknowledged which losses, on any communicator: what decides whether the world can end well
+ * without the processes that were lost.
+ */
+export class Acknowledgements {
+  /** Hosted indices, by lost process. */
+  readonly #by = new Map<number, Set<number>>()
+  readonly #ignored = new Set<number>()
+
+  /** A rank goes on without `process`. @param index hosted index of the rank */
+  acknowledge(process: number, index: number): void {
+    const ranks = this.#by.get(process)
+    if (ranks === undefined) this.#by.set(process, new Set([index]))
+    else ranks.add(index)
+  }
+
+  /** The main of a rank has returned. @param lost processes that are known as lost by now */
+  returned(index: number, lost: Iterable<number>): void {
+    for (const process of lost) if (this.#by.get(process)?.has(index) !== true) this.#ignored.add(process)
+  }
+
+  /** Whether a rank here has acknowledged the loss of `process`. */
+  has(process: number): boolean {
+    return this.#by.has(process)
+  }
+
+  /** Whether a rank here has returned although it could know of the loss, without acknowledging it. */
+  ignored(process: number): boolean {
+    return this.#ignored.has(process)
+  }
+}

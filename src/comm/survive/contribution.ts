@@ -1,0 +1,34 @@
+/** What the ranks of one process contribute to a decision of a communicator's survivors. */
+export interface Contribution {
+  /** What they called; `mixed` when they called different things. */
+  readonly kind: SurvivorCall
+  /** AND of their flags. */
+  readonly flag: number
+  /** Losses of the communicator that each of them has acknowledged. */
+  readonly acknowledged: number
+  /** A context counter drawn here, for the communicator of the survivors. */
+  readonly counter: number
+}
+
+export type SurvivorCall = 'agree' | 'shrink' | 'mixed'
+
+const kinds: readonly SurvivorCall[] = ['mixed', 'agree', 'shrink']
+
+export function encodeContribution({ kind, flag, acknowledged, counter }: Contribution): Uint8Array {
+  const view = new DataView(new ArrayBuffer(16))
+  view.setInt32(0, kinds.indexOf(kind), true)
+  view.setInt32(4, flag, true)
+  view.setInt32(8, acknowledged, true)
+  view.setInt32(12, counter, true)
+  return new Uint8Array(view.buffer)
+}
+
+export function decodeContribution(bytes: Uint8Array): Contribution {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return {
+    kind: kinds[view.getInt32(0, true)] ?? 'mixed',
+    flag: view.getInt32(4, true),
+    acknowledged: view.getInt32(8, true),
+    counter: view.getInt32(12, true),
+  }
+}

@@ -1,0 +1,207 @@
+import type { RankweaveError } from '../../errors.js'
+import type { Authority, Decision } from '../../fabric/authority.js'
+import type { ContextId } from '../process/context-id.js'
+import { processOf } from '../process/world-layout.js'
+import type { CommContext } from '../table/comm-context.js'
+import { type LocalRankTable, rankTable, worldRanksOf } from '../table/rank-table.js'
+import {
+  type Contribution,
+  decodeContribution,
+  encodeContribution,
+  type SurvivorCall,
+} from './contribution.js'
+import { lostMembersError, mixedCallsError } from './survivor-errors.js'
+import { SurvivorRows } from './survivor-rows.js'
+
+/** One agreement in progress: what the ranks of this process have passed, and the promise they share. */
+interface Call<S> {
+  readonly seq: number
+  kind: SurvivorCall
+  flag: number
+  acknowledged: number
+  /** Hosted indices of the ranks that wait. */
+  readonly joined: number[]
+  readonly outcome: Promise<Outcome<S>>
+  settle(outcome: Outcome<S>): void
+  fail(error: unknown): void
+}
+
+/** The flag of `agree`, the new communicator of `shrink`. */
+interface Outcome<S> {
+  readonly flag: number
+  readonly made: S | undefined
+}
+
+/**
+ * `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum): the n-th calls of all
+ * ranks belong together, whatever has become of the communicator, and the authority of the fabric decides them. Calls of the
+ * ranks of a process become one contribution.
+ *
+ * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every survivor.
+ */
+export class Survival<S> {
+  readonly #state: CommContext
+  readonly #open: (id: ContextId, table: LocalRankTable) => S
+  readonly #drawCounter: () => number
+  readonly #rows: SurvivorRows
+  /** By local index: number of the rank's next call. */
+  readonly #next: Int32Array
+  readonly #calls = new Map<number, Call<S>>()
+
+  /** @param open makes the communicator of the survivors in this process */
+  constructor(
+    state: CommContext,
+    drawCounter: () => number,
+    open: (id: ContextId, table: LocalRankTable) => S,
+  ) {
+    this.#state = state
+    this.#drawCounter = drawCounter
+    this.#open = open
+    this.#rows = new SurvivorRows(state)
+    this.#next = new Int32Array(state.localRanks.length)
+  }
+
+  async agree(localIndex: number, flag: number): Promise<number> {
+    return (await this.#join('agree', localIndex, flag)).flag
+  }
+
+  async shrink(localIndex: number): Promise<S> {
+    return (await this.#join('shrink', localIndex, -1)).made!
+  }
+
+  frame(src: number, header: Int32Array, payload: Uint8Array): void {
+    this.#rows.frame(src, header, payload)
+  }
+
+  peerLost(): void {
+    this.#rows.check()
+  }
+
+  /** The world has ended here: nobody agrees any more. */
+  worldEnded(error: RankweaveError): void {
+    for (const call of [...this.#calls.values()]) this.#settle(call, () => call.fail(error))
+  }
+
+  #join(kind: SurvivorCall, localIndex: number, flag: number): Promise<Outcome<S>> {
+    const { runtime, losses, localRanks } = this.#state
+    const authority = runtime.fabric.authority!
+    const seq = this.#next[localIndex]!++
+    const call = this.#calls.get(seq) ?? this.#newCall(seq, kind)
+    if (call.kind !== kind) call.kind = 'mixed'
+    call.flag &= flag
+    call.acknowledged = Math.min(call.acknowledged, losses.acknowledged(localIndex))
+    const hosted = this.#state.hostedIndex(localIndex)
+    call.joined.push(hosted)
+    runtime.waits.block(hosted, !authority.isHere)
+    if (call.joined.length === localRanks.length) void this.#run(call, authority)
+    return call.outcome
+  }
+
+  #newCall(seq: number, kind: SurvivorCall): Call<S> {
+    let settle!: Call<S>['settle']
+    let fail!: Call<S>['fail']
+    const outcome = new Promise<Outcome<S>>((resolve, reject) => {
+      settle = resolve
+      fail = reject
+    })
+    // Ranks that do not await it get no unhandled rejection.
+    outcome.catch(() => {})
+    const acknowledged = this.#state.losses.processes.length
+    const call: Call<S> = { seq, kind, flag: -1, acknowledged, joined: [], outcome, settle, fail }
+    this.#calls.set(seq, call)
+    return call
+  }
+
+  async #run(call: Call<S>, authority: Authority): Promise<void> {
+    const { kind, flag, acknowledged } = call
+    try {
+      const members = [...this.#state.processes.processes].sort((a, b) => a - b)
+      const counter = kind === 'shrink' ? this.#drawCounter() : 0
+      const own = encodeContribution({ kind, flag, acknowledged, counter })
+      const decision = await authority.decide(this.#key(call), members, own)
+      const contributions = decision.contributions.map((bytes) =>
+        bytes === null ? undefined : decodeContribution(bytes),
+      )
+      const outcome = await this.#outcome(call, authority, members, decision, contributions)
+      this.#settle(call, () => call.settle(outcome))
+    } catch (error) {
+      this.#settle(call, () => call.fail(error))
+    }
+  }
+
+  async #outcome(
+    call: Call<S>,
+    authority: Authority,
+    members: readonly number[],
+    { lost }: Decision,
+    contributions: readonly (Contribution | undefined)[],
+  ): Promise<Outcome<S>> {
+    const { kind } = contributions.find((each) => each !== undefined)!
+    if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind)) {
+      throw mixedCallsError(this.#state, call.seq)
+    }
+    if (kind === 'shrink') {
+      const made = await this.#shrunk(call, authority, members, new Set(lost), contributions)
+      return { flag: 0, made }
+    }
+    const lostMembers = lost.filter((process) => members.includes(process))
+    let flag = -1
+    let acknowledged = lostMembers.length
+    contributions.forEach((each, at) => {
+      if (each === undefined) return
+      flag &= each.flag
+      if (!lost.includes(members[at]!)) acknowledged = Math.min(acknowledged, each.acknowledged)
+    })
+    if (acknowledged < lostMembers.length) {
+      throw lostMembersError(this.#state, lostMembers.slice(acknowledged), flag)
+    }
+    return { flag, made: undefined }
+  }
+
+  /** The communicator of the survivors, in this process. */
+  async #shrunk(
+    { seq, joined, ...call }: Call<S>,
+    authority: Authority,
+    members: readonly number[],
+    lost: ReadonlySet<number>,
+    contributions: readonly (Contribution | undefined)[],
+  ): Promise<S> {
+    const state = this.#state
+    const { layout, acknowledgements } = state.runtime
+    let gone = lost
+    let worldRanks: Int32Array
+    if (state.wasDistributed) {
+      const living = members.filter((process) => !lost.has(process))
+      await this.#rows.exchange(seq, living)
+      // Who was lost meanwhile is left out everywhere; the rows of all others are at everyone who contributes.
+      const key = `${this.#key({ seq, ...call })}.rows`
+      gone = new Set((await authority.decide(key, living, new Uint8Array(0))).lost)
+      worldRanks = this.#rows.take(
+        seq,
+        living.filter((process) => !gone.has(process)),
+      )
+    } else {
+      worldRanks = worldRanksOf(state.wholeTable).filter((rank) => !lost.has(processOf(layout, rank)))
+    }
+    for (const process of members) {
+      if (gone.has(process)) for (const index of joined) acknowledgements.acknowledge(process, index)
+    }
+    const leader = worldRanks[0]!
+    const { counter } = contributions[members.indexOf(processOf(layout, leader))]!
+    return this.#open({ leader, counter }, rankTable(worldRanks))
+  }
+
+  #key({ seq }: Pick<Call<S>, 'seq'>): string {
+    const { leader, counter } = this.#state.id
+    return `survivors ${leader}.${counter} #${seq}`
+  }
+
+  /** Every rank here continues, once. */
+  #settle(call: Call<S>, settle: () => void): void {
+    if (this.#calls.get(call.seq) !== call) return
+    this.#calls.delete(call.seq)
+    const { waits, fabric } = this.#state.runtime
+    for (const hosted of call.joined) waits.unblock(hosted, !fabric.authority!.isHere)
+    settle()
+  }
+}

@@ -1,0 +1,47 @@
+import { RankweaveError } from '../../errors.js'
+import { describeContext } from '../calls/call-report.js'
+import type { CommContext } from '../table/comm-context.js'
+
+/** The error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
+export function lostMembersError(
+  state: Pick<CommContext, 'id' | 'size'>,
+  processes: readonly number[],
+  flag: number,
+): RankweaveError {
+  const who =
+    processes.length === 1 ? `process ${processes[0]} is lost` : `processes ${processes.join(', ')} are lost`
+  return new RankweaveError(
+    'ERR_PEER_LOST',
+    `agree on ${describeContext(state)}: ${who}, which not every rank has acknowledged; the agreed flag is ${flag}`,
+    { details: { process: processes[0]!, flag } },
+  )
+}
+
+/** Ranks called `agree` where others called `shrink`. */
+export function mixedCallsError(state: Pick<CommContext, 'id' | 'size'>, seq: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `${describeContext(state)}: some ranks called agree and others shrink as call #${seq} of the survivors`,
+    { details: { seq } },
+  )
+}
+
+/** The error where nobody can decide who is lost. */
+export function noAuthorityError(name: string, fabric: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_AUTHORITY',
+    `${name}: fabric '${fabric}' has no authority on failures: a lost process ends the whole world there` +
+      (fabric === 'mpi' ? ' (MPI aborts the job)' : ''),
+  )
+}
+
+/** The error of every operation on a communicator that a rank has revoked. */
+export function revokedError(state: Pick<CommContext, 'id' | 'size'>, rank: number): RankweaveError {
+  return new RankweaveError(
+    'ERR_REVOKED',
+    `${describeContext(state)} is revoked: rank ${rank} called revoke`,
+    {
+      details: { rank },
+    },
+  )
+}

@@ -1,0 +1,181 @@
+import { RankweaveError } from '../../errors.js'
+import type { Authority, Decision } from '../../fabric/authority.js'
+import type { Acknowledgements } from '../process/acknowledgements.js'
+import { decodeError, encodeError } from '../process/error-record.js'
+import type { FramePort } from '../process/frame-port.js'
+import { frameKind, headerWord } from '../process/frames.js'
+import type { EndingHandlers, WorldEnding } from './ending.js'
+
+/** The process that hosts ranks, as the end of the world sees it. */
+export interface EndingProcess extends FramePort {
+  readonly acknowledgements: Acknowledgements
+}
+
+/** Word 3 of a `worldEnd` frame: the process that failed. */
+const originWord = 3
+
+/** Losses of which one contribution tells: two bits each. */
+const lossesPerDecision = 256
+const bit = { acknowledged: 1, ignored: 2 } as const
+
+/**
+ * The end of a world whose fabric has an authority on failures: no process is needed for it, so each can be lost. Every process
+ * contributes to one decision when its ranks have returned or failed; processes that are lost before do not. A process that
+ * fails tells all others at once, so that their ranks need not wait.
+ *
+ * A loss of ranks that had not returned is survived when some rank that lives has acknowledged it, and none has returned in
+ * spite of knowing it; else the world fails with ERR_PEER_LOST. That is a second decision, made only after losses.
+ */
+export class AuthorityEnding implements WorldEnding {
+  readonly #process: EndingProcess
+  readonly #authority: Authority
+  readonly #handlers: EndingHandlers
+  /** The failure of the lowest process that is known to have failed: the one that the decision names. */
+  #failure: { readonly error: unknown; readonly origin: number } | undefined
+  /** The process whose error is that of the world, once decided. */
+  #chosen: number | undefined
+  #isFailing = false
+  #isDone = false
+  #closed = false
+
+  constructor(process: EndingProcess, authority: Authority, handlers: EndingHandlers) {
+    this.#process = process
+    this.#authority = authority
+    this.#handlers = handlers
+    process.onService(frameKind.worldEnd, (_src, header, payload) => {
+      this.#heard(decodeError(payload), header[originWord]!)
+    })
+  }
+
+  get failed(): boolean {
+    return this.#failure !== undefined
+  }
+
+  done(): void {
+    if (this.#isDone) return
+    this.#isDone = true
+    this.#decide().catch((error) => this.cutOff(error))
+  }
+
+  fail(error: unknown): void {
+    if (this.failed || this.#closed) return
+    const { process, fabric, layout } = this.#process
+    this.#failure = { error, origin: process }
+    const words = new Int32Array(4)
+    words[headerWord.kind] = frameKind.worldEnd
+    words[originWord] = process
+    const record = encodeError(error, fabric.maxPayloadBytes)
+    for (let peer = 0; peer < layout.processes; peer++) {
+      if (peer !== process) this.#process.send(peer, words, record)
+    }
+    this.#failHere(error)
+  }
+
+  peerLost(): void {
+    this.#closeWhenHeard()
+  }
+
+  cutOff(error: RankweaveError): void {
+    if (this.#closed) return
+    this.#failure ??= { error, origin: this.#process.process }
+    this.#failHere(error)
+    this.#close()
+  }
+
+  #heard(error: unknown, origin: number): void {
+    if (this.#closed || (this.#failure !== undefined && this.#failure.origin <= origin)) return
+    this.#failure = { error, origin }
+    this.#failHere(error)
+    this.#closeWhenHeard()
+  }
+
+  #failHere(error: unknown): void {
+    if (this.#isFailing) return
+    this.#isFailing = true
+    this.#handlers.fail(error)
+    this.done()
+  }
+
+  async #decide(): Promise<void> {
+    const all = Array.from({ length: this.#process.layout.processes }, (_, process) => process)
+    const own = new DataView(new ArrayBuffer(4))
+    own.setInt32(0, this.#failure?.origin ?? -1, true)
+    const decision = await this.#authority.decide('end', all, new Uint8Array(own.buffer))
+    const origins = decision.contributions.map((bytes) => (bytes === null ? -1 : originIn(bytes)))
+    const failed = origins.filter((origin) => origin >= 0)
+    if (failed.length > 0) {
+      this.#chosen = Math.min(...failed)
+      this.#closeWhenHeard()
+      return
+    }
+    const fatal = await this.#unsurvived(all, decision)
+    if (fatal !== undefined) {
+      this.#failure = { error: this.#lossOf(fatal), origin: fatal }
+      this.#failHere(this.#failure.error)
+    }
+    this.#close()
+  }
+
+  /** The first loss of ranks that had not returned which the survivors have not acknowledged; the same at each of them. */
+  async #unsurvived(all: readonly number[], { contributions, lost }: Decision): Promise<number | undefined> {
+    const { firstRank } = this.#process.layout
+    const losses = lost.filter(
+      (process) => contributions[process] === null && firstRank[process + 1]! > firstRank[process]!,
+    )
+    const survivors = all.filter((process) => !lost.includes(process))
+    for (let from = 0; from < losses.length; from += lossesPerDecision) {
+      const part = losses.slice(from, from + lossesPerDecision)
+      const decision = await this.#authority.decide(`end ${from}`, survivors, this.#marksOf(part))
+      const fatal = part.find((_, n) => {
+        let marks = 0
+        for (const bytes of decision.contributions)
+          marks |= bytes === null ? 0 : bytes[n >> 2]! >> (2 * (n & 3))
+        return (marks & (bit.acknowledged | bit.ignored)) !== bit.acknowledged
+      })
+      if (fatal !== undefined) return fatal
+    }
+    return undefined
+  }
+
+  #marksOf(losses: readonly number[]): Uint8Array {
+    const { acknowledgements } = this.#process
+    const marks = new Uint8Array(Math.ceil(losses.length / 4))
+    losses.forEach((process, n) => {
+      const mark =
+        (acknowledgements.has(process) ? bit.acknowledged : 0) |
+        (acknowledgements.ignored(process) ? bit.ignored : 0)
+      marks[n >> 2]! |= mark << (2 * (n & 3))
+    })
+    return marks
+  }
+
+  #lossOf(process: number): RankweaveError {
+    const lost = this.#process.lostPeer(process)
+    const message = lost === undefined ? `process ${process} is lost` : lost.message
+    return new RankweaveError('ERR_PEER_LOST', `${message}; the results of its ranks are lost with it`, {
+      details: { process },
+    })
+  }
+
+  /** Closes once the error that was decided on is here, or cannot come any more. */
+  #closeWhenHeard(): void {
+    const chosen = this.#chosen
+    if (chosen === undefined || this.#closed) return
+    if (this.#failure?.origin !== chosen) {
+      if (this.#process.lostPeer(chosen) === undefined) return
+      this.#failure ??= { error: this.#lossOf(chosen), origin: chosen }
+      this.#failHere(this.#failure.error)
+    }
+    this.#close()
+  }
+
+  #close(): void {
+    if (this.#closed) return
+    this.#closed = true
+    this.#handlers.close({ failed: this.failed, error: this.#failure?.error })
+  }
+}
+
+function originIn(bytes: Uint8Array): number {
+  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(0, true)
+}
