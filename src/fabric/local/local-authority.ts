@@ -13,6 +13,8 @@ export class LocalAuthority {
   readonly #schedule: () => void
   /** By process, then by key. */
   readonly #waiting: readonly Map<string, Waiting>[]
+  /** Lost processes that wait for an answer. */
+  readonly #refused = new Set<number>()
   #made: { readonly process: number; readonly key: string; readonly decision: Decision }[] = []
 
   /** @param schedule runs {@link deliver} in a task */
@@ -27,7 +29,7 @@ export class LocalAuthority {
 
   /** Whether a decision is on its way. */
   get isQuiet(): boolean {
-    return this.#made.length === 0
+    return this.#made.length === 0 && this.#refused.size === 0
   }
 
   of(process: number): Authority {
@@ -35,8 +37,11 @@ export class LocalAuthority {
       isHere: true,
       decide: (key, members, contribution) =>
         new Promise((resolve, reject) => {
-          if (this.#decisions.lost.includes(process)) throw lostItself(process)
           this.#waiting[process]!.set(key, { resolve, reject })
+          if (this.#decisions.lost.includes(process)) {
+            this.#refuse(process)
+            return
+          }
           try {
             this.#decisions.contribute(process, key, members, contribution.slice())
           } catch (error) {
@@ -49,11 +54,19 @@ export class LocalAuthority {
 
   lose(process: number): void {
     this.#decisions.lose(process)
-    this.#end(process, lostItself(process))
+    this.#refuse(process)
+  }
+
+  /** Its calls fail in the task, when it has been told that it is lost itself. */
+  #refuse(process: number): void {
+    this.#refused.add(process)
     this.#schedule()
   }
 
+  /** Called in the session's task, after losses have been reported. */
   deliver(): void {
+    for (const process of this.#refused) this.#end(process, lostItself(process))
+    this.#refused.clear()
     const made = this.#made
     this.#made = []
     for (const { process, key, decision } of made) {

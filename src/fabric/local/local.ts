@@ -266,8 +266,8 @@ export class LocalSession implements FabricSession {
     })
     const unreported = this.#unreported
     this.#unreported = []
-    this.#authority.deliver()
     for (const loss of unreported) for (const member of this.#members) member.lose(loss.process, loss.reason)
+    this.#authority.deliver()
     // Only what was in flight before: frames sent in answer wait for the next turn, so I/O is never starved.
     try {
       if (this.#timed !== undefined) this.#deliverTimed(this.#timed.takeFirst())
