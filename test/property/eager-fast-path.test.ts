@@ -28,7 +28,9 @@ const worlds = fc.record({
 
 /** Two ranks on two processes in this thread: what one sends lies in the ring until the other one looks. */
 function openPair({ ringBytes, ...options }: { readonly ringBytes: number } & Partial<RuntimeOptions>) {
-  const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map((connection) => openThreads(connection))
+  const sessions = connectThreads(resolveThreads({ processes: 2, ringBytes })).map((connection) =>
+    openThreads(connection),
+  )
   const layout = worldLayout(2, sessions[0]!.nodes)
   const runtimes = sessions.map(
     ({ hosted }) => new CommRuntime(hosted[0]!, layout, { ...defaultRuntimeOptions, ...options }),
