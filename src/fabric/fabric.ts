@@ -107,6 +107,11 @@ export interface FrameSink {
    * process, it is disconnected from all others.
    */
   peerLost(peer: number, reason: string): void
+  /**
+   * The authority of the world is lost, and the world with it: no frame will come, no frame sent will arrive. `peerLost`
+   * of every other process follows; a sink without this knows no more than that.
+   */
+  worldLost?(error: RankweaveError): void
 }
 
 /**

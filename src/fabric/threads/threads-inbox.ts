@@ -1,6 +1,6 @@
 import type { FabricCounters, FrameSink } from '../fabric.js'
 import { Queue } from '../queue.js'
-import { recordKind } from './threads-bulk.js'
+import { recordKind } from './record-kind.js'
 import { ringOf, type ThreadsConnection } from './threads-connect.js'
 import { type Queued, queued } from './threads-outbox.js'
 import { RingReader } from './threads-ring.js'

@@ -5,8 +5,9 @@ import type { Authority } from '../authority.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
+import { PiecewiseBulk } from '../piecewise-bulk.js'
+import { recordKind } from './record-kind.js'
 import { SpinPolicy } from './spin-policy.js'
-import { recordKind, ThreadsBulk } from './threads-bulk.js'
 import { processState, stateStride, type ThreadsConnection } from './threads-connect.js'
 import { ThreadsInbox } from './threads-inbox.js'
 import { ThreadsOutbox } from './threads-outbox.js'
@@ -29,7 +30,7 @@ export class ThreadsProcess implements Fabric {
   readonly isOversubscribed: boolean
   readonly maxPayloadBytes: number
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
-  readonly bulk: ThreadsBulk
+  readonly bulk: PiecewiseBulk
   readonly sharing: ThreadsSharing
   readonly staging: ThreadsSharing
   readonly authority?: Authority
@@ -71,10 +72,10 @@ export class ThreadsProcess implements Fabric {
       },
       wake: (peer) => this.#outbox.wake(peer),
     })
-    this.bulk = new ThreadsBulk(
+    this.bulk = new PiecewiseBulk(
       {
         process,
-        maxPayloadBytes,
+        pieceBytes: maxPayloadBytes,
         post: (peer, kind, header) => this.#post(peer, kind, header, undefined),
         write: (peer, kind, header, payload, from, to) => {
           if (peer !== process) return this.#outbox.write(peer, kind, header, payload, from, to)

@@ -1,24 +1,16 @@
-import { copyBytes } from '../../base/copy-bytes.js'
-import type { RankweaveError } from '../../errors.js'
-import {
-  type BulkMover,
-  BulkPairing,
-  type BulkSide,
-  bulkRecord,
-  detachedInTransfer,
-} from '../bulk-pairing.js'
-import type { BulkRole, BulkTransfer } from '../fabric.js'
-
-/** Kinds of records in a ring besides those of `bulkRecord`; all but `frame` stay inside the fabric. */
-export const recordKind = { frame: 0, forget: 8 } as const
+import { copyBytes } from '../base/copy-bytes.js'
+import type { RankweaveError } from '../errors.js'
+import { type BulkMover, BulkPairing, type BulkSide, bulkRecord, detachedInTransfer } from './bulk-pairing.js'
+import type { BulkRole, BulkTransfer } from './fabric.js'
 
 /** What bulk transfers need of their process. */
 export interface BulkHost {
   readonly process: number
-  readonly maxPayloadBytes: number
+  /** The most that `write` takes. */
+  readonly pieceBytes: number
   /** Sends a record without payload, now or as soon as there is space. */
   post(peer: number, kind: number, header: Int32Array): void
-  /** Writes a piece straight into the ring; false when there is no space now. */
+  /** Writes a piece to where it goes out; false when there is no space now. */
   write(
     peer: number,
     kind: number,
@@ -35,12 +27,12 @@ export interface BulkHost {
 }
 
 /**
- * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's buffer into the
- * ring while the receiver copies from there into its own, piece by piece. No intermediate copy is made, however full the
- * ring: the user's buffer is the queue. Both sides access their buffers only while they copy a piece, so a cancelled
- * side is released at once.
+ * Large payloads: the receiver reports that it is ready, and from then on the sender copies from the user's buffer to where
+ * pieces go out (a ring, a message) while the receiver copies from there into its own. However little space there is,
+ * nothing else is queued: the user's buffer is the queue. Both sides access their buffers only while they copy
+ * a piece, so a cancelled side is released at once.
  */
-export class ThreadsBulk implements BulkTransfer, BulkMover {
+export class PiecewiseBulk implements BulkTransfer, BulkMover {
   readonly process: number
   readonly #host: BulkHost
   readonly #pairing: BulkPairing
@@ -55,7 +47,7 @@ export class ThreadsBulk implements BulkTransfer, BulkMover {
     this.#moving = Array.from({ length: processes }, () => [])
   }
 
-  /** Whether anything is left to copy into a ring. */
+  /** Whether anything is left to copy out. */
   get moving(): boolean {
     return this.#movingCount > 0
   }
@@ -80,24 +72,14 @@ export class ThreadsBulk implements BulkTransfer, BulkMover {
     this.#pairing.cancel(role, peer, transferId, error)
   }
 
-  /** A record of `bulkRecord`. */
-  record(src: number, kind: number, header: Int32Array, payload: Uint8Array): void {
-    if (kind !== bulkRecord.data) {
-      this.#pairing.record(src, kind, header)
-      return
-    }
-    const side = this.#pairing.receiverOf(src, header)
-    if (side === undefined) return
-    if (side.buffer.byteLength !== side.sizeBytes) {
-      this.#pairing.end(side, detachedInTransfer(side))
-      return
-    }
-    copyBytes(side.buffer, side.movedBytes, payload)
-    side.movedBytes += payload.byteLength
-    if (side.movedBytes === side.sizeBytes) this.#pairing.settle(side)
+  /** A record of `bulkRecord`. False, and nothing done, for a piece that exceeds its transfer. */
+  record(src: number, kind: number, header: Int32Array, payload: Uint8Array): boolean {
+    if (kind === bulkRecord.data) return this.#takePiece(src, header, payload)
+    this.#pairing.record(src, kind, header)
+    return true
   }
 
-  /** Copies towards one peer as far as its ring has space. */
+  /** Copies towards one peer as far as there is space. */
   pump(peer: number): void {
     const moving = this.#moving[peer]!
     for (let side = moving[0]; side !== undefined; side = moving[0]) {
@@ -152,13 +134,27 @@ export class ThreadsBulk implements BulkTransfer, BulkMover {
     return true
   }
 
-  /** False when the ring has no space for the rest. */
+  #takePiece(src: number, header: Int32Array, payload: Uint8Array): boolean {
+    const side = this.#pairing.receiverOf(src, header)
+    if (side === undefined) return true
+    if (side.movedBytes + payload.byteLength > side.sizeBytes) return false
+    if (side.buffer.byteLength !== side.sizeBytes) {
+      this.#pairing.end(side, detachedInTransfer(side))
+      return true
+    }
+    copyBytes(side.buffer, side.movedBytes, payload)
+    side.movedBytes += payload.byteLength
+    if (side.movedBytes === side.sizeBytes) this.#pairing.settle(side)
+    return true
+  }
+
+  /** False when there is no space for the rest. */
   #move(side: BulkSide): boolean {
     const { peer, header, buffer, sizeBytes } = side
-    const { maxPayloadBytes } = this.#host
+    const { pieceBytes } = this.#host
     do {
       const from = side.movedBytes
-      const to = Math.min(sizeBytes, from + maxPayloadBytes)
+      const to = Math.min(sizeBytes, from + pieceBytes)
       if (!this.#host.write(peer, bulkRecord.data, header, buffer, from, to)) return false
       side.movedBytes = to
     } while (side.movedBytes < sizeBytes)

@@ -1,0 +1,111 @@
+import type { Membership } from '../../rendezvous/membership.js'
+import { drop, messageBytes, type Socket, socketState } from '../../rendezvous/socket.js'
+import { closeCode } from './introduction.js'
+
+/** What carries the messages of a link: a socket, or the relay of the rendezvous. */
+export interface Channel {
+  /** Bytes taken and not yet on the network. */
+  readonly bufferedBytes: number
+  /** Whether `taken` is called when the network has taken a message; else somebody has to look at `bufferedBytes`. */
+  readonly reportsSent: boolean
+  /** @param taken called once when the memory of the message may be reused, perhaps never when the channel fails */
+  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void
+  /** Resolves when what was sent has been handed over and the channel is closed. */
+  close(): Promise<void>
+  /** Closes at once. */
+  drop(): void
+}
+
+export interface ChannelEvents {
+  message(bytes: Uint8Array): void
+  /** The peer has ended its session. */
+  ended(): void
+  broken(reason: string): void
+}
+
+/** A data socket on which both sides have introduced themselves. */
+export class SocketChannel implements Channel {
+  readonly reportsSent: boolean
+  readonly #socket: Socket
+  readonly #closed: Promise<void>
+  #events: ChannelEvents | undefined
+  #closing = false
+
+  constructor(socket: Socket, events: ChannelEvents) {
+    this.#socket = socket
+    this.#events = events
+    this.reportsSent = socket.reportsSent === true
+    socket.addEventListener('message', ({ data }) => {
+      const bytes = messageBytes(data)
+      if (bytes === undefined) this.#break('a text message among batches of frames')
+      else this.#events?.message(bytes)
+    })
+    this.#closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code, reason }) => {
+        if (code === closeCode.ended) this.#events?.ended()
+        else if (!this.#closing)
+          this.#break(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`)
+        this.#events = undefined
+        resolve()
+      })
+    })
+    if (socket.readyState === socketState.closed) this.#break('the connection was closed')
+  }
+
+  get bufferedBytes(): number {
+    return this.#socket.bufferedAmount
+  }
+
+  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void {
+    this.#socket.send(message, taken)
+  }
+
+  close(): Promise<void> {
+    this.#closing = true
+    if (this.#socket.readyState === socketState.open) {
+      // The handshake follows what was sent; a ref'd socket lives until it is done.
+      this.#socket.close(closeCode.ended)
+    }
+    return this.#socket.readyState === socketState.closed ? Promise.resolve() : this.#closed
+  }
+
+  drop(): void {
+    this.#events = undefined
+    drop(this.#socket, closeCode.malformed, 'dropped')
+  }
+
+  #break(reason: string): void {
+    const events = this.#events
+    this.#events = undefined
+    events?.broken(reason)
+  }
+}
+
+/** Messages through the rendezvous, to a process that cannot be dialed or cannot dial. */
+export class RelayChannel implements Channel {
+  readonly reportsSent = false
+  readonly #membership: Pick<Membership, 'relay' | 'relayBufferedBytes'>
+  readonly #peer: number
+
+  constructor(membership: Pick<Membership, 'relay' | 'relayBufferedBytes'>, peer: number) {
+    this.#membership = membership
+    this.#peer = peer
+  }
+
+  /** Of all relayed peers together. */
+  get bufferedBytes(): number {
+    return this.#membership.relayBufferedBytes
+  }
+
+  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void {
+    this.#membership.relay(this.#peer, message)
+    taken()
+  }
+
+  /** The rendezvous has what was sent, or gets it before it learns that this process leaves. */
+  close(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  drop(): void {}
+}

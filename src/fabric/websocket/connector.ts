@@ -1,0 +1,211 @@
+import type { Clock } from '../../base/clock.js'
+import { reasonText } from '../../errors.js'
+import type { Membership } from '../../rendezvous/membership.js'
+import { drop, type Socket, type SocketTransport, socketState } from '../../rendezvous/socket.js'
+import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type Hello } from './introduction.js'
+import { type IncomingSocket, introductionMs, type PeerListener } from './peer-listener.js'
+import { type Meeting, newNonce, ProofKey } from './proof.js'
+
+/** What connecting needs of its process. */
+export interface ConnectorHost {
+  readonly membership: Pick<Membership, 'world' | 'process' | 'processes' | 'addresses' | 'peerKey'>
+  readonly transport: Pick<SocketTransport, 'dial'>
+  readonly listener: PeerListener | undefined
+  readonly clock: Clock
+  /** Whether a connection of `peer` may become its link: it has none and never had one. */
+  wants(peer: number): boolean
+  /** Both sides have introduced themselves: messages that arrive from now on are batches. */
+  connected(peer: number, socket: Socket): void
+  /** There will be no connection to `peer`. */
+  failed(peer: number, reason: string): void
+}
+
+/** A connection that this process dials. */
+interface Dial {
+  readonly socket: Socket
+  readonly nonce: string
+  /** Ends its time limit. */
+  readonly settle: () => void
+}
+
+/**
+ * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed stays,
+ * and the other one is closed. Both sides decide so by themselves: the lower process refuses the other's connection as long as it
+ * dials itself; the higher one gives up its own once the lower one has proved who it is.
+ */
+export class Connector {
+  readonly #host: ConnectorHost
+  readonly #key: ProofKey
+  readonly #dials = new Map<number, Dial>()
+  #closed = false
+
+  constructor(host: ConnectorHost) {
+    this.#host = host
+    this.#key = new ProofKey(host.membership.peerKey)
+  }
+
+  /** Accepts connections of peers from now on. */
+  listen(): void {
+    this.#host.listener?.attach((incoming) => {
+      this.#greet(incoming).catch(() => this.#refuse(incoming.socket, closeCode.malformed))
+    })
+  }
+
+  dial(peer: number): void {
+    const { transport, clock, membership } = this.#host
+    const { world, process: from } = membership
+    let socket: Socket
+    try {
+      socket = transport.dial(membership.addresses[peer] ?? '')
+    } catch (error) {
+      this.#host.failed(peer, `cannot be dialed: ${reasonText(error)}`)
+      return
+    }
+    socket.binaryType = 'arraybuffer'
+    const cancel = clock.later(2 * introductionMs, () => this.#fail(peer, socket, 'no answer in time'))
+    const dial: Dial = { socket, nonce: newNonce(), settle: cancel }
+    this.#dials.set(peer, dial)
+    let lastError = ''
+    socket.addEventListener('open', () => {
+      const hello: Hello = {
+        ...{ kind: 'hello', version: dataVersion, world, from, to: peer, nonce: dial.nonce },
+      }
+      socket.unref?.()
+      socket.send(encodeIntroduction<'hello'>(hello))
+    })
+    socket.addEventListener('error', ({ message = '' }) => {
+      lastError = message
+    })
+    socket.addEventListener('close', ({ code, reason }) => {
+      if (this.#dials.get(peer)?.socket !== socket) return
+      // The peer dials too, and its connection stays: it will come.
+      if (code === closeCode.superseded) this.#forget(peer)
+      else
+        this.#fail(
+          peer,
+          socket,
+          [`cannot be reached (${code})`, reason, lastError].filter(Boolean).join(': '),
+        )
+    })
+    const answered = ({ data }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', answered)
+      this.#prove(peer, dial, data).catch((error) => this.#fail(peer, socket, reasonText(error)))
+    }
+    socket.addEventListener('message', answered)
+  }
+
+  /** Gives up what is not connected yet. */
+  close(): void {
+    this.#closed = true
+    for (const peer of [...this.#dials.keys()]) this.abandon(peer)
+  }
+
+  /** Gives up the own connection to `peer`, if it is not complete. */
+  abandon(peer: number): void {
+    const dial = this.#dials.get(peer)
+    this.#forget(peer)
+    if (dial !== undefined) drop(dial.socket, closeCode.superseded, 'superseded')
+  }
+
+  // -- the side that dials -------------------------------------------------------------------------------------
+
+  async #prove(peer: number, dial: Dial, data: unknown): Promise<void> {
+    const { socket } = dial
+    const answer = decodeIntroduction(data, 'answer')
+    const { world, process: from } = this.#host.membership
+    const meeting: Meeting = { world, from, nonceFrom: dial.nonce, to: peer, nonceTo: answer.nonce }
+    if (!(await this.#key.check('accepted', meeting, answer.proof))) throw new Error('its proof is wrong')
+    const proof = await this.#key.make('dialed', meeting)
+    if (this.#dials.get(peer) !== dial || socket.readyState !== socketState.open) return
+    // Batches may follow `ready` in the same turn, so nothing may be awaited from here on.
+    const ready = ({ data: text }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', ready)
+      try {
+        decodeIntroduction(text, 'ready')
+      } catch (error) {
+        this.#fail(peer, socket, reasonText(error))
+        return
+      }
+      if (this.#dials.get(peer) !== dial) return
+      this.#forget(peer)
+      this.#host.connected(peer, socket)
+    }
+    socket.addEventListener('message', ready)
+    socket.send(encodeIntroduction<'proof'>({ kind: 'proof', proof }))
+  }
+
+  #fail(peer: number, socket: Socket, reason: string): void {
+    if (this.#dials.get(peer)?.socket !== socket) return
+    this.abandon(peer)
+    this.#host.failed(peer, reason)
+  }
+
+  #forget(peer: number): void {
+    this.#dials.get(peer)?.settle()
+    this.#dials.delete(peer)
+  }
+
+  // -- the side that is dialed ---------------------------------------------------------------------------------
+
+  async #greet({ socket, hello }: IncomingSocket): Promise<void> {
+    const { world, process: to, processes } = this.#host.membership
+    const { from } = hello
+    const isForUs = hello.version === dataVersion && hello.world === world && hello.to === to
+    if (!isForUs || from >= processes || from === to) {
+      this.#refuse(socket, closeCode.malformed)
+      return
+    }
+    if (!this.#admits(from, socket)) return
+    socket.binaryType = 'arraybuffer'
+    const meeting: Meeting = { world, from, nonceFrom: hello.nonce, to, nonceTo: newNonce() }
+    const proof = await this.#key.make('accepted', meeting)
+    if (socket.readyState !== socketState.open) return
+    const proved = ({ data }: { readonly data: unknown }) => {
+      socket.removeEventListener('message', proved)
+      void this.#decide(socket, meeting, data)
+    }
+    socket.addEventListener('message', proved)
+    socket.send(encodeIntroduction<'answer'>({ kind: 'answer', nonce: meeting.nonceTo, proof }))
+  }
+
+  async #decide(socket: Socket, meeting: Meeting, data: unknown): Promise<void> {
+    const isMember = await this.#isProof(meeting, data)
+    if (!isMember) this.#refuse(socket, closeCode.proof)
+    else if (socket.readyState === socketState.open && this.#admits(meeting.from, socket)) {
+      this.#adopt(meeting.from, socket)
+    }
+  }
+
+  async #isProof(meeting: Meeting, data: unknown): Promise<boolean> {
+    try {
+      return await this.#key.check('dialed', meeting, decodeIntroduction(data, 'proof').proof)
+    } catch {
+      return false
+    }
+  }
+
+  /** Refuses a connection that is not to be the link to `peer`. */
+  #admits(peer: number, socket: Socket): boolean {
+    if (this.#closed || !this.#host.wants(peer)) {
+      this.#refuse(socket, closeCode.occupied)
+      return false
+    }
+    if (this.#dials.has(peer) && this.#host.membership.process < peer) {
+      this.#refuse(socket, closeCode.superseded)
+      return false
+    }
+    return true
+  }
+
+  #adopt(peer: number, socket: Socket): void {
+    this.abandon(peer)
+    this.#host.listener?.introduced(socket)
+    socket.send(encodeIntroduction<'ready'>({ kind: 'ready' }))
+    this.#host.connected(peer, socket)
+  }
+
+  #refuse(socket: Socket, code: number): void {
+    // If it does not answer, its time limit drops it.
+    socket.close(code)
+  }
+}

@@ -1,0 +1,134 @@
+import type { RankweaveError } from '../../src/errors.js'
+import type { Authority } from '../../src/fabric/authority.js'
+import type { FabricFactory } from '../../src/fabric/fabric.js'
+import { PeerListener } from '../../src/fabric/websocket/peer-listener.js'
+import { openWebSocket, type WebSocketSession } from '../../src/fabric/websocket/websocket.js'
+import type { Membership, MembershipEvents } from '../../src/rendezvous/membership.js'
+import { defaultWorldLimits, type WorldLimits } from '../../src/rendezvous/protocol/limits.js'
+import type { SocketTransport } from '../../src/rendezvous/socket.js'
+import { nodeTransport } from '../../src/rendezvous/transport-node.js'
+
+export interface MemoryWorldOptions {
+  readonly limits?: Partial<WorldLimits>
+  /** Where others dial a process, given where it listens; null: it is relayed. */
+  readonly address?: (process: number, url: string) => string | null
+  readonly transport?: (process: number) => SocketTransport
+}
+
+/** Members of a world in one thread, without a rendezvous: a test says what happens to them. */
+export class MemoryWorld {
+  readonly members: readonly MemoryMembership[]
+  readonly sessions: readonly WebSocketSession[]
+
+  private constructor(members: readonly MemoryMembership[], sessions: readonly WebSocketSession[]) {
+    this.members = members
+    this.sessions = sessions
+  }
+
+  /** All processes, connected by sockets on loopback. */
+  static async open(processes: number, options: MemoryWorldOptions = {}): Promise<MemoryWorld> {
+    const limits = { ...defaultWorldLimits, ...options.limits }
+    const { address = (_, url) => url } = options
+    const transports = Array.from({ length: processes }, (_, process) =>
+      (options.transport ?? (() => nodeTransport({ maxMessageBytes: limits.maxMessageBytes })))(process),
+    )
+    const listeners = await Promise.all(
+      transports.map((transport) => PeerListener.open(transport as Required<SocketTransport>)),
+    )
+    const addresses = listeners.map(({ url }, process) => address(process, url))
+    const members: MemoryMembership[] = []
+    for (let process = 0; process < processes; process++) {
+      members.push(new MemoryMembership(members, process, addresses, limits))
+    }
+    const sessions = members.map((member, process) =>
+      openWebSocket(member, transports[process]!, listeners[process]),
+    )
+    return new MemoryWorld(members, sessions)
+  }
+
+  /** Every member is told that `process` is lost, itself too. */
+  lose(process: number, reason: string): void {
+    for (const { events } of this.members) events?.lost(process, reason)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.sessions.map((session) => session.close()))
+  }
+}
+
+/** What `reportBroken` was told. */
+export interface BrokenReport {
+  readonly peer: number
+  readonly reason: string
+}
+
+export class MemoryMembership implements Membership {
+  readonly world = 'memory'
+  readonly process: number
+  readonly processes: number
+  readonly nodes: readonly string[]
+  readonly addresses: readonly (string | null)[]
+  readonly peerKey = new Uint8Array(32).fill(7)
+  readonly limits: WorldLimits
+  readonly relayBufferedBytes = 0
+  readonly reports: BrokenReport[] = []
+  events: MembershipEvents | undefined
+  readonly authority: Authority = {
+    isHere: false,
+    decide: () => Promise.reject(new Error('a world in memory decides nothing')),
+  }
+  readonly #members: readonly MemoryMembership[]
+
+  constructor(
+    members: readonly MemoryMembership[],
+    process: number,
+    addresses: readonly (string | null)[],
+    limits: WorldLimits,
+  ) {
+    this.#members = members
+    this.process = process
+    this.addresses = addresses
+    this.processes = addresses.length
+    this.nodes = addresses.map(() => 'here')
+    this.limits = limits
+  }
+
+  attach(events: MembershipEvents): void {
+    this.events = events
+  }
+
+  reportBroken(peer: number, reason: string): void {
+    this.reports.push({ peer, reason })
+  }
+
+  relay(to: number, message: Uint8Array): void {
+    const copy = message.slice()
+    setImmediate(() => this.#members[to]!.events?.relayed(this.process, copy))
+  }
+
+  loseWorld(error: RankweaveError): void {
+    this.events?.worldLost(error)
+  }
+
+  async leave(): Promise<void> {}
+}
+
+/**
+ * One factory per process; a case is run with all of them at once. The n-th session that a process opens belongs to
+ * the n-th world.
+ */
+export function memoryFactories(processes: number, options: MemoryWorldOptions = {}): FabricFactory[] {
+  const worlds: Promise<MemoryWorld>[] = []
+  return Array.from({ length: processes }, (_, process) => {
+    let opened = 0
+    return {
+      kind: 'websocket' as const,
+      processes,
+      open: async () => {
+        const n = opened++
+        worlds[n] ??= MemoryWorld.open(processes, options)
+        return (await worlds[n]).sessions[process]!
+      },
+    }
+  })
+}
