@@ -165,7 +165,9 @@ export const rooms: readonly Room[] = [
   room('rendezvous', ['fabric', 'rendezvous/protocol', 'rendezvous/watch', 'package-paths.ts'], {
     packages: ['ws'],
   }),
-  room('fabric/websocket', ['fabric', 'rendezvous/protocol', 'rendezvous', 'base/platform'], { packages: ['zod'] }),
+  room('fabric/websocket', ['fabric', 'rendezvous/protocol', 'rendezvous', 'base/platform'], {
+    packages: ['zod'],
+  }),
 
   room('matching', []),
   room('comm/datatype', []),

@@ -26,6 +26,11 @@ export interface Socket {
   removeEventListener(type: 'message', listener: (event: SocketMessage) => void): void
   removeEventListener(type: 'close', listener: (event: SocketClose) => void): void
   removeEventListener(type: 'error', listener: (event: SocketError) => void): void
+  /**
+   * Calls `listener` for every message from now on, besides the listeners of events: without an event object, and of bytes
+   * without a copy. They are lent for the duration of the call. Absent in browsers.
+   */
+  receive?(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void
   /** Ends the connection without a handshake. Absent in browsers. */
   terminate?(): void
   /** Whether the socket keeps the event loop alive; by default it does. Absent in browsers. */
@@ -72,7 +77,10 @@ export interface SocketListener {
 /** The bytes of a binary message, without a copy; undefined for a text message. */
 export function messageBytes(data: unknown): Uint8Array<ArrayBuffer> | undefined {
   if (data instanceof ArrayBuffer) return new Uint8Array(data)
-  return data instanceof Uint8Array ? (data as Uint8Array<ArrayBuffer>) : undefined
+  // Not a Buffer, whose `slice` would not copy.
+  return data instanceof Uint8Array
+    ? new Uint8Array(data.buffer as ArrayBuffer, data.byteOffset, data.byteLength)
+    : undefined
 }
 
 /** Ends a connection at once where the socket can. */

@@ -50,6 +50,15 @@ class NodeSocket extends WebSocket implements Socket {
     if (!this.#isRef) on.unref()
   }
 
+  receive(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void {
+    this.binaryType = 'nodebuffer'
+    this.on('message', (data, isBinary) => {
+      const bytes = data as Buffer
+      if (!isBinary) listener(bytes.toString())
+      else listener(new Uint8Array(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength))
+    })
+  }
+
   ref(): void {
     this.#isRef = true
     this.#net?.ref()

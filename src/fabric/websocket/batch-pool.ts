@@ -1,6 +1,6 @@
 import { Batch } from './batch.js'
 
-/** Memory of messages of one size, reused once the network has taken them. */
+/** Memory of messages of one size, reused when the network has taken them at once. */
 export class BatchPool {
   readonly #capacity: number
   readonly #mostIdle: number

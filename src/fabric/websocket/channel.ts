@@ -8,8 +8,12 @@ export interface Channel {
   readonly bufferedBytes: number
   /** Whether `taken` is called when the network has taken a message; else somebody has to look at `bufferedBytes`. */
   readonly reportsSent: boolean
-  /** @param taken called once when the memory of the message may be reused, perhaps never when the channel fails */
-  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void
+  /**
+   * Once `bufferedBytes` is 0, the memory of the message may be reused.
+   *
+   * @param taken called when it may, where the channel reports that; perhaps never when it fails
+   */
+  send(message: Uint8Array<ArrayBuffer>, taken?: () => void): void
   /** Resolves when what was sent has been handed over and the channel is closed. */
   close(): Promise<void>
   /** Closes at once. */
@@ -35,11 +39,8 @@ export class SocketChannel implements Channel {
     this.#socket = socket
     this.#events = events
     this.reportsSent = socket.reportsSent === true
-    socket.addEventListener('message', ({ data }) => {
-      const bytes = messageBytes(data)
-      if (bytes === undefined) this.#break('a text message among batches of frames')
-      else this.#events?.message(bytes)
-    })
+    if (socket.receive !== undefined) socket.receive((data) => this.#arrived(data))
+    else socket.addEventListener('message', ({ data }) => this.#arrived(messageBytes(data)))
     this.#closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
         if (code === closeCode.ended) this.#events?.ended()
@@ -56,7 +57,7 @@ export class SocketChannel implements Channel {
     return this.#socket.bufferedAmount
   }
 
-  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void {
+  send(message: Uint8Array<ArrayBuffer>, taken?: () => void): void {
     this.#socket.send(message, taken)
   }
 
@@ -72,6 +73,11 @@ export class SocketChannel implements Channel {
   drop(): void {
     this.#events = undefined
     drop(this.#socket, closeCode.malformed, 'dropped')
+  }
+
+  #arrived(data: string | Uint8Array | undefined): void {
+    if (typeof data === 'object') this.#events?.message(data)
+    else this.#break('a text message among batches of frames')
   }
 
   #break(reason: string): void {
@@ -97,9 +103,9 @@ export class RelayChannel implements Channel {
     return this.#membership.relayBufferedBytes
   }
 
-  send(message: Uint8Array<ArrayBuffer>, taken: () => void): void {
+  send(message: Uint8Array<ArrayBuffer>, taken?: () => void): void {
     this.#membership.relay(this.#peer, message)
-    taken()
+    taken?.()
   }
 
   /** The rendezvous has what was sent, or gets it before it learns that this process leaves. */

@@ -55,12 +55,13 @@ export class Link {
   #channel: Channel | undefined
   #batch: Batch | undefined
   /** Complete messages that wait for the channel. */
-  #waiting: { readonly message: Uint8Array<ArrayBuffer>; readonly taken: () => void }[] = []
+  #waiting: Uint8Array<ArrayBuffer>[] = []
   #waitingBytes = 0
   #sent = 0
   #received = 0
   #piecesInTurn = 0
   #onOpenOrEnded: (() => void) | undefined
+  readonly #taken = () => this.#host.taken(this.peer)
 
   constructor(peer: number, host: LinkHost) {
     this.peer = peer
@@ -139,7 +140,7 @@ export class Link {
     const waiting = this.#waiting
     this.#waiting = []
     this.#waitingBytes = 0
-    for (const { message, taken } of waiting) channel.send(message, taken)
+    for (const message of waiting) channel.send(message)
     this.flush()
     this.#onOpenOrEnded?.()
     this.#host.taken(this.peer)
@@ -203,19 +204,16 @@ export class Link {
   #send(batch: Batch, pool: BatchPool): void {
     const message = batch.seal(this.#sent)
     this.#sent = (this.#sent + 1) >>> 0
-    const isPiece = pool === pieces
-    let isTaken = false
-    const taken = () => {
-      // Given back twice, it would be filled by two links.
-      if (isTaken) return
-      isTaken = true
-      pool.give(batch)
-      if (isPiece) this.#host.taken(this.peer)
-    }
-    if (this.#channel !== undefined) this.#channel.send(message, taken)
-    else {
-      this.#waiting.push({ message, taken })
+    const channel = this.#channel
+    if (channel === undefined) {
+      this.#waiting.push(message)
       this.#waitingBytes += message.length
+    } else {
+      channel.send(message, pool === pieces ? this.#taken : undefined)
+      if (channel.bufferedBytes === 0) {
+        pool.give(batch)
+        return
+      }
     }
     const { queuedBytes } = this
     if (queuedBytes > this.#host.maxQueuedBytes) {

@@ -127,7 +127,11 @@ export class WebSocketProcess implements Fabric {
 
   /** No rank can continue without a frame: what peers wait for must not wait for the next turn. */
   spin(): boolean {
-    if (!this.#delivering && !this.#closed) this.#flush()
+    if (this.#delivering || this.#closed) return false
+    this.#flush()
+    // An empty turn would keep the event loop from waiting for the network.
+    const waiting = this.#toSelf.size + this.#unreported.length + this.#early.length
+    if (waiting === 0 && !this.bulk.moving && this.#worldLost === undefined) this.#task.cancel()
     return false
   }
 
@@ -327,7 +331,7 @@ export class WebSocketProcess implements Fabric {
       const link = peer === this.process ? undefined : this.#link(peer)
       link?.newTurn()
       this.bulk.pump(peer)
-      if (link !== undefined && link.needsWatch && this.bulk.isMovingTo(peer)) needsWatch = true
+      if (link?.needsWatch === true && this.bulk.isMovingTo(peer)) needsWatch = true
     }
     if (!needsWatch || this.#stopWatch !== undefined) return
     this.#stopWatch = this.#parts.clock.later(watchMs, () => {
