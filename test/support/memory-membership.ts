@@ -1,6 +1,7 @@
 import type { RankweaveError } from '../../src/errors.js'
 import type { Authority } from '../../src/fabric/authority.js'
 import type { FabricFactory } from '../../src/fabric/fabric.js'
+import { LocalAuthority } from '../../src/fabric/local/local-authority.js'
 import { PeerListener } from '../../src/fabric/websocket/peer-listener.js'
 import { openWebSocket, type WebSocketSession } from '../../src/fabric/websocket/websocket.js'
 import type { Membership, MembershipEvents } from '../../src/rendezvous/membership.js'
@@ -19,8 +20,14 @@ export interface MemoryWorldOptions {
 export class MemoryWorld {
   readonly members: readonly MemoryMembership[]
   readonly sessions: readonly WebSocketSession[]
+  readonly #authority: LocalAuthority
 
-  private constructor(members: readonly MemoryMembership[], sessions: readonly WebSocketSession[]) {
+  private constructor(
+    members: readonly MemoryMembership[],
+    sessions: readonly WebSocketSession[],
+    authority: LocalAuthority,
+  ) {
+    this.#authority = authority
     this.members = members
     this.sessions = sessions
   }
@@ -37,18 +44,20 @@ export class MemoryWorld {
     )
     const addresses = listeners.map(({ url }, process) => address(process, url))
     const members: MemoryMembership[] = []
+    const authority = new LocalAuthority(processes, () => setImmediate(() => authority.deliver()))
     for (let process = 0; process < processes; process++) {
-      members.push(new MemoryMembership(members, process, addresses, limits))
+      members.push(new MemoryMembership(members, process, addresses, limits, authority.of(process)))
     }
     const sessions = members.map((member, process) =>
       openWebSocket(member, transports[process]!, listeners[process]),
     )
-    return new MemoryWorld(members, sessions)
+    return new MemoryWorld(members, sessions, authority)
   }
 
   /** Every member is told that `process` is lost, itself too. */
   lose(process: number, reason: string): void {
     for (const { events } of this.members) events?.lost(process, reason)
+    this.#authority.lose(process)
   }
 
   async close(): Promise<void> {
@@ -73,10 +82,7 @@ export class MemoryMembership implements Membership {
   readonly relayBufferedBytes = 0
   readonly reports: BrokenReport[] = []
   events: MembershipEvents | undefined
-  readonly authority: Authority = {
-    isHere: false,
-    decide: () => Promise.reject(new Error('a world in memory decides nothing')),
-  }
+  readonly authority: Authority
   readonly #members: readonly MemoryMembership[]
 
   constructor(
@@ -84,7 +90,9 @@ export class MemoryMembership implements Membership {
     process: number,
     addresses: readonly (string | null)[],
     limits: WorldLimits,
+    authority: Authority,
   ) {
+    this.authority = { isHere: false, decide: authority.decide }
     this.#members = members
     this.process = process
     this.addresses = addresses

@@ -42,6 +42,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
   readonly #progress: Progress
   readonly #failures: Failures
   readonly #onPeerLost: (peer: number, reason: string) => void
+  readonly #onWorldLost: (error: RankweaveError) => void
   readonly #contexts = new Map<number, C>()
   /** Frames of communicators that other processes have opened and this one has not yet, in arrival order. */
   readonly #early = new Map<number, { src: number; header: Int32Array; payload: Uint8Array }[]>()
@@ -55,11 +56,13 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     progress: Progress,
     failures: Failures,
     onPeerLost: (peer: number, reason: string) => void,
+    onWorldLost: (error: RankweaveError) => void = () => {},
   ) {
     this.#counters = counters
     this.#progress = progress
     this.#failures = failures
     this.#onPeerLost = onPeerLost
+    this.#onWorldLost = onWorldLost
     failures.listen({
       peerLost: (peer, error) => {
         for (const context of this.#contexts.values()) context.peerLost(peer, error)
@@ -189,5 +192,9 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
 
   peerLost(peer: number, reason: string): void {
     if (this.#failures.lose(peer, reason)) this.#onPeerLost(peer, reason)
+  }
+
+  worldLost(error: RankweaveError): void {
+    this.#onWorldLost(error)
   }
 }

@@ -56,8 +56,12 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
         this.progress.spinLater()
       },
     }
-    this.router = new FrameRouter(this.processCounters, this.progress, this.#failures, (peer, reason) =>
-      this.onPeerLost(peer, reason),
+    this.router = new FrameRouter(
+      this.processCounters,
+      this.progress,
+      this.#failures,
+      (peer, reason) => this.onPeerLost(peer, reason),
+      (error) => this.onWorldLost(error),
     )
     this.credit = new Credit(this)
     this.staging = fabric.staging === undefined ? undefined : new Staging(fabric.staging)
@@ -120,6 +124,9 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
 
   /** Called when a process is lost, this one included; set by the world that hosts this process. */
   onPeerLost: (peer: number, reason: string) => void = () => {}
+
+  /** Called when the authority of the world is lost; set by the world that hosts this process. */
+  onWorldLost: (error: RankweaveError) => void = (error) => this.end(error)
 
   /** What `world.abort` does; set by the world that hosts this process. */
   onAbort: (error: RankweaveError) => void = (error) => this.end(error)

@@ -1,4 +1,4 @@
-import { RankweaveError, reasonText } from '../../errors.js'
+import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
 import { Communicator } from '../communicator.js'
 import { CommRuntime } from '../context/comm-state.js'
@@ -174,6 +174,7 @@ class World<T, A> {
         host.runtime.onAbort = (error) => this.#ending.fail(error)
         host.runtime.onAllAsleep = () => this.#watch.arm()
         host.runtime.onPeerLost = (peer, reason) => this.#peerLost(host, peer, reason)
+        host.runtime.onWorldLost = (error) => this.#ending.cutOff(error)
       }
       const { signal } = this.#options
       if (signal?.aborted === true) this.#onSignal()
@@ -294,10 +295,9 @@ class World<T, A> {
   #fail(error: unknown): void {
     this.#options.onFailed?.(error)
     this.#stay()
-    const ended =
-      error instanceof RankweaveError && error.code === 'ERR_DEADLOCK'
-        ? error
-        : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })
+    const ended = isRankweaveError(error, 'ERR_DEADLOCK', 'ERR_WORLD_LOST')
+      ? error
+      : new RankweaveError('ERR_WORLD_ENDED', `the world has ended: ${reasonText(error)}`, { cause: error })
     this.#end(
       this.#hosts.map((host) => host.runtime),
       ended,
