@@ -17,6 +17,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const entriesByUrl = [
   'worker',
   'package-paths',
+  'rendezvous/heartbeat-thread-node',
   'conformance/program',
   'cli/program/bench-program',
   'cli/program/calibrate-program',

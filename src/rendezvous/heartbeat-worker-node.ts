@@ -1,4 +1,6 @@
+import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
+import { RankweaveError } from '../errors.js'
 import { isSource, ownModule, workerFile } from '../package-paths.js'
 import type { HeartbeatTask, StartHeartbeats } from './heartbeat-loop.js'
 
@@ -11,15 +13,29 @@ export interface HeartbeatData {
   readonly entry: string
 }
 
+export interface HeartbeatWorkerOptions {
+  /** Certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
+  readonly ca?: string
+  /** The module of the thread. Default: that of this package. */
+  readonly workerUrl?: URL
+}
+
 /**
  * Heartbeats from a worker thread with a socket of its own: a process that computes for longer than `silenceMs` lives on,
  * while one that is stopped, or cut off, is noticed. Does not keep the event loop alive.
  *
- * @param options `ca`: certificates in PEM that sign that of the rendezvous; default: those that Node trusts
+ * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
  */
-export function heartbeatWorker({ ca }: { readonly ca?: string } = {}): StartHeartbeats {
+export function heartbeatWorker({ ca, workerUrl }: HeartbeatWorkerOptions = {}): StartHeartbeats {
+  const entry = workerUrl ?? ownModule('rendezvous/heartbeat-thread-node')
+  if (!existsSync(entry)) {
+    throw new RankweaveError(
+      'ERR_WORKER',
+      `there is no file '${entry.href}', from which the thread for heartbeats starts: ` +
+        "bundle 'rankweave/dist/rendezvous/heartbeat-thread-node.js' as an entry of its own, and pass its URL",
+    )
+  }
   return (task, silent) => {
-    const entry = ownModule('rendezvous/heartbeat-thread-node')
     const workerData: HeartbeatData = { kind: 'rankweave heartbeats', task, ca, entry: entry.href }
     const worker = new Worker(isSource ? workerFile : entry, {
       workerData,

@@ -1,0 +1,189 @@
+import { describe, expect, it } from 'vitest'
+import { startHeartbeatLoop } from '../../../src/rendezvous/heartbeat-loop.js'
+import { RendezvousCase } from '../../support/rendezvous-case.js'
+import { VirtualClock } from '../../support/virtual-clock.js'
+
+const limits = { heartbeatMs: 100, silenceMs: 1_000 }
+
+describe('losses', () => {
+  it('are told at once when a member closes its socket without leaving, in one order', async () => {
+    const rendezvous = new RendezvousCase()
+    const { world, members } = await rendezvous.world(4)
+    members[2]!.socket.terminate()
+    members[1]!.socket.terminate()
+    await rendezvous.turn()
+    const told = [
+      'lost 2: its connection to the rendezvous closed (code 1006)',
+      'lost 1: its connection to the rendezvous closed (code 1006)',
+    ]
+    for (const survivor of [0, 3]) expect(members[survivor]!.events).toEqual(told)
+    expect(members[2]!.events).toEqual(['world lost ERR_WORLD_LOST'])
+    void members[0]!.membership.leave()
+    void members[3]!.membership.leave()
+    await rendezvous.turn()
+    expect(await world.ended).toMatchObject({ lost: [{ process: 2 }, { process: 1 }], closed: null })
+    expect(rendezvous.clock.pending).toBe(0)
+  })
+
+  it('a member that leaves is not lost, and its world ends when all have left', async () => {
+    const rendezvous = new RendezvousCase()
+    const { world, members } = await rendezvous.world(3)
+    const left = members.map(({ membership }) => membership.leave())
+    await rendezvous.turn()
+    await Promise.all(left)
+    await members[0]!.membership.leave()
+    expect(members.map(({ events }) => events)).toEqual([[], [], []])
+    expect(await world.ended).toEqual({ lost: [], closed: null })
+    expect(rendezvous.clock.pending).toBe(0)
+  })
+
+  it('a rendezvous that does not close the socket of who leaves is not waited for', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(1)
+    members[0]!.socket.isCut = true
+    const left = members[0]!.membership.leave()
+    await rendezvous.pass(4_100)
+    await left
+  })
+
+  it('a member that is silent, by the limit, while others that compute or wait live on', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3, { limits })
+    members[1]!.socket.isCut = true
+    await rendezvous.pass(950)
+    expect(members[0]!.events).toEqual([])
+    await rendezvous.pass(200)
+    for (const survivor of [0, 2]) {
+      expect(members[survivor]!.events).toEqual(['lost 1: it was silent for 1000 ms'])
+    }
+    await rendezvous.pass(10_000, 50)
+    expect(members[0]!.events).toHaveLength(1)
+    // It learns when its network is back.
+    members[1]!.socket.isCut = false
+    await rendezvous.turn()
+    expect(members[1]!.events).toEqual(['world lost ERR_WORLD_LOST'])
+  })
+
+  it('a rendezvous that is silent is lost to everybody', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(2, { limits })
+    for (const { socket } of members) socket.peer.isCut = true
+    await rendezvous.pass(1_250)
+    for (const { errors } of members) {
+      expect(errors).toMatchObject([
+        { code: 'ERR_WORLD_LOST', message: 'the rendezvous has been silent for 1000 ms' },
+      ])
+    }
+  })
+
+  it('heartbeats on a socket of their own keep a process alive whose event loop does not turn', async () => {
+    const rendezvous = new RendezvousCase()
+    const silent: string[] = []
+    const { members } = await rendezvous.world(2, { limits }, (process) =>
+      process === 0
+        ? {}
+        : {
+            // Its event loop does not turn: no timer of its own comes due.
+            clock: new VirtualClock(),
+            startHeartbeats: (task, told) =>
+              startHeartbeatLoop(task, { dial: () => rendezvous.dial() }, rendezvous.clock, (reason) => {
+                silent.push(reason)
+                told(reason)
+              }),
+          },
+    )
+    await rendezvous.pass(40_000, 50)
+    expect(members[0]!.events).toEqual([])
+    expect(members[1]!.events).toEqual([])
+    expect(silent).toEqual([])
+    void members[1]!.membership.leave()
+    void members[0]!.membership.leave()
+    await rendezvous.pass(2_000)
+    expect(rendezvous.clock.pending).toBe(0)
+  })
+})
+
+describe('broken data connections', () => {
+  it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3)
+    members[0]!.membership.reportBroken(2, 'reset')
+    members[2]!.membership.reportBroken(0, 'timeout')
+    members[1]!.membership.reportBroken(0, 'closed')
+    await rendezvous.pass(240)
+    expect(members[1]!.events).toEqual([])
+    await rendezvous.pass(20)
+    const told = ['lost 0: its connection to process 2 broke: timeout']
+    expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
+    expect(members[0]!.errors[0]).toMatchObject({
+      code: 'ERR_WORLD_LOST',
+      message: 'this process is lost to its world: its connection to process 2 broke: timeout',
+    })
+  })
+
+  it('lose nobody when the peer has left, or is lost for another reason meanwhile', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(4)
+    members[0]!.membership.reportBroken(1, 'closed')
+    members[0]!.membership.reportBroken(2, 'closed')
+    await rendezvous.turn()
+    void members[1]!.membership.leave()
+    members[2]!.socket.terminate()
+    await rendezvous.turn()
+    members[3]!.membership.reportBroken(1, 'closed')
+    members[3]!.membership.reportBroken(2, 'closed')
+    await rendezvous.pass(1_000)
+    const told = ['lost 2: its connection to the rendezvous closed (code 1006)']
+    expect([members[0]!.events, members[3]!.events]).toEqual([told, told])
+  })
+})
+
+describe('a broken member', () => {
+  it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
+    ['no JSON', '{', 'ERR_PROTOCOL'],
+    ['a second join', '{"kind":"waiting"}', 'ERR_PROTOCOL'],
+    ['a report on itself', '{"kind":"broken","process":1,"reason":""}', 'ERR_PROTOCOL'],
+    ['a report on nobody', '{"kind":"broken","process":9,"reason":""}', 'ERR_PROTOCOL'],
+    ['a decision of others', '{"kind":"decide","key":"k","members":[0,2],"contribution":""}', 'ERR_PROTOCOL'],
+    ['a relayed message to itself', Uint8Array.of(1, 0, 0, 0), 'ERR_PROTOCOL'],
+    ['a relayed message to nobody', Uint8Array.of(9, 0, 0, 0), 'ERR_PROTOCOL'],
+    ['a relayed message without receiver', Uint8Array.of(1), 'ERR_PROTOCOL'],
+    ['a relayed message that is too long', new Uint8Array(2 ** 20 + 5), 'ERR_MESSAGE_TOO_LARGE'],
+    ['a control message that is too long', 'x'.repeat(2 ** 16 + 1), 'ERR_MESSAGE_TOO_LARGE'],
+  ])('is lost, and the others go on: %s', async (_, said, code) => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3)
+    members[1]!.socket.send(said)
+    await rendezvous.turn()
+    expect(members[1]!.errors).toMatchObject([{ code }])
+    for (const survivor of [0, 2])
+      expect(members[survivor]!.events).toEqual([expect.stringMatching(/^lost 1: /)])
+    members[0]!.membership.relay(2, Uint8Array.of(7))
+    await rendezvous.turn()
+    expect(members[2]!.events.at(-1)).toBe('relayed 0: 7')
+  })
+
+  it('that floods is lost, and one that does not read', async () => {
+    const rendezvous = new RendezvousCase({ limits: { maxControlMessages: 10 } })
+    const { members } = await rendezvous.world(3)
+    for (let n = 0; n <= 10; n++) members[2]!.socket.send('{"kind":"beat"}')
+    members[1]!.socket.peer.bufferedAmount = 2 ** 24
+    await rendezvous.turn()
+    expect(members[2]!.errors).toMatchObject([{ code: 'ERR_LIMIT' }])
+    expect(members[0]!.events).toEqual([
+      expect.stringMatching(/^lost 2: expected at most 10 control messages per second/),
+      'lost 1: it does not read what it is sent',
+    ])
+  })
+
+  it('one that the rendezvous sends nonsense fails with ERR_PROTOCOL', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(2)
+    members[0]!.socket.peer.send(
+      '{"kind":"waiting","joined":1,"processes":1,"heartbeatMs":10,"silenceMs":10}',
+    )
+    members[1]!.socket.peer.send(Uint8Array.of(1))
+    await rendezvous.turn()
+    for (const { errors } of members) expect(errors).toMatchObject([{ code: 'ERR_PROTOCOL' }])
+  })
+})
