@@ -56,14 +56,14 @@ export class PairedSocket implements Socket {
     for (const listener of [...(this.#listeners.get(type) ?? [])]) listener(event as never)
   }
 
-  addEventListener(type: Event, listener: unknown): void {
+  addEventListener(type: Event, listener: Listener): void {
     const listeners = this.#listeners.get(type) ?? new Set<Listener>()
-    listeners.add(listener as Listener)
+    listeners.add(listener)
     this.#listeners.set(type, listeners)
   }
 
-  removeEventListener(type: Event, listener: unknown): void {
-    this.#listeners.get(type)?.delete(listener as Listener)
+  removeEventListener(type: Event, listener: Listener): void {
+    this.#listeners.get(type)?.delete(listener)
   }
 }
 
