@@ -95,11 +95,13 @@ export class Matching implements Withdrawal {
 
   /** The earliest message that a receive would get now. */
   peek(mailbox: Mailbox, source: number, tag: number): Status | undefined {
+    this.#requireSource(mailbox, source, tag)
     return mailbox.arrived.find(source, tag)?.status
   }
 
   /** Removes that message from matching. */
   extract(mailbox: Mailbox, source: number, tag: number): Arrived | undefined {
+    this.#requireSource(mailbox, source, tag)
     const message = mailbox.arrived.find(source, tag)
     if (message === undefined) return undefined
     mailbox.arrived.remove(message)
@@ -235,6 +237,13 @@ export class Matching implements Withdrawal {
     mailbox.arrived.remove(message)
     if (receive.kind === 'recv') this.#unexpected.give(message, receive)
     else receive.fulfil(this.#arrivals.extract(message))
+  }
+
+  /** @throws ERR_PEER_LOST when there is no such message, and none can be waited for */
+  #requireSource(mailbox: Mailbox, source: number, tag: number): void {
+    if (!this.#anyLost || mailbox.arrived.find(source, tag) !== undefined) return
+    const error = this.#lostSource(mailbox, source)
+    if (error !== undefined) throw error
   }
 
   /** Why nothing can come from `source` any more, if its process is lost. */

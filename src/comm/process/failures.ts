@@ -1,11 +1,17 @@
 import { RankweaveError } from '../../errors.js'
 import type { Trouble } from './frame-port.js'
+import { ranksText, type WorldLayout } from './world-layout.js'
 
 /** Why operations of one process cannot complete: processes that are lost, and the end of the world. */
 export class Failures {
+  readonly #layout: WorldLayout
   readonly #lost = new Map<number, string>()
   readonly #listeners: Trouble[] = []
   #ended: RankweaveError | undefined
+
+  constructor(layout: WorldLayout) {
+    this.#layout = layout
+  }
 
   /** Why the world ended, once it has. */
   get ended(): RankweaveError | undefined {
@@ -35,7 +41,7 @@ export class Failures {
     const reason = this.#lost.get(peer)
     return reason === undefined
       ? undefined
-      : new RankweaveError('ERR_PEER_LOST', `process ${peer} is lost: ${reason}`, {
+      : new RankweaveError('ERR_PEER_LOST', `${ranksText(this.#layout, peer)} is lost: ${reason}`, {
           details: { process: peer },
         })
   }

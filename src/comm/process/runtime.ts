@@ -35,12 +35,13 @@ export class Runtime<C extends FrameContext> implements ProcessPort {
   readonly staging: Staging | undefined
   protected readonly router: FrameRouter<C>
   readonly #rankCounters: HostedCounters
-  readonly #failures = new Failures()
+  readonly #failures: Failures
   #lastCounter = 0
 
   constructor(fabric: Fabric, layout: WorldLayout, options: RuntimeOptions = defaultRuntimeOptions) {
     this.fabric = fabric
     this.layout = layout
+    this.#failures = new Failures(layout)
     this.options = options
     this.firstRank = layout.firstRank[fabric.process]!
     this.hostedRanks = layout.firstRank[fabric.process + 1]! - this.firstRank

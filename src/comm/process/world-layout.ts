@@ -76,3 +76,11 @@ export const maxWorldRanks = 2 ** 22
 export function processOf(layout: WorldLayout, worldRank: number): number {
   return rangeAt(layout.firstRank, worldRank)
 }
+
+/** A process and its ranks of the world, for messages. */
+export function ranksText({ firstRank }: WorldLayout, process: number): string {
+  const first = firstRank[process]!
+  const last = firstRank[process + 1]! - 1
+  if (last < first) return `process ${process} without ranks`
+  return `process ${process} with ${first === last ? `world rank ${first}` : `world ranks ${first}-${last}`}`
+}

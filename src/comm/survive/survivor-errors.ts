@@ -1,18 +1,20 @@
 import { RankweaveError } from '../../errors.js'
 import { describeContext } from '../calls/call-report.js'
+import { ranksText } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
 
 /** The error of `agree`, the same at every survivor, when some of them have not acknowledged a loss. */
 export function lostMembersError(
-  state: Pick<CommContext, 'id' | 'size'>,
+  state: Pick<CommContext, 'id' | 'size' | 'runtime'>,
   processes: readonly number[],
   flag: number,
 ): RankweaveError {
-  const who =
-    processes.length === 1 ? `process ${processes[0]} is lost` : `processes ${processes.join(', ')} are lost`
+  const { layout } = state.runtime
+  const who = processes.map((process) => ranksText(layout, process)).join(', ')
+  const are = processes.length === 1 ? 'is' : 'are'
   return new RankweaveError(
     'ERR_PEER_LOST',
-    `agree on ${describeContext(state)}: ${who}, which not every rank has acknowledged; the agreed flag is ${flag}`,
+    `agree on ${describeContext(state)}: ${who} ${are} lost, which not every rank has acknowledged; the agreed flag is ${flag}`,
     { details: { process: processes[0]!, flag } },
   )
 }

@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
 import { Failures } from '../../../../src/comm/process/failures.js'
+import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { RankweaveError } from '../../../../src/errors.js'
 
 function listened() {
-  const failures = new Failures()
+  const failures = new Failures(worldLayout(7, ['a', 'a', 'a', 'b'], [2, 2, 1, 2]))
   const seen: string[] = []
   for (const name of ['first', 'second']) {
     failures.listen({
@@ -22,7 +23,7 @@ it('a loss is reported once to every listener, in the order in which they were a
   expect(failures.lostPeer(2)).toBeUndefined()
   expect(failures.lostPeer(3)).toMatchObject({
     code: 'ERR_PEER_LOST',
-    message: 'process 3 is lost: killed',
+    message: 'process 3 with world ranks 5-6 is lost: killed',
     details: { process: 3 },
   })
 })
