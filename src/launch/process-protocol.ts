@@ -57,7 +57,12 @@ export type FromProcess =
     }
   /** The world has failed here; the last message follows when the processes have agreed on its end. */
   | { readonly kind: 'failing'; readonly error: Uint8Array }
-  | { readonly kind: 'returned'; readonly results: readonly unknown[] }
+  | {
+      readonly kind: 'returned'
+      readonly results: readonly unknown[]
+      /** Lost processes that the others have agreed to do without. Default: none. */
+      readonly without?: readonly number[]
+    }
   | { readonly kind: 'failed'; readonly error: Uint8Array }
   /** Null while the program is being loaded. */
   | { readonly kind: 'state'; readonly query: number; readonly state: ProcessState | null }
@@ -65,7 +70,7 @@ export type FromProcess =
 /** The same between processes of the operating system, whose results are serialized. */
 export type FromChild =
   | Exclude<FromProcess, { readonly kind: 'returned' }>
-  | { readonly kind: 'returned'; readonly results: Uint8Array }
+  | { readonly kind: 'returned'; readonly results: Uint8Array; readonly without?: readonly number[] }
   /** What no code of it has caught; it ends then, unless the program has a handler for it. */
   | { readonly kind: 'uncaught'; readonly error: Uint8Array }
 

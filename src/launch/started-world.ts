@@ -80,7 +80,7 @@ export function requireCloneable(args: unknown, into: string): void {
 
 /** How a process ended. */
 type Outcome =
-  | { readonly kind: 'returned'; readonly results: readonly unknown[] }
+  | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
   | { readonly kind: 'failed' }
   | { readonly kind: 'lost' }
 
@@ -311,10 +311,13 @@ class StartedWorld {
     this.#settle.returned(results)
   }
 
-  /** A loss that the processes that live have agreed to do without: they have returned, else they fail with it. */
+  /** Whether those that live have agreed to do without each lost process, and have returned. */
   #isSurvived({ lost }: { readonly lost: boolean }): boolean {
     const living = this.#outcomes.filter((outcome) => outcome?.kind !== 'lost')
-    return lost && living.length > 0 && living.every((outcome) => outcome?.kind === 'returned')
+    const isWithout = (process: number) =>
+      living.every((outcome) => outcome?.kind === 'returned' && outcome.without?.includes(process) === true)
+    const isLost = (process: number) => this.#outcomes[process]?.kind === 'lost'
+    return lost && living.length > 0 && [...this.#outcomes.keys()].every((p) => !isLost(p) || isWithout(p))
   }
 
   /** Adds to the error, which is a copy, the processes that had to be terminated. */

@@ -68,7 +68,7 @@ export async function hostProcess(): Promise<void> {
     })
     await flushedOutput()
     try {
-      post({ kind: 'returned', results })
+      post({ kind: 'returned', results, without: running!.without })
     } catch (cause) {
       throw notCloneable(results, firstRank, structuredClone, cause)
     }

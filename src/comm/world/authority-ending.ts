@@ -1,14 +1,29 @@
 import { RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/authority.js'
+import type { FabricSession } from '../../fabric/fabric.js'
 import type { Acknowledgements } from '../process/acknowledgements.js'
 import { decodeError, encodeError } from '../process/error-record.js'
 import type { FramePort } from '../process/frame-port.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import type { EndingHandlers, WorldEnding } from './ending.js'
+import { Ending, type EndingHandlers, type WorldEnding } from './ending.js'
 
 /** The process that hosts ranks, as the end of the world sees it. */
 export interface EndingProcess extends FramePort {
   readonly acknowledgements: Acknowledgements
+}
+
+/** How a session takes part in the end of its world. */
+export function endingOf(
+  session: FabricSession,
+  hosted: readonly EndingProcess[],
+  handlers: EndingHandlers,
+): WorldEnding {
+  const [only] = hosted
+  const authority = only?.fabric.authority
+  const isOneOfMany = hosted.length === 1 && session.processes > 1
+  return isOneOfMany && authority !== undefined
+    ? new AuthorityEnding(only!, authority, handlers)
+    : new Ending(hosted, handlers)
 }
 
 /** Word 3 of a `worldEnd` frame: the process that failed. */
@@ -23,8 +38,9 @@ const bit = { acknowledged: 1, ignored: 2 } as const
  * contributes to one decision when its ranks have returned or failed; processes that are lost before do not. A process that
  * fails tells all others at once, so that their ranks need not wait.
  *
- * A loss of ranks that had not returned is survived when some rank that lives has acknowledged it, and none has returned in
- * spite of knowing it; else the world fails with ERR_PEER_LOST. That is a second decision, made only after losses.
+ * A loss is survived when some rank that lives has acknowledged it, and none has returned in spite of knowing it; else the world
+ * fails with ERR_PEER_LOST. That is a second decision, made only after losses. It concerns ranks that had returned too: what they
+ * returned may not have left their process.
  */
 export class AuthorityEnding implements WorldEnding {
   readonly #process: EndingProcess
@@ -34,6 +50,7 @@ export class AuthorityEnding implements WorldEnding {
   #failure: { readonly error: unknown; readonly origin: number } | undefined
   /** The process whose error is that of the world, once decided. */
   #chosen: number | undefined
+  #without: readonly number[] = []
   #isFailing = false
   #isDone = false
   #closed = false
@@ -108,6 +125,7 @@ export class AuthorityEnding implements WorldEnding {
       this.#closeWhenHeard()
       return
     }
+    this.#without = decision.lost
     const fatal = await this.#unsurvived(all, decision)
     if (fatal !== undefined) {
       this.#failure = { error: this.#lossOf(fatal), origin: fatal }
@@ -116,12 +134,10 @@ export class AuthorityEnding implements WorldEnding {
     this.#close()
   }
 
-  /** The first loss of ranks that had not returned which the survivors have not acknowledged; the same at each of them. */
-  async #unsurvived(all: readonly number[], { contributions, lost }: Decision): Promise<number | undefined> {
+  /** The first loss of ranks that the survivors have not acknowledged; the same at each of them. */
+  async #unsurvived(all: readonly number[], { lost }: Decision): Promise<number | undefined> {
     const { firstRank } = this.#process.layout
-    const losses = lost.filter(
-      (process) => contributions[process] === null && firstRank[process + 1]! > firstRank[process]!,
-    )
+    const losses = lost.filter((process) => firstRank[process + 1]! > firstRank[process]!)
     const survivors = all.filter((process) => !lost.includes(process))
     for (let from = 0; from < losses.length; from += lossesPerDecision) {
       const part = losses.slice(from, from + lossesPerDecision)
@@ -172,7 +188,7 @@ export class AuthorityEnding implements WorldEnding {
   #close(): void {
     if (this.#closed) return
     this.#closed = true
-    this.#handlers.close({ failed: this.failed, error: this.#failure?.error })
+    this.#handlers.close({ failed: this.failed, error: this.#failure?.error, without: this.#without })
   }
 }
 

@@ -13,8 +13,16 @@ const originWord = 3
 export interface EndingHandlers {
   /** The world has failed: pending waits end now. Called at most once, before `close`. */
   fail(error: unknown): void
-  /** No process needs this one any more. Called once; `error` is the error of the whole world, if it failed. */
-  close(outcome: { readonly failed: boolean; readonly error: unknown }): void
+  /** No process needs this one any more. Called once. */
+  close(outcome: WorldOutcome): void
+}
+
+export interface WorldOutcome {
+  readonly failed: boolean
+  /** That of the whole world, if it failed. */
+  readonly error: unknown
+  /** Lost processes that the others have agreed to do without. */
+  readonly without: readonly number[]
 }
 
 /** The end of a world, as one session takes part in it. */
@@ -159,7 +167,7 @@ export class Ending implements WorldEnding {
     if (this.#closed) return
     this.#closed = true
     const failure = this.#failure ?? this.#own
-    this.#handlers.close({ failed: failure !== undefined, error: failure?.error })
+    this.#handlers.close({ failed: failure !== undefined, error: failure?.error, without: [] })
   }
 
   #sendError(peer: number, error: unknown, origin: number): void {

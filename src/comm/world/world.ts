@@ -7,10 +7,10 @@ import { defaultRuntimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
 import { stridedTable } from '../table/rank-table.js'
 import { abortedWorld } from './aborted-world.js'
-import { AuthorityEnding } from './authority-ending.js'
+import { endingOf } from './authority-ending.js'
 import { DeadlockWatch } from './deadlock.js'
 import { type ProcessState, stateOf } from './diagnosis.js'
-import { Ending, type EndingHandlers, type WorldEnding } from './ending.js'
+import type { WorldEnding, WorldOutcome } from './ending.js'
 import { EventLoopWatch } from './event-loop.js'
 import { rangesText } from './rank-ranges.js'
 import { holdRejections, releaseRejections, tolerateRejection } from './world-end-rejections.js'
@@ -60,6 +60,8 @@ export interface RunningWorld {
   activity(): WorldActivity
   /** Ends the world with an error, unless it has ended. */
   fail(error: RankweaveError): void
+  /** Lost processes that the others have agreed to do without, once it has ended. */
+  readonly without: readonly number[]
 }
 
 /**
@@ -104,6 +106,7 @@ class World<T, A> {
   readonly #losses: { readonly process: number; readonly error: RankweaveError }[] = []
   #settle: { resolve(results: T[]): void; reject(error: unknown): void } | undefined
   #rejections: 'none' | 'held' | 'released' = 'none'
+  readonly #without: number[] = []
   #staying = false
   #closed = false
 
@@ -125,24 +128,20 @@ class World<T, A> {
     this.#unreturned = firstSlot
     // Those of lost ranks remain undefined.
     this.#results = new Array<unknown>(firstSlot).fill(undefined) as T[]
-    this.#ending = this.#newEnding({
-      fail: (error) => this.#fail(error),
-      close: (outcome) => void this.#close(outcome),
-    })
+    this.#ending = endingOf(
+      session,
+      this.#hosts.map(({ runtime }) => runtime),
+      {
+        fail: (error) => this.#fail(error),
+        close: (outcome) => void this.#close(outcome),
+      },
+    )
     this.#watch = new DeadlockWatch(
       session,
       () => this.#alive(),
       options.eventLoop ?? new EventLoopWatch(),
       options.detectDeadlock === false ? undefined : (error) => this.#ending.fail(error),
     )
-  }
-
-  #newEnding(handlers: EndingHandlers): WorldEnding {
-    const runtimes = this.#hosts.map(({ runtime }) => runtime)
-    const authority = this.#session.hosted[0]!.authority
-    return this.#partial && runtimes.length === 1 && authority !== undefined
-      ? new AuthorityEnding(runtimes[0]!, authority, handlers)
-      : new Ending(runtimes, handlers)
   }
 
   /** True when other sessions host processes of this world. */
@@ -185,6 +184,7 @@ class World<T, A> {
         states: () => this.#alive().map(stateOf),
         activity: () => this.#activity(),
         fail: (error) => this.#ending.fail(error),
+        without: this.#without,
       })
       if (this.#options.mayRunEmpty !== true) this.#stay()
       this.#start(main)
@@ -313,7 +313,8 @@ class World<T, A> {
     for (const runtime of runtimes) runtime.end(error)
   }
 
-  async #close({ failed, error }: { readonly failed: boolean; readonly error: unknown }): Promise<void> {
+  async #close({ failed, error, without }: WorldOutcome): Promise<void> {
+    this.#without.push(...without)
     this.#watch.stop()
     if (this.#staying) this.#session.hosted[0]!.unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
