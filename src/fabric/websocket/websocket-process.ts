@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
 import type { Membership } from '../../rendezvous/membership.js'
 import type { Socket, SocketTransport } from '../../rendezvous/socket.js'
+import type { Authority } from '../authority.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
@@ -47,6 +48,7 @@ export class WebSocketProcess implements Fabric {
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: PiecewiseBulk
+  readonly authority: Authority
   readonly #parts: WebSocketParts
   readonly #membership: Membership
   readonly #connector: Connector
@@ -76,6 +78,7 @@ export class WebSocketProcess implements Fabric {
     this.process = membership.process
     this.processes = membership.processes
     this.nodes = membership.nodes
+    this.authority = membership.authority
     this.bulk = new PiecewiseBulk(
       {
         process: this.process,
