@@ -311,13 +311,19 @@ class StartedWorld {
     this.#settle.returned(results)
   }
 
-  /** Whether those that live have agreed to do without each lost process, and have returned. */
+  /** Whether those that live have returned, and have agreed to do without each lost process. */
   #isSurvived({ lost }: { readonly lost: boolean }): boolean {
+    const gone = [...this.#outcomes.keys()].filter((process) => this.#outcomes[process]?.kind === 'lost')
     const living = this.#outcomes.filter((outcome) => outcome?.kind !== 'lost')
-    const isWithout = (process: number) =>
-      living.every((outcome) => outcome?.kind === 'returned' && outcome.without?.includes(process) === true)
-    const isLost = (process: number) => this.#outcomes[process]?.kind === 'lost'
-    return lost && living.length > 0 && [...this.#outcomes.keys()].every((p) => !isLost(p) || isWithout(p))
+    return (
+      lost &&
+      living.length > 0 &&
+      living.every(
+        (outcome) =>
+          outcome?.kind === 'returned' &&
+          gone.every((process) => outcome.without?.includes(process) === true),
+      )
+    )
   }
 
   /** Adds to the error, which is a copy, the processes that had to be terminated. */

@@ -4,6 +4,7 @@ import { Failures } from '../../../../src/comm/process/failures.js'
 import { type FrameContext, FrameRouter } from '../../../../src/comm/process/frame-router.js'
 import { envelopeWords, frameKind } from '../../../../src/comm/process/frames.js'
 import type { Progress } from '../../../../src/comm/process/progress.js'
+import { worldLayout } from '../../../../src/comm/process/world-layout.js'
 import { RankweaveError } from '../../../../src/errors.js'
 
 /** A communicator that notes what reaches it. */
@@ -31,7 +32,7 @@ class Noted implements FrameContext {
 
 function opened() {
   const counters = newProcessCounters()
-  const failures = new Failures()
+  const failures = new Failures(worldLayout(8, new Array<string>(8).fill('node')))
   const lost: string[] = []
   const progress = { framesHandedOn: 0, frameArrived: () => {} } as Progress
   const router = new FrameRouter<Noted>(counters, progress, failures, (peer, reason) =>
