@@ -8,12 +8,14 @@ const soaking = {
 
 const property = [
   'test/property/**/*.test.ts',
+  'test/faults/local-faults.test.ts',
   'test/conformance/fabric-local.test.ts',
   'test/conformance/world.test.ts',
   'test/conformance/world-local.test.ts',
 ]
 const soak = [
   'test/soak/**/*.soak.ts',
+  'test/faults/threads-faults.workers.test.ts',
   'test/conformance/mpi.processes.test.ts',
   'test/conformance/spmm-threads.workers.test.ts',
   'test/conformance/world-threads.workers.test.ts',

@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { buildSync } from 'esbuild'
 
@@ -29,7 +30,7 @@ export function compiled(name: string): string {
   const file = `${folder}/${name.replace(/\.ts$/, '.mjs')}`
   // Another vitest worker may start the same program: it has the file whole at any time.
   const draft = `${file}.${process.pid}`
-  mkdirSync(folder, { recursive: true })
+  mkdirSync(dirname(file), { recursive: true })
   writeFileSync(draft, outputFiles[0]!.contents)
   renameSync(draft, file)
   files.set(name, file)

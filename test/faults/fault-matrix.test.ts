@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { errorCodes } from '../../src/errors.js'
+import { faultMatrixPage } from '../support/faults/fault-matrix-page.js'
+import { faultRows } from '../support/faults/fault-rows.js'
+
+it('the page is that of the table; if not, npm run docs:faults', () => {
+  const page = readFileSync(new URL('../../docs/fault-matrix.md', import.meta.url), 'utf8')
+  expect(page).toBe(faultMatrixPage())
+})
+
+it('every combination is there once, with codes that exist', () => {
+  const names = faultRows.map(({ fabric, fault, operation }) => `${fabric} ${fault} ${operation}`)
+  expect(new Set(names).size).toBe(names.length)
+  const known = new Set<string>(errorCodes)
+  for (const { code, others, shrink, run } of faultRows) {
+    for (const each of [code, others, shrink, run]) {
+      if (typeof each === 'string' && each.startsWith('ERR_')) expect(known).toContain(each)
+    }
+  }
+})

@@ -1,0 +1,35 @@
+import { isRankweaveError } from 'rankweave'
+import type { Seen } from './fault-program.js'
+import { victim } from './fault-program.js'
+import type { FaultRow } from './fault-rows.js'
+import { onPurpose } from './strike.js'
+
+/** How a world with a fault has ended: what its survivors saw, and what `run` rejected with. */
+export interface FaultEnd {
+  readonly seen: readonly Seen[]
+  readonly run: string | null
+}
+
+/** @param notes what ranks have told, once the world has ended */
+export async function faultEnd(world: Promise<unknown>, notes: () => readonly string[]): Promise<FaultEnd> {
+  const run = await world.then(
+    () => null,
+    (error: unknown) => {
+      if (isRankweaveError(error)) return error.code
+      if (error instanceof Error && error.message === onPurpose) return 'the error of the rank'
+      throw error
+    },
+  )
+  return { seen: notes().map((note) => JSON.parse(note) as Seen), run }
+}
+
+/** What a row says of its world, in the form of what was seen. */
+export function expectedEnd({ code, others, shrink, run }: FaultRow): FaultEnd {
+  const ranks = code === null ? [0, 1, victim] : [0, 1]
+  if (code === 'the job is killed') return { seen: [], run }
+  const process = code === 'ERR_PEER_LOST' ? victim : null
+  return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink })), run }
+}
+
+/** How a row reads as the title of a test. */
+export const titleOf = ({ fault, operation }: FaultRow): string => `${fault} during ${operation}`

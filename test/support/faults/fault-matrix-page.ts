@@ -1,0 +1,102 @@
+import {
+  type Fault,
+  type FaultOutcome,
+  type FaultRow,
+  type FaultyFabric,
+  faultRows,
+  operations,
+} from './fault-rows.js'
+
+const fabricText: Readonly<Record<FaultyFabric, string>> = {
+  local: 'Logical processes in one event loop are lost by injection only.',
+  threads: 'A process is a worker thread.',
+  websocket:
+    'A process is one of the operating system; the faults of connections are those between the last process and all others.',
+  mpi: 'The job ends with a lost process: MPI has no authority that could tell the others, and its launchers kill them.',
+}
+
+const faultText: Readonly<Record<Fault, string>> = {
+  'error thrown by a rank': '`main` rejects',
+  'process lost': '`LocalSession.kill`',
+  'worker exits': '`process.exit` in a program that calls `run`',
+  'worker terminated': '`Worker.terminate`',
+  'uncaught error': 'thrown in a callback',
+  'out of memory': 'beyond the limit of the heap',
+  'process killed': '`SIGKILL`',
+  'process stopped': '`SIGSTOP`',
+  'control connection lost': 'reset, that to the rendezvous',
+  'data connections lost': 'reset, those to the other processes',
+  'half-open connections': 'nothing passes any more, and no end is reported',
+  'truncated stream': 'reset in the middle of a message',
+  'truncated messages': 'whole messages of WebSocket that lack their last bytes',
+  'repeated messages': 'a message that arrives twice',
+  'reordered messages': 'a message that arrives after its successor',
+  'slow reader': '8 MiB a second from each process',
+}
+
+/** The text of `docs/fault-matrix.md`. */
+export function faultMatrixPage(): string {
+  const fabrics = [...new Set(faultRows.map(({ fabric }) => fabric))]
+  return `${[
+    '# Fault matrix',
+    '',
+    '<!-- Generated from test/support/faults/fault-rows.ts by `npm run docs:faults`. -->',
+    '',
+    'What becomes of a world of three processes, with one rank on each, when a fault strikes the last one in the middle of an operation that needs it.',
+    'Every combination below is a test: one of each fault in `npm test`, all of them in `npm run soak`.',
+    'What to do about a lost process is in [Surviving losses](surviving-losses.md).',
+    '',
+    `Operations: ${operations.join(', ')}.`,
+    '',
+    '- *The operation*: its error at both survivors; `ERR_PEER_LOST` names the process.',
+    '- *Other operations*: what the survivors do among themselves at that time: collectives, and messages past the eager limit.',
+    '- *`shrink`*: after `revoke`, the ranks of the communicator it returns.',
+    '- *`run`*: once the survivors have returned; a rank that has called `shrink` goes on without those that are lost.',
+    '',
+    ...fabrics.flatMap(sectionOf),
+  ].join('\n')}`
+}
+
+function sectionOf(fabric: FaultyFabric): string[] {
+  const rows = faultRows.filter((row) => row.fabric === fabric)
+  return [
+    `## \`${fabric}\``,
+    '',
+    fabricText[fabric],
+    '',
+    '| fault | how | during | the operation | other operations | `shrink` | `run` |',
+    '|---|---|---|---|---|---|---|',
+    ...[...new Set(rows.map(({ fault }) => fault))].flatMap((fault) =>
+      linesOf(rows.filter((row) => row.fault === fault)),
+    ),
+    '',
+  ]
+}
+
+/** A line per outcome: operations that end alike share one. */
+function linesOf(rows: readonly FaultRow[]): string[] {
+  const byOutcome = new Map<string, FaultRow[]>()
+  for (const row of rows) {
+    const key = JSON.stringify(cellsOf(row))
+    byOutcome.set(key, [...(byOutcome.get(key) ?? []), row])
+  }
+  return [...byOutcome.values()].map((alike) => {
+    const row = alike[0]!
+    const during =
+      alike.length === operations.length
+        ? 'every operation'
+        : alike.map(({ operation }) => operation).join(', ')
+    return `| ${[row.fault, faultText[row.fault], during, ...cellsOf(row)].join(' | ')} |`
+  })
+}
+
+function cellsOf({ code, others, shrink, run }: FaultOutcome): string[] {
+  return [
+    code === null ? 'succeeds' : codeText(code),
+    others === null ? 'succeed' : codeText(others),
+    typeof shrink === 'string' ? codeText(shrink) : `ranks ${shrink.join(', ')}`,
+    run === null ? 'resolves' : `rejects with ${codeText(run)}`,
+  ]
+}
+
+const codeText = (code: string) => (code.startsWith('ERR_') ? `\`${code}\`` : code)

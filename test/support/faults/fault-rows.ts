@@ -1,0 +1,88 @@
+/** What the ranks do when the fault strikes; each of them needs the process that fails. */
+export const operations = [
+  'send',
+  'recv',
+  'recv from ANY_SOURCE',
+  'bulk send',
+  'bulk recv',
+  'barrier',
+  'allreduce',
+  'planned neighbor allgather',
+  'split',
+  'persistent allreduce',
+] as const
+export type Operation = (typeof operations)[number]
+
+export type FaultyFabric = 'local' | 'threads' | 'websocket' | 'mpi'
+
+export const faults = [
+  'error thrown by a rank',
+  'process lost',
+  'worker exits',
+  'worker terminated',
+  'uncaught error',
+  'out of memory',
+  'process killed',
+  'process stopped',
+  'control connection lost',
+  'data connections lost',
+  'half-open connections',
+  'truncated stream',
+  'truncated messages',
+  'repeated messages',
+  'reordered messages',
+  'slow reader',
+] as const
+export type Fault = (typeof faults)[number]
+
+/** What becomes of a world of three processes, one rank on each, when the fault strikes the last one during the operation. */
+export interface FaultRow extends FaultOutcome {
+  readonly fabric: FaultyFabric
+  readonly fault: Fault
+  readonly operation: Operation
+}
+
+export interface FaultOutcome {
+  /** How the operation fails at each survivor; null where it does not. */
+  readonly code: string | null
+  /** How operations fail that do not need the process; null where they go on. */
+  readonly others: string | null
+  /** World ranks of what `shrink` returns at the survivors, or how it fails. */
+  readonly shrink: readonly number[] | string
+  /** What `run` rejects with, or null when it resolves. On `mpi`: how the job ends. */
+  readonly run: string | null
+}
+
+/** One process less: what needs it fails, the rest goes on without it, and the world ends well. */
+const lost: FaultOutcome = { code: 'ERR_PEER_LOST', others: null, shrink: [0, 1], run: null }
+/** The world ends everywhere, with the error of the rank. */
+const ended: FaultOutcome = {
+  code: 'ERR_WORLD_ENDED',
+  others: 'ERR_WORLD_ENDED',
+  shrink: 'ERR_WORLD_ENDED',
+  run: 'the error of the rank',
+}
+type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
+
+const outcomes: Readonly<Partial<Record<FaultyFabric, Outcomes>>> = {
+  local: [
+    ['error thrown by a rank', ended],
+    ['process lost', lost],
+  ],
+  threads: [
+    ['error thrown by a rank', ended],
+    ['worker exits', lost],
+    ['worker terminated', lost],
+    ['uncaught error', lost],
+    ['out of memory', lost],
+  ],
+}
+
+/** Every combination of fabric, fault and operation. */
+export const faultRows: readonly FaultRow[] = Object.entries(outcomes).flatMap(([fabric, list]) =>
+  list.flatMap(([fault, outcome, during = operations]) =>
+    during.map((operation) => ({ fabric: fabric as FaultyFabric, fault, operation, ...outcome })),
+  ),
+)
+
+export const rowsOf = (fabric: FaultyFabric): FaultRow[] => faultRows.filter((row) => row.fabric === fabric)
