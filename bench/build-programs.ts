@@ -66,7 +66,7 @@ export class BuiltPrograms {
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
-      entryPoints: ['child.ts', 'bare-koffi.ts', ...programs].map((name) => `${root}bench/${name}`),
+      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-ws.ts', ...programs].map((name) => `${root}bench/${name}`),
       outbase: root,
       outdir: this.#folder,
       format: 'esm',
@@ -153,6 +153,26 @@ export class BuiltPrograms {
       name,
       how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} threads`,
       run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+    }
+  }
+
+  /** A world on `websocket`, started by a process of its own. */
+  onWebSocket(name: string, world: OurWorld, limitSeconds: number): Implementation {
+    const processes = world.processes ?? 2
+    const argument = JSON.stringify({ ...world, fabric: 'websocket', processes })
+    return {
+      name,
+      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
+      run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+    }
+  }
+
+  /** Two processes and the package `ws`, without this library. */
+  inBareWs(name: string, words: readonly string[], limitSeconds: number): Implementation {
+    return {
+      name,
+      how: `node ${process.version}, bare ws`,
+      run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/bare-ws.js`, ...words], limitSeconds),
     }
   }
 

@@ -1,24 +1,27 @@
 // One process of a world. Argument: the program and its world, as JSON. The process that calls `run`, or process 0 of an
 // MPI job, prints the figures of rank 0 as one JSON object.
+import { readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { isRankweaveError, type Main, mpi, run } from '../src/entry/index.js'
 
 const { program, ranks, fabric, processes, args } = JSON.parse(process.argv[2]) as {
   readonly program: string
   readonly ranks: number
-  readonly fabric: 'local' | 'threads' | 'mpi'
+  readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi'
   readonly processes: number
   readonly args: unknown
 }
 const url = new URL(`programs/${program}.js`, import.meta.url)
 
 if (fabric === 'mpi') await onMpi()
+else if (program === 'kill') print(await kills())
 else print(program === 'loss' ? await loss() : await inOneProcess())
 
 function print(figures: object): void {
   process.stdout.write(`${JSON.stringify(figures)}\n`)
 }
 
-/** Worker threads, or logical processes. */
+/** Worker threads, processes connected by WebSockets, or logical processes. */
 async function inOneProcess(): Promise<object> {
   const rssBefore = process.memoryUsage.rss()
   const begin = performance.now()
@@ -50,4 +53,35 @@ async function loss(): Promise<object> {
     return { known: at[1] - at[0], ended: endedAt - at[0] }
   }
   throw new Error('expected the world to fail with ERR_PEER_LOST')
+}
+
+/** Seconds from when a process was killed until every other one was notified: median and worst of several worlds. */
+async function kills(): Promise<object> {
+  const { worlds } = args as { readonly worlds: number }
+  const seconds: number[] = []
+  for (let world = 0; world < worlds; world++) {
+    const file = `${tmpdir()}/rankweave-kill-${process.pid}-${world}`
+    try {
+      await run(url, { ranks, processes, fabric, args: { file } })
+      throw new Error('expected the world to fail with ERR_PEER_LOST')
+    } catch (error) {
+      if (!isRankweaveError(error) || error.code !== 'ERR_PEER_LOST') throw error
+      seconds.push(lastKnown(readFileSync(file, 'utf8')))
+    } finally {
+      rmSync(file, { force: true })
+    }
+  }
+  seconds.sort((a, b) => a - b)
+  return { median: seconds[worlds >> 1], worst: seconds[worlds - 1] }
+}
+
+/** Seconds until the last of all survivors was notified. */
+function lastKnown(lines: string): number {
+  const events = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { readonly killed?: number; readonly known?: number })
+  const known = events.flatMap((event) => event.known ?? [])
+  if (known.length !== ranks - 1) throw new Error(`${known.length} of ${ranks - 1} survivors were notified`)
+  return (Math.max(...known) - events.find((event) => event.killed !== undefined)!.killed!) / 1000
 }

@@ -17,10 +17,11 @@ import { measureSplitTable } from './split/table.js'
 import { spmmBench } from './spmm.js'
 import { threadsBench } from './threads.js'
 import { verifyBench } from './verify.js'
+import { websocketBench } from './websocket.js'
 import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
-  ...[worldBench, planBench, groupingBench, threadsBench, mpiBench, splitBench],
+  ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, mutantsBench],
 ]
 

@@ -6,20 +6,24 @@ import { messageSizes, wholeSizes } from './message-plans.js'
 import type { MpiName } from './mpi-library.js'
 import { type Line, plotSizes } from './size-plot.js'
 
-/** Compiles the programs, measures the suites of one MPI after the other, and draws what was measured. */
-export async function* measureSuites(
-  mpis: readonly MpiName[],
-  suitesOf: (built: BuiltPrograms, mpi: MpiName, sizes: readonly number[]) => readonly Suite[],
+/**
+ * Compiles the programs, measures the suites of one MPI after the other, and draws what was measured.
+ *
+ * @param mpis one null for suites that need no MPI
+ */
+export async function* measureSuites<Mpi extends MpiName | null>(
+  mpis: readonly Mpi[],
+  suitesOf: (built: BuiltPrograms, mpi: Mpi, sizes: readonly number[]) => readonly Suite[],
   lines: readonly Line[],
   options: BenchOptions,
 ): AsyncGenerator<Figure> {
   const { quick = false, sizes, plot } = options
   const messages = sizes === undefined ? messageSizes : wholeSizes(sizes)
-  const built = new BuiltPrograms(mpis)
+  const built = new BuiltPrograms(mpis.filter((mpi) => mpi !== null))
   const figures: Figure[] = []
   try {
     for (const mpi of mpis) {
-      const { version: peerVersion, said } = built.versionOf(mpi)
+      const { version: peerVersion, said } = mpi === null ? noMpi : built.versionOf(mpi)
       console.error(`${said}${quick ? '; quick: figures are rough' : ''}`)
       for await (const measured of figuresOf(suitesOf(built, mpi, messages), options)) {
         const figure = { ...measured, peerVersion }
@@ -32,3 +36,5 @@ export async function* measureSuites(
   }
   if (plot !== undefined) writeFileSync(plot, plotSizes(figures, lines))
 }
+
+const noMpi = { version: null, said: 'without MPI' } as const

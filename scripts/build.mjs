@@ -16,6 +16,7 @@ const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** What is loaded by URL and not by import. */
 const entriesByUrl = [
   'worker',
+  'child',
   'package-paths',
   'rendezvous/heartbeat-thread-node',
   'conformance/program',

@@ -37,10 +37,19 @@ export function isPackaged(): boolean {
 
 let packaged: boolean | undefined
 
+/** Version of this package; where an application bundles this code, a text that is the same for all of them. */
+export function ownVersion(): string {
+  return isPackaged() ? (manifest().version ?? 'unknown') : 'bundled'
+}
+
 function manifestName(): string | undefined {
+  return manifest().name
+}
+
+function manifest(): { readonly name?: string; readonly version?: string } {
   try {
-    return (JSON.parse(readFileSync(manifestFile, 'utf8')) as { readonly name?: string }).name
+    return JSON.parse(readFileSync(manifestFile, 'utf8')) as { readonly name?: string; readonly version?: string }
   } catch {
-    return undefined
+    return {}
   }
 }

@@ -6,6 +6,8 @@ import { benchCommand } from './commands/bench.js'
 import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
 import { exportCommand } from './commands/export.js'
+import { hostCommand } from './commands/host.js'
+import { joinCommand } from './commands/join.js'
 import { machineCommand } from './commands/machine.js'
 import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
@@ -43,6 +45,7 @@ Start here:
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
                                                     compare its strategies there, by block length
   rankweave run program.ts -n 64                    run your own program
+  rankweave host -n 8 --processes 2                 open a world for processes of several hosts
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
 Every command takes --json (one object on standard output) and --help (with examples).
@@ -69,6 +72,8 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .exitOverride()
   const add: AddCommand[] = [
     runCommand,
+    hostCommand,
+    joinCommand,
     splitCommand,
     spmmCommand,
     topologyCommand,

@@ -9,6 +9,7 @@ import { mpi } from '../fabric/mpi/mpi.js'
 import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
+import { websocket } from '../fabric/websocket/factory-node.js'
 import type { Launcher } from './launcher.js'
 import { launchMpi } from './mpi-run.js'
 import { checkReport, type ReportOptions } from './report-triggers.js'
@@ -21,16 +22,16 @@ export interface RunOptions<A = unknown> {
   /** Ranks of the world, 1 to 2^22. */
   readonly ranks: number
   /**
-   * Processes of the fabric; default 1 for `local`, 2 for `threads`. A factory has its own number; if both are given they
+   * Processes of the fabric; default 1 for `local`, 2 for `threads` and `websocket`. A factory has its own number; if both are given they
    * must be equal.
    */
   readonly processes?: number
   /**
-   * `local` (default): logical processes in this thread. `threads`: worker threads. `mpi`: the processes that an MPI
-   * launcher started, each of which makes this same call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
+   * `local` (default): logical processes in this thread. `threads`: worker threads. `websocket`: processes of
+   * this host. `mpi`: the processes that an MPI launcher started, each of which makes this same call. Or a fabric's factory, e.g. `local({ seed, nodes })`.
    */
-  readonly fabric?: 'local' | 'threads' | 'mpi' | FabricFactory
-  /** Passed to every `main` unchanged; to other threads as a structured clone. */
+  readonly fabric?: 'local' | 'threads' | 'websocket' | 'mpi' | FabricFactory
+  /** Passed to every `main` unchanged; to other threads and processes as a structured clone. */
   readonly args?: A
   /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
   readonly signal?: AbortSignal
@@ -56,6 +57,9 @@ export interface RunOptions<A = unknown> {
  * operations that involve its ranks fail with ERR_PEER_LOST, all others run to their end, and then `run` rejects, unless the
  * ranks that live have acknowledged the loss (`ackFailed`, `shrink`).
  *
+ * On `websocket` every process is one of the operating system, started by this call and connected by WebSockets over
+ * loopback; otherwise it is as on `threads`. For processes on other hosts see `host` and `join`.
+ *
  * On `mpi` every process that the launcher started calls `run` with the same options. Process 0 gets the values that
  * all ranks returned, the others those of their own ranks; an error reaches all of them. A process that ends too early
  * ends the whole job, as does one that has not ended a failed world within 5 seconds.
@@ -74,8 +78,8 @@ export interface RunOptions<A = unknown> {
  * @returns the values that the ranks' mains returned, in rank order, `undefined` for lost ranks whose loss was survived; on
  *   `mpi` see above
  * @throws the first error of a rank, that same object; from another thread, an error rebuilt from its record
- * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads,
- *   ERR_WORKER when the file that workers start from is not found
+ * @throws ERR_PROGRAM when a module cannot be loaded, ERR_CLONE for args or results that cannot cross threads
+ *   or processes, ERR_WORKER when the file that these start from is not found
  * @throws ERR_MPI_LAUNCHER, ERR_MPI_LIBRARY, ERR_MPI_KOFFI on `mpi`
  * @throws ERR_WORLD, ERR_ARGUMENT for options; ERR_WORLD_ABORTED through `world.abort`; ERR_ABORTED through `signal`;
  *   ERR_DEADLOCK; ERR_PEER_LOST when a process was lost whose ranks had not returned, and that was not survived
@@ -94,7 +98,7 @@ export async function run<T, A = undefined>(main: Main<T, A> | URL, options: Run
     ...(creditBytes === undefined ? {} : { creditBytes }),
     ...(detectDeadlock === undefined ? {} : { detectDeadlock }),
   }
-  if (factory.kind === 'local' || factory.kind === 'threads') warnOfCopies(factory.kind)
+  if (factory.kind !== 'mpi') warnOfCopies(factory.kind)
   const launch = launchers[factory.kind] ?? launchSession
   return launch<T, A>(factory, { main, world, signal, report, eventLoop })
 }
@@ -114,9 +118,14 @@ function warnOfCopies(kind: FabricKind): void {
   )
 }
 
+/** Loaded when it is asked for: it needs packages that other fabrics do not. */
+const launchWebSocket: Launcher = async (factory, request) =>
+  (await import('./websocket-launcher.js')).launchWebSocket(factory, request)
+
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   local: launchLocal,
   threads: launchThreads,
+  websocket: launchWebSocket,
   mpi: launchMpi,
 }
 
@@ -155,11 +164,12 @@ function checked<T, A>(main: Main<T, A> | URL, options: RunOptions<A>): FabricFa
   }
   if (fabric === 'local') return local(processes === undefined ? {} : { processes })
   if (fabric === 'threads') return threads(processes === undefined ? {} : { processes })
+  if (fabric === 'websocket') return websocket(processes === undefined ? {} : { processes })
   const chosen = fabric === 'mpi' ? mpi() : fabric
   if (typeof chosen !== 'object' || chosen === null || typeof chosen.open !== 'function') {
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `run: expected 'local', 'threads', 'mpi' or a fabric's factory as fabric, got ${shown(fabric)}`,
+      `run: expected 'local', 'threads', 'websocket', 'mpi' or a fabric's factory as fabric, got ${shown(fabric)}`,
     )
   }
   if (processes !== undefined && processes !== chosen.processes) {

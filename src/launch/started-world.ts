@@ -67,6 +67,16 @@ export function followWorld<T>(
   })
 }
 
+/** @throws ERR_ARGUMENT for a function where every process loads the program for itself */
+export function requireModule(main: unknown, kind: string, what: string): URL {
+  if (main instanceof URL) return main
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `run: functions do not cross ${what}; for fabric '${kind}' expected the URL of a module whose default ` +
+      `export is main, such as new URL('./program.js', import.meta.url), got a function`,
+  )
+}
+
 /** @throws ERR_CLONE */
 export function requireCloneable(args: unknown, into: string): void {
   try {

@@ -1,9 +1,8 @@
 import { worldLayout } from '../comm/process/world-layout.js'
-import { RankweaveError } from '../errors.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import type { Launcher } from './launcher.js'
 import type { ProcessData } from './process-protocol.js'
-import { type FollowOptions, followWorld, requireCloneable } from './started-world.js'
+import { type FollowOptions, followWorld, requireCloneable, requireModule } from './started-world.js'
 import { startWorkers } from './threads-start.js'
 import { dropOutputOfBrokenStreams } from './worker-output.js'
 
@@ -13,16 +12,6 @@ export const launchThreads: Launcher = async (factory, { main, world, signal, re
     ...(signal === undefined ? {} : { signal }),
     ...(report === undefined ? {} : { report }),
   })
-
-/** @throws ERR_ARGUMENT for a function where every process loads the program for itself */
-export function requireModule(main: unknown, kind: string, what: string): URL {
-  if (main instanceof URL) return main
-  throw new RankweaveError(
-    'ERR_ARGUMENT',
-    `run: functions do not cross ${what}; for fabric '${kind}' expected the URL of a module whose default ` +
-      `export is main, such as new URL('./program.js', import.meta.url), got a function`,
-  )
-}
 
 /**
  * Runs a world whose processes are worker threads.

@@ -7,7 +7,7 @@ export type Part =
   | { readonly kind: 'throw while another is stuck'; readonly word: Int32Array }
   | { readonly kind: 'never settles'; readonly rank: number }
   | {
-      readonly kind: 'deadlock' | 'function result' | 'linger' | 'print' | 'values' | 'thread'
+      readonly kind: 'deadlock' | 'function result' | 'linger' | 'pids' | 'print' | 'values' | 'thread'
     }
 
 /** Fails on purpose in many ways, or returns where it ran. */
@@ -66,6 +66,10 @@ export default async function main(world: Communicator, part: Part): Promise<unk
     case 'linger':
       setInterval(() => {}, 1000)
       return world.rank
+    case 'pids':
+      console.log(`pid ${process.pid}`)
+      await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1))
+      return
     case 'print':
       console.log(`rank ${world.rank} says so`)
       console.error(`rank ${world.rank} warns`)

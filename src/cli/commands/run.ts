@@ -1,4 +1,3 @@
-import { inspect } from 'node:util'
 import { z } from 'zod'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { parseOptions } from '../input/options.js'
@@ -6,6 +5,7 @@ import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world
 import { exitCodes } from '../output/exit-codes.js'
 import { plainValue } from '../output/plain-value.js'
 import { counted, type Reporter, seconds } from '../output/reporter.js'
+import { resultLines } from '../output/result-lines.js'
 import { runProgram } from '../program/run-program.js'
 import type { AddCommand } from './command.js'
 
@@ -24,14 +24,12 @@ The return value of a rank is its result. When a rank throws, the world ends and
 Examples:
   rankweave run program.ts -n 8                     8 ranks in one process
   rankweave run program.ts -n 8 --processes 4       the same program on 4 processes, 2 ranks each
+  rankweave run program.ts -n 8 --fabric websocket --processes 4   on 4 processes of this host
   rankweave run program.ts -n 8 --tag-output        every line begins with the rank that wrote it
   rankweave run program.ts -n 8 -- input.txt fast   arguments after -- are passed to the program
   rankweave run program.ts -n 8 --json              results as one JSON object; the program's output on stderr`
 
 const schema = z.object({ ...worldSchema, tagOutput: z.boolean() })
-
-/** Results listed in text; --json lists all. */
-const shownResults = 32
 
 /** `rankweave run`: a program on a world of ranks. */
 export const runCommand: AddCommand = (program, act) => {
@@ -76,17 +74,3 @@ export const runCommand: AddCommand = (program, act) => {
       }),
     )
 }
-
-/** Results of ranks, except undefined and null. */
-function resultLines(results: readonly unknown[]): readonly string[] {
-  const lines: string[] = []
-  let more = 0
-  for (const [rank, result] of results.entries()) {
-    if (result === undefined || result === null) continue
-    if (lines.length < shownResults) lines.push(`rank ${rank} returned ${inspect(result, compact)}`)
-    else more++
-  }
-  return more === 0 ? lines : [...lines, `... and ${more} more; --json lists all`]
-}
-
-const compact = { breakLength: Number.POSITIVE_INFINITY, maxArrayLength: 8, maxStringLength: 1000 }

@@ -65,7 +65,7 @@ const schema = z.object({
   bytes: wholeList(0, longestBlockBytes).optional(),
   strategies: z.array(z.string()).optional(),
   planSeconds: seconds(1e6),
-  fabric: oneOf('local', 'threads', 'mpi').optional(),
+  fabric: oneOf('local', 'threads', 'websocket', 'mpi').optional(),
   processes: whole(1, 4096).optional(),
   runs: whole(1, 999),
   paper: z.boolean(),
@@ -99,7 +99,7 @@ export const studyCommand: AddCommand = (program, act) => {
       'leave out a strategy whose friend groups take longer',
       String(defaultPlanSeconds),
     )
-    .option('--fabric <name>', 'measure the strategies on local, threads or mpi, too')
+    .option('--fabric <name>', 'measure the strategies on local, threads, websocket or mpi, too')
     .option('--processes <number>', 'of the fabric')
     .option('--runs <number>', 'measured runs of every strategy and length', '5')
     .option('--paper', 'run chapter 7 of Ghazimirsaeed 2019 again', false)
@@ -184,7 +184,7 @@ async function measured(
   topology: ProcessTopology,
   machine: Machine,
   strategies: readonly NamedStrategy[],
-  { fabric: kind, processes, runs, bytes: given }: Options & { readonly fabric: 'local' | 'threads' | 'mpi' },
+  { fabric: kind, processes, runs, bytes: given }: Options & { readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi' },
 ): Promise<Measurements | null> {
   installNeighborhood()
   const fabric = fabricOf({ fabric: kind, processes })

@@ -6,6 +6,7 @@ import type { FabricFactory } from '../../fabric/fabric.js'
 import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { threads } from '../../fabric/threads/threads.js'
+import { websocket } from '../../fabric/websocket/factory-node.js'
 import { longestReportSeconds, type ReportOptions } from '../../launch/report-triggers.js'
 import { oneOf, seconds, whole } from './options.js'
 
@@ -19,7 +20,7 @@ export function addWorldOptions(command: Command): Command {
     )
     .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
     .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads or mpi').default('local'),
+      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default('local'),
     )
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
@@ -32,7 +33,7 @@ export const worldSchema = {
   ranks: whole(1, maxWorldRanks),
   processes: whole(1, maxProcesses).optional(),
   nodes: whole(1, maxProcesses).optional(),
-  fabric: oneOf('local', 'threads', 'mpi'),
+  fabric: oneOf('local', 'threads', 'websocket', 'mpi'),
   mpiLib: z.string().optional(),
   reportAfter: seconds(longestReportSeconds).optional(),
 }
@@ -47,17 +48,19 @@ export function reportOf({ reportAfter }: Pick<WorldOptions, 'reportAfter'>): Re
 
 export type WorldOptions = z.infer<z.ZodObject<typeof worldSchema>>
 
+const factories = { local, threads, websocket } as const
+
 /** The fabric of a world: nodes host consecutive blocks of processes. @throws ERR_WORLD, ERR_MPI_LAUNCHER */
 export function fabricOf({ processes, nodes, fabric, mpiLib }: Omit<WorldOptions, 'ranks'>): FabricFactory {
   if (mpiLib !== undefined && fabric !== 'mpi') {
     throw new RankweaveError('ERR_USAGE', `--mpi-lib is for --fabric mpi, not for ${fabric}`)
   }
   if (fabric !== 'mpi') {
-    const hosts = processes ?? (fabric === 'local' ? local() : threads()).processes
+    const hosts = processes ?? factories[fabric]().processes
     const got = processes === undefined ? `${hosts}, the default` : `${processes}`
     requireHosts(nodes, hosts, `expected --processes ${nodes} or more, one per node, got ${got}`)
     const options = { processes: hosts, nodes: labels(hosts, nodes ?? 1) }
-    return fabric === 'local' ? local(options) : threads(options)
+    return factories[fabric](options)
   }
   const library = mpiLib === undefined ? {} : { library: mpiLib }
   const started = mpi(library).processes

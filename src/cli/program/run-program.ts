@@ -52,7 +52,8 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
 /** Signals that end the world, and by it the command. */
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
-async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpty = false): Promise<T> {
+/** Runs a world until it has ended, or an interrupt, or code of the program, ends it. @throws WorldFailure */
+export async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpty = false): Promise<T> {
   try {
     return await guardUserCode(
       async (signal, end) => {

@@ -1,5 +1,5 @@
 import { isAbortedWorld } from '../../comm/world/aborted-world.js'
-import { isRankweaveError } from '../../errors.js'
+import { type ErrorCode, isRankweaveError } from '../../errors.js'
 import { OutputLost } from './output-lost.js'
 
 /** The error of a command whose program's world failed; `cause` is the world's first error. */
@@ -8,7 +8,10 @@ export class WorldFailure extends Error {
 }
 
 /** Codes of errors before there is a world: bad input. */
-const notStarted = ['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'] as const
+const notStarted = [
+  ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'],
+  ...['ERR_TOKEN', 'ERR_PROGRAM_MISMATCH', 'ERR_VERSION_MISMATCH', 'ERR_WORLD_FULL', 'ERR_REPLAYED', 'ERR_LIMIT'],
+] as const satisfies readonly ErrorCode[]
 
 /** The error to throw when `run` has rejected. */
 export function worldFailure(cause: unknown): unknown {

@@ -1,0 +1,96 @@
+// programs/pingpong.ts and programs/stream.ts between two processes by bare WebSockets of the package `ws`, without this library:
+// pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ... The other process is this file with `serve`.
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { WebSocket, WebSocketServer } from 'ws'
+import { expectEqual } from './programs/timing.js'
+
+const options = { perMessageDeflate: false, maxPayload: 2 ** 26 } as const
+const [kind, ...words] = process.argv.slice(2)
+
+if (kind === 'serve') await serve()
+else {
+  const server = fork(new URL(import.meta.url), ['serve'])
+  const [port] = (await once(server, 'message')) as [number]
+  const figures: Record<string, number> = {}
+  for (const word of words) {
+    const [sizeBytes, ...plan] = word.split(':').map(Number)
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/${kind}/${plan[0]}`, options)
+    await once(socket, 'open')
+    socket.binaryType = 'nodebuffer'
+    figures[sizeBytes] = await (kind === 'pingpong' ? pingpong : stream)(socket, sizeBytes, plan)
+    socket.terminate()
+  }
+  process.stdout.write(`${JSON.stringify(figures)}\n`)
+  server.kill()
+}
+
+/** Returns every message, or answers a window of them by one byte. */
+async function serve(): Promise<void> {
+  const http = createServer().listen(0, '127.0.0.1')
+  const server = new WebSocketServer({ ...options, server: http })
+  server.on('connection', (socket, { url = '' }) => {
+    const [, path, window] = url.split('/')
+    let arrived = 0
+    socket.on('message', (data: Buffer) => {
+      if (path === 'pingpong') socket.send(data)
+      else if (++arrived % Number(window) === 0) socket.send(data.subarray(0, 1))
+    })
+  })
+  await once(http, 'listening')
+  process.send!((http.address() as AddressInfo).port)
+}
+
+/** Microseconds of half a round trip. */
+async function pingpong(
+  socket: WebSocket,
+  sizeBytes: number,
+  [iterations, batches]: readonly number[],
+): Promise<number> {
+  const out = Buffer.alloc(sizeBytes)
+  const roundTrip = async () => {
+    const answer = new Promise<Buffer>((resolve) => socket.once('message', resolve))
+    socket.send(out)
+    return await answer
+  }
+  for (let n = 0; n < iterations + 3; n++) {
+    out.fill(n & 0xff)
+    const back = await roundTrip()
+    for (const place of [0, sizeBytes >> 1, sizeBytes - 1])
+      expectEqual(back[place], n & 0xff, `ping-pong of ${sizeBytes} bytes`)
+  }
+  return (await timed(roundTrip, iterations, batches)) / 2
+}
+
+/** Microseconds per message. */
+async function stream(
+  socket: WebSocket,
+  sizeBytes: number,
+  [window, iterations, batches]: readonly number[],
+): Promise<number> {
+  const out = Buffer.alloc(sizeBytes, 7)
+  const oneWindow = async () => {
+    const answer = new Promise<Buffer>((resolve) => socket.once('message', resolve))
+    for (let w = 0; w < window; w++) socket.send(out)
+    expectEqual((await answer)[0], 7, `stream of ${sizeBytes} bytes`)
+  }
+  for (let n = 0; n < 3; n++) await oneWindow()
+  return (await timed(oneWindow, iterations, batches)) / window
+}
+
+/** Median microseconds of one operation over batches, after as many batches of warm-up. */
+async function timed(
+  operation: () => Promise<unknown>,
+  iterations: number,
+  batches: number,
+): Promise<number> {
+  const samples: number[] = []
+  for (let batch = -batches; batch < batches; batch++) {
+    const begin = performance.now()
+    for (let n = 0; n < iterations; n++) await operation()
+    if (batch >= 0) samples.push(((performance.now() - begin) * 1000) / iterations)
+  }
+  return samples.sort((x, y) => x - y)[batches >> 1]
+}

@@ -1,0 +1,21 @@
+// The process of the last rank kills itself as `kill -9` does; every other one waits for a message from it, and appends when it
+// was notified to a file.
+import { appendFileSync } from 'node:fs'
+import { type Communicator, isRankweaveError } from 'rankweave'
+
+export default async function main(world: Communicator, { file }: { readonly file: string }) {
+  const now = () => performance.timeOrigin + performance.now()
+  await world.barrier()
+  if (world.rank === world.size - 1) {
+    appendFileSync(file, `${JSON.stringify({ killed: now() })}\n`)
+    process.kill(process.pid, 'SIGKILL')
+  }
+  try {
+    await world.recv(world.size - 1, 0)
+  } catch (error) {
+    if (isRankweaveError(error) && error.code === 'ERR_PEER_LOST') {
+      appendFileSync(file, `${JSON.stringify({ known: now() })}\n`)
+    }
+    throw error
+  }
+}

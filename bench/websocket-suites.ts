@@ -1,0 +1,117 @@
+import type { BuiltPrograms } from './build-programs.js'
+import { type Case, oursAtMost, ratioAtLeast, ratioAtMost, type Suite } from './comparison.js'
+import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
+import type { WireFrames } from './programs/wire-frames.js'
+
+/** All suites, in the order of the report. */
+export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]): readonly Suite[] {
+  return [pingPong(built, sizes), stream(built, sizes), frames(built), kills(built)]
+}
+
+function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
+  const { sizes, words } = pingPongPlan(messages)
+  return {
+    name: 'pingpong',
+    implementations: [
+      built.onWebSocket(
+        'ours',
+        { program: 'pingpong', ranks: 2, args: { memory: 'ordinary', sizes } },
+        60,
+      ),
+      built.inBareWs('ws', ['pingpong', ...words], 60),
+    ],
+    cases: sizes.map(({ sizeBytes }) => ({
+      case: `ping-pong, half round trip, ${bytesText(sizeBytes)}, vs bare ws`,
+      unit: 'us',
+      ours: 'ours',
+      key: String(sizeBytes),
+      baselines: ['ws'],
+      ...(sizeBytes === 8 ? { target: ratioAtMost(1.3) } : {}),
+      details: { plot: 'latency', sizeBytes, memory: 'ordinary' },
+    })),
+  }
+}
+
+function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
+  const { sizes, words } = streamPlan(messages)
+  const bandwidths = sizes.map(
+    ({ sizeBytes, window }): Case => ({
+      ...bandwidthOf(sizeBytes),
+      case: `bandwidth, ${bytesText(sizeBytes)}, vs bare ws`,
+      ours: 'ours',
+      baselines: ['ws'],
+      ...(sizeBytes === 2 ** 24 ? { target: ratioAtLeast(0.9) } : {}),
+      details: { plot: 'bandwidth', sizeBytes, window, memory: 'ordinary' },
+    }),
+  )
+  const rate: Case = {
+    ...messageRate,
+    ours: 'ours',
+    baselines: ['ws'],
+    details: { sizeBytes: 8, window: 64 },
+  }
+  return {
+    name: 'stream',
+    implementations: [
+      built.onWebSocket(
+        'ours',
+        { program: 'stream', ranks: 2, args: { memory: 'ordinary', sizes } },
+        60,
+      ),
+      built.inBareWs('ws', ['stream', ...words], 60),
+    ],
+    cases: [...bandwidths, ...(messages.includes(8) ? [rate] : [])],
+  }
+}
+
+/** Between processes, each message by itself would be a frame; lowered, what one process sends another in a phase is one. */
+function frames(built: BuiltPrograms): Suite {
+  const topology = 'moore:8x8:r=2'
+  const [ranks, processes] = [64, 4]
+  const args: WireFrames = {
+    topology,
+    strategies: { direct: { kind: 'direct' }, combined: { kind: 'common-neighbor', k: 4 } },
+  }
+  const of = (what: string, key: string): Case => ({
+    case: `neighbor allgather, ${topology}, ${ranks} ranks on ${processes} processes: ${what}`,
+    unit: 'per call',
+    ours: 'ours',
+    key,
+    details: { ranks, processes, topology },
+  })
+  return {
+    name: 'frames',
+    runs: 1,
+    implementations: [built.onWebSocket('ours', { program: 'wire-frames', ranks, processes, args }, 60)],
+    cases: [
+      of('messages between processes, direct', 'direct messages'),
+      of('messages between processes, combined', 'combined messages'),
+      of('frames, direct, lowered', 'direct frames'),
+      of('frames, combined, lowered', 'combined frames'),
+    ],
+  }
+}
+
+const kill = { ranks: 8, processes: 8, worlds: 50 }
+
+/** From the moment a process is killed until every other one has ERR_PEER_LOST. */
+function kills(built: BuiltPrograms): Suite {
+  const what = `kill -9 to ERR_PEER_LOST on every survivor, ${kill.processes} processes, ${kill.worlds} kills`
+  const { ranks, processes, worlds } = kill
+  const of = (which: string, key: string, target: number): Case => ({
+    case: `${what}, ${which}`,
+    unit: 's',
+    ours: 'ours',
+    key,
+    target: oursAtMost(target),
+    details: { ...kill },
+  })
+  return {
+    name: 'kills',
+    runs: 1,
+    implementations: [
+      built.onWebSocket('ours', { program: 'kill', ranks, processes, args: { worlds } }, 600),
+    ],
+    cases: [of('median', 'median', 0.3), of('worst', 'worst', 2)],
+  }
+}

@@ -1,0 +1,111 @@
+import { writeFileSync } from 'node:fs'
+import { z } from 'zod'
+import { maxWorldRanks } from '../../comm/process/world-layout.js'
+import { RankweaveError, reasonText } from '../../errors.js'
+import { host, type OpenWorld } from '../../launch/websocket-host.js'
+import { silenceLimits } from '../../launch/websocket-settings.js'
+import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
+import { parseOptions, seconds, whole } from '../input/options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { counted, type Reporter, seconds as secondsText, table } from '../output/reporter.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+Prints where processes join, and the token that lets them; then waits until the world has ended. This process hosts no
+rank: it admits processes, decides which are lost, and relays for those that cannot be reached. Its end ends the world.
+
+Whoever has the token can run code of the world's program with your data: pass it by a file or the environment, not as an
+argument, which every user of a host can read. Beyond one host, use TLS.
+
+Exit codes: 0 when every process has left, 3 when one was lost.
+
+Examples:
+  rankweave host -n 8 --processes 2                          a world for two processes of this host
+  rankweave host -n 8 --processes 2 --listen 0.0.0.0:7000    for other hosts, too
+  rankweave host -n 8 --token-file token                     write the token to a file that only you can read
+  RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts`
+
+const schema = z.object({
+  ranks: whole(1, maxWorldRanks),
+  processes: whole(1, 1024).optional(),
+  ...listenSchema,
+  tokenFile: z.string().optional(),
+  silence: seconds(86_400).optional(),
+})
+
+/** `rankweave host`: opens a world for processes that `rankweave join` it. */
+export const hostCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('host')
+    .description('Open a world for processes that join it, from this host or others.')
+    .requiredOption('-n, --ranks <number>', 'ranks in the world')
+    .option('--processes <number>', 'processes that are to join (default: one per rank)')
+  addListenOptions(command, '127.0.0.1:0')
+    .option('--token-file <file>', 'write the token there instead of printing it')
+    .option('--silence <seconds>', 'a process that has been silent for so long is lost (default: 30)')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { ranks, processes, tokenFile, silence } = options
+        const listen = listenOf(options)
+        const world = await host({
+          ranks,
+          ...(processes === undefined ? {} : { processes }),
+          ...(listen === undefined ? {} : { listen }),
+          ...(silence === undefined ? {} : { limits: silenceLimits(Math.round(silence * 1000)) }),
+        })
+        const interrupt = () => void world.close('it was interrupted')
+        process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+        try {
+          if (tokenFile !== undefined) writeToken(tokenFile, world.token)
+          show(report, world, tokenFile)
+          return await wait(report, world)
+        } finally {
+          process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+          await world.close()
+        }
+      }),
+    )
+}
+
+function show(report: Reporter, { url, token, ranks, processes }: OpenWorld, tokenFile?: string): void {
+  const shown = tokenFile === undefined ? { token } : { tokenFile }
+  const how =
+    tokenFile === undefined
+      ? `RANKWEAVE_TOKEN=${token} rankweave join ${url} program.ts`
+      : `rankweave join ${url} --token-file ${tokenFile} program.ts`
+  report.result(
+    { url, ...shown, ranks, processes },
+    table([
+      ['address', url],
+      ['token', tokenFile === undefined ? token : `in ${tokenFile}`],
+      ['waits for', counted(processes, 'process', 'processes')],
+      ['join with', how],
+    ]),
+  )
+  if (url.startsWith('ws:') && !/^ws:\/\/(127\.|\[::1\]|localhost)/.test(url)) {
+    report.note('Without TLS (--tls-cert, --tls-key) the token and all data can be read on the way.')
+  }
+}
+
+async function wait(report: Reporter, { ended, ranks, processes }: OpenWorld) {
+  const began = performance.now()
+  const { lost, closed } = await ended
+  const took = secondsText((performance.now() - began) / 1000)
+  const world = `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}`
+  for (const { process, reason } of lost) report.note(`process ${process} was lost: ${reason}`)
+  if (closed !== null) report.note(`${world}: closed after ${took}: ${closed}`)
+  else report.note(`${world}: ended after ${took}`)
+  return lost.length > 0 || closed !== null ? exitCodes.worldFailed : exitCodes.ok
+}
+
+/** Readable for this user only, from the first byte. @throws ERR_FILE */
+function writeToken(file: string, token: string): void {
+  try {
+    writeFileSync(file, `${token}\n`, { mode: 0o600 })
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `${file} cannot be written: ${reasonText(cause)}`, { cause })
+  }
+}

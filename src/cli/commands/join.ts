@@ -1,0 +1,108 @@
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { longestReportSeconds } from '../../launch/report-triggers.js'
+import { installNeighborhood } from '../../neighborhood/install.js'
+import { addListenOptions, listenOf, listenSchema, readText } from '../input/listen-options.js'
+import { parseOptions, seconds, whole } from '../input/options.js'
+import { reportOf } from '../input/world-options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { plainValue } from '../output/plain-value.js'
+import { counted, type Reporter, seconds as secondsText } from '../output/reporter.js'
+import { resultLines } from '../output/result-lines.js'
+import { joinProgram } from '../program/join-program.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+Joins the world that rankweave host has opened, waits until all its processes have joined, and runs this process's ranks.
+Every process has to run the same file and the same version of Rankweave. What its ranks print and return is printed here.
+
+The token is that of --token-file, else of the environment variable RANKWEAVE_TOKEN, else of --token, which every user of
+this host can read in the list of processes.
+
+Other processes dial this one at the address from which it reaches the rendezvous, at a free port; --listen names another.
+With --no-listen, and at an address that begins with wss: unless --listen has a certificate, the rendezvous relays.
+
+Exit codes are those of rankweave run; 2 when the rendezvous refuses this process.
+
+Examples:
+  rankweave join ws://login:7000 --token-file token program.ts
+  RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts -- input.txt fast
+  rankweave join wss://login:7000 --token-file token --ca ca.pem --listen 10.0.0.2:0 --tls-cert cert.pem --tls-key key.pem program.ts`
+
+const schema = z.object({
+  token: z.string().optional(),
+  tokenFile: z.string().optional(),
+  ...listenSchema,
+  // False by --no-listen.
+  listen: z.union([z.string(), z.literal(false)]).optional(),
+  ca: z.string().optional(),
+  node: z.string().optional(),
+  process: whole(0, 2 ** 24).optional(),
+  tagOutput: z.boolean(),
+  reportAfter: seconds(longestReportSeconds).optional(),
+})
+
+/** `rankweave join`: one process of a world that `rankweave host` has opened. */
+export const joinCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('join')
+    .description('Join a world that rankweave host has opened, and run a program there.')
+    .argument('<url>', 'address of the rendezvous, as rankweave host prints it')
+    .argument('<program>', 'file with the program')
+    .argument('[args...]', 'arguments for the program, after --')
+    .option('--token-file <file>', 'file with the token')
+    .option('--token <token>', 'the token itself')
+  addListenOptions(command, 'the address that reaches the rendezvous')
+    .option('--no-listen', 'accept no connections: the rendezvous relays')
+    .option('--ca <file>', 'certificates in PEM that sign those of other processes')
+    .option('--node <label>', 'node of this process (default: the name of this host)')
+    .option('--process <number>', 'number of this process (default: by order of joining)')
+    .option('--tag-output', 'begin every line with the rank that wrote it', false)
+    .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, url: string, file: string, args: readonly string[], raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { listen, ca, node, process, tagOutput } = options
+        const chosen = listen === false ? null : listenOf({ ...options, listen })
+        installNeighborhood()
+        const started = performance.now()
+        const joined = await joinProgram(file, {
+          ...{ url, token: tokenOf(options), args, tagOutput, report: reportOf(options) },
+          ...(chosen === undefined ? {} : { listen: chosen }),
+          ...(ca === undefined ? {} : { ca: readText(ca) }),
+          ...(node === undefined ? {} : { node }),
+          ...(process === undefined ? {} : { process }),
+          onWaiting: (count, processes) => {
+            if (count < processes) report.note(`joined as number ${count} of ${counted(processes, 'process', 'processes')}`)
+          },
+        })
+        const { firstRank, results, ranks, processes, process: own } = joined
+        const took = (performance.now() - started) / 1000
+        report.note(
+          `${counted(results.length, 'rank', 'ranks')} of ${ranks}, process ${own} of ${processes}: ${secondsText(took)}`,
+        )
+        if (report.json) {
+          const anyReturned = results.some((result) => result !== undefined)
+          const extra = anyReturned ? { results: results.map((result) => plainValue(result)) } : {}
+          const world = { ranks, processes, process: own, firstRank, fabric: 'websocket', seconds: took }
+          report.result({ ...world, ...extra }, '')
+        } else {
+          const lines = resultLines(results, firstRank)
+          if (lines.length > 0) report.result(null, lines.join('\n'))
+        }
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** @throws ERR_USAGE, ERR_FILE */
+function tokenOf({ token, tokenFile }: z.infer<typeof schema>): string {
+  const given = tokenFile === undefined ? (process.env['RANKWEAVE_TOKEN'] ?? token) : readText(tokenFile)
+  if (given !== undefined) return given.trim()
+  throw new RankweaveError(
+    'ERR_USAGE',
+    'expected the token of the world: --token-file, the environment variable RANKWEAVE_TOKEN, or --token',
+  )
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { RankweaveError, reasonText } from '../../errors.js'
+import type { ListenOptions } from '../../launch/websocket-settings.js'
+
+/** The options of a command that accepts connections. */
+export function addListenOptions(command: Command, byDefault: string): Command {
+  return command
+    .option('--listen <host:port>', `address to listen on; port 0 is any that is free (default: ${byDefault})`)
+    .option('--advertise <host>', 'host name or address that others dial (default: that of --listen)')
+    .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
+    .option('--tls-key <file>', 'its key in PEM')
+}
+
+export const listenSchema = {
+  listen: z.string().optional(),
+  advertise: z.string().optional(),
+  tlsCert: z.string().optional(),
+  tlsKey: z.string().optional(),
+}
+
+type Given = z.infer<z.ZodObject<typeof listenSchema>>
+
+/** Undefined when none of the options is given. @throws ERR_USAGE, ERR_FILE */
+export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenOptions | undefined {
+  if ((tlsCert === undefined) !== (tlsKey === undefined)) {
+    throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
+  }
+  if (listen === undefined) {
+    if (advertise === undefined && tlsCert === undefined) return undefined
+    throw new RankweaveError('ERR_USAGE', '--advertise, --tls-cert: expected --listen besides')
+  }
+  const { host, port } = addressOf(listen)
+  const isAny = host === '0.0.0.0' || host === '::'
+  const advertisedHost = advertise ?? (isAny ? hostname() : undefined)
+  return {
+    host,
+    port,
+    ...(advertisedHost === undefined ? {} : { advertisedHost }),
+    ...(tlsCert === undefined ? {} : { tls: { cert: readText(tlsCert), key: readText(tlsKey!) } }),
+  }
+}
+
+/** `10.0.0.1:7000`, `[::1]:7000`, `login.example.org:0`. @throws ERR_USAGE */
+function addressOf(text: string): { readonly host: string; readonly port: number } {
+  const match = /^(?:\[([0-9a-fA-F:.]+)\]|([^:\s/[\]]+)):(\d{1,5})$/.exec(text)
+  const port = Number(match?.[3])
+  if (match !== null && port <= 65_535) return { host: (match[1] ?? match[2])!, port }
+  throw new RankweaveError(
+    'ERR_USAGE',
+    `--listen: expected host:port, such as 0.0.0.0:7000 or [::]:0, got '${text}'`,
+  )
+}
+
+/** A text file that the user named. @throws ERR_FILE */
+export function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw new RankweaveError('ERR_FILE', `${file} cannot be read: ${reasonText(cause)}`, { cause })
+  }
+}

@@ -1,0 +1,129 @@
+import { deserialize, serialize } from 'node:v8'
+import { decodeError, encodeError } from '../comm/process/error-record.js'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { emptyLoop } from '../comm/world/empty-loop.js'
+import type { Main, RunningWorld } from '../comm/world/world.js'
+import { RankweaveError } from '../errors.js'
+import { setHostedArgs } from './hosted-args.js'
+import { type CallerPort, flushedOutput, loadHosted, notCloneable } from './hosted-program.js'
+import {
+  type ChildData,
+  type FromChild,
+  maxErrorBytes,
+  maxResultBytes,
+  type ToProcess,
+} from './process-protocol.js'
+import { programDigest } from './program-digest.js'
+import { hostMember, type OpenMember, openMember } from './websocket-member.js'
+
+/** As Node has it, before a program's guard replaces it. */
+const exit = process.exit.bind(process)
+
+/** Hosts one process of a world in this process of the operating system, until the one that started it ends it. */
+export async function hostChild(): Promise<void> {
+  let running: RunningWorld | undefined
+  const interrupt = new AbortController()
+  // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.
+  process.on('SIGINT', () => {})
+  // It has ended, or wants this one to.
+  process.on('disconnect', () => exit(0))
+  process.on('uncaughtExceptionMonitor', (error) => post({ kind: 'uncaught', error: encoded(error) }))
+  const { data, started } = listen((message) => {
+    if (message.kind === 'abort') interrupt.abort(decodeError(message.reason))
+    else if (message.kind === 'diagnose') {
+      post({ kind: 'state', query: message.query, state: running?.states()[0] ?? null })
+    }
+  })
+  const { world, ...child } = await data
+  const args: unknown = deserialize(child.args)
+  setHostedArgs(args)
+  let main: Main<unknown, unknown>
+  let member: OpenMember
+  try {
+    main = await loadHosted(child.program, port)
+    const program = await programDigest(new URL(child.program))
+    const { url, token, node, process } = child
+    member = await openMember({ url, token, node, process, program, listen: {} })
+  } catch (error) {
+    post({ kind: 'failed', error: encoded(error) })
+    return
+  }
+  post({ kind: 'loaded' })
+  await started
+  // From here on the session keeps this process alive; the connection must not, so that an empty event loop is noticed.
+  port.unref()
+  process.on('beforeExit', () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  })
+  try {
+    const results = await hostMember(member, main, {
+      ...world,
+      args,
+      signal: interrupt.signal,
+      onFailed: (error) => post({ kind: 'failing', error: encoded(error) }),
+      mayRunEmpty: true,
+      onStart: (started) => {
+        running = started
+      },
+    })
+    await flushedOutput()
+    const { firstRank } = worldLayout(world.ranks, member.session.nodes, world.ranksPerProcess)
+    post({ kind: 'returned', results: serialized(results, firstRank[child.process]!) })
+  } catch (error) {
+    await flushedOutput()
+    post({ kind: 'failed', error: encoded(error) })
+  }
+  // The answer may still be on its way; then the caller closes the connection.
+  port.ref()
+}
+
+/** The connection with the process that started this one. */
+const port: CallerPort = {
+  ref: () => process.channel?.ref(),
+  unref: () => process.channel?.unref(),
+}
+
+function post(message: FromChild): void {
+  if (process.connected) process.send!(message, undefined, undefined, () => {})
+}
+
+/** What the process that started this one says first, when the world starts, and whatever else it says. */
+function listen(other: (message: ToProcess) => void): {
+  readonly data: Promise<ChildData>
+  readonly started: Promise<void>
+} {
+  let begin!: (data: ChildData) => void
+  let start!: () => void
+  process.on('message', (message: ChildData | ToProcess) => {
+    if (message.kind === 'rankweave child') begin(message)
+    else if (message.kind === 'start') start()
+    else other(message)
+  })
+  return {
+    data: new Promise((resolve) => {
+      begin = resolve
+    }),
+    started: new Promise((resolve) => {
+      start = resolve
+    }),
+  }
+}
+
+function encoded(error: unknown): Uint8Array {
+  return encodeError(error, maxErrorBytes)
+}
+
+/** @throws ERR_CLONE when they cannot be serialized, or are too long */
+function serialized(results: readonly unknown[], firstRank: number): Uint8Array {
+  let bytes: Uint8Array
+  try {
+    bytes = serialize(results)
+  } catch (cause) {
+    throw notCloneable(results, firstRank, serialize, cause)
+  }
+  if (bytes.byteLength <= maxResultBytes) return bytes
+  throw new RankweaveError(
+    'ERR_CLONE',
+    `the values that the ranks of one process returned: expected at most ${maxResultBytes} bytes, got ${bytes.byteLength}`,
+  )
+}

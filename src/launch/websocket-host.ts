@@ -1,0 +1,88 @@
+import { requireKnownOptions } from '../base/known-options.js'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { RankweaveError, shown } from '../errors.js'
+import type { WorldEnd } from '../rendezvous/hosted-world.js'
+import { defaultRendezvousLimits, type WorldLimits } from '../rendezvous/protocol/limits.js'
+import type { ListenOptions, WorldSettings } from './websocket-settings.js'
+
+export interface HostOptions {
+  /** Ranks of the world, 1 to 2^22. */
+  readonly ranks: number
+  /** Processes that are to join. Default: one per rank. */
+  readonly processes?: number
+  /** Ranks of every process. Default: ranks are distributed evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  readonly eagerLimitBytes?: number
+  readonly creditBytes?: number
+  /** Default: this host only, at any free port. */
+  readonly listen?: ListenOptions
+  /** Default: those of docs/websocket.md. */
+  readonly limits?: Partial<WorldLimits>
+}
+
+const { maxProcesses } = defaultRendezvousLimits
+
+/** A world that waits for its processes, or runs. */
+export interface OpenWorld {
+  /** Where processes join. */
+  readonly url: string
+  /** Whoever has it can join, and take part with all rights of a process of the world. */
+  readonly token: string
+  readonly ranks: number
+  readonly processes: number
+  /** Resolves when every process has left or is lost, or the world was closed. */
+  readonly ended: Promise<WorldEnd>
+  /** Ends the world, if it has not ended (its processes fail with ERR_WORLD_LOST), and stops listening. */
+  close(reason?: string): Promise<void>
+}
+
+/**
+ * Opens a world for processes that `join` it from this host or others. This process is their rendezvous: it admits
+ * processes, decides which are lost, and relays for those that cannot be reached. It hosts no rank, and its end ends the
+ * world. Listening keeps the event loop alive until `close`.
+ *
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT; ERR_FABRIC when the address cannot be listened on
+ */
+export async function host(options: HostOptions): Promise<OpenWorld> {
+  requireKnownOptions('host', options, optionNames)
+  const { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, listen, limits } = options
+  const processes = options.processes ?? ranksPerProcess?.length ?? ranks
+  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
+    throw new RankweaveError('ERR_WORLD', `host: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`)
+  }
+  // Checks the numbers.
+  worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
+  const settings: WorldSettings = {
+    ranks,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
+    ...(creditBytes === undefined ? {} : { creditBytes }),
+  }
+  // Loaded when it is needed, with packages that other fabrics do not need.
+  const { openRendezvous } = await import('./websocket-rendezvous.js')
+  const rendezvous = await openRendezvous({
+    processes,
+    settings: JSON.stringify(settings),
+    ...(listen === undefined ? {} : { listen }),
+    ...(limits === undefined ? {} : { limits }),
+  })
+  const { token, ended } = rendezvous.world
+  return {
+    url: rendezvous.url,
+    token,
+    ranks,
+    processes,
+    ended,
+    close: (reason = 'its host has closed it') => rendezvous.close(reason),
+  }
+}
+
+const optionNames: Readonly<Record<keyof HostOptions, true>> = {
+  ranks: true,
+  processes: true,
+  ranksPerProcess: true,
+  eagerLimitBytes: true,
+  creditBytes: true,
+  listen: true,
+  limits: true,
+}

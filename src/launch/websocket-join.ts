@@ -1,0 +1,180 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { hostname } from 'node:os'
+import { requireKnownOptions } from '../base/known-options.js'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { emptyLoop } from '../comm/world/empty-loop.js'
+import { EventLoopWatch } from '../comm/world/event-loop.js'
+import type { Main, RunningWorld, WorldOptions } from '../comm/world/world.js'
+import { RankweaveError, reasonText, shown } from '../errors.js'
+import { loadDefault } from './load-program.js'
+import { programDigest } from './program-digest.js'
+import { checkReport, type ReportOptions } from './report-triggers.js'
+import { hostHere } from './session-launcher.js'
+import type { OpenMember } from './websocket-member.js'
+import { type ListenOptions, parseSettings } from './websocket-settings.js'
+
+export interface JoinOptions<A = unknown> {
+  /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */
+  readonly url: string
+  readonly token: string
+  /** Passed to the `main` of every rank of this process. */
+  readonly args?: A
+  /** Node label. Default: the host's name. */
+  readonly node?: string
+  /** The number to ask for. Default: by order of joining. */
+  readonly process?: number
+  /**
+   * Where other processes reach this one; null: through the rendezvous only, which relays. Default: the address of this host
+   * from which it reaches the rendezvous, at any free port; null where the rendezvous uses TLS, because that takes a
+   * certificate of this host.
+   */
+  readonly listen?: ListenOptions | null
+  /** Certificates in PEM that sign those of the rendezvous and of other processes. Default: those that Node trusts. */
+  readonly ca?: string
+  /** Ends the world. */
+  readonly signal?: AbortSignal
+  /** When to report who waits for what: of the ranks of this process. */
+  readonly report?: ReportOptions
+  /** Called once when this process has been accepted: processes so far, and of the complete world. */
+  readonly onWaiting?: (joined: number, processes: number) => void
+}
+
+/** This process's part of a world that has ended. */
+export interface Joined<T> {
+  readonly ranks: number
+  readonly process: number
+  readonly processes: number
+  /** The first rank of this process; the others follow. */
+  readonly firstRank: number
+  /** What the ranks of this process returned, in rank order. */
+  readonly results: readonly T[]
+}
+
+/** How long a world that has failed waits for processes that do not take part in its end. */
+const graceMs = 5000
+
+/**
+ * Joins the world that `host` has opened, on this host or another one, and runs this process's ranks: the module's default
+ * export once per rank, when all processes have joined. All processes have to run the same file and version of Rankweave.
+ *
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when the rendezvous
+ *   refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC when this process cannot listen; ERR_PROGRAM
+ * @throws the world's first error, like `run`
+ */
+export async function join<T, A = undefined>(program: URL, options: JoinOptions<A>): Promise<Joined<T>> {
+  if (!(program instanceof URL)) {
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected the URL of a module, got ${shown(program)}`)
+  }
+  checkJoin(options)
+  const digest = await programDigest(program)
+  return joinWith(await loadDefault<T, A>(program.href), digest, options)
+}
+
+/** The same with a main that is loaded already. @param program its digest */
+export async function joinWith<T, A>(
+  main: Main<T, A>,
+  program: string,
+  options: JoinOptions<A>,
+): Promise<Joined<T>> {
+  const eventLoop = new EventLoopWatch()
+  const { url, token, args, node = hostname(), process, ca, signal, report, onWaiting } = options
+  const listen = options.listen === undefined ? await listenTowards(url) : options.listen
+  // Loaded when it is needed, with packages that other fabrics do not need.
+  const { hostMember, openMember } = await import('./websocket-member.js')
+  const member = await openMember({
+    ...{ url, token, program, node, listen },
+    ...(process === undefined ? {} : { process }),
+    ...(ca === undefined ? {} : { ca }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onWaiting === undefined ? {} : { onWaiting }),
+  })
+  const { membership, session } = member
+  const settings = parseSettings(membership.settings)
+  const world: WorldOptions<A> = { ...settings, ...(args === undefined ? {} : { args }) }
+  const results = await hostHere<T, A>(
+    { main, world, signal, report, eventLoop },
+    Promise.resolve(main),
+    (loaded, given) => endsInTime(member, (options) => hostMember(member, loaded, options), given),
+  )
+  const { ranks, ranksPerProcess } = settings
+  const { firstRank } = worldLayout(ranks, session.nodes, ranksPerProcess)
+  const { process: own, processes } = membership
+  return { ranks, process: own, processes, firstRank: firstRank[own]!, results }
+}
+
+async function endsInTime<T, A>(
+  member: OpenMember,
+  host: (world: WorldOptions<A>) => Promise<T[]>,
+  world: WorldOptions<A>,
+): Promise<T[]> {
+  let running: RunningWorld | undefined
+  const onEmpty = () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  }
+  let timer: NodeJS.Timeout | undefined
+  process.on('beforeExit', onEmpty)
+  try {
+    return await new Promise((resolve, reject) => {
+      const hosted = host({
+        ...world,
+        // Another process may compute without end, and take no part in the end of the world.
+        onFailed: (error) => {
+          timer ??= setTimeout(reject, graceMs, error)
+        },
+        mayRunEmpty: true,
+        onStart: (started) => {
+          running = started
+          world.onStart?.(started)
+        },
+      })
+      hosted.then(resolve, reject)
+    })
+  } finally {
+    clearTimeout(timer)
+    process.off('beforeExit', onEmpty)
+    await member.session.close()
+    await member.membership.leave()
+  }
+}
+
+/** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT */
+async function listenTowards(url: string): Promise<ListenOptions | null> {
+  if (!URL.canParse(url)) throw new RankweaveError('ERR_ARGUMENT', `join: expected a URL, got ${shown(url)}`)
+  const { protocol, hostname: host, port } = new URL(url)
+  if (protocol === 'wss:') return null
+  const socket = connect({ host: host.replace(/^\[|\]$/g, ''), port: Number(port || 80) })
+  try {
+    await once(socket, 'connect')
+    return { host: socket.localAddress! }
+  } catch (cause) {
+    throw new RankweaveError('ERR_WORLD_LOST', `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`, {
+      cause,
+    })
+  } finally {
+    socket.destroy()
+  }
+}
+
+const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
+  url: true,
+  token: true,
+  args: true,
+  node: true,
+  process: true,
+  listen: true,
+  ca: true,
+  signal: true,
+  report: true,
+  onWaiting: true,
+}
+
+/** @throws ERR_ARGUMENT */
+export function checkJoin(options: JoinOptions<never>): void {
+  requireKnownOptions('join', options, optionNames)
+  checkReport(options.report)
+  for (const name of ['url', 'token'] as const) {
+    if (typeof options[name] === 'string') continue
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
+  }
+}

@@ -1,0 +1,80 @@
+import { serialize } from 'node:v8'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { RankweaveError, reasonText } from '../errors.js'
+import type { WebSocketFactory } from '../fabric/websocket/factory-node.js'
+import type { Launcher } from './launcher.js'
+import type { ChildData, WorldData } from './process-protocol.js'
+import { programDigest } from './program-digest.js'
+import { type FollowOptions, followWorld, requireModule } from './started-world.js'
+import { openRendezvous } from './websocket-rendezvous.js'
+import { silenceLimits } from './websocket-settings.js'
+import { startChildren } from './websocket-start.js'
+import { dropOutputOfBrokenStreams } from './worker-output.js'
+
+/** On processes of this host, each of which loads the program for itself; the rendezvous is in this one. */
+export const launchWebSocket: Launcher = async (factory, { main, world, signal, report }) =>
+  runWebSocket(requireModule(main, factory.kind, 'processes'), factory as WebSocketFactory, world, {
+    ...(signal === undefined ? {} : { signal }),
+    ...(report === undefined ? {} : { report }),
+  })
+
+/**
+ * Runs a world whose processes are processes of the operating system.
+ *
+ * @returns the values that the ranks' mains returned, in rank order, serialized in between
+ * @throws ERR_WORLD, ERR_CLONE, ERR_PROGRAM before a process is started
+ */
+export async function runWebSocket<T>(
+  program: URL,
+  factory: WebSocketFactory,
+  { args, ...world }: WorldData,
+  options: FollowOptions = {},
+): Promise<T[]> {
+  const { processes, nodes, silenceMs } = factory.options
+  const layout = worldLayout(world.ranks, nodes, world.ranksPerProcess)
+  const sent = serialized(args)
+  const digest = await programDigest(program)
+  const rendezvous = await openRendezvous({
+    processes,
+    program: digest,
+    limits: silenceMs === undefined ? {} : silenceLimits(silenceMs),
+  })
+  const { url } = rendezvous
+  const { token, ended } = rendezvous.world
+  try {
+    return await followWorld<T>(
+      () => {
+        const given = nodes.map(
+          (node, process): ChildData => ({
+            kind: 'rankweave child',
+            program: program.href,
+            ...{ process, url, token, node, world, args: sent },
+          }),
+        )
+        const children = startChildren(program, factory, given)
+        // One that the rendezvous has given up, because it is silent, may be there still.
+        void ended.then(({ lost }) => {
+          for (const { process, reason } of lost) children[process]!.kill(reason)
+        })
+        return { processes: children, noun: 'process', release: dropOutputOfBrokenStreams(children) }
+      },
+      layout,
+      options,
+    )
+  } finally {
+    await rendezvous.close('the process that started the world has ended it')
+  }
+}
+
+/** @throws ERR_CLONE */
+function serialized(args: unknown): Uint8Array {
+  try {
+    return serialize(args)
+  } catch (cause) {
+    throw new RankweaveError(
+      'ERR_CLONE',
+      `run: args cannot be cloned into processes: ${reasonText(cause)}`,
+      { cause },
+    )
+  }
+}

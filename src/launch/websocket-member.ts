@@ -1,0 +1,76 @@
+import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
+import { PeerListener } from '../fabric/websocket/peer-listener.js'
+import { openWebSocket, type WebSocketSession } from '../fabric/websocket/websocket.js'
+import { ownVersion } from '../package-paths.js'
+import { heartbeatWorker } from '../rendezvous/heartbeat-worker-node.js'
+import { joinWorld } from '../rendezvous/join-world.js'
+import type { Membership } from '../rendezvous/membership.js'
+import { defaultWorldLimits } from '../rendezvous/protocol/limits.js'
+import { nodeTransport } from '../rendezvous/transport-node.js'
+import type { ListenOptions } from './websocket-settings.js'
+
+export interface MemberOptions {
+  /** Of the rendezvous. */
+  readonly url: string
+  readonly token: string
+  /** Digest of the program. */
+  readonly program: string
+  /** Node label. */
+  readonly node: string
+  /** The number to ask for. Default: by order of joining. */
+  readonly process?: number
+  /** Where other members reach this one; null: through the rendezvous only. */
+  readonly listen: ListenOptions | null
+  /** Certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node trusts. */
+  readonly ca?: string
+  readonly signal?: AbortSignal
+  readonly onWaiting?: (joined: number, processes: number) => void
+}
+
+export interface OpenMember {
+  readonly membership: Membership
+  /** Closing it does not leave the world. */
+  readonly session: WebSocketSession
+}
+
+/**
+ * Joins a world and opens the session of this process, when all processes have joined.
+ *
+ * @throws what `joinWorld` throws; ERR_FABRIC when it cannot listen
+ */
+export async function openMember({ listen, ca, ...request }: MemberOptions): Promise<OpenMember> {
+  const trust = ca === undefined ? {} : { ca }
+  const { maxMessageBytes } = defaultWorldLimits
+  const transport = nodeTransport({ maxMessageBytes: 2 * maxMessageBytes, ...trust, ...listen })
+  const listener = listen === null ? undefined : await PeerListener.open({ listen: transport.listen! })
+  try {
+    const membership = await joinWorld({
+      ...request,
+      version: ownVersion(),
+      listenUrl: listener?.url ?? null,
+      transport,
+      startHeartbeats: heartbeatWorker(trust),
+    })
+    return { membership, session: openWebSocket(membership, transport, listener) }
+  } catch (error) {
+    await listener?.close()
+    throw error
+  }
+}
+
+/**
+ * Runs the ranks of this process to the end of the world, and leaves it.
+ *
+ * @throws the world's first error
+ */
+export async function hostMember<T, A>(
+  { membership, session }: OpenMember,
+  main: Main<T, A>,
+  world: WorldOptions<A>,
+): Promise<T[]> {
+  try {
+    return await hostSession(session, main, world)
+  } finally {
+    await membership.leave()
+  }
+}

@@ -1,0 +1,154 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { EventEmitter } from 'node:events'
+import { deserialize } from 'node:v8'
+import { decodeError } from '../comm/process/error-record.js'
+import type { WebSocketFactory } from '../fabric/websocket/factory-node.js'
+import { childFile } from '../package-paths.js'
+import { entryFile } from './entry-file.js'
+import type { ChildData, FromChild, FromProcess, ToProcess } from './process-protocol.js'
+import type { StartedProcess } from './started-world.js'
+import { type OutputStreams, passOnOutput } from './worker-output.js'
+
+const child = { own: childFile, name: 'child.js', option: 'websocket({ processUrl })' }
+
+/** How long a process may take to end once it has been told to, or to close its output when it has ended. */
+const leaveMs = 2000
+
+/** Starts all processes of a world, or none. @param given of each process, by number */
+export function startChildren(
+  program: URL,
+  { options }: WebSocketFactory,
+  given: readonly ChildData[],
+): readonly StartedChild[] {
+  const entry = entryFile(program, options.processUrl, child)
+  const flags = options.execArgv ?? inheritedFlags(process.execArgv)
+  const started: StartedChild[] = []
+  try {
+    for (const data of given) started.push(new StartedChild(entry, flags, data))
+    return started
+  } catch (error) {
+    for (const each of started) void each.terminate()
+    throw error
+  }
+}
+
+/** Flags of this process that another one started from a file can have: none of a program given as text, nor a debugger's port. */
+export function inheritedFlags(execArgv: readonly string[]): readonly string[] {
+  const flags: string[] = []
+  for (let n = 0; n < execArgv.length; n++) {
+    const flag = execArgv[n]!
+    if (/^(-e|-p|-pe|--eval|--print)$/.test(flag)) n++
+    else if (!/^--(eval=|print=|input-type|inspect)/.test(flag)) flags.push(flag)
+  }
+  return flags
+}
+
+/** A process of the operating system that hosts one process of a world, as the thread that started it sees it. */
+export class StartedChild implements StartedProcess, OutputStreams {
+  readonly #child: ChildProcess
+  readonly #events = new EventEmitter()
+  readonly #ended: Promise<void>
+  #isKilled = false
+
+  constructor(entry: URL, execArgv: readonly string[], data: ChildData) {
+    // Process 0 has the standard input of the whole program.
+    const stdin = data.process === 0 ? 'inherit' : 'ignore'
+    this.#child = fork(entry, [], {
+      execArgv: [...execArgv],
+      serialization: 'advanced',
+      stdio: [stdin, 'pipe', 'pipe', 'ipc'],
+    })
+    this.#ended = this.#follow()
+    passOnOutput(this)
+    this.#send(data)
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid
+  }
+
+  get stdout() {
+    return this.#child.stdout!
+  }
+
+  get stderr() {
+    return this.#child.stderr!
+  }
+
+  postMessage(message: ToProcess): void {
+    this.#send(message)
+  }
+
+  on(event: 'message', listener: (message: FromProcess) => void): unknown
+  on(event: 'messageerror' | 'error', listener: (error: Error) => void): unknown
+  on(event: 'exit', listener: (code: number) => void): unknown
+  on(event: string, listener: (value: never) => void): unknown {
+    return this.#events.on(event, listener as (value: unknown) => void)
+  }
+
+  /** Ends it at once. */
+  kill(reason: string): void {
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return
+    this.#isKilled = true
+    this.#events.emit('error', new Killed(reason))
+    this.#child.kill('SIGKILL')
+  }
+
+  /** Ends with its connection, by itself if it can. */
+  async terminate(): Promise<void> {
+    const kill = setTimeout(() => this.#child.kill('SIGKILL'), leaveMs)
+    if (this.#child.connected) this.#child.disconnect()
+    await this.#ended
+    clearTimeout(kill)
+  }
+
+  #send(message: ChildData | ToProcess): void {
+    // One that has ended receives nothing; its end is reported by itself.
+    if (this.#child.connected) this.#child.send(message, () => {})
+  }
+
+  /** Emits `exit` after everything else: what it sent and wrote may arrive later than that it has ended. */
+  async #follow(): Promise<void> {
+    const { stdout, stderr } = this.#child
+    this.#child.on('message', (message: FromChild) => this.#receive(message))
+    const done = [stdout!, stderr!].map((stream) => new Promise((resolve) => stream.once('close', resolve)))
+    const disconnected = new Promise((resolve) => this.#child.once('disconnect', resolve))
+    const code = await new Promise<number>((resolve) => {
+      this.#child.once('exit', (exitCode, signal) => {
+        if (signal !== null && !this.#isKilled) this.#events.emit('error', new Killed(`ended by ${signal}`))
+        resolve(exitCode ?? 1)
+      })
+      // It could not be started.
+      this.#child.once('error', (error) => {
+        this.#events.emit('error', error)
+        if (this.#child.pid === undefined) resolve(1)
+      })
+    })
+    // A process that it has started may hold its output open for ever.
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise((resolve) => {
+      timer = setTimeout(resolve, leaveMs)
+    })
+    if (this.#child.pid !== undefined) await Promise.race([Promise.all([...done, disconnected]), late])
+    clearTimeout(timer)
+    this.#events.emit('exit', code)
+  }
+
+  #receive(message: FromChild): void {
+    switch (message.kind) {
+      case 'uncaught':
+        this.#events.emit('error', decodeError(message.error))
+        break
+      case 'returned':
+        this.#events.emit('message', { kind: 'returned', results: deserialize(message.results) as unknown[] })
+        break
+      default:
+        this.#events.emit('message', message)
+    }
+  }
+}
+
+/** Why a process was ended that had no error of its own. */
+class Killed extends Error {
+  override readonly name = 'Killed'
+}

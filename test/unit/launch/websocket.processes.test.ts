@@ -1,0 +1,95 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { isRankweaveError, type RankweaveError, run, websocket } from 'rankweave'
+import { describe, expect, it } from 'vitest'
+import { compiledUrl } from '../../support/compiled.js'
+import { soakFactor } from '../../support/soak.js'
+import type { Part } from '../../support/threads-program.js'
+
+const program = compiledUrl('threads-program.ts')
+/** Ranks 0 and 1 on process 0, rank 2 on process 1. */
+const fabric = websocket({ ranksPerProcess: [2, 1] })
+
+const start = (args: Part) => run<unknown, Part>(program, { ranks: 3, fabric, args })
+
+async function failure(promise: Promise<unknown>): Promise<RankweaveError> {
+  const error = await promise.then(
+    (value) => new Error(`expected an error, got ${String(value)}`),
+    (reason: unknown) => reason,
+  )
+  if (!isRankweaveError(error)) throw error
+  return error
+}
+
+/** Handles of processes and sockets among the active resources of this process. */
+const handles = () => process.getActiveResourcesInfo().filter((type) => /process|tcp/i.test(type))
+
+describe('a world on processes connected by WebSockets', () => {
+  it('results are serialized, in rank order; nothing stays behind', async () => {
+    const before = handles()
+    const results = await start({ kind: 'values' })
+    expect(results).toEqual(
+      [0, 1, 2].map((rank) => ({
+        rank,
+        map: new Map([[1, Float64Array.of(rank)]]),
+        none: undefined,
+        big: 2n ** 70n,
+      })),
+    )
+    expect(handles()).toEqual(before)
+  })
+
+  it('results that cannot be serialized are rejected with the rank', async () => {
+    const error = await failure(start({ kind: 'function result' }))
+    expect(error.code).toBe('ERR_CLONE')
+    expect(error.details).toEqual({ rank: 2 })
+  })
+
+  it('an error of a rank ends the world, rebuilt with class, code and details', async () => {
+    const error = await failure(start({ kind: 'throw', rank: 2 }))
+    expect(error.code).toBe('ERR_TOPOLOGY')
+    expect(error.message).toBe('on purpose')
+    expect(error.details).toEqual({ rank: 2 })
+  })
+
+  const deaths = [
+    ['exit', 'its process ended with code 7'],
+    ['uncaught', 'nobody catches this'],
+  ] as const
+  it.each(soakFactor === 1 ? deaths.slice(0, 1) : deaths)(
+    'a lost process (%s): the others go on, and run reports which is lost',
+    async (kind, said) => {
+      const error = await failure(start({ kind, rank: 2 }))
+      expect(error.code).toBe('ERR_PEER_LOST')
+      expect(error.details).toEqual({ process: 1 })
+      expect(error.message).toContain(said)
+    },
+  )
+
+  it('its processes end when their caller is killed', async () => {
+    const code = `
+      import { run } from 'rankweave'
+      const args = { kind: 'pids' }
+      await run(new URL(${JSON.stringify(program.href)}), { ranks: 2, fabric: 'websocket', args })`
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
+      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    const pids: number[] = []
+    for await (const text of child.stdout.setEncoding('utf8')) {
+      for (const [, pid] of String(text).matchAll(/pid (\d+)\n/g)) pids.push(Number(pid))
+      if (pids.length === 2) child.kill('SIGKILL')
+    }
+    // The output ends when the last process that holds it has ended.
+    expect(pids).toHaveLength(2)
+    while (pids.some(isRunning)) await new Promise((resolve) => setTimeout(resolve, 10))
+  })
+})
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
