@@ -26,6 +26,7 @@ export interface HostedWorldOptions {
   readonly processes: number
   readonly program: string | undefined
   readonly library: string | undefined
+  readonly settings: string
   readonly limits: WorldLimits
   readonly rendezvous: RendezvousLimits
   readonly clock: Clock
@@ -167,6 +168,7 @@ export class HostedWorld {
       addresses: members.map(({ request }) => request.address),
       peerKey: toHex(randomBytes(32)),
       limits: this.#options.limits,
+      settings: this.#options.settings,
     } as const
     for (const member of members) {
       this.#send(member, { ...shared, process: member.process, heartbeatKey: member.heartbeatKey })

@@ -24,6 +24,7 @@ export class Member implements Membership {
   readonly addresses: readonly (string | null)[]
   readonly peerKey: Uint8Array
   readonly limits: WorldLimits
+  readonly settings: string
   readonly authority: Authority
   readonly #socket: Socket
   readonly #clock: Clock
@@ -48,6 +49,7 @@ export class Member implements Membership {
     this.addresses = welcome.addresses
     this.peerKey = fromHex(welcome.peerKey)
     this.limits = welcome.limits
+    this.settings = welcome.settings
     this.#socket = socket
     this.#clock = clock
     this.#ended = ended

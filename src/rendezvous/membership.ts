@@ -16,6 +16,8 @@ export interface Membership {
   /** 32 random bytes that all members share; a proof of membership on data sockets is keyed by it (HMAC-SHA-256). */
   readonly peerKey: Uint8Array
   readonly limits: WorldLimits
+  /** What whoever created the world lets all its processes know; '' if nothing. */
+  readonly settings: string
   /** Names the receiver of events. Called once; what happened before arrives first, in a task of its own. */
   attach(events: MembershipEvents): void
   /**

@@ -6,6 +6,7 @@ import { decodeFromMember } from './protocol/control-codec.js'
 import {
   defaultRendezvousLimits,
   defaultWorldLimits,
+  maxSettingsLength,
   type RendezvousLimits,
   type WorldLimits,
 } from './protocol/limits.js'
@@ -26,6 +27,8 @@ export interface WorldOptions {
   /** Version of Rankweave that members must have. Default: that of the first to join. */
   readonly version?: string
   readonly limits?: Partial<WorldLimits>
+  /** What every process is told when the world begins; at most {@link maxSettingsLength} characters. Default: ''. */
+  readonly settings?: string
 }
 
 /** A world as its host sees it. */
@@ -71,13 +74,20 @@ export class Rendezvous {
       program: true,
       version: true,
       limits: true,
+      settings: true,
     })
-    const { processes, program, version } = options
+    const { processes, program, version, settings = '' } = options
     const { maxProcesses, maxWorlds } = this.limits
     if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
       throw new RankweaveError(
         'ERR_WORLD',
         `createWorld: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+      )
+    }
+    if (typeof settings !== 'string' || settings.length > maxSettingsLength) {
+      throw new RankweaveError(
+        'ERR_ARGUMENT',
+        `createWorld: expected a text of at most ${maxSettingsLength} characters as settings, got ${shown(settings)}`,
       )
     }
     const limits = checkedLimits('createWorld', options.limits ?? {}, defaultWorldLimits)
@@ -93,7 +103,7 @@ export class Rendezvous {
     }
     const world = new HostedWorld({
       ...makeToken(),
-      ...{ processes, program, library: version, limits, rendezvous: this.limits, clock: this.#clock },
+      ...{ processes, program, library: version, settings, limits, rendezvous: this.limits, clock: this.#clock },
       forget: () => this.#worlds.delete(world.id),
     })
     this.#worlds.set(world.id, world)

@@ -57,5 +57,7 @@ export const defaultRendezvousLimits: RendezvousLimits = {
 export const maxControlLength = 2 ** 16
 /** Longest control message to a member, in UTF-16 units: `welcome` names all members. */
 export const maxWelcomeLength = 2 ** 20
+/** Longest settings of a world, in UTF-16 units. */
+export const maxSettingsLength = 2 ** 14
 /** Arrays and objects of a control message are nested at most so deep. */
 export const maxControlDepth = 4

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { protocolVersion } from './limits.js'
+import { maxSettingsLength, protocolVersion } from './limits.js'
 import { refusalNames } from './refusals.js'
 
 // Control messages: one JSON object per text message of the socket. Unknown members of an object are refused.
@@ -118,6 +118,10 @@ export const fromRendezvous = {
           verdictMs: z.number(),
         })
         .describe('what holds in this world'),
+      settings: z
+        .string()
+        .max(maxSettingsLength)
+        .describe('what whoever created the world lets all its processes know'),
     })
     .describe('The world is complete and begins.'),
   lost: z
