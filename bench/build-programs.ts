@@ -66,7 +66,9 @@ export class BuiltPrograms {
     else this.#compileCommit(commit)
     const programs = readdirSync(programSources).map((name) => `programs/${name}`)
     buildSync({
-      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-ws.ts', ...programs].map((name) => `${root}bench/${name}`),
+      entryPoints: ['child.ts', 'bare-koffi.ts', 'bare-ws.ts', ...programs].map(
+        (name) => `${root}bench/${name}`,
+      ),
       outbase: root,
       outdir: this.#folder,
       format: 'esm',
@@ -172,7 +174,8 @@ export class BuiltPrograms {
     return {
       name,
       how: `node ${process.version}, bare ws`,
-      run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/bare-ws.js`, ...words], limitSeconds),
+      run: () =>
+        runWithTimeout(process.execPath, [`${this.#folder}bench/bare-ws.js`, ...words], limitSeconds),
     }
   }
 

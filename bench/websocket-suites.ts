@@ -13,11 +13,7 @@ function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
   return {
     name: 'pingpong',
     implementations: [
-      built.onWebSocket(
-        'ours',
-        { program: 'pingpong', ranks: 2, args: { memory: 'ordinary', sizes } },
-        60,
-      ),
+      built.onWebSocket('ours', { program: 'pingpong', ranks: 2, args: { memory: 'ordinary', sizes } }, 60),
       built.inBareWs('ws', ['pingpong', ...words], 60),
     ],
     cases: sizes.map(({ sizeBytes }) => ({
@@ -53,11 +49,7 @@ function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   return {
     name: 'stream',
     implementations: [
-      built.onWebSocket(
-        'ours',
-        { program: 'stream', ranks: 2, args: { memory: 'ordinary', sizes } },
-        60,
-      ),
+      built.onWebSocket('ours', { program: 'stream', ranks: 2, args: { memory: 'ordinary', sizes } }, 60),
       built.inBareWs('ws', ['stream', ...words], 60),
     ],
     cases: [...bandwidths, ...(messages.includes(8) ? [rate] : [])],
@@ -70,7 +62,7 @@ function frames(built: BuiltPrograms): Suite {
   const [ranks, processes] = [64, 4]
   const args: WireFrames = {
     topology,
-    strategies: { direct: { kind: 'direct' }, combined: { kind: 'common-neighbor', k: 4 } },
+    strategies: { direct: { kind: 'direct' }, combined: { kind: 'common-neighbor', k: 4, mode: 'agnostic' } },
   }
   const of = (what: string, key: string): Case => ({
     case: `neighbor allgather, ${topology}, ${ranks} ranks on ${processes} processes: ${what}`,

@@ -311,6 +311,8 @@ export const rooms: readonly Room[] = [
   }),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
+  { path: 'child.ts', imports: ['launch', 'neighborhood'] },
+  { path: 'child-from-source.mjs', imports: ['child.ts'], packages: ['tsx'] },
 
   room(
     'conformance',

@@ -97,9 +97,15 @@ export { type VirtualCosts, VirtualTime, type VirtualTimeOptions } from '../fabr
 export { type MpiFactory, type MpiOptions, mpi } from '../fabric/mpi/mpi.js'
 export { type ThreadsFactory, threads } from '../fabric/threads/threads.js'
 export type { ThreadsOptions } from '../fabric/threads/threads-connect.js'
+export { type WebSocketFactory, type WebSocketOptions, websocket } from '../fabric/websocket/factory-node.js'
 export { type PlanDirectoryOptions, planDirectory } from '../launch/plan-directory.js'
 export type { ReportOptions } from '../launch/report-triggers.js'
 export { type Main, type RunOptions, run } from '../launch/run.js'
+export { type HostOptions, host, type OpenWorld } from '../launch/websocket-host.js'
+export { type Joined, type JoinOptions, join } from '../launch/websocket-join.js'
+export type { ListenOptions } from '../launch/websocket-settings.js'
+export type { WorldEnd } from '../rendezvous/hosted-world.js'
+export type { WorldLimits } from '../rendezvous/protocol/limits.js'
 
 // errors
 

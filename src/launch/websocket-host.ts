@@ -48,7 +48,10 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   const { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, listen, limits } = options
   const processes = options.processes ?? ranksPerProcess?.length ?? ranks
   if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
-    throw new RankweaveError('ERR_WORLD', `host: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`)
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `host: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+    )
   }
   // Checks the numbers.
   worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)

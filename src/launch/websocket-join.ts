@@ -148,9 +148,13 @@ async function listenTowards(url: string): Promise<ListenOptions | null> {
     await once(socket, 'connect')
     return { host: socket.localAddress! }
   } catch (cause) {
-    throw new RankweaveError('ERR_WORLD_LOST', `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`, {
-      cause,
-    })
+    throw new RankweaveError(
+      'ERR_WORLD_LOST',
+      `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`,
+      {
+        cause,
+      },
+    )
   } finally {
     socket.destroy()
   }
@@ -170,7 +174,7 @@ const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
 }
 
 /** @throws ERR_ARGUMENT */
-export function checkJoin(options: JoinOptions<never>): void {
+export function checkJoin(options: JoinOptions): void {
   requireKnownOptions('join', options, optionNames)
   checkReport(options.report)
   for (const name of ['url', 'token'] as const) {

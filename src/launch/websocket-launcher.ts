@@ -71,10 +71,8 @@ function serialized(args: unknown): Uint8Array {
   try {
     return serialize(args)
   } catch (cause) {
-    throw new RankweaveError(
-      'ERR_CLONE',
-      `run: args cannot be cloned into processes: ${reasonText(cause)}`,
-      { cause },
-    )
+    throw new RankweaveError('ERR_CLONE', `run: args cannot be cloned into processes: ${reasonText(cause)}`, {
+      cause,
+    })
   }
 }

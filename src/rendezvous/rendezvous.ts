@@ -103,7 +103,15 @@ export class Rendezvous {
     }
     const world = new HostedWorld({
       ...makeToken(),
-      ...{ processes, program, library: version, settings, limits, rendezvous: this.limits, clock: this.#clock },
+      ...{
+        processes,
+        program,
+        library: version,
+        settings,
+        limits,
+        rendezvous: this.limits,
+        clock: this.#clock,
+      },
       forget: () => this.#worlds.delete(world.id),
     })
     this.#worlds.set(world.id, world)

@@ -45,7 +45,9 @@ export const calibrateCommand: AddCommand = (program, act) => {
     .command('calibrate')
     .description('Measure what messages and memory cost on a fabric, as a profile of a machine.')
     .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default('threads'),
+      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
+        'threads',
+      ),
     )
     .option('--processes <number>', 'processes (default: 2; with mpi all started processes)')
     .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')

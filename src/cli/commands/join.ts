@@ -75,7 +75,8 @@ export const joinCommand: AddCommand = (program, act) => {
           ...(node === undefined ? {} : { node }),
           ...(process === undefined ? {} : { process }),
           onWaiting: (count, processes) => {
-            if (count < processes) report.note(`joined as number ${count} of ${counted(processes, 'process', 'processes')}`)
+            if (count < processes)
+              report.note(`joined as number ${count} of ${counted(processes, 'process', 'processes')}`)
           },
         })
         const { firstRank, results, ranks, processes, process: own } = joined

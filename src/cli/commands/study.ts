@@ -184,7 +184,12 @@ async function measured(
   topology: ProcessTopology,
   machine: Machine,
   strategies: readonly NamedStrategy[],
-  { fabric: kind, processes, runs, bytes: given }: Options & { readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi' },
+  {
+    fabric: kind,
+    processes,
+    runs,
+    bytes: given,
+  }: Options & { readonly fabric: 'local' | 'threads' | 'websocket' | 'mpi' },
 ): Promise<Measurements | null> {
   installNeighborhood()
   const fabric = fabricOf({ fabric: kind, processes })

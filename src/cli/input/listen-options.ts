@@ -8,7 +8,10 @@ import type { ListenOptions } from '../../launch/websocket-settings.js'
 /** The options of a command that accepts connections. */
 export function addListenOptions(command: Command, byDefault: string): Command {
   return command
-    .option('--listen <host:port>', `address to listen on; port 0 is any that is free (default: ${byDefault})`)
+    .option(
+      '--listen <host:port>',
+      `address to listen on; port 0 is any that is free (default: ${byDefault})`,
+    )
     .option('--advertise <host>', 'host name or address that others dial (default: that of --listen)')
     .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
     .option('--tls-key <file>', 'its key in PEM')

@@ -20,7 +20,9 @@ export function addWorldOptions(command: Command): Command {
     )
     .option('--nodes <number>', 'nodes that host the processes (default: 1; with mpi the actual nodes)')
     .addOption(
-      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default('local'),
+      new Option('--fabric <name>', 'fabric between processes: local, threads, websocket or mpi').default(
+        'local',
+      ),
     )
     .option('--mpi-lib <path>', 'file of the MPI library (default: the library of the launcher)')
     .option('--report-after <seconds>', 'after this time, print which rank waits for what on standard error')

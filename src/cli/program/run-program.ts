@@ -53,7 +53,10 @@ export async function runProgram(options: ProgramOptions): Promise<readonly unkn
 const interrupts = ['SIGINT', 'SIGTERM'] as const
 
 /** Runs a world until it has ended, or an interrupt, or code of the program, ends it. @throws WorldFailure */
-export async function asWorld<T>(start: (signal: AbortSignal) => Promise<T>, mayRunEmpty = false): Promise<T> {
+export async function asWorld<T>(
+  start: (signal: AbortSignal) => Promise<T>,
+  mayRunEmpty = false,
+): Promise<T> {
   try {
     return await guardUserCode(
       async (signal, end) => {

@@ -10,7 +10,14 @@ export class WorldFailure extends Error {
 /** Codes of errors before there is a world: bad input. */
 const notStarted = [
   ...['ERR_PROGRAM', 'ERR_MPI_LAUNCHER', 'ERR_MPI_LIBRARY', 'ERR_MPI_KOFFI'],
-  ...['ERR_TOKEN', 'ERR_PROGRAM_MISMATCH', 'ERR_VERSION_MISMATCH', 'ERR_WORLD_FULL', 'ERR_REPLAYED', 'ERR_LIMIT'],
+  ...[
+    'ERR_TOKEN',
+    'ERR_PROGRAM_MISMATCH',
+    'ERR_VERSION_MISMATCH',
+    'ERR_WORLD_FULL',
+    'ERR_REPLAYED',
+    'ERR_LIMIT',
+  ],
 ] as const satisfies readonly ErrorCode[]
 
 /** The error to throw when `run` has rejected. */

@@ -28,7 +28,15 @@ it('several heartbeats fit into the time of silence, however short', () => {
 })
 
 it('processes inherit the flags of Node but those of a program given as text and of a debugger', () => {
-  const flags = ['--import', 'tsx', '--input-type=module', '--eval', 'code', '--inspect=0', '--stack-size=2000']
+  const flags = [
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '--eval',
+    'code',
+    '--inspect=0',
+    '--stack-size=2000',
+  ]
   expect(inheritedFlags(flags)).toEqual(['--import', 'tsx', '--stack-size=2000'])
   expect(inheritedFlags(['-e', 'code', '--eval=code', '--expose-gc'])).toEqual(['--expose-gc'])
 })
