@@ -35,6 +35,7 @@ const fabrics = [
   'fabric/mpi',
   'rendezvous/protocol',
   'rendezvous',
+  'fabric/websocket',
 ]
 const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']

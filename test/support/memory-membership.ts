@@ -78,6 +78,7 @@ export class MemoryMembership implements Membership {
   readonly nodes: readonly string[]
   readonly addresses: readonly (string | null)[]
   readonly peerKey = new Uint8Array(32).fill(7)
+  readonly settings = ''
   readonly limits: WorldLimits
   readonly relayBufferedBytes = 0
   readonly reports: BrokenReport[] = []

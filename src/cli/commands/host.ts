@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import { maxWorldRanks } from '../../comm/process/world-layout.js'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket-host.js'
 import { silenceLimits } from '../../launch/websocket-settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, seconds as secondsText, table } from '../output/reporter.js'
 import type { AddCommand } from './command.js'
@@ -26,7 +26,7 @@ Examples:
   RANKWEAVE_TOKEN=$(cat token) rankweave join ws://login:7000 program.ts`
 
 const schema = z.object({
-  ranks: whole(1, maxWorldRanks),
+  ranks: worldSchema.ranks,
   processes: whole(1, 1024).optional(),
   ...listenSchema,
   tokenFile: z.string().optional(),
