@@ -36,6 +36,8 @@ describe('a world on processes connected by WebSockets', () => {
         big: 2n ** 70n,
       })),
     )
+    // Handles that are being closed are gone a turn later.
+    await new Promise((resolve) => setTimeout(resolve, 1))
     expect(handles()).toEqual(before)
   })
 
