@@ -36,6 +36,7 @@ const fromRendezvous: readonly FromRendezvous[] = [
       ...{ maxMessageBytes: 1, maxQueuedBytes: 1, maxRelayedBytes: 1 },
       ...{ heartbeatMs: 1, silenceMs: 1, verdictMs: 1 },
     },
+    settings: '{"ranks":2}',
   },
   { kind: 'lost', process: 1, reason: 'silent' },
   { kind: 'decided', key: 'shrink 1', contributions: [null, '00'], lost: [1] },
