@@ -48,7 +48,10 @@ function manifestName(): string | undefined {
 
 function manifest(): { readonly name?: string; readonly version?: string } {
   try {
-    return JSON.parse(readFileSync(manifestFile, 'utf8')) as { readonly name?: string; readonly version?: string }
+    return JSON.parse(readFileSync(manifestFile, 'utf8')) as {
+      readonly name?: string
+      readonly version?: string
+    }
   } catch {
     return {}
   }
