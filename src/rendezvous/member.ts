@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import { RankweaveError } from '../errors.js'
-import { type Authority, type Decision, maxContributionBytes, maxKeyLength } from '../fabric/authority.js'
+import type { Authority } from '../fabric/authority.js'
+import { RemoteAuthority } from '../fabric/remote-authority.js'
 import type { Membership, MembershipEvents } from './membership.js'
 import { encodeControl } from './protocol/control-codec.js'
 import type { WorldLimits } from './protocol/limits.js'
@@ -9,11 +10,6 @@ import { encodeRelayed, relayedHeaderBytes, relayedProcess, requireRelayable } f
 import { fromHex, toHex } from './protocol/secrets.js'
 import { closeSoon } from './refuse.js'
 import { type Socket, socketState } from './socket.js'
-
-interface PendingDecision {
-  readonly resolve: (decision: Decision) => void
-  readonly reject: (error: RankweaveError) => void
-}
 
 /** A process of a world that has begun, over its socket to the rendezvous; `joinWorld` makes it. */
 export class Member implements Membership {
@@ -25,15 +21,13 @@ export class Member implements Membership {
   readonly peerKey: Uint8Array
   readonly limits: WorldLimits
   readonly settings: string
-  readonly authority: Authority
   readonly #socket: Socket
   readonly #clock: Clock
   readonly #lost = new Set<number>()
-  readonly #decisions = new Map<string, PendingDecision>()
+  readonly #authority: RemoteAuthority
   readonly #closed: Promise<void>
   #resolveClosed!: () => void
   #state: 'joined' | 'leaving' | 'ended' = 'joined'
-  #failure: RankweaveError | undefined
   #events: MembershipEvents | undefined
   /** What happened before `attach`. */
   #early: ((events: MembershipEvents) => void)[] = []
@@ -58,10 +52,13 @@ export class Member implements Membership {
     this.#closed = new Promise((resolve) => {
       this.#resolveClosed = resolve
     })
-    this.authority = {
-      isHere: false,
-      decide: (key, members, contribution) => this.#decide(key, members, contribution),
-    }
+    this.#authority = new RemoteAuthority((key, members, contribution) =>
+      this.#send({ kind: 'decide', key, members: [...members], contribution: toHex(contribution) }),
+    )
+  }
+
+  get authority(): Authority {
+    return this.#authority
   }
 
   get relayBufferedBytes(): number {
@@ -114,8 +111,7 @@ export class Member implements Membership {
       case 'decided': {
         const { key, lost } = message
         const contributions = message.contributions.map((text) => (text === null ? null : fromHex(text)))
-        this.#decisions.get(key)?.resolve({ contributions, lost })
-        this.#decisions.delete(key)
+        this.#authority.decided(key, { contributions, lost })
         break
       }
       case 'handed':
@@ -156,9 +152,7 @@ export class Member implements Membership {
 
   #end(state: 'leaving' | 'ended', error: RankweaveError): void {
     this.#state = state
-    this.#failure = error
-    for (const { reject } of this.#decisions.values()) reject(error)
-    this.#decisions.clear()
+    this.#authority.fail(error)
     this.#ended()
   }
 
@@ -170,23 +164,6 @@ export class Member implements Membership {
   #send(message: ToRendezvous): void {
     if (this.#state !== 'joined' || this.#socket.readyState !== socketState.open) return
     this.#socket.send(encodeControl(message))
-  }
-
-  async #decide(key: string, members: readonly number[], contribution: Uint8Array): Promise<Decision> {
-    if (this.#failure !== undefined) throw this.#failure
-    if (contribution.byteLength > maxContributionBytes || key.length === 0 || key.length > maxKeyLength) {
-      throw new RankweaveError(
-        'ERR_FABRIC',
-        `decision: expected a key of 1 to ${maxKeyLength} characters and a contribution of at most ${maxContributionBytes} bytes, got ${key.length} and ${contribution.byteLength}`,
-      )
-    }
-    if (this.#decisions.has(key)) {
-      throw new RankweaveError('ERR_FABRIC', `decision '${key}': expected one contribution of a process`)
-    }
-    return new Promise((resolve, reject) => {
-      this.#decisions.set(key, { resolve, reject })
-      this.#send({ kind: 'decide', key, members: [...members], contribution: toHex(contribution) })
-    })
   }
 }
 

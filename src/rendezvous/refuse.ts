@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.js'
 import { isRankweaveError, RankweaveError, reasonText, shortened } from '../errors.js'
 import { encodeControl } from './protocol/control-codec.js'
-import { type RefusalCode, refusalCodes, refusalNames } from './protocol/refusals.js'
+import { type RefusalCode, refusalCodes } from './protocol/refusals.js'
 import { drop, type Socket, socketState } from './socket.js'
 
 /** How long a peer may take to answer a closing handshake, in milliseconds. */
@@ -9,7 +9,7 @@ const closingMs = 2_000
 
 /** Tells why and closes. What the peer sends from here on is not read. */
 export function refuse(socket: Socket, clock: Clock, error: RankweaveError): void {
-  const code = isRankweaveError(error, ...refusalNames) ? (error.code as RefusalCode) : 'ERR_PROTOCOL'
+  const code = Object.hasOwn(refusalCodes, error.code) ? (error.code as RefusalCode) : 'ERR_PROTOCOL'
   if (socket.readyState === socketState.open) {
     socket.send(encodeControl({ kind: 'refused', code, message: shortened(error.message) }))
   }

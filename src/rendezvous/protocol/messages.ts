@@ -24,7 +24,7 @@ const contribution = z
   .max(128)
   .regex(/^(?:[0-9a-f]{2})*$/)
   .describe('at most 64 bytes in hexadecimal digits')
-const key = z.string().min(1).max(128).describe('names the decision, unique in the world')
+const key = z.string().max(128).describe('names the decision, unique in the world')
 const beat = z.strictObject({ kind: z.literal('beat') })
 
 /** To the rendezvous, by `kind`. */

@@ -147,7 +147,6 @@ describe('decisions', () => {
     await expect(authority.decide('key', [0, 1], new Uint8Array())).rejects.toMatchObject({
       code: 'ERR_FABRIC',
     })
-    await expect(authority.decide('', [0, 1], new Uint8Array())).rejects.toMatchObject({ code: 'ERR_FABRIC' })
     await expect(authority.decide('k', [0, 1], new Uint8Array(65))).rejects.toMatchObject({
       code: 'ERR_FABRIC',
     })
