@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { argv } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
+import { closeCode, introductionMessages } from '../src/fabric/websocket/introduction.js'
 import { defaultRendezvousLimits, defaultWorldLimits } from '../src/rendezvous/protocol/limits.js'
 import { fromRendezvous, toRendezvous } from '../src/rendezvous/protocol/messages.js'
 import { refusalCodes } from '../src/rendezvous/protocol/refusals.js'
@@ -80,6 +81,12 @@ const limitsText = (limits: object) =>
 const generated: Readonly<Record<string, () => string>> = {
   'messages to the rendezvous': () => messagesText(toRendezvous),
   'messages from the rendezvous': () => messagesText(fromRendezvous),
+  'messages between processes': () => messagesText(introductionMessages),
+  'close codes between processes': () =>
+    tableText(
+      ['close code', 'name'],
+      Object.entries(closeCode).map(([name, code]) => [code, `\`${name}\``]),
+    ),
   'close codes': () =>
     tableText(
       ['close code', 'meaning'],
