@@ -56,7 +56,12 @@ export type FromProcess =
       readonly contribution: Uint8Array
     }
   /** The world has failed here; the last message follows when the processes have agreed on its end. */
-  | { readonly kind: 'failing'; readonly error: Uint8Array }
+  | {
+      readonly kind: 'failing'
+      readonly error: Uint8Array
+      /** The error came after losses that were survived, and is not about them. Default: false. */
+      readonly afterSurvived?: boolean
+    }
   | {
       readonly kind: 'returned'
       readonly results: readonly unknown[]

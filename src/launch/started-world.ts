@@ -181,6 +181,7 @@ class StartedWorld {
         break
       case 'failing':
         this.#aware.add(process)
+        if (message.afterSurvived === true && this.#failure?.lost === true) this.#failure = undefined
         this.#note(process, decodeError(message.error))
         this.#startGrace()
         break

@@ -60,7 +60,8 @@ export async function hostProcess(): Promise<void> {
     const results = await hostSession(session, main, {
       ...world,
       signal: interrupt.signal,
-      onFailed: (error) => post({ kind: 'failing', error: encodeError(error, maxErrorBytes) }),
+      onFailed: (error, afterSurvived) =>
+        post({ kind: 'failing', error: encodeError(error, maxErrorBytes), afterSurvived }),
       mayRunEmpty: true,
       onStart: (world) => {
         running = world

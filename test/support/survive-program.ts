@@ -5,6 +5,8 @@ import type { Communicator } from 'rankweave'
 export interface SurviveArgs {
   readonly victim: number
   readonly acknowledge: boolean
+  /** The last rank throws when all has gone well. */
+  readonly fail?: boolean
 }
 
 /** What a rank that lived has seen. */
@@ -21,7 +23,7 @@ export interface Survived {
 /** One process ends itself in the middle of a barrier; the others agree, shrink and go on. */
 export default async function main(
   world: Communicator,
-  { victim, acknowledge }: SurviveArgs,
+  { victim, acknowledge, fail = false }: SurviveArgs,
 ): Promise<Survived | string> {
   await world.barrier()
   if (world.location.process === victim) exit(7)
@@ -34,6 +36,7 @@ export default async function main(
   const flag = await world.agree(world.rank === 1 ? 6 : 7)
   const rest = await world.shrink()
   const ranks = [...(await rest.allgather(Int32Array.of(world.rank)))]
+  if (fail && world.rank === world.size - 1) throw new Error('another matter')
   return { met, failed, refused, refusedFlag: details?.['flag'], flag, size: rest.size, ranks }
 }
 

@@ -24,6 +24,12 @@ export class Acknowledgements {
     return this.#by.has(process)
   }
 
+  /** Whether there are losses, and a rank here has acknowledged each of them. */
+  cover(lost: Iterable<number>): boolean {
+    const processes = [...lost]
+    return processes.length > 0 && processes.every((process) => this.#by.has(process))
+  }
+
   /** Whether a rank here has returned although it could know of the loss, without acknowledging it. */
   ignored(process: number): boolean {
     return this.#ignored.has(process)

@@ -29,8 +29,8 @@ export interface WorldOptions<A> extends Partial<RuntimeOptions> {
   readonly signal?: AbortSignal
   /** False: a world in which no rank can continue is left as it is; `worldReport` shows why. Default true. */
   readonly detectDeadlock?: boolean
-  /** Called once when the world has failed, before its processes have closed it. */
-  readonly onFailed?: (error: unknown) => void
+  /** Called once when the world has failed, before its processes have closed it; `afterSurvived` losses, of which the error is none. */
+  readonly onFailed?: (error: unknown, afterSurvived: boolean) => void
   /** What kept the event loop alive before the fabric was started. Default: what does now. */
   readonly eventLoop?: EventLoopWatch
   /** @internal Called with the world once it runs. */
@@ -293,7 +293,10 @@ class World<T, A> {
   }
 
   #fail(error: unknown): void {
-    this.#options.onFailed?.(error)
+    this.#options.onFailed?.(
+      error,
+      this.#alive().every((each) => each.acknowledgements.cover(each.lostPeers)),
+    )
     this.#stay()
     const ended = isRankweaveError(error, 'ERR_DEADLOCK', 'ERR_WORLD_LOST')
       ? error

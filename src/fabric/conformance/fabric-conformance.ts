@@ -1,5 +1,6 @@
 import { requireOptions } from '../../base/require-options.js'
 import type { FabricFactory, FabricSession } from '../fabric.js'
+import { authorityCases } from './authority-cases.js'
 import { cancelCases } from './cancel-cases.js'
 import { expect, expectRefused, turns } from './frame-checks.js'
 import { type FabricContext, processCases } from './process-cases.js'
@@ -43,13 +44,15 @@ export function fabricConformance(
     rounds,
     largeBytes: large ? 256 * 2 ** 20 : 2 ** 20,
   }
-  const perProcess = [...processCases, ...trafficCases, ...cancelCases].map(({ name, program }) => ({
-    name,
-    run: () =>
-      withSession(factory, async (session) => {
-        await Promise.all(session.hosted.map((fabric) => program(fabric, session, context)))
-      }),
-  }))
+  const perProcess = [...processCases, ...trafficCases, ...cancelCases, ...authorityCases].map(
+    ({ name, program }) => ({
+      name,
+      run: () =>
+        withSession(factory, async (session) => {
+          await Promise.all(session.hosted.map((fabric) => program(fabric, session, context)))
+        }),
+    }),
+  )
   const perSession = sessionCases.map(({ name, check }) => ({
     name,
     run: () => withSession(factory, (session) => check(session, factory, context)),

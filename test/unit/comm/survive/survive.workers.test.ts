@@ -44,6 +44,10 @@ describe('survivors of a lost worker', () => {
     })
   })
 
+  it('report an error that comes after a loss they have survived', async () => {
+    await expect(surviving({ victim: 1, acknowledge: true, fail: true })).rejects.toThrow('another matter')
+  })
+
   it('finish the Jacobi solver with the bits of the serial one', async () => {
     const results = await run<{ differing: number; recoveries: number; survivors: number } | null, string[]>(
       compiledUrl('jacobi-survivor-program.ts'),
