@@ -35,3 +35,8 @@ export class Acknowledgements {
     return this.#ignored.has(process)
   }
 }
+
+/** Whether processes that live go on without a lost one: a rank has acknowledged the loss, and none has ignored it. */
+export function isSurvived(process: number, living: readonly Acknowledgements[]): boolean {
+  return living.some((each) => each.has(process)) && !living.some((each) => each.ignored(process))
+}

@@ -2,6 +2,7 @@ import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { FabricSession } from '../../fabric/fabric.js'
 import { Communicator } from '../communicator.js'
 import { CommRuntime } from '../context/comm-state.js'
+import { isSurvived } from '../process/acknowledgements.js'
 import type { RuntimeOptions } from '../process/frame-port.js'
 import { defaultRuntimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
@@ -252,18 +253,10 @@ class World<T, A> {
 
   #allReturned(): void {
     this.#stay()
-    const fatal = this.#losses.find(({ process }) => !this.#isSurvived(process))
+    const living = this.#alive().map(({ acknowledgements }) => acknowledgements)
+    const fatal = this.#losses.find(({ process }) => !isSurvived(process, living))
     if (fatal === undefined) this.#ending.done()
     else this.#ending.fail(fatal.error)
-  }
-
-  /** Whether the processes that live go on without a lost one: some rank has acknowledged the loss, and none has ignored it. */
-  #isSurvived(process: number): boolean {
-    const alive = this.#alive()
-    return (
-      alive.some(({ acknowledgements }) => acknowledgements.has(process)) &&
-      !alive.some(({ acknowledgements }) => acknowledgements.ignored(process))
-    )
   }
 
   #peerLost(host: Host, peer: number, reason: string): void {
