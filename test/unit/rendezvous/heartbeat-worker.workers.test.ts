@@ -3,6 +3,8 @@ import { heartbeatWorker } from '../../../src/rendezvous/heartbeat-worker-node.j
 import { Rendezvous } from '../../../src/rendezvous/rendezvous.js'
 import { listenRendezvous } from '../../../src/rendezvous/rendezvous-server-node.js'
 import type { Socket } from '../../../src/rendezvous/socket.js'
+import { nodeTransport } from '../../../src/rendezvous/transport-node.js'
+import { loopbackTls } from '../../support/loopback-certificate.js'
 import { joinOver } from '../../support/loopback-rendezvous.js'
 
 /** Resolves to the socket that is accepted second, the one of the thread, after three beats. */
@@ -28,11 +30,15 @@ class Watched extends Rendezvous {
   }
 }
 
-it('a thread sends heartbeats over a socket of its own, and ends when its process leaves', async () => {
+it('a thread sends heartbeats over a socket of its own, by TLS where that is asked for, and ends when its process leaves', async () => {
   const rendezvous = new Watched()
-  const listener = await listenRendezvous(rendezvous)
+  const listener = await listenRendezvous(rendezvous, { tls: loopbackTls })
+  const ca = loopbackTls.cert
   const { token, ended } = rendezvous.createWorld({ processes: 1, limits: { heartbeatMs: 50 } })
-  const member = await joinOver(listener.url, token, { startHeartbeats: heartbeatWorker() })
+  const member = await joinOver(listener.url, token, {
+    transport: nodeTransport({ maxMessageBytes: 2 ** 21, ca }),
+    startHeartbeats: heartbeatWorker({ ca }),
+  })
   const socket = await rendezvous.beats
   const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
   await member.leave()

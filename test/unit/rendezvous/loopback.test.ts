@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { JoinOptions } from '../../../src/rendezvous/join-world.js'
 import type { Socket } from '../../../src/rendezvous/socket.js'
 import { nodeTransport } from '../../../src/rendezvous/transport-node.js'
+import { loopbackTls } from '../../support/loopback-certificate.js'
 import { joinOver, nextEvents, withRendezvous } from '../../support/loopback-rendezvous.js'
 
 /** Options of a member, and what breaks its connection. */
@@ -61,6 +62,22 @@ describe('over loopback', () => {
       })
       expect((await nextEvents(member).worldLost).code).toBe('ERR_MESSAGE_TOO_LARGE')
     }))
+
+  it('a rendezvous with a certificate is joined by TLS only, and by who trusts it', () =>
+    withRendezvous(
+      async (rendezvous, url) => {
+        const world = rendezvous.createWorld({ processes: 1 })
+        expect(url).toMatch(/^wss:/)
+        await expect(joinOver(url, world.token)).rejects.toMatchObject({ code: 'ERR_WORLD_LOST' })
+        await expect(joinOver(url.replace('wss', 'ws'), world.token)).rejects.toMatchObject({
+          code: 'ERR_WORLD_LOST',
+        })
+        const transport = nodeTransport({ maxMessageBytes: 2 ** 21, ca: loopbackTls.cert })
+        await (await joinOver(url, world.token, { transport })).leave()
+        expect(await world.ended).toEqual({ lost: [], closed: null })
+      },
+      { server: { tls: loopbackTls } },
+    ))
 
   it('a world whose rendezvous closes is lost', () =>
     withRendezvous(async (rendezvous, url) => {
