@@ -94,11 +94,9 @@ class Joining {
   /** Ends it; the first error is the one that counts. */
   fail(error: RankweaveError): void {
     this.#stop()
+    this.#settleOnce(error)
     if (this.#member !== undefined) this.#member.fail(error)
-    else {
-      this.#settleOnce(error)
-      closeSoon(this.#socket, this.#clock, 1000, 'gave up')
-    }
+    else closeSoon(this.#socket, this.#clock, 1000, 'gave up')
   }
 
   #request() {

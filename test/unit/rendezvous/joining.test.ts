@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { RankweaveError } from '../../../src/errors.js'
 import type { JoinOptions } from '../../../src/rendezvous/join-world.js'
 import { encodeControl } from '../../../src/rendezvous/protocol/control-codec.js'
 import type { ToRendezvous } from '../../../src/rendezvous/protocol/messages.js'
@@ -190,6 +191,25 @@ describe('while a world waits', () => {
     expect((await answerTo(rendezvous, request(4), new Uint8Array(9))).closedWith()).toBe(4000)
     expect((await answerTo(rendezvous, request(5), request(5))).closedWith()).toBe(4000)
   })
+})
+
+it('a process that cannot start its heartbeats does not join, and the others are told that it is lost', async () => {
+  const rendezvous = new RendezvousCase()
+  const { token } = rendezvous.rendezvous.createWorld({ processes: 2 })
+  const startHeartbeats = () => {
+    throw new RankweaveError('ERR_WORKER', 'no thread')
+  }
+  let refused = 'pending'
+  rendezvous.join(token, { process: 1, startHeartbeats }).joined.catch(({ code }) => {
+    refused = code
+  })
+  const other = rendezvous.join(token, { process: 0 })
+  await rendezvous.turn()
+  expect(refused).toBe('ERR_WORKER')
+  const lost: number[] = []
+  ;(await other.joined).attach({ lost: (process) => lost.push(process), worldLost() {}, relayed() {} })
+  await rendezvous.turn()
+  expect(lost).toEqual([1])
 })
 
 describe('what the rendezvous bounds', () => {
