@@ -6,6 +6,7 @@ import { describeWorld } from '../comm/world/diagnosis-text.js'
 import { rangesText } from '../comm/world/rank-ranges.js'
 import { RankweaveError } from '../errors.js'
 import { Decisions } from '../fabric/decisions.js'
+import { areSurvived, type Outcome } from './outcomes.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
 import { type ReportOptions, ReportTriggers } from './report-triggers.js'
 import { StateQuery } from './state-query.js'
@@ -87,12 +88,6 @@ export function requireCloneable(args: unknown, into: string): void {
     })
   }
 }
-
-/** How a process ended. */
-type Outcome =
-  | { readonly kind: 'returned'; readonly results: readonly unknown[]; readonly without?: readonly number[] }
-  | { readonly kind: 'failed' }
-  | { readonly kind: 'lost' }
 
 interface Settle {
   returned(results: unknown[]): void
@@ -304,7 +299,7 @@ class StartedWorld {
   }
 
   #report(): void {
-    if (this.#failure !== undefined && !this.#isSurvived(this.#failure)) {
+    if (this.#failure !== undefined && !(this.#failure.lost && areSurvived(this.#outcomes))) {
       const { error } = this.#failure
       const bySignal =
         this.#signal?.aborted === true && error instanceof RankweaveError && error.code === 'ERR_ABORTED'
@@ -320,21 +315,6 @@ class StartedWorld {
       }
     })
     this.#settle.returned(results)
-  }
-
-  /** Whether those that live have returned, and have agreed to do without each lost process. */
-  #isSurvived({ lost }: { readonly lost: boolean }): boolean {
-    const gone = [...this.#outcomes.keys()].filter((process) => this.#outcomes[process]?.kind === 'lost')
-    const living = this.#outcomes.filter((outcome) => outcome?.kind !== 'lost')
-    return (
-      lost &&
-      living.length > 0 &&
-      living.every(
-        (outcome) =>
-          outcome?.kind === 'returned' &&
-          gone.every((process) => outcome.without?.includes(process) === true),
-      )
-    )
   }
 
   /** Adds to the error, which is a copy, the processes that had to be terminated. */
