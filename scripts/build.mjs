@@ -32,8 +32,12 @@ const entriesByUrl = [
 function entries() {
   const exported = Object.values(manifest.exports).flatMap((target) => target.default ?? [])
   const paths = [...exported, ...Object.values(manifest.bin)]
-  return [...paths.map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, '')), ...entriesByUrl]
+  const modules = paths.map((path) => path.replace(/^(\.\/)?dist\//, '').replace(/\.js$/, ''))
+  return [...modules.filter((path) => path !== pageEntry), ...entriesByUrl]
 }
+
+/** What pages load: one file that is whole, so that no chunk of it serves a process of Node, too. */
+const pageEntry = 'entry/browser'
 
 /** What is no module, below src. */
 const files = ['export/c', 'shim/c']
@@ -51,6 +55,17 @@ export function bundle(folder) {
     packages: 'external',
     // Chunks lie where src/package-paths.ts expects to be.
     chunkNames: '[name]-[hash]',
+    logLevel: 'warning',
+  })
+  buildSync({
+    entryPoints: [join(root, 'src', `${pageEntry}.ts`)],
+    outfile: join(folder, `${pageEntry}.js`),
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    // A solver, loaded by whoever asks for it.
+    external: ['highs'],
     logLevel: 'warning',
   })
   for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })

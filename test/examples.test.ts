@@ -1,6 +1,7 @@
 import { run } from 'rankweave'
 import { describe, expect, it } from 'vitest'
 import * as haloExchange from '../examples/halo-exchange.js'
+import * as ring from '../examples/ring.js'
 import * as splitGrid from '../examples/split-grid.js'
 import * as spmm from '../examples/spmm.js'
 
@@ -14,6 +15,7 @@ describe.each([
   { name: 'split-grid', example: splitGrid },
   { name: 'halo-exchange', example: haloExchange },
   { name: 'spmm', example: spmm },
+  { name: 'ring', example: ring },
 ])('$name', ({ example: { default: main, rankCounts } }) => {
   it.each(rankCounts)('gives the same bits on 1, 2 and 5 processes with %i ranks', async (ranks) => {
     const [reference, ...others] = await Promise.all(
@@ -51,5 +53,12 @@ describe('what the examples compute', () => {
   it('spmm: combines among 16 ranks', async () => {
     const [result] = await resultsOf(spmm.default, 16, 1)
     expect(result!.friendGroups).toBeGreaterThan(0)
+  })
+
+  it.each(ring.rankCounts)('ring: every rank once, and everything home again, %i ranks', async (ranks) => {
+    const [result] = await resultsOf(ring.default, ranks, 2)
+    expect(result!.laps!.map(({ rank }) => rank)).toEqual(Array.from({ length: ranks }, (_, rank) => rank))
+    expect(result!.laps!.at(-1)!.square).toBe(BigInt(ranks - 1) ** 2n)
+    expect(result!.allHome).toBe(true)
   })
 })

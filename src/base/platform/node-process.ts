@@ -1,3 +1,5 @@
+// Not imported from `node:process`: a module that does opens standard input, which makes it non-blocking for all.
+//
 // Code that also runs in browsers imports no module of Node and names none of its globals, but for this file.
 
 /** What such code uses of Node where it is there. */
@@ -6,6 +8,7 @@ export interface NodeProcess {
   readonly stderr: unknown
   readonly execArgv: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
+  nextTick(run: () => void): void
   getActiveResourcesInfo(): readonly string[]
   on(event: 'unhandledRejection', listener: (reason: unknown) => void): void
   off(event: 'unhandledRejection', listener: (reason: unknown) => void): void

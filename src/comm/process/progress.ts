@@ -1,10 +1,11 @@
+import { nodeProcess } from '../../base/platform/node-process.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { ProcessCounters } from './counters.js'
 import type { Failures } from './failures.js'
 import type { WaitTracker } from './wait-tracker.js'
 
-// Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for all.
-const { nextTick } = process
+/** Only fabrics of Node spin. */
+const { nextTick = queueMicrotask } = nodeProcess ?? {}
 
 /** Bounds of how often `Progress.pollFor` polls; a poll takes some 10 ns. */
 const fewestPolls = 8

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
+import * as browser from '../../../src/entry/browser.js'
 import * as conformance from '../../../src/entry/conformance.js'
 import * as errors from '../../../src/entry/errors.js'
 import * as fabric from '../../../src/entry/fabric.js'
@@ -15,12 +16,16 @@ import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
 
 const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors },
+  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors, browser },
 }
 
 const functions = Object.entries(entries).flatMap(([entry, module]) =>
   Object.entries(module)
     .filter((each): each is [string, Exported] => typeof each[1] === 'function')
+    // Pages get what the root has.
+    .filter(
+      ([name, exported]) => entry !== 'browser' || exported !== (index as Record<string, unknown>)[name],
+    )
     .map(([name, exported]) => ({ entry, name, exported, call: exportedCalls[entry]?.[name] })),
 )
 

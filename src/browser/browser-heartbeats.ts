@@ -1,0 +1,81 @@
+import { realClock } from '../base/clock.js'
+import { type HeartbeatTask, type StartHeartbeats, startHeartbeatLoop } from '../rendezvous/heartbeat-loop.js'
+import { refusalOf } from '../rendezvous/protocol/refusals.js'
+import { browserTransport } from './browser-transport.js'
+
+/** What a worker of a browser is, as far as it is used. */
+interface PageWorker {
+  onmessage: (event: { readonly data: unknown }) => void
+  onerror: (event: { readonly message?: string }) => void
+  postMessage(data: unknown): void
+  terminate(): void
+}
+
+declare const Worker: new (url: string) => PageWorker
+
+/**
+ * The program of the worker: `startHeartbeatLoop` without imports, as a text, because no bundler has to know of a further file
+ * then. It posts the code with which its socket was closed, or that nothing was heard for too long.
+ */
+const program = `onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
+  let socket
+  let ticks = 0
+  const dial = () => {
+    const dialled = (socket = new WebSocket(url))
+    dialled.onopen = () => dialled.send(request)
+    dialled.onmessage = () => {
+      if (socket === dialled) ticks = 0
+    }
+    dialled.onclose = ({ code }) => {
+      if (socket !== dialled) return
+      socket = undefined
+      postMessage({ closed: code })
+    }
+  }
+  setInterval(() => {
+    if (++ticks >= mostTicks) postMessage({ silent: true })
+    else if (socket === undefined) dial()
+    else if (socket.readyState === 1) socket.send(beat)
+  }, heartbeatMs)
+  dial()
+}`
+
+/**
+ * Heartbeats from a worker with a socket of its own: a tab that computes, or is in the background, where its timers run once a
+ * minute at best, lives on. From the page itself where it may start no such worker.
+ */
+export const browserHeartbeats: StartHeartbeats = (task, silent) => {
+  let stop = () => {}
+  const instead = () => {
+    stop = startHeartbeatLoop(task, browserTransport, realClock, silent).stop
+  }
+  try {
+    const worker = startWorker(task)
+    stop = () => worker.terminate()
+    worker.onmessage = ({ data }) => {
+      const { closed } = data as { readonly closed?: number }
+      const refusal = closed === undefined ? undefined : refusalOf(closed)
+      // A socket that broke is dialled again with the next beat; one that was closed for good is told on the socket of the page.
+      if (closed !== undefined && closed !== 1000 && refusal === undefined) return
+      worker.terminate()
+      if (closed === undefined) silent(`the rendezvous has been silent for ${task.silenceMs} ms`)
+      else if (refusal !== undefined) silent(`the rendezvous refuses heartbeats: ${refusal}`)
+    }
+    worker.onerror = () => {
+      worker.terminate()
+      instead()
+    }
+  } catch {
+    instead()
+  }
+  return { stop: () => stop() }
+}
+
+function startWorker({ url, request, heartbeatMs, silenceMs }: HeartbeatTask): PageWorker {
+  const source = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }))
+  const worker = new Worker(source)
+  const beat = JSON.stringify({ kind: 'beat' })
+  const mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
+  worker.postMessage({ url, request, beat, heartbeatMs, mostTicks })
+  return worker
+}

@@ -1,0 +1,9 @@
+import type { Socket, SocketTransport } from '../rendezvous/socket.js'
+
+/** As every browser has it; the types of Node 20 lack it. */
+declare const WebSocket: new (url: string) => Socket
+
+/** The browser's own sockets. A page cannot listen. */
+export const browserTransport: SocketTransport = {
+  dial: (url) => new WebSocket(url),
+}

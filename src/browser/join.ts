@@ -1,0 +1,138 @@
+import { realClock } from '../base/clock.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { worldLayout } from '../comm/process/world-layout.js'
+import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
+import { RankweaveError, shown } from '../errors.js'
+import { openWebSocket } from '../fabric/websocket/websocket.js'
+import { parseSettings } from '../launch/websocket-settings.js'
+import { joinWorld } from '../rendezvous/join-world.js'
+import type { Membership } from '../rendezvous/membership.js'
+import { browserHeartbeats } from './browser-heartbeats.js'
+import { browserTransport } from './browser-transport.js'
+import { version } from './version.js'
+
+export interface JoinOptions<A = unknown> {
+  /** Of the rendezvous, as `host` of `rankweave` returns it: `wss:`, or `ws:` for pages that came without TLS. */
+  readonly url: string
+  readonly token: string
+  /**
+   * What the processes of the world compare to find out that they run the same program. Processes on Node state the SHA-256 of
+   * the program's file, in hexadecimal digits.
+   */
+  readonly program: string
+  /** Passed to the `main` of every rank of this page. */
+  readonly args?: A
+  /** Node label. Default: one that no other process has. */
+  readonly node?: string
+  /** The number to ask for. Default: by order of joining. */
+  readonly process?: number
+  /** Ends the world. */
+  readonly signal?: AbortSignal
+  /** Called once when this page has been accepted: processes so far, and of the complete world. */
+  readonly onWaiting?: (joined: number, processes: number) => void
+}
+
+/** This page's part of a world that has ended. */
+export interface Joined<T> {
+  readonly ranks: number
+  readonly process: number
+  readonly processes: number
+  /** The first rank of this page; the others follow. */
+  readonly firstRank: number
+  /** What the ranks of this page returned, in rank order. */
+  readonly results: readonly T[]
+}
+
+/** How long a world that has failed waits for processes that do not take part in its end. */
+const graceMs = 5000
+
+/**
+ * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others cannot dial a page:
+ * it dials them, and the rendezvous relays between two that cannot be dialled. Closing the page is the loss of a process.
+ *
+ * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_REPLAYED, ERR_LIMIT when the rendezvous
+ *   refuses; ERR_WORLD_LOST when it cannot be reached, or is lost; ERR_FABRIC on a page without a secure context
+ * @throws the world's first error, like `run`
+ */
+export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOptions<A>): Promise<Joined<T>> {
+  checkJoin(main, options)
+  const { url, token, program, args, node = newLabel(), process, signal, onWaiting } = options
+  const membership = await joinWorld({
+    ...{ url, token, program, version, node, listenUrl: null, transport: browserTransport },
+    ...(process === undefined ? {} : { process }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onWaiting === undefined ? {} : { onWaiting }),
+    startHeartbeats: browserHeartbeats,
+  })
+  try {
+    const settings = parseSettings(membership.settings)
+    const world = {
+      ...settings,
+      ...(args === undefined ? {} : { args }),
+      ...(signal === undefined ? {} : { signal }),
+    }
+    const results = await hosted(membership, main, world)
+    const { process: own, processes, nodes } = membership
+    const { ranks, ranksPerProcess } = settings
+    const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
+    return { ranks, process: own, processes, firstRank: firstRank[own]!, results }
+  } finally {
+    await membership.leave()
+  }
+}
+
+/** Runs the ranks of this page; a world that has failed ends here in time, whoever else computes on. */
+async function hosted<T, A>(
+  membership: Membership,
+  main: Main<T, A>,
+  world: WorldOptions<A>,
+): Promise<readonly T[]> {
+  const session = openWebSocket(membership, browserTransport)
+  let cancel: (() => void) | undefined
+  try {
+    return await new Promise((resolve, reject) => {
+      const onFailed = (error: unknown) => {
+        cancel ??= realClock.later(graceMs, () => reject(error))
+      }
+      hostSession(session, main, { ...world, onFailed }).then(resolve, reject)
+    })
+  } finally {
+    cancel?.()
+    await session.close()
+  }
+}
+
+/** A label of 64 random bits. */
+function newLabel(): string {
+  const random = globalThis.crypto.getRandomValues(new Uint32Array(2))
+  return `tab-${Array.from(random, (word) => word.toString(16).padStart(8, '0')).join('')}`
+}
+
+const optionNames: Readonly<Record<keyof JoinOptions, true>> = {
+  url: true,
+  token: true,
+  program: true,
+  args: true,
+  node: true,
+  process: true,
+  signal: true,
+  onWaiting: true,
+}
+
+/** @throws ERR_ARGUMENT, ERR_FABRIC */
+function checkJoin(main: unknown, options: JoinOptions): void {
+  if (typeof main !== 'function') {
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected a function as main, got ${shown(main)}`)
+  }
+  requireKnownOptions('join', options, optionNames)
+  for (const name of ['url', 'token', 'program'] as const) {
+    if (typeof options[name] === 'string') continue
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected a text as ${name}, got ${shown(options[name])}`)
+  }
+  if (globalThis.crypto?.subtle === undefined) {
+    throw new RankweaveError(
+      'ERR_FABRIC',
+      'join: this page has no Web Crypto, which proves membership: it has to come by TLS (https:), or from localhost',
+    )
+  }
+}
