@@ -310,6 +310,10 @@ export const rooms: readonly Room[] = [
     packages: ['tsx'],
     many: 'a launcher per fabric, and what they share',
   }),
+  room('browser', [
+    ...['comm/process', 'comm', 'comm/world', 'fabric', 'fabric/websocket'],
+    ...['rendezvous/protocol', 'rendezvous', 'launch'],
+  ]),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
   { path: 'child.ts', imports: ['launch', 'neighborhood'] },
@@ -438,6 +442,7 @@ export const rooms: readonly Room[] = [
 
   // What users import: whatever is public, wherever it is.
   room('entry', [
+    'browser',
     ...[
       ...topologies,
       'topology/grouping/distributed',

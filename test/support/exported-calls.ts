@@ -251,6 +251,7 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     collectiveConformance: () => [local(), { ranks: 2 }],
     fabricConformance: () => [local(), {}],
   },
+  browser: { join: 'for pages: Node 20 has no WebSocket' },
   errors: {
     RankweaveError: 'carries whatever went wrong',
     isRankweaveError: () => [new Error('any'), 'ERR_TYPE'],
