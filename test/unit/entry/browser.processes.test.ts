@@ -75,5 +75,9 @@ it('a world runs alike without anything of Node: the ring, a grid, values, plans
   expect(others).toHaveLength(6)
   expect(others![0]).toEqual([[5, 8, 11], null, [3, 3, 2, 1]])
   // The split reverses the odd ranks; every map has one entry.
-  expect(others![5]).toEqual([[4, 7, 10], [6, 4, 2], [2, 2, 4, 3]])
+  expect(others![5]).toEqual([
+    [4, 7, 10],
+    [6, 4, 2],
+    [2, 2, 4, 3],
+  ])
 })
