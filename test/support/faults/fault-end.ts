@@ -1,7 +1,7 @@
 import { isRankweaveError } from 'rankweave'
 import type { Seen } from './fault-program.js'
 import { victim } from './fault-program.js'
-import type { FaultRow } from './fault-rows.js'
+import { type FaultRow, jobKilled } from './fault-rows.js'
 import { onPurpose } from './strike.js'
 
 /** How a world with a fault has ended: what its survivors saw, and what `run` rejected with. */
@@ -26,7 +26,7 @@ export async function faultEnd(world: Promise<unknown>, notes: () => readonly st
 /** What a row says of its world, in the form of what was seen. */
 export function expectedEnd({ code, others, shrink, run }: FaultRow): FaultEnd {
   const ranks = code === null ? [0, 1, victim] : [0, 1]
-  if (code === 'the job is killed') return { seen: [], run }
+  if (code === jobKilled) return { seen: [], run }
   const process = code === 'ERR_PEER_LOST' ? victim : null
   return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink })), run }
 }

@@ -4,6 +4,7 @@ import {
   type FaultRow,
   type FaultyFabric,
   faultRows,
+  jobKilled,
   operations,
 } from './fault-rows.js'
 
@@ -43,7 +44,7 @@ export function faultMatrixPage(): string {
     '<!-- Generated from test/support/faults/fault-rows.ts by `npm run docs:faults`. -->',
     '',
     'What becomes of a world of three processes, with one rank on each, when a fault strikes the last one in the middle of an operation that needs it.',
-    'Every combination below is a test: one of each fault in `npm test`, all of them in `npm run soak`.',
+    'Every combination below is a test: some in `npm test`, all of them in `npm run soak`, those of `mpi` alternately on Open MPI and MPICH.',
     'What to do about a lost process is in [Surviving losses](surviving-losses.md).',
     '',
     `Operations: ${operations.join(', ')}.`,
@@ -95,7 +96,7 @@ function cellsOf({ code, others, shrink, run }: FaultOutcome): string[] {
     code === null ? 'succeeds' : codeText(code),
     others === null ? 'succeed' : codeText(others),
     typeof shrink === 'string' ? codeText(shrink) : `ranks ${shrink.join(', ')}`,
-    run === null ? 'resolves' : `rejects with ${codeText(run)}`,
+    run === null ? 'resolves' : run === jobKilled ? run : `rejects with ${codeText(run)}`,
   ]
 }
 

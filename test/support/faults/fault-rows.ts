@@ -62,9 +62,17 @@ const ended: FaultOutcome = {
   shrink: 'ERR_WORLD_ENDED',
   run: 'the error of the rank',
 }
+/** No survivor is told: its process is killed, too. */
+export const jobKilled = 'the job is killed'
+const killed: FaultOutcome = { code: jobKilled, others: jobKilled, shrink: jobKilled, run: jobKilled }
+const unharmed: FaultOutcome = { code: null, others: null, shrink: [0, 1, 2], run: null }
+
 type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
 
-const outcomes: Readonly<Partial<Record<FaultyFabric, Outcomes>>> = {
+/** Operations with several messages on the way at a time: others leave nothing that could overtake. */
+const streams: readonly Operation[] = ['send', 'recv', 'recv from ANY_SOURCE', 'bulk send', 'bulk recv']
+
+const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
   local: [
     ['error thrown by a rank', ended],
     ['process lost', lost],
@@ -75,6 +83,26 @@ const outcomes: Readonly<Partial<Record<FaultyFabric, Outcomes>>> = {
     ['worker terminated', lost],
     ['uncaught error', lost],
     ['out of memory', lost],
+  ],
+  websocket: [
+    ['error thrown by a rank', ended],
+    ['process killed', lost],
+    ['process stopped', lost],
+    ['out of memory', lost],
+    ['control connection lost', lost],
+    ['data connections lost', lost],
+    ['half-open connections', lost],
+    ['truncated stream', lost],
+    ['truncated messages', lost],
+    ['repeated messages', lost],
+    ['reordered messages', lost, streams],
+    ['slow reader', unharmed],
+  ],
+  mpi: [
+    ['error thrown by a rank', ended],
+    ['process killed', killed],
+    ['process stopped', { ...unharmed, shrink: 'ERR_AUTHORITY' }],
+    ['out of memory', killed],
   ],
 }
 

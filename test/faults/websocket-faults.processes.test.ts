@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { expectedEnd, titleOf } from '../support/faults/fault-end.js'
+import { rowsOf } from '../support/faults/fault-rows.js'
+import { runWebSocketFault } from '../support/faults/websocket-fault-case.js'
+import { soakFactor } from '../support/soak.js'
+
+const everyDay = [
+  ['process killed', 'allreduce'],
+  ['half-open connections', 'recv from ANY_SOURCE'],
+  ['repeated messages', 'persistent allreduce'],
+]
+
+/** In `npm test`: a few faults, each during another operation; all combinations in soak. */
+const rows = rowsOf('websocket').filter(
+  ({ fault, operation }) =>
+    soakFactor > 1 ||
+    everyDay.some(([someFault, someOperation]) => fault === someFault && operation === someOperation),
+)
+
+describe('a fault on websocket', () => {
+  it.each(rows.map((row) => [titleOf(row), row] as const))('%s', async (_, row) => {
+    expect(await runWebSocketFault(row)).toEqual(expectedEnd(row))
+  })
+})
