@@ -70,6 +70,8 @@ export interface SocketTransport {
 export interface SocketListener {
   /** What others dial. */
   readonly url: string
+  /** From now on it does not keep the event loop alive. Where there is such a thing. */
+  unref?(): void
   /** Accepts no further connections; those that there are remain. */
   close(): Promise<void>
 }

@@ -117,6 +117,7 @@ async function listen(
   const name = isIPv6(advertisedHost) ? `[${advertisedHost}]` : advertisedHost
   return {
     url: `${tls === undefined ? 'ws' : 'wss'}://${name}:${actualPort}`,
+    unref: () => void server.unref(),
     close: () => closeServer(server),
   }
 }

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { messageBytes, type Socket, socketState } from '../../../src/rendezvous/socket.js'
 import { type NodeTransportOptions, nodeTransport } from '../../../src/rendezvous/transport-node.js'
+import { loopbackCertificate } from '../../support/loopback-certificate.js'
 
 const closed = (socket: Socket) =>
   new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
@@ -62,6 +63,36 @@ describe('sockets of Node', () => {
       },
       { maxMessageBytes: 100 },
     ))
+
+  it('use TLS where there is a certificate, and trust those only that they are told to', async () => {
+    const { cert } = loopbackCertificate
+    await inPair(
+      async (dialed, accepted) => {
+        expect(urlOf(dialed)).toMatch(/^wss:/)
+        const text = nextMessage(accepted)
+        dialed.send('secret')
+        expect(await text).toBe('secret')
+        const stranger = nodeTransport({ maxMessageBytes: 100 }).dial(urlOf(dialed))
+        const reason = new Promise((resolve) =>
+          stranger.addEventListener('error', ({ message }) => resolve(message)),
+        )
+        expect(await closed(stranger)).toBe(1006)
+        expect(await reason).toMatch(/self.signed certificate/)
+      },
+      { tls: loopbackCertificate, ca: cert },
+    )
+  })
+
+  it('hand over messages without an event where they are read, as plain bytes', () =>
+    inPair(async (dialed, accepted) => {
+      const received: (string | Uint8Array)[] = []
+      accepted.receive!((data) => received.push(typeof data === 'string' ? data : data.slice()))
+      dialed.send('text')
+      dialed.send(Uint8Array.of(1, 2))
+      while (received.length < 2) await new Promise((resolve) => setImmediate(resolve))
+      expect(received).toEqual(['text', Uint8Array.of(1, 2)])
+      expect(Object.getPrototypeOf(received[1])).toBe(Uint8Array.prototype)
+    }))
 
   it('keep the event loop alive unless told otherwise', () =>
     inPair(async (dialed, accepted) => {
