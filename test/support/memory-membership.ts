@@ -102,6 +102,13 @@ export class MemoryMembership implements Membership {
     this.limits = limits
   }
 
+  /** A member that nobody can dial, of a world without an authority. */
+  static relayed(process: number, processes: number, members: readonly MemoryMembership[]): MemoryMembership {
+    const nobody = new Array<null>(processes).fill(null)
+    const authority = new LocalAuthority(processes, () => {})
+    return new MemoryMembership(members, process, nobody, defaultWorldLimits, authority.of(process))
+  }
+
   attach(events: MembershipEvents): void {
     this.events = events
   }
@@ -112,7 +119,7 @@ export class MemoryMembership implements Membership {
 
   relay(to: number, message: Uint8Array): void {
     const copy = message.slice()
-    setImmediate(() => this.#members[to]!.events?.relayed(this.process, copy))
+    setImmediate(() => this.#members[to]?.events?.relayed(this.process, copy))
   }
 
   loseWorld(error: RankweaveError): void {

@@ -6,12 +6,17 @@ import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type He
 import { type IncomingSocket, introductionMs, type PeerListener } from './peer-listener.js'
 import { type Meeting, newNonce, ProofKey } from './proof.js'
 
-/** What connecting needs of its process. */
-export interface ConnectorHost {
+/** What connects a process to others. */
+export interface ConnectorParts {
   readonly membership: Pick<Membership, 'world' | 'process' | 'processes' | 'addresses' | 'peerKey'>
   readonly transport: Pick<SocketTransport, 'dial'>
+  /** Absent where a process cannot listen. */
   readonly listener: PeerListener | undefined
   readonly clock: Clock
+}
+
+/** What connecting needs of its process. */
+export interface ConnectorHost {
   /** Whether a connection of `peer` may become its link: it has none and never had one. */
   wants(peer: number): boolean
   /** Both sides have introduced themselves: messages that arrive from now on are batches. */
@@ -34,25 +39,27 @@ interface Dial {
  * dials itself; the higher one gives up its own once the lower one has proved who it is.
  */
 export class Connector {
+  readonly #parts: ConnectorParts
   readonly #host: ConnectorHost
   readonly #key: ProofKey
   readonly #dials = new Map<number, Dial>()
   #closed = false
 
-  constructor(host: ConnectorHost) {
+  constructor(parts: ConnectorParts, host: ConnectorHost) {
+    this.#parts = parts
     this.#host = host
-    this.#key = new ProofKey(host.membership.peerKey)
+    this.#key = new ProofKey(parts.membership.peerKey)
   }
 
   /** Accepts connections of peers from now on. */
   listen(): void {
-    this.#host.listener?.attach((incoming) => {
+    this.#parts.listener?.attach((incoming) => {
       this.#greet(incoming).catch(() => this.#refuse(incoming.socket, closeCode.malformed))
     })
   }
 
   dial(peer: number): void {
-    const { transport, clock, membership } = this.#host
+    const { transport, clock, membership } = this.#parts
     const { world, process: from } = membership
     let socket: Socket
     try {
@@ -112,7 +119,7 @@ export class Connector {
   async #prove(peer: number, dial: Dial, data: unknown): Promise<void> {
     const { socket } = dial
     const answer = decodeIntroduction(data, 'answer')
-    const { world, process: from } = this.#host.membership
+    const { world, process: from } = this.#parts.membership
     const meeting: Meeting = { world, from, nonceFrom: dial.nonce, to: peer, nonceTo: answer.nonce }
     if (!(await this.#key.check('accepted', meeting, answer.proof))) throw new Error('its proof is wrong')
     const proof = await this.#key.make('dialed', meeting)
@@ -148,7 +155,7 @@ export class Connector {
   // -- the side that is dialed ---------------------------------------------------------------------------------
 
   async #greet({ socket, hello }: IncomingSocket): Promise<void> {
-    const { world, process: to, processes } = this.#host.membership
+    const { world, process: to, processes } = this.#parts.membership
     const { from } = hello
     const isForUs = hello.version === dataVersion && hello.world === world && hello.to === to
     if (!isForUs || from >= processes || from === to) {
@@ -190,7 +197,7 @@ export class Connector {
       this.#refuse(socket, closeCode.occupied)
       return false
     }
-    if (this.#dials.has(peer) && this.#host.membership.process < peer) {
+    if (this.#dials.has(peer) && this.#parts.membership.process < peer) {
       this.#refuse(socket, closeCode.superseded)
       return false
     }
@@ -199,7 +206,7 @@ export class Connector {
 
   #adopt(peer: number, socket: Socket): void {
     this.abandon(peer)
-    this.#host.listener?.introduced(socket)
+    this.#parts.listener?.introduced(socket)
     socket.send(encodeIntroduction<'ready'>({ kind: 'ready' }))
     this.#host.connected(peer, socket)
   }

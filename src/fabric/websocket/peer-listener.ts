@@ -48,6 +48,8 @@ export class PeerListener {
   /** Hands over those that have come, and all that come from now on. Each counts until `introduced` is called. */
   attach(greet: (incoming: IncomingSocket) => void): void {
     this.#greet = greet
+    // From here on whoever waits keeps the event loop alive.
+    this.#listener?.unref?.()
     const early = this.#early
     this.#early = []
     for (const incoming of early) greet(incoming)

@@ -358,6 +358,69 @@ it('frames that wait for a connection are bounded: a peer that takes none is rep
     { limits: { maxQueuedBytes: 1_000_000 } },
   ))
 
+it('a peer that does not read holds back bulk transfers: 1 MiB waits in the socket, not the transfer', async () => {
+  const [dialed, accepted]: Socket[][] = [[], []]
+  await inWorld(
+    2,
+    async (world, sinks) => {
+      send(world, 1, 0, 1)
+      await until(() => sinks[0]!.frames.length === 1)
+      const reader = dialed[0] as Socket & { pause(): void; resume(): void }
+      const bytes = new Uint8Array(2 ** 25).fill(5)
+      const into = new Uint8Array(bytes.length)
+      const received = fabricOf(world, 1).bulk.receive(0, 1, into)
+      await until(() => accepted[0]!.bufferedAmount === 0)
+      let sent = false
+      const sending = fabricOf(world, 0)
+        .bulk.send(1, 1, bytes)
+        .then(() => {
+          sent = true
+        })
+      reader.pause()
+      await until(() => accepted[0]!.bufferedAmount > 2 ** 19)
+      for (let n = 0; n < 50; n++) {
+        await turn()
+        expect(accepted[0]!.bufferedAmount).toBeLessThan(2 ** 20 + 1024)
+      }
+      expect(sent).toBe(false)
+      reader.resume()
+      await Promise.all([sending, received])
+      expect(Buffer.compare(bytes, into)).toBe(0)
+    },
+    {
+      transport: (process) => {
+        const transport = observed(process === 1 ? dialed : [])()
+        return {
+          ...transport,
+          listen: (accept) =>
+            transport.listen!((socket, remote) => {
+              accepted.push(socket)
+              accept(socket, remote)
+            }),
+        }
+      },
+    },
+  )
+})
+
+it('frames that are sent before there is a sink for their answers wait for it', async () => {
+  const world = await MemoryWorld.open(2)
+  send(world, 1, 0, 1)
+  const [first, second] = [new Recorder(), new Recorder()]
+  fabricOf(world, 0).attach(first)
+  for (let n = 0; n < 20; n++) await turn()
+  expect(first.frames).toEqual([])
+  fabricOf(world, 1).attach(second)
+  await until(() => first.frames.length === 1)
+  await world.close()
+})
+
+it('a session is refused in a world whose messages are too small for the fabric', async () => {
+  await expect(MemoryWorld.open(1, { limits: { maxMessageBytes: 100_000 } })).rejects.toMatchObject({
+    code: 'ERR_FABRIC',
+  })
+})
+
 it('what was sent before a session closes arrives, also when the connection is not made yet', async () => {
   const world = await MemoryWorld.open(2)
   const sinks = world.sessions.map(({ hosted }) => {
