@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { messageBytes, type Socket, socketState } from '../../../src/rendezvous/socket.js'
 import { type NodeTransportOptions, nodeTransport } from '../../../src/rendezvous/transport-node.js'
-import { loopbackCertificate } from '../../support/loopback-certificate.js'
+import { loopbackTls } from '../../support/loopback-certificate.js'
 
 const closed = (socket: Socket) =>
   new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)))
@@ -65,7 +65,7 @@ describe('sockets of Node', () => {
     ))
 
   it('use TLS where there is a certificate, and trust those only that they are told to', async () => {
-    const { cert } = loopbackCertificate
+    const { cert } = loopbackTls
     await inPair(
       async (dialed, accepted) => {
         expect(urlOf(dialed)).toMatch(/^wss:/)
@@ -79,7 +79,7 @@ describe('sockets of Node', () => {
         expect(await closed(stranger)).toBe(1006)
         expect(await reason).toMatch(/self.signed certificate/)
       },
-      { tls: loopbackCertificate, ca: cert },
+      { tls: loopbackTls, ca: cert },
     )
   })
 
