@@ -20,6 +20,8 @@ const soak = [
   'test/conformance/mpi.processes.test.ts',
   'test/conformance/spmm-threads.workers.test.ts',
   'test/conformance/world-threads.workers.test.ts',
+  'test/conformance/world-websocket.processes.test.ts',
+  'test/unit/launch/websocket.processes.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
 

@@ -62,7 +62,7 @@ function frames(built: BuiltPrograms): Suite {
   const [ranks, processes] = [64, 4]
   const args: WireFrames = {
     topology,
-    strategies: { direct: { kind: 'direct' }, combined: { kind: 'common-neighbor', k: 4, mode: 'agnostic' } },
+    strategies: { direct: { kind: 'direct' }, combined: { kind: 'common-neighbor', k: 2, mode: 'agnostic' } },
   }
   const of = (what: string, key: string): Case => ({
     case: `neighbor allgather, ${topology}, ${ranks} ranks on ${processes} processes: ${what}`,

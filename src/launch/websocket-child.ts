@@ -42,8 +42,10 @@ export async function hostChild(): Promise<void> {
   try {
     main = await loadHosted(child.program, port)
     const program = await programDigest(new URL(child.program))
-    const { url, token, node, process } = child
-    member = await openMember({ url, token, node, process, program, listen: {} })
+    const { url, token, node } = child
+    const { ppid: parentPid } = process
+    const request = { url, token, node, program, process: child.process }
+    member = await openMember({ ...request, parentPid, listen: {} })
   } catch (error) {
     post({ kind: 'failed', error: encoded(error) })
     return

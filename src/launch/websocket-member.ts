@@ -23,6 +23,8 @@ export interface MemberOptions {
   readonly listen: ListenOptions | null
   /** Certificates in PEM that sign those of the rendezvous and of other members. Default: those that Node trusts. */
   readonly ca?: string
+  /** The process that started this one, and without which it is to end. Default: none. */
+  readonly parentPid?: number
   readonly signal?: AbortSignal
   readonly onWaiting?: (joined: number, processes: number) => void
 }
@@ -38,7 +40,7 @@ export interface OpenMember {
  *
  * @throws what `joinWorld` throws; ERR_FABRIC when it cannot listen
  */
-export async function openMember({ listen, ca, ...request }: MemberOptions): Promise<OpenMember> {
+export async function openMember({ listen, ca, parentPid, ...request }: MemberOptions): Promise<OpenMember> {
   const trust = ca === undefined ? {} : { ca }
   const { maxMessageBytes } = defaultWorldLimits
   const transport = nodeTransport({ maxMessageBytes: 2 * maxMessageBytes, ...trust, ...listen })
@@ -49,7 +51,7 @@ export async function openMember({ listen, ca, ...request }: MemberOptions): Pro
       version: ownVersion(),
       listenUrl: listener?.url ?? null,
       transport,
-      startHeartbeats: heartbeatWorker(trust),
+      startHeartbeats: heartbeatWorker({ ...trust, ...(parentPid === undefined ? {} : { parentPid }) }),
     })
     return { membership, session: openWebSocket(membership, transport, listener) }
   } catch (error) {

@@ -8,8 +8,18 @@ import { nodeTransport } from './transport-node.js'
 /** The rendezvous answers a beat with a beat, or refuses. */
 const maxMessageBytes = 4_096
 
-const { task, ca } = workerData as HeartbeatData
+const { task, ca, parentPid } = workerData as HeartbeatData
 const transport = nodeTransport({ maxMessageBytes, ...(ca === undefined ? {} : { ca }) })
 startHeartbeatLoop(task, transport, realClock, (reason) => parentPort!.postMessage(reason))
+if (parentPid !== undefined) endWithParent(parentPid)
 // Keeps this thread alive while its socket is dialled again.
 parentPort!.on('message', () => {})
+
+/** The main thread ends by itself when its event loop turns; that it does not is known a second later. */
+function endWithParent(parentPid: number): void {
+  let isOrphan = false
+  setInterval(() => {
+    if (isOrphan) process.kill(process.pid, 'SIGKILL')
+    isOrphan = process.ppid !== parentPid
+  }, 1000)
+}

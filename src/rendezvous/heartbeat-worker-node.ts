@@ -9,6 +9,7 @@ export interface HeartbeatData {
   readonly kind: 'rankweave heartbeats'
   readonly task: HeartbeatTask
   readonly ca: string | undefined
+  readonly parentPid: number | undefined
   /** As source: the module that the thread runs. */
   readonly entry: string
 }
@@ -16,6 +17,11 @@ export interface HeartbeatData {
 export interface HeartbeatWorkerOptions {
   /** Certificates in PEM that sign that of the rendezvous. Default: those that Node trusts. */
   readonly ca?: string
+  /**
+   * The process that started this one: when it has ended, the thread kills this process, even one that computes without end.
+   * Default: it does not.
+   */
+  readonly parentPid?: number
   /** The module of the thread. Default: that of this package. */
   readonly workerUrl?: URL
 }
@@ -26,7 +32,7 @@ export interface HeartbeatWorkerOptions {
  *
  * @throws ERR_WORKER when the module of the thread is not there, as where an application bundles this code
  */
-export function heartbeatWorker({ ca, workerUrl }: HeartbeatWorkerOptions = {}): StartHeartbeats {
+export function heartbeatWorker({ ca, workerUrl, parentPid }: HeartbeatWorkerOptions = {}): StartHeartbeats {
   const entry = workerUrl ?? ownModule('rendezvous/heartbeat-thread-node')
   if (!existsSync(entry)) {
     throw new RankweaveError(
@@ -36,7 +42,7 @@ export function heartbeatWorker({ ca, workerUrl }: HeartbeatWorkerOptions = {}):
     )
   }
   return (task, silent) => {
-    const workerData: HeartbeatData = { kind: 'rankweave heartbeats', task, ca, entry: entry.href }
+    const workerData: HeartbeatData = { kind: 'rankweave heartbeats', task, ca, parentPid, entry: entry.href }
     const worker = new Worker(isSource ? workerFile : entry, {
       workerData,
       name: 'rankweave heartbeats',

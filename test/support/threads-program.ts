@@ -68,6 +68,8 @@ export default async function main(world: Communicator, part: Part): Promise<unk
       return world.rank
     case 'pids':
       console.log(`pid ${process.pid}`)
+      // One of them computes without end.
+      while (world.rank === 1) Math.sqrt(2)
       await new Promise((resolve) => setTimeout(resolve, 2 ** 31 - 1))
       return
     case 'print':

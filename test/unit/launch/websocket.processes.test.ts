@@ -68,7 +68,7 @@ describe('a world on processes connected by WebSockets', () => {
     },
   )
 
-  it('its processes end when their caller is killed', async () => {
+  it('its processes end when their caller is killed, also one that computes without end', async () => {
     const code = `
       import { run } from 'rankweave'
       const args = { kind: 'pids' }
