@@ -62,7 +62,7 @@ export async function hostChild(): Promise<void> {
       ...world,
       args,
       signal: interrupt.signal,
-      onFailed: (error) => post({ kind: 'failing', error: encoded(error) }),
+      onFailed: (error, afterSurvived) => post({ kind: 'failing', error: encoded(error), afterSurvived }),
       mayRunEmpty: true,
       onStart: (started) => {
         running = started
@@ -70,7 +70,8 @@ export async function hostChild(): Promise<void> {
     })
     await flushedOutput()
     const { firstRank } = worldLayout(world.ranks, member.session.nodes, world.ranksPerProcess)
-    post({ kind: 'returned', results: serialized(results, firstRank[child.process]!) })
+    const { without } = running!
+    post({ kind: 'returned', results: serialized(results, firstRank[child.process]!), without })
   } catch (error) {
     await flushedOutput()
     post({ kind: 'failed', error: encoded(error) })

@@ -140,7 +140,7 @@ export class StartedChild implements StartedProcess, OutputStreams {
         this.#events.emit('error', decodeError(message.error))
         break
       case 'returned':
-        this.#events.emit('message', { kind: 'returned', results: deserialize(message.results) as unknown[] })
+        this.#events.emit('message', { ...message, results: deserialize(message.results) as unknown[] })
         break
       default:
         this.#events.emit('message', message)

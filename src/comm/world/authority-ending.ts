@@ -1,3 +1,4 @@
+import { smallestOf } from '../../base/extrema.js'
 import { RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/authority.js'
 import type { FabricSession } from '../../fabric/fabric.js'
@@ -121,7 +122,7 @@ export class AuthorityEnding implements WorldEnding {
     const origins = decision.contributions.map((bytes) => (bytes === null ? -1 : originIn(bytes)))
     const failed = origins.filter((origin) => origin >= 0)
     if (failed.length > 0) {
-      this.#chosen = Math.min(...failed)
+      this.#chosen = smallestOf(failed)
       this.#closeWhenHeard()
       return
     }

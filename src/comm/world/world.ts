@@ -310,7 +310,7 @@ class World<T, A> {
   }
 
   async #close({ failed, error, without }: WorldOutcome): Promise<void> {
-    this.#without.push(...without)
+    for (const process of without) this.#without.push(process)
     this.#watch.stop()
     if (this.#staying) this.#session.hosted[0]!.unref()
     this.#options.signal?.removeEventListener('abort', this.#onSignal)
