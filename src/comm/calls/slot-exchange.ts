@@ -2,6 +2,7 @@ import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } f
 import type { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
+import { MemoryWait } from '../process/memory-wait.js'
 import type { CommContext } from '../table/comm-context.js'
 import { collectiveWord, collectiveWords, PartialMessage, sendInFrames, totalOf } from './collective-frame.js'
 import {
@@ -14,7 +15,6 @@ import {
   type Take,
   type Waiting,
 } from './exchange.js'
-import { MemoryWait } from './memory-wait.js'
 import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
 import { encodeSignature, type Signature } from './signature.js'
