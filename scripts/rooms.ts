@@ -364,23 +364,27 @@ export const rooms: readonly Room[] = [
     ],
     { packages: ['commander', 'zod'] },
   ),
-  room('cli/program', [
-    'calibrate',
-    ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
-    ...[
-      'comm/calls/program',
-      'comm/context',
-      'comm',
-      'comm/world',
-      'neighborhood/plan',
-      'neighborhood/spmm',
-      'machine',
-      'study',
-      'launch',
-      'package-paths.ts',
+  room(
+    'cli/program',
+    [
+      'calibrate',
+      ...['topology', 'fabric', 'fabric/mpi', 'comm/process', 'comm/table', 'comm/context/split/plan'],
+      ...[
+        'comm/calls/program',
+        'comm/context',
+        'comm',
+        'comm/world',
+        'neighborhood/plan',
+        'neighborhood/spmm',
+        'machine',
+        'study',
+        'launch',
+        'package-paths.ts',
+      ],
+      'cli/input',
     ],
-    'cli/input',
-  ]),
+    { many: 'one program per command, and what they share' },
+  ),
   room(
     'cli/output',
     [

@@ -154,7 +154,7 @@ describe('bad input ends with exit code 2 and an error code', () => {
 
 it('a word that is none of several is answered with a list of them', async () => {
   const answer = await cli('split', '-n', '4', '--fabric', 'pigeons')
-  expect(answer.stderr).toContain('--fabric: expected local, threads or mpi, got "pigeons"')
+  expect(answer.stderr).toContain('--fabric: expected local, threads, websocket or mpi, got "pigeons"')
 })
 
 it.each([
