@@ -12,6 +12,7 @@ const property = [
   'test/conformance/fabric-local.test.ts',
   'test/conformance/world.test.ts',
   'test/conformance/world-local.test.ts',
+  'test/unit/comm/survive/random-kills.test.ts',
 ]
 const soak = [
   'test/soak/**/*.soak.ts',
@@ -22,6 +23,7 @@ const soak = [
   'test/conformance/world-threads.workers.test.ts',
   'test/conformance/world-websocket.processes.test.ts',
   'test/unit/launch/websocket.processes.test.ts',
+  'test/jacobi-survivor.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
 

@@ -1,13 +1,17 @@
 import { run } from 'rankweave'
 import { expect, it } from 'vitest'
 import { compiledUrl } from '../../../support/compiled.js'
+import type { SurviveArgs, Survived } from '../../../support/survive-program.js'
 
-it('the Jacobi solver survives the loss of process 0 of a world over sockets', async () => {
-  const results = await run<{ differing: number; recoveries: number; survivors: number } | null, string[]>(
-    compiledUrl('jacobi-survivor-program.ts'),
-    { ranks: 6, processes: 3, fabric: 'websocket', args: ['lose', '0'] },
-  )
+it('survivors of process 0 of a world over sockets agree, shrink and go on', async () => {
+  const results = await run<Survived | string | undefined, SurviveArgs>(compiledUrl('survive-program.ts'), {
+    ranks: 6,
+    processes: 3,
+    fabric: 'websocket',
+    args: { victim: 0, acknowledge: true },
+  })
   expect(results.slice(0, 2)).toEqual([undefined, undefined])
-  const solution = results.find((result) => result != null)
-  expect(solution).toMatchObject({ differing: 0, recoveries: 1, survivors: 4 })
+  for (const result of results.slice(2)) {
+    expect(result).toMatchObject({ failed: [0, 1], refused: 'ERR_PEER_LOST', flag: 7, ranks: [2, 3, 4, 5] })
+  }
 })
