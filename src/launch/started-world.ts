@@ -4,7 +4,7 @@ import type { WorldLayout } from '../comm/process/world-layout.js'
 import { abortedWorld } from '../comm/world/aborted-world.js'
 import { describeWorld } from '../comm/world/diagnosis-text.js'
 import { rangesText } from '../comm/world/rank-ranges.js'
-import { RankweaveError } from '../errors.js'
+import { isRankweaveError, RankweaveError } from '../errors.js'
 import { Decisions } from '../fabric/decisions.js'
 import { areSurvived, type Outcome } from './outcomes.js'
 import { type FromProcess, maxErrorBytes, type ToProcess } from './process-protocol.js'
@@ -162,7 +162,7 @@ class StartedWorld {
   }
 
   #receive(process: number, message: FromProcess): void {
-    if (this.#ended) return
+    if (this.#ended || this.#outcomes[process]?.kind === 'lost') return
     switch (message.kind) {
       case 'loaded':
         this.#loading.delete(process)
@@ -176,6 +176,7 @@ class StartedWorld {
         break
       case 'failing':
         this.#aware.add(process)
+        if (this.#isCutOff(process, message.error)) break
         if (message.afterSurvived === true && this.#failure?.lost === true) this.#failure = undefined
         this.#note(process, decodeError(message.error))
         this.#startGrace()
@@ -184,8 +185,15 @@ class StartedWorld {
         this.#done(process, message)
         break
       case 'failed':
-        this.#fail(process, decodeError(message.error))
+        if (!this.#isCutOff(process, message.error)) this.#fail(process, decodeError(message.error))
     }
+  }
+
+  /** The authority is in this process: one that has lost it is lost itself, though it lives. */
+  #isCutOff(process: number, encoded: Uint8Array): boolean {
+    const error = decodeError(encoded)
+    if (isRankweaveError(error, 'ERR_WORLD_LOST')) this.#lose(process, error, describe(error))
+    return isRankweaveError(error, 'ERR_WORLD_LOST')
   }
 
   #fail(process: number, error: unknown): void {
@@ -209,6 +217,11 @@ class StartedWorld {
     if (this.#ended || this.#outcomes[process] !== undefined) return
     const cause = this.#uncaught[process]
     const reason = cause === undefined ? `its ${this.#started.noun} ended with code ${code}` : describe(cause)
+    this.#lose(process, cause, reason)
+  }
+
+  #lose(process: number, cause: unknown, reason: string): void {
+    this.#queries.gone(process)
     const message = `${this.#named(process)} is lost: ${reason}`
     this.#failure ??= {
       error: new RankweaveError('ERR_PEER_LOST', message, { details: { process }, cause }),
