@@ -2,7 +2,7 @@ import { RankweaveError, shown } from '../errors.js'
 
 /** @throws ERR_ARGUMENT unless `options` is an object */
 export function requireOptions(where: string, options: unknown): void {
-  if (typeof options === 'object' && options !== null) return
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
   throw new RankweaveError('ERR_ARGUMENT', `${where}: expected an object of options, got ${shown(options)}`)
 }
 

@@ -17,7 +17,8 @@ export interface TuneOptions {
   /** Starts that are timed of each strategy: 1 to 1,000. Default 3. */
   readonly starts?: number
   /**
-   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every process is used.
+   * Milliseconds; only differences count. Default `performance.now`. The clock of the first rank of every process is used; those of
+   * all are read once when the request is made.
    */
   readonly now?: () => number
 }
@@ -61,12 +62,24 @@ export function checkedTune(
   requireNumber(name, 'candidates', candidates, Number.isInteger(candidates), 8)
   requireNumber(name, 'within', within, typeof within === 'number', 1000)
   requireNumber(name, 'starts', starts, Number.isInteger(starts), 1000)
-  if (typeof now !== 'function')
+  return { candidates, within, starts, now: checkedClock(name, now) }
+}
+
+/** Its first reading shows whether it gives milliseconds; what is no number later on makes a start infinitely long. */
+function checkedClock(name: string, now: unknown): () => number {
+  const refuse = (got: string): never => {
     throw new RankweaveError(
       'ERR_ARGUMENT',
-      `${name}: tune: expected now as a function of milliseconds, got ${shown(now)}`,
+      `${name}: tune: expected now as a function of milliseconds, got ${got}`,
     )
-  return { candidates, within, starts, now }
+  }
+  if (typeof now !== 'function') return refuse(shown(now))
+  const read = (): number => {
+    const ms: unknown = now()
+    return typeof ms === 'number' ? ms : Number.NaN
+  }
+  if (!Number.isFinite(read())) refuse('one that returns no finite number')
+  return read
 }
 
 function requireNumber(name: string, option: string, value: number, isNumber: boolean, most: number): void {

@@ -57,7 +57,8 @@ export function tunedStart(
     bound.fill()
     run.start(exchange, bound.store, () => {
       const failure = bound.deliver()
-      lastUs = 1000 * (now() - begin)
+      const us = 1000 * (now() - begin)
+      lastUs = Number.isNaN(us) ? Number.POSITIVE_INFINITY : us
       exchange.finish([failure])
     })
     return undefined

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Communicator } from '../../../../../src/comm/communicator.js'
-import { isRankweaveError } from '../../../../../src/errors.js'
+import { isRankweaveError, shown } from '../../../../../src/errors.js'
 import { type LocalOptions, local } from '../../../../../src/fabric/local/local.js'
 import { VirtualTime } from '../../../../../src/fabric/local/virtual-time.js'
 import { run } from '../../../../../src/launch/run.js'
@@ -23,7 +23,8 @@ const ranks = topology.ranks
 
 /** Clocks that only count: candidates take turns, so what each takes can be given. */
 const clockOf = (timesMs: readonly number[]): (() => number) => {
-  let [ms, reads] = [0, 0]
+  // The first reading is that of the init.
+  let [ms, reads] = [0, -1]
   return () => {
     if (reads++ % 2 === 1) ms += timesMs[((reads - 2) / 2) % timesMs.length]!
     return ms
@@ -189,31 +190,89 @@ it('a process lost while strategies are tried ends the world with a code', async
   expect([...outcomes].sort()).toEqual(['ERR_PEER_LOST', 'right'])
 })
 
-it('bad options are refused before anything is sent', () =>
-  run(
-    async (world) => {
-      const graph = await world.createTopology(topology, { strategy, machine })
-      const given = await world.createTopology(topology)
-      const [send, recv] = [new Int32Array(1), new Int32Array(9)]
-      const codeOf = (options: unknown, comm = graph) => {
-        try {
-          comm.neighborAllgatherInit(send, recv, options as NeighborInitOptions)
-          return 'right'
-        } catch (error) {
-          return isRankweaveError(error) ? error.code : String(error)
+describe('bad options are refused before anything is sent', () => {
+  const odd = ['', '3', null, true, Number.NaN, Number.POSITIVE_INFINITY, -1, 0, -0, 1n, [], [3], {}, () => 3]
+  const noFunctions = odd.filter((value) => typeof value !== "function")
+  const throws = () => {
+    throw new RangeError('no clock')
+  }
+  const bad: readonly (readonly [string, readonly unknown[]])[] = [
+    ['options', [null, 3, 'tune', true, [], [true], { tuned: true }, { tune: true, k: 4 }]],
+    ['tune', [{ start: 1 }, 'yes', '', null, 0, 1, Number.NaN, 1n, [], () => true, Symbol('tune')]],
+    ['candidates', [...odd, 1.5, 9, 2 ** 53, Symbol('3')]],
+    ['within', [...odd, 0.5, 1000.5, new Date(2), Symbol('2')]],
+    ['starts', [...odd, 1.5, 1001, 2 ** 53, Symbol('1')]],
+    ['now', [...noFunctions, () => 1n, () => '5', () => Number.NaN, () => undefined, async () => 1]],
+  ]
+
+  it.each(bad)('%s', (option, values) =>
+    run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const [send, recv] = [new Int32Array(graph.destinations.length), new Int32Array(graph.sources.length)]
+        for (const value of values) {
+          const options = (
+            option === 'options' ? value : option === 'tune' ? { tune: value } : { tune: { [option]: value } }
+          ) as NeighborInitOptions
+          for (const init of [
+            () => graph.neighborAllgatherInit(send.subarray(0, 1), recv, options),
+            () => graph.neighborAlltoallInit(send, recv, options),
+          ])
+            expect(init, shown(value)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
         }
-      }
-      const bad = [
-        ...[{ tune: { candidates: 0 } }, { tune: { candidates: 9 } }, { tune: { starts: 1.5 } }],
-        ...[{ tune: { within: 0.5 } }, { tune: { within: Number.NaN } }, { tune: { now: 3 } }],
-        ...[{ tune: { start: 1 } }, { tuned: true }, { tune: 'yes' }, null, { tune: null }],
-      ]
-      expect(bad.map((options) => codeOf(options))).toEqual(bad.map(() => 'ERR_ARGUMENT'))
-      expect(codeOf({ tune: true }, given)).toBe('ERR_STRATEGY')
-      expect(codeOf({ tune: false }, given)).toBe('right')
-    },
-    { ranks, fabric: local({ processes: 2 }) },
-  ))
+      },
+      { ranks, fabric: local({ processes: 2 }) },
+    ),
+  )
+
+  it('a clock that throws, and a strategy that is given', () =>
+    run(
+      async (world) => {
+        const graph = await world.createTopology(topology, { strategy, machine })
+        const given = await world.createTopology(topology)
+        const [send, recv] = [new Int32Array(1), new Int32Array(graph.sources.length)]
+        const init = (comm: typeof graph, tune: NeighborInitOptions['tune']) => () =>
+          comm.neighborAllgatherInit(send, recv, { tune })
+        expect(init(graph, { now: throws })).toThrow('no clock')
+        expect(init(given, true)).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
+        expect(init(given, {})).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
+        expect(init(given, false)).not.toThrow()
+        expect(init(given, undefined)).not.toThrow()
+      },
+      { ranks, fabric: local({ processes: 2 }) },
+    ))
+})
+
+describe('a clock that fails in one process after the request was made', () => {
+  const clock = (later: () => unknown) => {
+    let reads = 0
+    return (() => (reads++ === 0 ? 0 : later())) as () => number
+  }
+  const tuneOf = (later: () => unknown) => (rank: number) => ({
+    tune: { within: 1000, starts: 1, now: clock(rank === 0 ? later : () => 0) },
+  })
+  it.each([
+    ['no number', () => Number.NaN],
+    ['a text', () => '5'],
+    ['of another type', () => 5n],
+    ['infinite', () => Number.POSITIVE_INFINITY],
+    ['backwards', () => -performance.now()],
+  ])('%s: data is right, and all choose the same', async (_, later) => {
+    expect(await outcome(tuneOf(later), { processes: 4 })).toBe('right')
+  })
+
+  it.each([
+    ['begins', 0],
+    ['ends', 1],
+  ])('throws when a start %s: the world ends with a code', async (_, before) => {
+    let reads = 0
+    const throwing = () => {
+      if (reads++ < before) return 0
+      throw new RangeError('the clock stopped')
+    }
+    expect(await outcome(tuneOf(throwing), { processes: 4 })).toBe('ERR_OP')
+  })
+})
 
 it('of equal medians the better predicted candidate is chosen', () => {
   const tuner = new Tuner(
