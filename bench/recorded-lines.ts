@@ -44,7 +44,7 @@ const sections: Readonly<Record<string, Section>> = {
         title: 'The same program with the library and without it',
         baseline: 'without',
         ours: 'with the library',
-        note: 'Open MPI 4.1.4, MPICH 4.0.2, processes share 2 cores; calls of the first batch include the trial.',
+        note: 'Open MPI 4.1.4, MPICH 4.0.2, processes share 2 cores; the first batches have the calls of the trial.',
       },
     ],
   },
