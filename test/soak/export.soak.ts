@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { algorithms } from '../../src/collective/algorithms.js'
 import { scheduleOf } from '../../src/collective/shape/schedule-of.js'
 import { planOperation } from '../../src/neighborhood/plan/plan-operation.js'
@@ -11,6 +8,7 @@ import { smallTopologies } from '../property/random-topology.js'
 import { compileExported } from '../support/exported-c.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const strategies = ['direct', 'common-neighbor', 'routed', 'allgather', 'descending', 'lanes', 'hierarchical']
 const lengths = ['0', '4', '20000', '32768']
@@ -23,11 +21,7 @@ const nodesOf = (ranks: number) => Int32Array.from({ length: ranks }, (_, rank) 
 
 describeMpi('exported C programs', (mpi) => {
   const mpicc = compilerOf(mpi)
-  let folder: string
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-export-'))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('export')
 
   it.skipIf(mpicc === null).each(graphs.map(({ what, topology }, i) => [what, topology, i] as const))(
     'of %s give the data of the specification',
@@ -35,7 +29,7 @@ describeMpi('exported C programs', (mpi) => {
       const strategy = parseStrategy(strategies[i % strategies.length]!)
       const operation = operations[i % operations.length]!
       const { schedule } = planOperation(topology, strategy, operation, { nodeOf: nodesOf(topology.ranks) })
-      const run = compileExported(mpicc!, mpi, folder, schedule)
+      const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr } = await run('-b', lengths[i % lengths.length]!, '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },
@@ -48,7 +42,7 @@ describeMpi('exported C programs', (mpi) => {
     async (_, algorithm, i) => {
       const needsPower = algorithm.id === 'allgather-recursive-doubling'
       const schedule = scheduleOf(algorithm, { ranks: needsPower ? 8 : 6, segments: 1 })
-      const run = compileExported(mpicc!, mpi, folder, schedule)
+      const run = compileExported(mpicc!, mpi, folder(), schedule)
       const { code, stderr } = await run('-b', i % 2 === 0 ? '4' : '20000', '-n', '1', '-s', '1')
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     },

@@ -1,12 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
+import { plan } from '../../src/neighborhood/plan/plan.js'
+import { planWords } from '../../src/shim/plan-words.js'
+import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import { describeMpi, type Mpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileShim, runPreloaded } from '../support/shim.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
+import { onlyObject } from '../unit/cli/run-cli.js'
+import { command, spawnCli } from '../unit/cli/spawn-cli.js'
 
 const source = fileURLToPath(new URL('../support/shim/neighbors.F90', import.meta.url))
 
@@ -23,28 +28,77 @@ function fortranOf({ name, mpirun }: Mpi): string | null {
 describeMpi('a Fortran program with the preloaded library', (mpi) => {
   const mpicc = compilerOf(mpi)
   const mpifort = fortranOf(mpi)
-  let folder: string
+  const folder = temporaryFolder('fortran')
   let library: string
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-fortran-'))
-    if (mpicc !== null && mpifort !== null) library = compileShim(folder, mpicc).library
+    if (mpicc !== null && mpifort !== null) library = compileShim(folder(), mpicc).library
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   // Entry points behind mpi_f08 of MPICH are not intercepted: its calls are left to MPI.
   const planned = [3, 6, 6]
-  it.skipIf(mpicc === null || mpifort === null).each([
+  const modules = [
     ['mpif.h', 'WITH_MPIF', planned],
     ['use mpi', 'WITH_MODULE', planned],
     ['use mpi_f08', 'WITH_F08', mpi.name === 'MPICH' ? [] : planned],
-  ])('gets right data, by plans: %s', async (_, define, calls) => {
-    const program = join(folder, define)
-    execFileSync(mpifort!, ['-O1', `-D${define}`, '-J', folder, '-o', program, source])
-    const ended = await runPreloaded(mpi, 5, library, [program], { RANKWEAVE_SHIM: 'always,report' })
-    expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
-    // Six allgathers and six alltoalls on the graph, three allgathers on the grid.
-    const byPlan = [...ended.stderr.matchAll(/(\d+) by the plan/g)].map(([, count]) => Number(count))
-    expect(byPlan.sort()).toEqual(calls)
-  })
+  ] as const
+  const compiled = (define: string): string => {
+    const program = join(folder(), define)
+    execFileSync(mpifort!, ['-O1', `-D${define}`, '-J', folder(), '-o', program, source])
+    return program
+  }
+
+  it.skipIf(mpicc === null || mpifort === null).each(modules)(
+    'gets right data, by plans: %s',
+    async (_, define, calls) => {
+      const program = compiled(define)
+      const ended = await runPreloaded(mpi, 5, library, [program], { RANKWEAVE_SHIM: 'always,report' })
+      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      // Six allgathers and six alltoalls on the graph, three allgathers on the grid.
+      const byPlan = [...ended.stderr.matchAll(/(\d+) by the plan/g)].map(([, count]) => Number(count))
+      expect(byPlan.sort()).toEqual(calls)
+    },
+  )
+
+  it.skipIf(mpicc === null || mpifort === null).each(modules)(
+    'is recorded, and runs the plan of its file: %s',
+    async (_, define, calls) => {
+      const program = compiled(define)
+      const words = [
+        'record',
+        '--json',
+        '-o',
+        'graph.txt',
+        '--',
+        mpi.mpirun,
+        ...mpi.flags,
+        '-n',
+        '5',
+        program,
+      ]
+      const variables = Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`)
+      const recorded = await spawnCli(words, { cwd: folder(), command: ['env', ...variables, ...command] })
+      if (calls.length === 0) {
+        expect(recorded.exitCode).toBe(2)
+        expect(recorded.stderr).toContain('ERR_SHIM')
+        return
+      }
+      expect(onlyObject(recorded)['graphs']).toMatchObject([
+        {
+          ...{ file: 'graph.txt', ranks: 5, edges: 15 },
+          collectives: { 'neighbor-allgather': { calls: 6 }, 'neighbor-alltoall': { calls: 6 } },
+        },
+        { file: 'graph-2.txt', ranks: 5, edges: 8, collectives: { 'neighbor-allgather': { calls: 3 } } },
+      ])
+      const topology = parseEdgeList(readFileSync(join(folder(), 'graph.txt'), 'utf8'))
+      const planFile = join(folder(), 'plan.rwplan')
+      writeFileSync(planFile, planWords(plan(topology, { kind: 'routed' }).schedule))
+      const ended = await runPreloaded(mpi, 5, library, [program], {
+        RANKWEAVE_SHIM: 'always,report',
+        RANKWEAVE_SHIM_PLAN: planFile,
+      })
+      expect(ended).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
+      expect(ended.stderr).toContain('6 by the plan (plan file 1')
+    },
+  )
 })

@@ -1,38 +1,33 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { parseEdgeList } from '../../src/topology/files/edge-list.js'
 import { describeMpi } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileProgram } from '../support/shim.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 import { onlyObject } from '../unit/cli/run-cli.js'
 import { command, spawnCli } from '../unit/cli/spawn-cli.js'
 
 describeMpi('rankweave record', (mpi) => {
   const mpicc = compilerOf(mpi)
-  let folder: string
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-record-'))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('record')
 
   const record = (...words: readonly string[]) =>
     spawnCli(['record', '--json', '-o', 'graph.txt', '--', mpi.mpirun, ...mpi.flags, ...words], {
-      cwd: folder,
+      cwd: folder(),
       command: ['env', ...Object.entries(mpi.env).map(([name, value]) => `${name}=${value}`), ...command],
     })
 
   it.skipIf(mpicc === null)(
     'writes a graph with its calls that can be planned, and only if the program succeeds',
     async () => {
-      const neighbors = compileProgram(folder, mpicc!, 'neighbors')
+      const neighbors = compileProgram(folder(), mpicc!, 'neighbors')
       // The program demands three arguments.
       const failed = await record('-n', '1', neighbors)
       expect(failed.exitCode).toBe(3)
       expect(failed.stderr).toContain('so nothing is recorded')
-      expect(readdirSync(folder)).toEqual(['neighbors'])
+      expect(readdirSync(folder())).toEqual(['neighbors'])
 
       // Four calls of each collective on two graphs, one more on the second, and two on a copy of the first.
       const recorded = await record('-n', '4', neighbors, '3', '3', '4')
@@ -54,9 +49,9 @@ describeMpi('rankweave record', (mpi) => {
           },
         },
       ])
-      expect(readdirSync(folder).sort()).toEqual(['graph-2.txt', 'graph.txt', 'neighbors'])
+      expect(readdirSync(folder()).sort()).toEqual(['graph-2.txt', 'graph.txt', 'neighbors'])
       const [{ edges }] = graphs as [{ readonly edges: number }]
-      expect(parseEdgeList(readFileSync(join(folder, 'graph.txt'), 'utf8')).outRank).toHaveLength(edges)
+      expect(parseEdgeList(readFileSync(join(folder(), 'graph.txt'), 'utf8')).outRank).toHaveLength(edges)
     },
   )
 })

@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { cProgram } from '../../src/export/c-program.js'
 import { plan } from '../../src/neighborhood/plan/plan.js'
 import { compileLibrary } from '../../src/shim/library.js'
@@ -10,6 +9,7 @@ import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
 import { describeMpi, startCommand } from '../support/mpi.js'
 import { compilerOf } from '../support/mpi-collectives.js'
 import { compileProgram } from '../support/shim.js'
+import { temporaryFolder } from '../support/temporary-folder.js'
 
 const isThere = spawnSync('valgrind', ['--version'], { stdio: 'ignore' }).status === 0
 const missing = 'memory errors of C code are not looked for: valgrind is missing (apt-get install valgrind)'
@@ -35,12 +35,7 @@ const suppressions = '/usr/share/openmpi/openmpi-valgrind.supp'
 
 describeMpi('valgrind', (mpi) => {
   const mpicc = compilerOf(mpi)
-  let folder: string
-
-  beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-valgrind-'))
-  })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  const folder = temporaryFolder('valgrind')
 
   /** Runs a program under valgrind; returns what it reports of code that `ours` matches. */
   async function errorsOf(
@@ -49,7 +44,7 @@ describeMpi('valgrind', (mpi) => {
     command: readonly string[],
     variables: readonly string[] = [],
   ): Promise<readonly string[]> {
-    const logs = mkdtempSync(join(folder, 'logs-'))
+    const logs = mkdtempSync(join(folder(), 'logs-'))
     const options = [
       ...['-q', '--leak-check=full', '--show-leak-kinds=definite', `--log-file=${join(logs, '%p')}`],
       ...(existsSync(suppressions) ? [`--suppressions=${suppressions}`] : []),
@@ -64,7 +59,7 @@ describeMpi('valgrind', (mpi) => {
   }
 
   it.skipIf(!isThere || mpicc === null)('reports the error of a program that has one', async () => {
-    const [source, program] = [join(folder, 'faulty.c'), join(folder, 'faulty')]
+    const [source, program] = [join(folder(), 'faulty.c'), join(folder(), 'faulty')]
     writeFileSync(source, faulty)
     execFileSync(mpicc!, ['-O0', '-o', program, source])
     expect(await errorsOf(ofLibrary, 1, [program])).toEqual([
@@ -75,8 +70,8 @@ describeMpi('valgrind', (mpi) => {
   it.skipIf(!isThere || mpicc === null).each(['shared', 'routed:radices=2'])(
     'reports no error of the preloaded library by %s',
     async (route) => {
-      const { library } = compileLibrary(join(folder, 'shim'), mpicc!)
-      const neighbors = compileProgram(folder, mpicc!, 'neighbors')
+      const { library } = compileLibrary(join(folder(), 'shim'), mpicc!)
+      const neighbors = compileProgram(folder(), mpicc!, 'neighbors')
       const variables = [`LD_PRELOAD=${library}`, 'RANKWEAVE_SHIM=always', `RANKWEAVE_SHIM_STRATEGY=${route}`]
       expect(await errorsOf(ofLibrary, 4, [neighbors, '3', '3', '4'], variables)).toEqual([])
     },
@@ -88,7 +83,7 @@ describeMpi('valgrind', (mpi) => {
       k: 2,
       mode: 'agnostic',
     })
-    const [source, program] = [join(folder, 'exported.c'), join(folder, 'exported')]
+    const [source, program] = [join(folder(), 'exported.c'), join(folder(), 'exported')]
     writeFileSync(source, cProgram(schedule))
     execFileSync(mpicc!, ['-g', '-O1', '-o', program, source])
     const errors = await errorsOf(/exported\.c/, 4, [program, '-n', '2', '-s', '2'])

@@ -1,12 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { planOperation } from '../../../src/neighborhood/plan/plan-operation.js'
 import { topologyFromEdges } from '../../../src/topology/topology-builders.js'
 import { compileExported } from '../../support/exported-c.js'
 import { describeMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 // Parallel edges, a self loop, uneven degrees, an isolated rank, and blocks that ranks pass on.
 const topology = topologyFromEdges(5, {
@@ -16,15 +14,13 @@ const topology = topologyFromEdges(5, {
 
 describeMpi('an exported C program', (mpi) => {
   const mpicc = compilerOf(mpi)
-  let folder: string
+  const folder = temporaryFolder('export')
   let run: ReturnType<typeof compileExported>
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-export-'))
     const { schedule } = planOperation(topology, { kind: 'routed' }, 'neighbor-alltoall')
-    if (mpicc !== null) run = compileExported(mpicc, mpi, folder, schedule)
+    if (mpicc !== null) run = compileExported(mpicc, mpi, folder(), schedule)
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   it.skipIf(mpicc === null)('checks its data and times the library too; refuses bad options', async () => {
     const { code, stdout, stderr } = await run('-b', '20000', '-n', '1', '-s', '2', '-j')

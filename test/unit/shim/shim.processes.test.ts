@@ -1,29 +1,27 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { beforeAll, expect, it } from 'vitest'
 import { plan } from '../../../src/neighborhood/plan/plan.js'
 import { planWords } from '../../../src/shim/plan-words.js'
 import { parseEdgeList } from '../../../src/topology/files/edge-list.js'
 import { describeMpi } from '../../support/mpi.js'
 import { compilerOf } from '../../support/mpi-collectives.js'
 import { compileProgram, compileShim, runPreloaded } from '../../support/shim.js'
+import { temporaryFolder } from '../../support/temporary-folder.js'
 
 describeMpi('the preloaded library', (mpi) => {
   const mpicc = compilerOf(mpi)
-  let folder: string
+  const folder = temporaryFolder('shim')
   let library: string
   let neighbors: string
   let ends: string
 
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), 'rankweave-shim-'))
     if (mpicc === null) return
-    library = compileShim(folder, mpicc).library
-    neighbors = compileProgram(folder, mpicc, 'neighbors')
-    ends = compileProgram(folder, mpicc, 'ends')
+    library = compileShim(folder(), mpicc).library
+    neighbors = compileProgram(folder(), mpicc, 'neighbors')
+    ends = compileProgram(folder(), mpicc, 'ends')
   })
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   const run = (ranks: number, args: readonly number[], env: Readonly<Record<string, string>>) =>
     runPreloaded(mpi, ranks, library, [neighbors, ...args.map(String)], env)
@@ -31,7 +29,7 @@ describeMpi('the preloaded library', (mpi) => {
   it.skipIf(mpicc === null)(
     'gives right data on interleaved communicators, records their graphs, and runs plans of files',
     async () => {
-      const recorded = join(folder, 'recorded')
+      const recorded = join(folder(), 'recorded')
       const first = await run(5, [3, 3, 4], {
         RANKWEAVE_SHIM: `always,report,record:${recorded}`,
         RANKWEAVE_SHIM_CORES: '2',
@@ -40,7 +38,7 @@ describeMpi('the preloaded library', (mpi) => {
       expect(first).toMatchObject({ code: 0, stdout: 'right: 0 wrong elements\n' })
       expect(first.stderr).toContain('8 by the plan (hierarchical:between=2,inside=2)')
       const text = readFileSync(recorded, 'utf8')
-      const planFile = join(folder, 'plan.rwplan')
+      const planFile = join(folder(), 'plan.rwplan')
       const { schedule } = plan(parseEdgeList(text), { kind: 'routed' })
       const words = planWords(schedule)
       writeFileSync(planFile, words)
