@@ -221,7 +221,8 @@ int rw_choose(MPI_Comm comm, const rw_lists *lists, int collective, const rw_set
 
 /* --- state.c --------------------------------------------------------------------------------------------------------- */
 
-enum { RW_TRIAL = 5 };
+/* A trial: turns of the plan and as many of the library; calls of a turn; times of each side. */
+enum { RW_TURNS = 2, RW_TURN = 4, RW_TRIAL = RW_TURNS * (RW_TURN - 1) };
 
 /* A plan of a communicator, made in the first call. */
 typedef struct {

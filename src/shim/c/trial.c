@@ -3,32 +3,39 @@
 
 #include <stdlib.h>
 
-enum { ROUND = 2 * (RW_TRIAL + 1), AGAIN = 16, LONGEST = 1 << 16 };
+enum { ROUND = 2 * RW_TURNS * RW_TURN, AGAIN = 16, LONGEST = 1 << 16 };
 
 static int compare_times(const void *left, const void *right) {
   const double *a = left, *b = right;
   return *a < *b ? -1 : *a > *b;
 }
 
+/* Of an even number the lower one: a turn that something else disturbs has half of the times. */
 static double median(double *times) {
   qsort(times, RW_TRIAL, sizeof *times, compare_times);
-  return times[RW_TRIAL / 2];
+  return times[(RW_TRIAL - 1) / 2];
 }
 
 int rw_trial_begins(const rw_plan *plan) { return plan->part != NULL && plan->calls == plan->next_trial; }
 
 int rw_trial_is_on(const rw_plan *plan) { return plan->part != NULL && plan->calls >= plan->next_trial; }
 
+static int is_turn_of_plan(int tried) { return tried / RW_TURN % 2 == 0; }
+
 int rw_trial_runs_plan(const rw_state *state, const rw_plan *plan) {
   if (plan->part == NULL) return 0;
   if (state->settings.always > 0) return 1;
-  return rw_trial_is_on(plan) ? plan->tried % 2 == 0 : plan->is_chosen;
+  return rw_trial_is_on(plan) ? is_turn_of_plan(plan->tried) : plan->is_chosen;
 }
 
-/* The first calls of both are not counted: they open connections. Counts of calls are equal on all ranks, so all agree at once. */
+/*
+ * The first call of a turn is not counted. It opens connections; and it waits for ranks that are still in the call before, in
+ * which a library may poll until its time slice ends, so that what the library costs would be counted as the plan's.
+ * Counts of calls are equal on all ranks, so all agree at once.
+ */
 int rw_trial_note(const rw_state *state, rw_plan *plan, double us) {
-  int turn = plan->tried++, index = turn / 2 - 1;
-  if (index >= 0) (turn % 2 == 0 ? plan->planned : plan->library)[index] = us;
+  int tried = plan->tried++, call = tried % RW_TURN, turn = tried / RW_TURN / 2;
+  if (call > 0) (is_turn_of_plan(tried) ? plan->planned : plan->library)[turn * (RW_TURN - 1) + call - 1] = us;
   if (plan->tried < ROUND) return MPI_SUCCESS;
   plan->tried = 0;
   unsigned pause = plan->next_trial == 0 ? AGAIN : plan->next_trial;

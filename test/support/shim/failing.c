@@ -1,0 +1,88 @@
+/*
+ * An allocation of the preloaded library fails on one rank: the first, the second and so on, alone or with all that follow, until the
+ * library asks for no more. The program gets its data all the same.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 3, CALLS = 2, SECONDS = 280 };
+
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *memory, size_t bytes);
+
+/* Of the library while `first_failing` is not 0. */
+static int allocations, first_failing, last_failing;
+static int rank, ranks, degree, wrong;
+
+static int fails(const void *caller) {
+  Dl_info place;
+  if (first_failing == 0 || !dladdr(caller, &place) || strstr(place.dli_fname, "rankweave_shim") == NULL) return 0;
+  allocations++;
+  return allocations >= first_failing && allocations <= last_failing;
+}
+
+void *malloc(size_t bytes) { return fails(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes); }
+
+void *calloc(size_t count, size_t bytes) {
+  return fails(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes) {
+  return fails(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+}
+
+static void expect(int got, int wanted) { wrong += got != wanted; }
+
+/* Rank r sends to r + 1, r + 2 and r + 3, if there are so many others. */
+static void run_collectives(void) {
+  int sources[MOST], destinations[MOST], own[MOST], theirs[MOST];
+  MPI_Comm comm;
+  for (int i = 0; i < degree; i++) {
+    sources[i] = (rank + ranks - 1 - i) % ranks;
+    destinations[i] = (rank + 1 + i) % ranks;
+  }
+  MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources, MPI_UNWEIGHTED, degree, destinations, MPI_UNWEIGHTED,
+                                 MPI_INFO_NULL, 0, &comm);
+  for (int call = 0; call < CALLS; call++) {
+    own[0] = rank * 100 + call;
+    memset(theirs, 0, sizeof theirs);
+    MPI_Neighbor_allgather(own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
+    for (int i = 0; i < degree; i++) expect(theirs[i], sources[i] * 100 + call);
+    for (int i = 0; i < degree; i++) own[i] = (rank * 100 + call) * degree + i;
+    memset(theirs, 0, sizeof theirs);
+    MPI_Neighbor_alltoall(own, 1, MPI_INT, theirs, 1, MPI_INT, comm);
+    for (int i = 0; i < degree; i++) expect(theirs[i], (sources[i] * 100 + call) * degree + i);
+  }
+  MPI_Comm_free(&comm);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  alarm(SECONDS); /* a rank that waits for ever */
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  degree = ranks <= MOST ? ranks - 1 : MOST;
+  int failed = 0, most;
+  for (int n = 1, is_alone = 1;;) {
+    allocations = 0;
+    first_failing = n;
+    last_failing = rank != n % ranks ? 0 : is_alone ? n : 1 << 30;
+    run_collectives();
+    first_failing = 0;
+    failed += rank == n % ranks && allocations >= n;
+    MPI_Allreduce(&allocations, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    n = n > most ? 1 : n + 1;
+    if (n == 1 && --is_alone < 0) break;
+  }
+  int sums[2] = {failed, wrong}, all[2];
+  MPI_Allreduce(sums, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s: %d wrong elements after %d failures\n", all[1] == 0 ? "right" : "wrong", all[1], all[0]);
+  MPI_Finalize();
+  return all[1] != 0;
+}
