@@ -232,7 +232,7 @@ describe('bad options are refused before anything is sent', () => {
         const given = await world.createTopology(topology)
         const [send, recv] = [new Int32Array(1), new Int32Array(graph.sources.length)]
         const init = (comm: typeof graph, tune: NeighborInitOptions['tune']) => () =>
-          comm.neighborAllgatherInit(send, recv, { tune })
+          comm.neighborAllgatherInit(send, recv, { tune } as NeighborInitOptions)
         expect(init(graph, { now: throws })).toThrow('no clock')
         expect(init(given, true)).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
         expect(init(given, {})).toThrow(expect.objectContaining({ code: 'ERR_STRATEGY' }))
