@@ -205,8 +205,8 @@ describe('bad options are refused before anything is sent', () => {
     ['now', [...noFunctions, () => 1n, () => '5', () => Number.NaN, () => undefined, async () => 1]],
   ]
 
-  it.each(bad)('%s', (option, values) =>
-    run(
+  it.each(bad)('%s', async (option, values) => {
+    await run(
       async (world) => {
         const graph = await world.createTopology(topology, { strategy, machine })
         const [send, recv] = [new Int32Array(graph.destinations.length), new Int32Array(graph.sources.length)]
@@ -222,8 +222,8 @@ describe('bad options are refused before anything is sent', () => {
         }
       },
       { ranks, fabric: local({ processes: 2 }) },
-    ),
-  )
+    )
+  })
 
   it('a clock that throws, and a strategy that is given', () =>
     run(
