@@ -192,7 +192,7 @@ it('a process lost while strategies are tried ends the world with a code', async
 
 describe('bad options are refused before anything is sent', () => {
   const odd = ['', '3', null, true, Number.NaN, Number.POSITIVE_INFINITY, -1, 0, -0, 1n, [], [3], {}, () => 3]
-  const noFunctions = odd.filter((value) => typeof value !== "function")
+  const noFunctions = odd.filter((value) => typeof value !== 'function')
   const throws = () => {
     throw new RangeError('no clock')
   }
