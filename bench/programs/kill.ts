@@ -8,12 +8,13 @@ const afterMs = 2000
 
 export default async function main(world: Communicator, { file }: { readonly file: string }) {
   const now = () => performance.timeOrigin + performance.now()
-  await world.barrier()
-  if (world.rank === world.size - 1) {
-    appendFileSync(file, `${JSON.stringify({ killed: now() })}\n`)
-    process.kill(process.pid, 'SIGKILL')
-  }
   try {
+    // The last rank may leave it before the others have.
+    await world.barrier()
+    if (world.rank === world.size - 1) {
+      appendFileSync(file, `${JSON.stringify({ killed: now() })}\n`)
+      process.kill(process.pid, 'SIGKILL')
+    }
     await world.recv(world.size - 1, 0)
   } catch (error) {
     if (isRankweaveError(error) && error.code === 'ERR_PEER_LOST') {
