@@ -67,7 +67,7 @@ describeMpi('the preloaded library on random graphs', (mpi) => {
   ])('gives right data whichever allocation fails on one rank: %s', async (_, settings) => {
     const failing = compileProgram(folder(), mpicc!, 'failing', ['-ldl'])
     const env = { RANKWEAVE_SHIM: 'always', ...settings }
-    const ended = await runPreloaded(mpi, mpi.name === 'MPICH' ? 3 : 5, library, [failing], env)
+    const ended = await runPreloaded(mpi, mpi.name === 'MPICH' ? 2 : 5, library, [failing], env)
     expect(ended.code).toBe(0)
     expect(ended.stdout).toMatch(/^right: 0 wrong elements after [1-9]\d+ failures\n$/)
   })
