@@ -42,7 +42,7 @@ export async function faultProgram(world: Communicator, fault: FaultCase): Promi
   await world.send(0, victim, 2)
   const { code, process } = await failure(() => repeat(step, fault.stepsAfter))
   const others = (await failure(() => goOn(pair))).code
-  const shrink = await shrunk(world)
+  const shrink = await shrunk(world, code)
   fault.tell({ rank: world.rank, code, process, others, shrink })
 }
 
@@ -58,7 +58,7 @@ async function suffer(world: Communicator, step: () => Promise<unknown>, fault: 
     return
   }
   const { code, process } = await failure(() => steps)
-  fault.tell({ rank: world.rank, code, process, others: null, shrink: await shrunk(world) })
+  fault.tell({ rank: world.rank, code, process, others: null, shrink: await shrunk(world, code) })
 }
 
 async function repeat(step: () => Promise<unknown>, steps: number | null): Promise<void> {
@@ -73,10 +73,11 @@ async function goOn(pair: Communicator): Promise<void> {
   if (sum[0] !== 3 || (data as Float64Array)[99_999] !== 1 - pair.rank) throw new Error('wrong values')
 }
 
-async function shrunk(world: Communicator): Promise<readonly number[] | string> {
+/** @param harm how the operation failed; without any, others may still be in it, and must not be revoked */
+async function shrunk(world: Communicator, harm: string | null): Promise<readonly number[] | string> {
   let ranks: readonly number[] = []
   const { code } = await failure(async () => {
-    await world.revoke()
+    if (harm !== null) await world.revoke()
     const rest = await world.shrink()
     const group = await rest.group()
     ranks = [...(await group.worldRanks())]

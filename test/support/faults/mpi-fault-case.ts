@@ -20,11 +20,11 @@ export async function runMpiFault(mpi: Mpi, { operation, fault }: FaultRow): Pro
       process.kill(pid, 'SIGCONT')
     }
     const { code, stderr } = await job.ended
-    const seen = [0, 1, victim].flatMap((rank) => notes.read(`seen-${rank}`) ?? [])
-    return {
-      seen: seen.map((note) => JSON.parse(note) as Seen),
-      run: code === 0 ? null : stderr.includes(onPurpose) ? 'the error of the rank' : jobKilled,
-    }
+    const notesOfRanks = [0, 1, victim].flatMap((rank) => notes.read(`seen-${rank}`) ?? [])
+    const seen = notesOfRanks.map((note) => JSON.parse(note) as Seen)
+    const run = code === 0 ? null : stderr.includes(onPurpose) ? 'the error of the rank' : jobKilled
+    // A launcher asks survivors to end before it kills them: some find their world ended by that.
+    return { seen: run === jobKilled ? seen.filter((each) => each.code !== 'ERR_WORLD_ENDED') : seen, run }
   } finally {
     notes.remove()
   }
