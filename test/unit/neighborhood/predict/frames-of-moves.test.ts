@@ -40,7 +40,7 @@ function multigraph(seed: number): ProcessTopology {
 describe('frames made from moves', () => {
   it.each(strategies)('take as long as the schedule of %s', (text) => {
     const strategy = parseStrategy(text)
-    for (let seed = 0; seed < cases(2, 20); seed++) {
+    for (let seed = 0; seed < cases(20, 4); seed++) {
       const topology = multigraph(seed)
       const moves = deliveryTrees(routeOf(topology, strategy, { machine }), distinctOut(topology), 28)
       const frames = framesOfMoves(topology, moves)
