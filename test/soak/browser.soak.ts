@@ -82,6 +82,9 @@ describe.skipIf(reason !== undefined)('a world with tabs of a browser', () => {
     const world = await host({ ranks: 3 })
     const { url, token } = world
     const closing = await pages.tab()
+    const running = new Promise<void>((resolve) => {
+      ;(globalThis as { worldRuns?: () => void }).worldRuns = resolve
+    })
     const own = join(compiledUrl('barriers-program.ts'), {
       url,
       token,
@@ -95,8 +98,7 @@ describe.skipIf(reason !== undefined)('a world with tabs of a browser', () => {
     const closed = callIn(closing, 'take', 'barriers', { url, token, program, process: 2 }).catch(
       () => undefined,
     )
-    // The world runs when barriers pass.
-    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    await running
     const began = performance.now()
     await closing.close()
     const { code, at } = (await failed)!
