@@ -18,6 +18,7 @@ const soak = [
   'test/soak/**/*.soak.ts',
   'test/faults/threads-faults.workers.test.ts',
   'test/faults/websocket-faults.processes.test.ts',
+  'test/faults/two-hosts.processes.test.ts',
   'test/conformance/mpi.processes.test.ts',
   'test/conformance/spmm-threads.workers.test.ts',
   'test/conformance/world-threads.workers.test.ts',

@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 
-/** What namespaces and devices of these tests begin with; the process that made them follows. */
-const prefix = 'rwtest'
+/** What namespaces of these tests begin with; the process that made them follows, and the how many-th they are. */
+const prefix = 'rwtest-'
+let made = 0
 
 /** One of two hosts: a network namespace with a loopback of its own, and one end of a cable. */
 export interface NetworkHost {
@@ -23,10 +24,10 @@ export interface TwoHosts {
 /** Why two hosts cannot be made here; undefined where they can. */
 export function whyNoHosts(): string | undefined {
   if (process.platform !== 'linux') return 'network namespaces are of Linux'
-  const name = `${prefix}${process.pid}x`
-  const made = spawnSync('ip', ['netns', 'add', name])
-  if (made.error !== undefined) return `ip (iproute2) is missing: ${made.error.message}`
-  if (made.status !== 0) return `no right to make network namespaces: ${String(made.stderr).trim()}`
+  const name = `${prefix}${process.pid}-x`
+  const added = spawnSync('ip', ['netns', 'add', name])
+  if (added.error !== undefined) return `ip (iproute2) is missing: ${added.error.message}`
+  if (added.status !== 0) return `no right to make network namespaces: ${String(added.stderr).trim()}`
   try {
     // A namespace can be made in some containers where nothing can be started in it, or no cable be laid.
     const entered = spawnSync('ip', ['netns', 'exec', name, 'ip', 'link', 'set', 'lo', 'up'])
@@ -57,7 +58,8 @@ export function whyNoHosts(): string | undefined {
  */
 export async function withTwoHosts<T>(use: (hosts: TwoHosts) => Promise<T>): Promise<T> {
   removeAbandoned()
-  const names = [`${prefix}${process.pid}a`, `${prefix}${process.pid}b`] as const
+  const pair = `${prefix}${process.pid}-${made++}`
+  const names = [`${pair}a`, `${pair}b`] as const
   const remove = () => {
     for (const name of names) removeHost(name)
   }
