@@ -5,7 +5,7 @@ import { checkWorld } from 'rankweave/conformance'
 export default async function main(world: Communicator, [what]: readonly string[]): Promise<void> {
   if (what === 'conformance') {
     const processes = new Set(await world.allgather(Int32Array.of(world.location.process))).size
-    const names = await checkWorld(world, { kind: 'websocket', processes })
+    const names = await checkWorld(world, { kind: 'websocket', processes, places: 'OS processes' })
     if (world.rank === 0) console.log(`passed ${names.length}`)
     return
   }
