@@ -1,10 +1,10 @@
 import { realClock } from '../base/clock.js'
-import { type HeartbeatTask, type StartHeartbeats, startHeartbeatLoop } from '../rendezvous/heartbeat-loop.js'
+import { type StartHeartbeats, startHeartbeatLoop } from '../rendezvous/heartbeat-loop.js'
 import { refusalOf } from '../rendezvous/protocol/refusals.js'
 import { browserTransport } from './browser-transport.js'
 
 /** What a worker of a browser is, as far as it is used. */
-interface PageWorker {
+export interface PageWorker {
   onmessage: (event: { readonly data: unknown }) => void
   onerror: (event: { readonly message?: string }) => void
   postMessage(data: unknown): void
@@ -15,9 +15,10 @@ declare const Worker: new (url: string) => PageWorker
 
 /**
  * The program of the worker: `startHeartbeatLoop` without imports, as a text, because no bundler has to know of a further file
- * then. It posts the code with which its socket was closed, or that nothing was heard for too long.
+ * then. It posts that it runs, the code with which its socket was closed, or that nothing was heard for too long.
  */
-const program = `onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
+const program = `postMessage({ ready: true })
+onmessage = ({ data: { url, request, beat, heartbeatMs, mostTicks } }) => {
   let socket
   let ticks = 0
   const dial = () => {
@@ -41,41 +42,44 @@ const program = `onmessage = ({ data: { url, request, beat, heartbeatMs, mostTic
 }`
 
 /**
+ * Starts the worker of a page that is about to join. A page that computes cannot start one any more: so this resolves when it
+ * runs; undefined where the page may start none.
+ */
+export function startWorker(): Promise<PageWorker | undefined> {
+  return new Promise((resolve) => {
+    try {
+      const worker = new Worker(URL.createObjectURL(new Blob([program], { type: 'text/javascript' })))
+      worker.onmessage = () => resolve(worker)
+      worker.onerror = () => {
+        worker.terminate()
+        resolve(undefined)
+      }
+    } catch {
+      resolve(undefined)
+    }
+  })
+}
+
+/**
  * Heartbeats from a worker with a socket of its own: a tab that computes, or is in the background, where its timers run once a
  * minute at best, lives on. From the page itself where it may start no such worker.
  */
-export const browserHeartbeats: StartHeartbeats = (task, silent) => {
-  let stop = () => {}
-  const instead = () => {
-    stop = startHeartbeatLoop(task, browserTransport, realClock, silent).stop
-  }
-  try {
-    const worker = startWorker(task)
-    stop = () => worker.terminate()
+export function browserHeartbeats(worker: PageWorker | undefined): StartHeartbeats {
+  return (task, silent) => {
+    if (worker === undefined) return startHeartbeatLoop(task, browserTransport, realClock, silent)
+    const { url, request, heartbeatMs, silenceMs } = task
     worker.onmessage = ({ data }) => {
       const { closed } = data as { readonly closed?: number }
       const refusal = closed === undefined ? undefined : refusalOf(closed)
       // A socket that broke is dialled again with the next beat; one that was closed for good is told on the socket of the page.
       if (closed !== undefined && closed !== 1000 && refusal === undefined) return
       worker.terminate()
-      if (closed === undefined) silent(`the rendezvous has been silent for ${task.silenceMs} ms`)
+      if (closed === undefined) silent(`the rendezvous has been silent for ${silenceMs} ms`)
       else if (refusal !== undefined) silent(`the rendezvous refuses heartbeats: ${refusal}`)
     }
-    worker.onerror = () => {
-      worker.terminate()
-      instead()
-    }
-  } catch {
-    instead()
+    const beat = JSON.stringify({ kind: 'beat' })
+    const mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
+    worker.postMessage({ url, request, beat, heartbeatMs, mostTicks })
+    return { stop: () => worker.terminate() }
   }
-  return { stop: () => stop() }
-}
-
-function startWorker({ url, request, heartbeatMs, silenceMs }: HeartbeatTask): PageWorker {
-  const source = URL.createObjectURL(new Blob([program], { type: 'text/javascript' }))
-  const worker = new Worker(source)
-  const beat = JSON.stringify({ kind: 'beat' })
-  const mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
-  worker.postMessage({ url, request, beat, heartbeatMs, mostTicks })
-  return worker
 }

@@ -7,7 +7,7 @@ import { openWebSocket } from '../fabric/websocket/websocket.js'
 import { parseSettings } from '../launch/websocket-settings.js'
 import { joinWorld } from '../rendezvous/join-world.js'
 import type { Membership } from '../rendezvous/membership.js'
-import { browserHeartbeats } from './browser-heartbeats.js'
+import { browserHeartbeats, startWorker } from './browser-heartbeats.js'
 import { browserTransport } from './browser-transport.js'
 import { version } from './version.js'
 
@@ -57,12 +57,16 @@ const graceMs = 5000
 export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOptions<A>): Promise<Joined<T>> {
   checkJoin(main, options)
   const { url, token, program, args, node = newLabel(), process, signal, onWaiting } = options
+  const worker = await startWorker()
   const membership = await joinWorld({
     ...{ url, token, program, version, node, listenUrl: null, transport: browserTransport },
     ...(process === undefined ? {} : { process }),
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
-    startHeartbeats: browserHeartbeats,
+    startHeartbeats: browserHeartbeats(worker),
+  }).catch((error: unknown) => {
+    worker?.terminate()
+    throw error
   })
   try {
     const settings = parseSettings(membership.settings)
