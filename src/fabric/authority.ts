@@ -11,7 +11,8 @@ export interface Authority {
   /**
    * The contribution of this process to the decision `key`: one per process of `members`. Resolves, at every process that
    * survives, with the same value, once each member has contributed or is lost; in a task of the fabric's own, never inside
-   * another call. Contributing has no effect on frames: they may arrive before or after.
+   * another call, and after `peerLost` of every process in `lost`. Contributing has no effect on frames: they may arrive before or
+   * after.
    *
    * @param key at most {@link maxKeyLength} characters; unique among the decisions of the world
    * @param members processes, ascending; the same at each of them, and this process among them

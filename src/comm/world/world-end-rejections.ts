@@ -1,5 +1,5 @@
-import { realClock } from '../../base/clock.js'
 import { type NodeProcess, nodeProcess } from '../../base/platform/node-process.js'
+import { inLaterTurn } from '../../base/platform/turn.js'
 import type { RankweaveError } from '../../errors.js'
 
 /**
@@ -25,11 +25,13 @@ export function holdRejections(): void {
 
 /** Releases the hold after the rejections of this turn have been seen. */
 export function releaseRejections(): void {
-  realClock.later(0, () => {
-    if (--holds > 0) return
-    if (nodeProcess === undefined) page.removeEventListener?.('unhandledrejection', onPageUnhandled)
-    else nodeProcess.off('unhandledRejection', onUnhandled)
-  })
+  inLaterTurn(release, undefined)
+}
+
+function release(): void {
+  if (--holds > 0) return
+  if (nodeProcess === undefined) page.removeEventListener?.('unhandledrejection', onPageUnhandled)
+  else nodeProcess.off('unhandledRejection', onUnhandled)
 }
 
 /** What a page or a worker of a browser has of this; no other runtime need have it. */

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { performance } from 'node:perf_hooks'
 import { RankweaveError } from '../../errors.js'
+import { afterLosses } from '../after-losses.js'
 import type { Authority } from '../authority.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
@@ -53,7 +54,7 @@ export class ThreadsProcess implements Fabric {
 
   /** @internal */
   constructor(connection: ThreadsConnection, authority?: Authority) {
-    if (authority !== undefined) this.authority = authority
+    if (authority !== undefined) this.authority = afterLosses(authority, () => this.#unreported.length === 0)
     const { process, nodes, maxPayloadBytes, states, ports } = connection
     this.isOversubscribed = nodes.length > availableParallelism()
     this.#spinPolicy = new SpinPolicy(this.isOversubscribed)

@@ -1,5 +1,6 @@
 import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
+import { afterLosses } from '../after-losses.js'
 import type { Authority } from '../authority.js'
 import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
@@ -50,7 +51,7 @@ export class WebSocketProcess implements Fabric {
     this.process = membership.process
     this.processes = membership.processes
     this.nodes = membership.nodes
-    this.authority = membership.authority
+    this.authority = afterLosses(membership.authority, () => this.#losses.waiting === 0)
     this.bulk = new PiecewiseBulk(
       {
         process: this.process,
