@@ -47,6 +47,7 @@ const programs: Readonly<Record<string, string>> = {
   'dropped.ts': `
     export default async function main(world) {
       if (world.rank === 1) Promise.reject(new RangeError('from a dropped promise'))
+      else await world.recv(1, 5)
       await new Promise((resolve) => setTimeout(resolve, 1e8))
     }`,
   'lingers.mjs': `export default (world) => { setInterval(() => {}, 1000); return world.rank }`,
