@@ -155,7 +155,7 @@ function figureOf(of: string, matrix: Matrix, figures: readonly Figures[]): Figu
     chosen.set(name.slice(by.length), (chosen.get(name.slice(by.length)) ?? 0) + 1)
   const text = [...chosen].map(([name, times]) => `${name} (${times} of ${figures.length} runs)`).join(', ')
   return {
-    case: `${of}: auto vs the better of direct sends and an ordinary allgather`,
+    case: `${of}`,
     unit: 'us',
     ours: found ? median(samples('auto')) : null,
     peer: found ? Math.min(direct, allgather) : null,
