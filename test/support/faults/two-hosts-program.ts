@@ -24,7 +24,8 @@ async function untilLost(world: Communicator): Promise<void> {
     return error.code === 'ERR_WORLD_ENDED' && isRankweaveError(error.cause) ? error.cause.code : error.code
   })
   console.log(`rank ${world.rank} has ${code}`)
-  if (code !== 'ERR_PEER_LOST') return
+  // Whoever learns of the loss first revokes: the others may see that instead.
+  if (code !== 'ERR_PEER_LOST' && code !== 'ERR_REVOKED') return
   await world.revoke()
   const rest = await world.shrink()
   const sum = await rest.allreduce(Int32Array.of(world.rank), 'sum')
