@@ -7,38 +7,50 @@ export interface BrokenLink {
 }
 
 /**
- * Who is to be declared lost so that no broken link connects two survivors: again and again the process that most others
- * report, of several the highest. A process that is cut off from many is found by many reports; a link that broke at
- * both ends gives one each.
+ * Who is to be declared lost so that no broken link connects two survivors: again and again the process with most broken
+ * links, whoever reported them; of several the one that most report, of these the highest. So a process that is cut off from
+ * many is lost, and not they, even where it is the only one that notices; and one that blames many others loses only itself.
  *
  * @returns in order
  */
 export function lostBy(links: readonly BrokenLink[]): number[] {
   const lost: number[] = []
-  const reports = new Map<number, number>()
-  const reportedBy = new Map<number, number[]>()
+  const blamed = new Map<number, Blamed>()
+  const add = (process: number, peer: number, isReported: boolean) => {
+    const each = blamed.get(process) ?? { peers: new Map<number, boolean>(), reports: 0 }
+    blamed.set(process, each)
+    const was = each.peers.get(peer) === true
+    if (isReported && !was) each.reports++
+    each.peers.set(peer, isReported || was)
+  }
   for (const { reporter, peer } of links) {
-    reports.set(peer, (reports.get(peer) ?? 0) + 1)
-    const peers = reportedBy.get(reporter) ?? []
-    reportedBy.set(reporter, peers)
-    peers.push(peer)
+    add(peer, reporter, true)
+    add(reporter, peer, false)
   }
   for (;;) {
     let worst = -1
-    let most = 0
-    for (const [peer, count] of reports) {
-      if (count < most || count === 0 || (count === most && peer < worst)) continue
-      worst = peer
-      most = count
+    let most = { links: 1, reports: 0 }
+    for (const [process, { peers, reports }] of blamed) {
+      const order = peers.size - most.links || reports - most.reports || process - worst
+      if (order < 0) continue
+      worst = process
+      most = { links: peers.size, reports }
     }
-    if (most === 0) return lost
+    if (worst < 0) return lost
     lost.push(worst)
-    reports.delete(worst)
-    for (const peer of reportedBy.get(worst) ?? []) {
-      const count = reports.get(peer)
-      if (count !== undefined) reports.set(peer, count - 1)
+    for (const peer of blamed.get(worst)!.peers.keys()) {
+      const other = blamed.get(peer)!
+      if (other.peers.get(worst) === true) other.reports--
+      other.peers.delete(worst)
     }
+    blamed.delete(worst)
   }
+}
+
+/** Broken links of one process: the peers, each with whether it has reported the process, and how many have. */
+interface Blamed {
+  readonly peers: Map<number, boolean>
+  reports: number
 }
 
 /**
@@ -88,8 +100,10 @@ export class BrokenLinks {
     )
     this.#reports.clear()
     for (const process of lostBy(links)) {
-      const { reporter, reason } = links.find(({ peer }) => peer === process)!
-      this.#lose(process, `its connection to process ${reporter} broke: ${reason}`)
+      // Somebody reported it, or it has reported others.
+      const link = links.find(({ peer }) => peer === process) ?? links.find((l) => l.reporter === process)!
+      const other = link.peer === process ? link.reporter : link.peer
+      this.#lose(process, `its connection to process ${other} broke: ${link.reason}`)
     }
   }
 }

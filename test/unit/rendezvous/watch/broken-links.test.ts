@@ -14,6 +14,8 @@ describe('who is lost by broken links', () => {
     ['the lower with more reports', links([1, 0], [2, 0], [0, 1], [0, 2]), [0]],
     ['two links', links([0, 1], [1, 0], [2, 3], [3, 2]), [3, 1]],
     ['reports of the lost do not count', links([0, 3], [1, 3], [2, 3], [3, 0], [3, 1], [3, 2]), [3]],
+    ['one that alone notices that it reaches nobody', links([0, 1], [0, 2], [0, 3]), [0]],
+    ['one that says nothing of what others notice', links([1, 0], [2, 0]), [0]],
     ['none', [], []],
   ] as const)('%s', (_, given, expected) => {
     expect(lostBy(given)).toEqual(expected)
