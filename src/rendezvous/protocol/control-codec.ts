@@ -78,5 +78,13 @@ const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Arr
 )
 
 function malformed(expected: string, text: string): RankweaveError {
-  return new RankweaveError('ERR_PROTOCOL', `control message: expected ${expected}, got ${shortened(text)}`)
+  return new RankweaveError(
+    'ERR_PROTOCOL',
+    `control message: expected ${expected}, got ${shortened(withoutSecrets(text))}`,
+  )
+}
+
+/** Errors are printed and logged. */
+function withoutSecrets(text: string): string {
+  return text.replaceAll(/"(token|secret|peerKey|heartbeatKey)":"(?:[^"\\]|\\.)*"/g, '"$1":"..."')
 }

@@ -96,6 +96,16 @@ describe('control messages', () => {
     expect(codeOf(() => decodeFromMember(text))).toBe('ERR_PROTOCOL')
   })
 
+  it('that are refused are quoted without their secrets', () => {
+    const [join, heartbeat] = toRendezvous as [ToRendezvous, ToRendezvous]
+    expect(() =>
+      decodeFromMember(encodeControl({ ...join, token: 's3cret', node: '' } as ToRendezvous)),
+    ).toThrow(/got {"kind":"join","protocol":1,"token":"\.\.\.",(?!.*s3cret)/)
+    expect(() => decodeFromMember(encodeControl({ ...heartbeat, process: -1 } as ToRendezvous))).toThrow(
+      /"secret":"\.\.\."/,
+    )
+  })
+
   it('are not parsed when they are too long', () => {
     expect(codeOf(() => decodeFromMember('['.repeat(maxControlLength + 1)))).toBe('ERR_MESSAGE_TOO_LARGE')
   })
