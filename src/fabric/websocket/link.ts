@@ -146,17 +146,17 @@ export class Link {
     this.#host.taken(this.peer)
   }
 
-  /** A message of the peer: delivers its frames, or breaks the link and delivers none. */
+  /** A message of the peer: delivers its frames; breaks the link, and delivers none, when it is malformed. */
   receive(message: Uint8Array, reader: BatchReader): void {
     if (this.state === 'ended') return
     try {
       reader.open(message, this.#received)
+      this.#received = (this.#received + 1) >>> 0
+      // A frame that nobody can read, such as an error that is none, is the fault of the peer.
+      while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
       this.break(reasonText(error))
-      return
     }
-    this.#received = (this.#received + 1) >>> 0
-    while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     reader.close()
   }
 
