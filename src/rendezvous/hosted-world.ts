@@ -127,10 +127,13 @@ export class HostedWorld {
       message: (data) => {
         if (member.heartbeats !== socket) return
         // Nothing else is said here, so the text is not looked at further.
-        if (data === beat) {
-          this.#silence.heard(member)
-          socket.send(beat)
-        } else refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
+        if (data !== beat) {
+          refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
+          return
+        }
+        this.#silence.heard(member)
+        // Whoever does not read the answers gets no more of them, so that they do not pile up.
+        if (socket.bufferedAmount === 0) socket.send(beat)
       },
       // The member may connect again; if it does not, its silence is noticed.
       closed: () => {

@@ -103,6 +103,27 @@ describe('losses', () => {
   })
 })
 
+describe('heartbeats of a process that does not read', () => {
+  it('are not answered, so that answers do not pile up', async () => {
+    const rendezvous = new RendezvousCase()
+    let request = ''
+    await rendezvous.world(1, {}, () => ({
+      startHeartbeats: (task) => {
+        request = task.request
+        return { stop: () => {} }
+      },
+    }))
+    const socket = rendezvous.dial()
+    await rendezvous.turn()
+    socket.send(request)
+    await rendezvous.turn()
+    socket.peer.isCut = true
+    for (let n = 0; n < 100; n++) socket.send('{"kind":"beat"}')
+    await rendezvous.turn()
+    expect(socket.peer.bufferedAmount).toBe('{"kind":"beat"}'.length)
+  })
+})
+
 describe('broken data connections', () => {
   it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
     const rendezvous = new RendezvousCase()
