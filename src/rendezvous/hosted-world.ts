@@ -231,7 +231,7 @@ export class HostedWorld {
     const { maxMessageBytes, maxRelayedBytes } = this.#options.limits
     const to = this.#members[relayedProcess(relayed, this.#members.length, maxMessageBytes)]!
     if (to === member) throw protocolError('a relayed message to another process')
-    member.relayedBytes += relayed.byteLength
+    member.relayedBytes += relayed.byteLength + overheadBytes
     if (member.relayedBytes > maxRelayedBytes) {
       throw new RankweaveError('ERR_LIMIT', `expected at most ${maxRelayedBytes} relayed bytes under way`)
     }
@@ -240,9 +240,9 @@ export class HostedWorld {
     else this.#countHanded(member, relayed.byteLength)
   }
 
-  /** Tells senders together what was handed on, once per turn of the timers. */
+  /** One message was handed on. Senders are told together, once per turn of the timers. */
   #countHanded(member: WorldMember, sizeBytes: number): void {
-    member.relayedBytes -= sizeBytes
+    member.relayedBytes -= sizeBytes + overheadBytes
     if (member.state !== 'joined') return
     if (this.#handed.size === 0) this.#clock.later(1, this.#tellHanded)
     this.#handed.set(member, (this.#handed.get(member) ?? 0) + sizeBytes)
@@ -324,6 +324,8 @@ export class HostedWorld {
 }
 
 const beat = encodeControl({ kind: 'beat' })
+/** What a relayed message takes here besides its bytes: many short ones must not take more than long ones. */
+const overheadBytes = 256
 
 function lost(reason: string): RankweaveError {
   return new RankweaveError('ERR_WORLD_LOST', reason)

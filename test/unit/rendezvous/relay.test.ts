@@ -48,6 +48,15 @@ describe('relayed messages', () => {
     expect(members[2]!.events).toEqual([expect.stringMatching(/^lost 0: .* relayed bytes under way/)])
   })
 
+  it('count with the memory that each takes: many empty ones end their sender too', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3, { limits: { maxRelayedBytes: 2 ** 20 } })
+    members[1]!.socket.peer.bufferedAmount = 2 ** 20 + 1
+    for (let n = 0; n < 2 ** 13; n++) members[0]!.membership.relay(1, new Uint8Array(0))
+    await rendezvous.pass(10)
+    expect(members[0]!.errors).toMatchObject([{ code: 'ERR_LIMIT' }])
+  })
+
   it('to a process that is lost or has left are dropped, and count no longer', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
