@@ -22,8 +22,12 @@ export interface NodeTransportOptions {
   readonly ca?: string
 }
 
-/** Milliseconds until a connection that is not established fails. */
-const handshakeTimeoutMs = 10_000
+/** Milliseconds until a connection fails that the network does not establish. */
+const connectMs = 10_000
+/** Milliseconds without traffic after which TCP asks whether the peer is there; Node then asks ten times, once per second. */
+const idleMs = 15_000
+/** Milliseconds that a client may take for its request. */
+const requestMs = 10_000
 
 /**
  * Sockets of the package `ws`, without compression. A dialed socket masks nothing (the mask is 0): masks keep scripts in a
@@ -47,6 +51,9 @@ class NodeSocket extends WebSocket implements Socket {
     this.#net = on
     // Whoever uses the socket listens to 'close', which follows every error.
     this.on('error', () => {})
+    // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent on it. The
+    // operating systems answer each other, whatever the processes do.
+    on.setKeepAlive(true, idleMs)
     if (!this.#isRef) on.unref()
   }
 
@@ -74,13 +81,28 @@ function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socke
   const socket = new NodeSocket(url, [], {
     perMessageDeflate: false,
     maxPayload: maxMessageBytes,
-    handshakeTimeout: handshakeTimeoutMs,
+    finishRequest: (request) => {
+      request.once('socket', limitConnecting)
+      request.end()
+    },
     generateMask: (mask) => void mask.fill(0),
     ...(ca === undefined ? {} : { ca }),
   })
   socket.on('error', () => {})
   socket.on('upgrade', (response) => socket.stand(response.socket))
   return socket
+}
+
+/** Of the connection, not of the answer: a process that computes takes its time, and is there. */
+function limitConnecting(net: NetSocket): void {
+  if (!net.connecting) return
+  const late = () =>
+    // This process may have computed meanwhile, and not yet have heard of the connection.
+    setImmediate(() => {
+      if (net.connecting) net.destroy(new Error(`no connection within ${connectMs} ms`))
+    })
+  net.setTimeout(connectMs, late)
+  net.once('connect', () => net.setTimeout(0, late))
 }
 
 /** @throws ERR_FABRIC when the address cannot be listened on, or certificate and key are no pair */
@@ -91,7 +113,7 @@ async function listen(
   const { host = '127.0.0.1', port = 0, advertisedHost = host, maxMessageBytes, tls } = options
   const server = serverOf(tls)
   server.maxConnections = options.maxConnections ?? 1024
-  server.headersTimeout = handshakeTimeoutMs
+  server.headersTimeout = requestMs
   const sockets = new WebSocketServer({
     server,
     clientTracking: false,

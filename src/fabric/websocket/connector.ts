@@ -3,7 +3,7 @@ import { reasonText } from '../../errors.js'
 import type { Membership } from '../../rendezvous/membership.js'
 import { drop, type Socket, type SocketTransport, socketState } from '../../rendezvous/socket.js'
 import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type Hello } from './introduction.js'
-import { type IncomingSocket, introductionMs, type PeerListener } from './peer-listener.js'
+import type { IncomingSocket, PeerListener } from './peer-listener.js'
 import { type Meeting, newNonce, ProofKey } from './proof.js'
 
 /** What connects a process to others. */
@@ -19,6 +19,8 @@ export interface ConnectorParts {
 export interface ConnectorHost {
   /** Whether a connection of `peer` may become its link: it has none and never had one. */
   wants(peer: number): boolean
+  /** Whether frames wait for a connection to `peer`. */
+  awaits(peer: number): boolean
   /** Both sides have introduced themselves: messages that arrive from now on are batches. */
   connected(peer: number, socket: Socket): void
   /** There will be no connection to `peer`. */
@@ -29,14 +31,22 @@ export interface ConnectorHost {
 interface Dial {
   readonly socket: Socket
   readonly nonce: string
-  /** Ends its time limit. */
-  readonly settle: () => void
+  /** 1 for the first connection that is tried. */
+  readonly attempt: number
 }
+
+/** Connections tried before a peer counts as one that cannot be reached. */
+const mostAttempts = 3
+/** Between two of them, in milliseconds. */
+const retryMs = 100
 
 /**
  * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed stays,
  * and the other one is closed. Both sides decide so by themselves: the lower process refuses the other's connection as long as it
  * dials itself; the higher one gives up its own once the lower one has proved who it is.
+ *
+ * There is no limit of time here: a process that computes does not answer, and whether it lives is for the rendezvous to say.
+ * A connection that the peer closes as late, because either of them computed or too many came at once, is dialed again.
  */
 export class Connector {
   readonly #parts: ConnectorParts
@@ -58,8 +68,8 @@ export class Connector {
     })
   }
 
-  dial(peer: number): void {
-    const { transport, clock, membership } = this.#parts
+  dial(peer: number, attempt = 1): void {
+    const { transport, membership } = this.#parts
     const { world, process: from } = membership
     let socket: Socket
     try {
@@ -69,8 +79,7 @@ export class Connector {
       return
     }
     socket.binaryType = 'arraybuffer'
-    const cancel = clock.later(2 * introductionMs, () => this.#fail(peer, socket, 'no answer in time'))
-    const dial: Dial = { socket, nonce: newNonce(), settle: cancel }
+    const dial: Dial = { socket, nonce: newNonce(), attempt }
     this.#dials.set(peer, dial)
     let lastError = ''
     socket.addEventListener('open', () => {
@@ -86,13 +95,17 @@ export class Connector {
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return
       // The peer dials too, and its connection stays: it will come.
-      if (code === closeCode.superseded) this.#forget(peer)
-      else
+      if (code === closeCode.superseded) this.#dials.delete(peer)
+      else if (code === closeCode.late) this.#dialAgain(peer, attempt)
+      else if (code !== closeCode.malformed && code !== closeCode.proof && attempt < mostAttempts) {
+        this.#dialAgain(peer, attempt + 1)
+      } else {
         this.#fail(
           peer,
           socket,
           [`cannot be reached (${code})`, reason, lastError].filter(Boolean).join(': '),
         )
+      }
     })
     const answered = ({ data }: { readonly data: unknown }) => {
       socket.removeEventListener('message', answered)
@@ -110,7 +123,7 @@ export class Connector {
   /** Gives up the own connection to `peer`, if it is not complete. */
   abandon(peer: number): void {
     const dial = this.#dials.get(peer)
-    this.#forget(peer)
+    this.#dials.delete(peer)
     if (dial !== undefined) drop(dial.socket, closeCode.superseded, 'superseded')
   }
 
@@ -134,7 +147,7 @@ export class Connector {
         return
       }
       if (this.#dials.get(peer) !== dial) return
-      this.#forget(peer)
+      this.#dials.delete(peer)
       this.#host.connected(peer, socket)
     }
     socket.addEventListener('message', ready)
@@ -147,9 +160,12 @@ export class Connector {
     this.#host.failed(peer, reason)
   }
 
-  #forget(peer: number): void {
-    this.#dials.get(peer)?.settle()
+  /** Unless the peer has connected, or is lost, meanwhile. */
+  #dialAgain(peer: number, attempt: number): void {
     this.#dials.delete(peer)
+    this.#parts.clock.later(retryMs, () => {
+      if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.dial(peer, attempt)
+    })
   }
 
   // -- the side that is dialed ---------------------------------------------------------------------------------

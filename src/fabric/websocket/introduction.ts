@@ -57,6 +57,7 @@ export const closeCode = {
   occupied: 4101,
   malformed: 4102,
   proof: 4103,
+  /** It took too long to introduce itself, or others do at the moment: the peer may dial again. */
   late: 4104,
 } as const
 

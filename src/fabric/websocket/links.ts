@@ -50,6 +50,7 @@ export class Links {
     this.#host = host
     this.#connector = new Connector(parts, {
       wants: (peer) => !host.isClosed() && ['idle', 'waiting'].includes(this.of(peer).state),
+      awaits: (peer) => this.of(peer).state === 'waiting',
       connected: (peer, socket) => {
         const link = this.of(peer)
         link.open(

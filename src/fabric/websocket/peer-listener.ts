@@ -1,4 +1,5 @@
 import { type Clock, realClock } from '../../base/clock.js'
+import { closeSoon } from '../../rendezvous/refuse.js'
 import { drop, type Socket, type SocketListener, type SocketTransport } from '../../rendezvous/socket.js'
 import { closeCode, decodeIntroduction, type Hello } from './introduction.js'
 
@@ -10,7 +11,7 @@ export interface IncomingSocket {
 
 /** How long a connection may take until both sides have introduced themselves, in milliseconds. */
 export const introductionMs = 5_000
-/** Connections at a time that have not introduced themselves; further ones are closed. */
+/** Connections at a time that have not introduced themselves; further ones are closed, and may come again. */
 const mostStrangers = 64
 
 /**
@@ -58,7 +59,12 @@ export class PeerListener {
   /** The socket belongs to a peer, or is closed. */
   introduced(socket: Socket): void {
     this.#strangers.get(socket)?.()
+    this.#forget(socket)
+  }
+
+  #forget(socket: Socket): void {
     this.#strangers.delete(socket)
+    this.#early = this.#early.filter((incoming) => incoming.socket !== socket)
   }
 
   /** Accepts no more, and closes connections that have not introduced themselves. */
@@ -75,12 +81,12 @@ export class PeerListener {
   #accept(socket: Socket): void {
     socket.unref?.()
     if (this.#strangers.size >= mostStrangers) {
-      drop(socket, closeCode.occupied, 'too many connections')
+      closeSoon(socket, this.#clock, closeCode.late, 'too many connections')
       return
     }
     const cancel = this.#clock.later(introductionMs, () => {
-      this.#strangers.delete(socket)
-      drop(socket, closeCode.late, 'no introduction in time')
+      this.#forget(socket)
+      closeSoon(socket, this.#clock, closeCode.late, 'no introduction in time')
     })
     this.#strangers.set(socket, cancel)
     socket.addEventListener('close', () => this.introduced(socket))

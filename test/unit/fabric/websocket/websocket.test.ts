@@ -1,7 +1,10 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 import { describe, expect, it } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { RankweaveError } from '../../../../src/errors.js'
 import type { FrameSink } from '../../../../src/fabric/fabric.js'
-import { encodeIntroduction } from '../../../../src/fabric/websocket/introduction.js'
+import { closeCode, encodeIntroduction } from '../../../../src/fabric/websocket/introduction.js'
 import { newNonce } from '../../../../src/fabric/websocket/proof.js'
 import type { Socket, SocketTransport } from '../../../../src/rendezvous/socket.js'
 import { nodeTransport } from '../../../../src/rendezvous/transport-node.js'
@@ -171,6 +174,49 @@ describe('connections of two processes', () => {
   })
 })
 
+describe('a process that computes, or is asked by many, is not lost', () => {
+  it('one that closes a connection as late is dialed again', async () => {
+    const dialed: Socket[] = []
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' })
+    // The first four connections arrive at a process that has no time for them.
+    const late = 4
+    server.on('connection', (socket) => socket.close(closeCode.late))
+    await once(server, 'listening')
+    const elsewhere = `ws://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const transport = () => {
+      const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
+      return {
+        ...transport,
+        dial: (url: string) => {
+          dialed.push(transport.dial(dialed.length < late ? elsewhere : url))
+          return dialed.at(-1)!
+        },
+      }
+    }
+    await inWorld(
+      2,
+      async (world, sinks) => {
+        send(world, 0, 1, 7)
+        await until(() => sinks[1]!.frames.length === 1)
+        expect(dialed.length).toBe(5)
+        expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+      },
+      { transport },
+    )
+    server.close()
+  })
+
+  it('one that 80 others dial at once', async () => {
+    await inWorld(81, async (world, sinks) => {
+      for (let process = 1; process < 81; process++) send(world, process, 0, process)
+      await until(
+        () => sinks[0]!.frames.length === 80 || world.members.some(({ reports }) => reports.length > 0),
+      )
+      expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+    })
+  })
+})
+
 describe('what a process accepts', () => {
   const hello = (over: object = {}) =>
     JSON.stringify({
@@ -289,6 +335,29 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
       },
       { transport: observed(dialed, tampering(change)) },
     )
+  })
+})
+
+describe('a frame that its receiver cannot read', () => {
+  it('breaks the link of its sender, and no other', async () => {
+    const world = await MemoryWorld.open(3)
+    const frames: number[] = []
+    for (const { hosted } of world.sessions) {
+      hosted[0]!.attach({
+        frame: (_src, header) => {
+          if (header[0] === 13) throw new SyntaxError('Unexpected token')
+          frames.push(header[0]!)
+        },
+        peerLost: () => {},
+      })
+    }
+    send(world, 1, 0, 13)
+    await until(() => world.members[0]!.reports.length === 1)
+    expect(world.members[0]!.reports).toEqual([{ peer: 1, reason: 'Unexpected token' }])
+    send(world, 2, 0, 5)
+    await until(() => frames.length === 1)
+    expect(frames).toEqual([5])
+    await world.close()
   })
 })
 
