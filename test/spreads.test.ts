@@ -21,6 +21,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...rows.map((row) => row[c]!.length)', 'rows of a printed table'],
   ],
   'cli/program/rank-output.ts': [['...rest', 'arguments of a write']],
+  'cli/program/join-program.ts': [['...badInput', 'a constant']],
   'cli/program/world-failure.ts': [['...notStarted', 'a constant']],
   'comm/table/shared-tables.ts': [['...header', 'words of a header']],
   'comm/world/diagnosis-text.ts': [

@@ -6,7 +6,7 @@ import { ownModule } from '../package-paths.js'
 const ownFolder = new URL('.', ownModule('package-paths'))
 /** Parts of frames that are not the user's: of Node, of built-in functions, of this library, of what calls it. */
 const notUsers = [
-  ...['(node:', 'at node:', '(<anonymous>)', '/node_modules/commander/'],
+  ...['(node:', 'at node:', '(<anonymous>)', '/node_modules/commander/', '/node_modules/ws/'],
   // By URL, and by path as a compiler's source map has it.
   ...[ownFolder.href, fileURLToPath(ownFolder)],
 ]

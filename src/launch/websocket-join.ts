@@ -79,7 +79,7 @@ export async function joinWith<T, A>(
 ): Promise<Joined<T>> {
   const eventLoop = new EventLoopWatch()
   const { url, token, args, node = hostname(), process, ca, signal, report, onWaiting } = options
-  const listen = options.listen === undefined ? await listenTowards(url) : options.listen
+  const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { hostMember, openMember } = await import('./websocket-member.js')
   const member = await openMember({
@@ -138,22 +138,25 @@ async function endsInTime<T, A>(
   }
 }
 
-/** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT */
-async function listenTowards(url: string): Promise<ListenOptions | null> {
+/** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT, ERR_ABORTED */
+async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenOptions | null> {
   if (!URL.canParse(url)) throw new RankweaveError('ERR_ARGUMENT', `join: expected a URL, got ${shown(url)}`)
   const { protocol, hostname: host, port } = new URL(url)
+  if (protocol !== 'ws:' && protocol !== 'wss:') {
+    throw new RankweaveError('ERR_ARGUMENT', `join: expected a URL of ws: or wss:, got ${shown(url)}`)
+  }
   if (protocol === 'wss:') return null
   const socket = connect({ host: host.replace(/^\[|\]$/g, ''), port: Number(port || 80) })
   try {
-    await once(socket, 'connect')
+    await once(socket, 'connect', signal === undefined ? {} : { signal })
     return { host: socket.localAddress! }
   } catch (cause) {
+    if (signal?.aborted === true)
+      throw new RankweaveError('ERR_ABORTED', 'join was aborted', { cause: signal.reason })
     throw new RankweaveError(
       'ERR_WORLD_LOST',
       `the rendezvous at ${url} cannot be reached: ${reasonText(cause)}`,
-      {
-        cause,
-      },
+      { cause: reasonText(cause) },
     )
   } finally {
     socket.destroy()

@@ -1,8 +1,18 @@
+import { type ErrorCode, isRankweaveError } from '../../errors.js'
 import { programDigest } from '../../launch/program-digest.js'
 import { checkJoin, type Joined, type JoinOptions, joinWith } from '../../launch/websocket-join.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import { captureRankOutput } from './rank-output.js'
 import { asWorld } from './run-program.js'
+import { WorldFailure } from './world-failure.js'
+
+/** What is wrong with the options when the world has not begun. */
+const badInput = [
+  'ERR_ARGUMENT',
+  'ERR_WORLD',
+  'ERR_PROTOCOL',
+  'ERR_FABRIC',
+] as const satisfies readonly ErrorCode[]
 
 export interface JoinProgramOptions extends Omit<JoinOptions<readonly string[]>, 'signal'> {
   readonly tagOutput: boolean
@@ -21,11 +31,17 @@ export async function joinProgram(
   const digest = await programDigest(new URL(checkProgramFile(file)))
   const main = await loadProgram(file)
   const output = captureRankOutput({ tag: tagOutput })
-  const asRank: Program = (communicator, args) =>
-    output.asRank(communicator.rank, () => main(communicator, args))
+  let hasBegun = false
+  const asRank: Program = (communicator, args) => {
+    hasBegun = true
+    return output.asRank(communicator.rank, () => main(communicator, args))
+  }
   try {
     // The world itself detects an empty event loop, and reports the ranks that wait.
     return await asWorld((signal) => joinWith(asRank, digest, { ...options, signal }), true)
+  } catch (error) {
+    const isInput = !hasBegun && error instanceof WorldFailure && isRankweaveError(error.cause, ...badInput)
+    throw isInput ? error.cause : error
   } finally {
     output.restore()
   }

@@ -1,0 +1,22 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import { cli } from '../run-cli.js'
+
+const program = fileURLToPath(new URL('../../../support/threads-program.ts', import.meta.url))
+
+it.each([
+  ['a URL of another kind', 'http://127.0.0.1:9', [], 2, 'ERR_ARGUMENT'],
+  ['no URL', 'nonsense', [], 2, 'ERR_ARGUMENT'],
+  [
+    'an address of its own that it cannot have',
+    'ws://127.0.0.1:9',
+    ['--listen', '192.0.2.1:0'],
+    2,
+    'ERR_FABRIC',
+  ],
+  ['an address where nobody listens', 'ws://127.0.0.1:9', [], 3, 'ERR_WORLD_LOST'],
+] as const)('join reports %s in one line', async (_, url, options, exitCode, code) => {
+  const result = await cli('join', url, '--token', 'token', ...options, program)
+  expect(result.stderr).toMatch(new RegExp(`^${code}: .*\n$`))
+  expect(result.exitCode).toBe(exitCode)
+})
