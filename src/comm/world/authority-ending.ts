@@ -49,6 +49,8 @@ export class AuthorityEnding implements WorldEnding {
   readonly #handlers: EndingHandlers
   /** The failure of the lowest process that is known to have failed: the one that the decision names. */
   #failure: { readonly error: unknown; readonly origin: number } | undefined
+  /** First error of every process that is known to have failed: one that fails after it has contributed is not chosen. */
+  readonly #errors = new Map<number, unknown>()
   /** The process whose error is that of the world, once decided. */
   #chosen: number | undefined
   #without: readonly number[] = []
@@ -79,6 +81,7 @@ export class AuthorityEnding implements WorldEnding {
     if (this.failed || this.#closed) return
     const { process, fabric, layout } = this.#process
     this.#failure = { error, origin: process }
+    this.#errors.set(process, error)
     const words = new Int32Array(4)
     words[headerWord.kind] = frameKind.worldEnd
     words[originWord] = process
@@ -101,8 +104,9 @@ export class AuthorityEnding implements WorldEnding {
   }
 
   #heard(error: unknown, origin: number): void {
-    if (this.#closed || (this.#failure !== undefined && this.#failure.origin <= origin)) return
-    this.#failure = { error, origin }
+    if (this.#closed) return
+    if (!this.#errors.has(origin)) this.#errors.set(origin, error)
+    if (this.#failure === undefined || origin < this.#failure.origin) this.#failure = { error, origin }
     this.#failHere(error)
     this.#closeWhenHeard()
   }
@@ -178,7 +182,8 @@ export class AuthorityEnding implements WorldEnding {
   #closeWhenHeard(): void {
     const chosen = this.#chosen
     if (chosen === undefined || this.#closed) return
-    if (this.#failure?.origin !== chosen) {
+    if (this.#errors.has(chosen)) this.#failure = { error: this.#errors.get(chosen), origin: chosen }
+    else {
       if (this.#process.lostPeer(chosen) === undefined) return
       this.#failure ??= { error: this.#lossOf(chosen), origin: chosen }
       this.#failHere(this.#failure.error)

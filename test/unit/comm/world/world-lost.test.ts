@@ -46,3 +46,33 @@ it('a world whose rendezvous is lost fails at every process with ERR_WORLD_LOST,
   )
   expect(codes).toEqual(Array(6).fill('ERR_WORLD_LOST'))
 })
+
+it('a process that is aborted after it has returned, while another fails, gets the error that was decided on', async () => {
+  const world = await MemoryWorld.open(2)
+  const abort = new AbortController()
+  let fail!: (error: Error) => void
+  const failure = new Promise<never>((_, reject) => {
+    fail = reject
+  })
+  let returned!: () => void
+  const hasReturned = new Promise<void>((resolve) => {
+    returned = resolve
+  })
+  const main = async (comm: Communicator) => {
+    if (comm.rank === 1) await failure
+    else returned()
+  }
+  const ran = world.sessions.map((session, process) =>
+    hostSession(session, main, { ranks: 2, ...(process === 0 ? { signal: abort.signal } : {}) }).then(
+      () => 'returned',
+      (error: Error) => error.message,
+    ),
+  )
+  await hasReturned
+  await new Promise((resolve) => setImmediate(resolve))
+  abort.abort(new Error('by the user'))
+  fail(new Error('of rank 1'))
+  expect(await Promise.all(ran)).toEqual(
+    ['of rank 1', 'of rank 1'].map(() => expect.stringContaining('of rank 1')),
+  )
+})
