@@ -53,7 +53,8 @@ const sections: Readonly<Record<string, Section>> = {
     order: 8,
     tables: [
       {
-        title: 'A product by the exchange that auto chooses, and by the better of direct sends and an ordinary allgather',
+        title:
+          'A product by the exchange that auto chooses, and by the better of direct sends and an ordinary allgather',
         baseline: 'better of the two',
         ours: 'auto',
         note: 'Open MPI 4.1.4, MPICH 4.0.2, all processes share 2 cores. 45 turns of each of the three; the ratio is the larger of the medians of their ratios by turn, so it is not that of the two medians printed.',
