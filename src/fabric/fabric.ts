@@ -70,8 +70,9 @@ export interface Fabric {
   tryPoll?(maxPolls: number): boolean
 
   /**
-   * Calls `look` with every poll, before it delivers any frame, until the function that it returns is called. For memory that
-   * other processes write: no frame announces a change of it. Only where `staging` is shared and processes poll.
+   * Calls `look` with every poll, and before it delivers a frame once that has arrived, until the function that it returns is
+   * called. Frames that go in place (`FrameSink.inPlace`) are delivered without. For memory that other processes write: no frame
+   * announces a change of it. Only where `staging` is shared and processes poll.
    *
    * @param look true when what it looks for is there; not called from inside `send`
    */

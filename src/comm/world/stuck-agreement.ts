@@ -51,7 +51,7 @@ interface Answer extends Evidence {
  * A process examines itself in a task of its own, never while a frame is being delivered: the effects of the frames
  * before (ranks that continue in microtasks) would not show yet, however long the thread was descheduled in between.
  *
- * What is published in shared memory is never in flight: who watches it looks before any frame is delivered (`Fabric.watch`), so
+ * What is published in shared memory is never in flight: who watches it looks when a frame of a wave has arrived (`Fabric.watch`), so
  * since the wave began. It counts as sent and as received where it is written, so the counts change with it.
  *
  * Frames sent to a lost process are never received; then unchanged counts over many waves have to suffice.

@@ -207,6 +207,8 @@ export class MpiProcess implements Fabric {
       return true
     },
     frame: (src, header, payload) => {
+      // What its sender knew to be in memory may have been written since this poll has looked.
+      this.#look()
       if (this.#closed) return
       this.counters.framesReceived++
       this.counters.bytesReceived += header.length * 4 + payload.byteLength
