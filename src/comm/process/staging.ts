@@ -12,7 +12,7 @@ export class Staging {
   readonly #fabric: StagingMemory
   #memory: Uint8Array | undefined
   #free: FreeRanges | undefined
-  readonly #reserved = new Map<object, { readonly at: number; readonly sizeBytes: number }[]>()
+  readonly #reserved = new Map<object, Uint8Array[]>()
   #reservedBytes = 0
 
   constructor(fabric: StagingMemory) {
@@ -55,18 +55,28 @@ export class Staging {
     if (at < 0) return undefined
     const ranges = this.#reserved.get(owner) ?? []
     this.#reserved.set(owner, ranges)
-    ranges.push({ at, sizeBytes })
+    const reserved = memory.subarray(at, at + sizeBytes)
+    ranges.push(reserved)
     this.#reservedBytes += sizeBytes
-    return memory.subarray(at, at + sizeBytes)
+    return reserved
+  }
+
+  /** What {@link reserve} returned will not be read, and never was. */
+  giveBack(reserved: Uint8Array, owner: object): void {
+    const ranges = this.#reserved.get(owner)!
+    ranges.splice(ranges.indexOf(reserved), 1)
+    this.#give(reserved)
   }
 
   /** Nobody reads any more what was reserved for this owner. */
   release(owner: object): void {
-    for (const { at, sizeBytes } of this.#reserved.get(owner) ?? []) {
-      this.#free!.give(at, sizeBytes)
-      this.#reservedBytes -= sizeBytes
-    }
+    for (const reserved of this.#reserved.get(owner) ?? []) this.#give(reserved)
     this.#reserved.delete(owner)
+  }
+
+  #give({ byteOffset, byteLength }: Uint8Array): void {
+    this.#free!.give(byteOffset - this.#memory!.byteOffset, byteLength)
+    this.#reservedBytes -= byteLength
   }
 
   /** Where a process finds bytes of this memory. */

@@ -45,7 +45,10 @@ export async function publishedAllgather(
 ): Promise<BoundStart | null> {
   const { runtime, processIndex } = state
   const own = reservePublication(state, bound.blockBytes * program.ranks.length)
-  if ((await largestOfAll(exchange, own === undefined ? 1 : 0, 0)) === 1) return null
+  if ((await largestOfAll(exchange, own === undefined ? 1 : 0, 0)) === 1) {
+    if (own !== undefined) runtime.staging!.giveBack(own, state)
+    return null
+  }
   const placement = placementOf(state)
   const hosted = ranksByProcess(placement, exchange.count)
   const readers = [...new Set(program.send.peer)]

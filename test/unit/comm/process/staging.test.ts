@@ -51,6 +51,24 @@ describe('staging memory', () => {
   })
 })
 
+describe('reserved memory', () => {
+  it('is a quarter at most, and free again when it is given back or its owner has released it', () => {
+    const staging = new Staging(fabric)
+    const [one, other] = [{}, {}]
+    const first = staging.reserve(65, one)!
+    const second = staging.reserve(100, one)!
+    expect(staging.reserve(128, other)).toBeUndefined()
+    staging.giveBack(first, one)
+    expect(staging.freeBytes).toBe(1024 - 128)
+    expect(staging.reserve(128, other)!.byteLength).toBe(128)
+    staging.release(one)
+    expect(staging.freeBytes).toBe(1024 - 128)
+    staging.release(one)
+    staging.release(other)
+    expect([staging.freeBytes, second.byteLength]).toEqual([1024, 100])
+  })
+})
+
 describe('where a message is', () => {
   it('survives its way in a frame, also past 4 GiB', () => {
     const location = { segment: 2 ** 31 - 1, byteOffset: 2 ** 40 + 8 }

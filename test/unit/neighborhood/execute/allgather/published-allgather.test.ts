@@ -179,6 +179,8 @@ describe('neighbor allgathers read in shared memory', () => {
       expect(countersOf(world).framesSent).toBe(framesSent + 1)
       expect(recv).toEqual(new Float64Array(100).fill(1 - world.rank))
       expect(quarter !== undefined).toBe(world.rank === 1)
+      // Where there was memory for it, that is free again.
+      expect(all - staging.freeBytes).toBe(world.rank === 1 ? all / 4 : 0)
     })
   })
 
