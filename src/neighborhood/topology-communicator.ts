@@ -196,10 +196,10 @@ export class TopologyCommunicator extends ExchangeCommunicator {
    * are retained. `tuning` of the request reports what was measured.
    *
    * With `sharedMemory`, of a communicator that sends directly or lets the library choose, blocks are read where they are if all
-   * processes share memory: only on `mpi`, on one node of at most 64 processes. A start then waits until the destinations have begun the
-   * start before it, so a rank is at most two starts ahead of them. Every process retains, until the communicator is freed, two times
-   * its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers read: at most 16 MiB of all its requests; those
-   * that find no room send their blocks.
+   * processes share memory: only on `mpi`, on one node of at most 64 processes. A start then waits until the destinations have written
+   * their blocks of the start before it, so a rank has completed at most one start more than they have begun. Every process
+   * retains, until the communicator is freed, two times its ranks' blocks and 64 bytes, rounded up to 64, in memory that peers
+   * read: at most 16 MiB of all its requests; those that find no room send their blocks.
    *
    * @throws ERR_TYPE, ERR_TYPE_MISMATCH, ERR_TRUNCATE for arrays, ERR_ARGUMENT for options, ERR_STRATEGY for `tune` where the strategy
    *   was given, and for `sharedMemory` where it is not `direct`, before anything is sent
