@@ -23,7 +23,7 @@ const soak = [
   'test/conformance/spmm-threads.workers.test.ts',
   'test/conformance/world-threads.workers.test.ts',
   'test/conformance/world-websocket.processes.test.ts',
-  'test/unit/launch/websocket.processes.test.ts',
+  'test/unit/launch/websocket/launcher.processes.test.ts',
   'test/jacobi-survivor.test.ts',
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]

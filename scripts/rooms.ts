@@ -49,6 +49,8 @@ const calls = [
   'comm/calls/collectives',
 ]
 
+const launching = ['launch/processes', 'launch/websocket', 'launch']
+
 const execution = [
   'neighborhood/execute/memory',
   'neighborhood/execute',
@@ -306,17 +308,24 @@ export const rooms: readonly Room[] = [
 
   room('calibrate', ['topology', 'machine', 'comm/datatype', 'comm', 'neighborhood']),
 
-  room('launch', ['text', ...fabrics, 'comm/process', 'comm/world', 'package-paths.ts'], {
+  room('launch/processes', ['fabric', 'fabric/threads', 'comm/process', 'comm/world', 'package-paths.ts'], {
     packages: ['tsx'],
-    many: 'a launcher per fabric, and what they share',
   }),
+  room('launch/websocket', [
+    ...['rendezvous/protocol', 'rendezvous', 'fabric/websocket', 'comm/process', 'comm/world'],
+    ...['launch/processes', 'package-paths.ts'],
+  ]),
+  room('launch', [
+    ...['text', ...fabrics, 'comm/process', 'comm/world', 'launch/processes', 'launch/websocket'],
+    'package-paths.ts',
+  ]),
   room('browser', [
     ...['comm/process', 'comm', 'comm/world', 'fabric', 'fabric/websocket'],
-    ...['rendezvous/protocol', 'rendezvous', 'launch'],
+    ...['rendezvous/protocol', 'rendezvous', 'launch/websocket'],
   ]),
   { path: 'worker.ts', imports: ['launch', 'neighborhood'] },
   { path: 'worker-from-source.mjs', imports: ['worker.ts'], packages: ['tsx'] },
-  { path: 'child.ts', imports: ['launch', 'neighborhood'] },
+  { path: 'child.ts', imports: ['launch/websocket', 'neighborhood'] },
   { path: 'child-from-source.mjs', imports: ['child.ts'], packages: ['tsx'] },
 
   room(
@@ -360,7 +369,8 @@ export const rooms: readonly Room[] = [
       'neighborhood/choose',
       ...fabrics,
       'comm/process',
-      'launch',
+      'launch/processes',
+      'launch/websocket',
     ],
     { packages: ['commander', 'zod'] },
   ),
@@ -378,7 +388,7 @@ export const rooms: readonly Room[] = [
         'neighborhood/spmm',
         'machine',
         'study',
-        'launch',
+        ...launching,
         'package-paths.ts',
       ],
       'cli/input',
@@ -434,7 +444,7 @@ export const rooms: readonly Room[] = [
         'study/document',
         'study',
         'study/paper',
-        'launch',
+        ...launching,
         'cli/input',
         'cli/program',
         'cli/output',
@@ -467,7 +477,7 @@ export const rooms: readonly Room[] = [
       'fabric/conformance',
     ],
     ...[...messages, ...ownProcess, ...calls, 'comm/calls/program'],
-    ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', 'launch', 'conformance'],
+    ...['comm/context/split/plan', 'comm/context', 'comm', 'comm/world', ...launching, 'conformance'],
     ...[
       'neighborhood/route',
       'neighborhood/friends',

@@ -5,8 +5,8 @@ import { emptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
 import { RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
-import type { Launcher } from './launcher.js'
-import { hostHere, loadMain } from './session-launcher.js'
+import type { Launcher } from './processes/launcher.js'
+import { hostHere, loadMain } from './processes/session-launcher.js'
 
 /** How long a world that has failed may take to end on all processes before the job is aborted. */
 const graceMs = 5000

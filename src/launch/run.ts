@@ -10,10 +10,10 @@ import { abortJobOnEarlyExit } from '../fabric/mpi/mpi-early-exit.js'
 import { mpiLauncher } from '../fabric/mpi/mpi-launcher.js'
 import { threads } from '../fabric/threads/threads.js'
 import { websocket } from '../fabric/websocket/factory-node.js'
-import type { Launcher } from './launcher.js'
 import { launchMpi } from './mpi-run.js'
-import { checkReport, type ReportOptions } from './report-triggers.js'
-import { launchLocal, launchSession } from './session-launcher.js'
+import type { Launcher } from './processes/launcher.js'
+import { checkReport, type ReportOptions } from './processes/report-triggers.js'
+import { launchLocal, launchSession } from './processes/session-launcher.js'
 import { launchThreads } from './threads-launcher.js'
 
 export type { Main } from '../comm/world/world.js'
@@ -120,7 +120,7 @@ function warnOfCopies(kind: FabricKind): void {
 
 /** Loaded when it is asked for: it needs packages that other fabrics do not. */
 const launchWebSocket: Launcher = async (factory, request) =>
-  (await import('./websocket-launcher.js')).launchWebSocket(factory, request)
+  (await import('./websocket/launcher.js')).launchWebSocket(factory, request)
 
 const launchers: Readonly<Partial<Record<FabricKind, Launcher>>> = {
   local: launchLocal,

@@ -4,9 +4,14 @@ import { worldLayout } from '../comm/process/world-layout.js'
 import { emptyLoop } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type RunningWorld } from '../comm/world/world.js'
 import { openThreads } from '../fabric/threads/threads.js'
-import { flushedOutput, loadHosted, notCloneable } from './hosted-program.js'
-import { type FromProcess, maxErrorBytes, type ProcessData, type ToProcess } from './process-protocol.js'
-import { adoptStdin } from './worker-stdin.js'
+import { flushedOutput, loadHosted, notCloneable } from './processes/hosted-program.js'
+import {
+  type FromProcess,
+  maxErrorBytes,
+  type ProcessData,
+  type ToProcess,
+} from './processes/process-protocol.js'
+import { adoptStdin } from './processes/worker-stdin.js'
 
 /** Hosts one process of a world in this worker thread, until the world has ended. */
 export async function hostProcess(): Promise<void> {

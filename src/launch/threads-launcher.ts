@@ -1,10 +1,15 @@
 import { worldLayout } from '../comm/process/world-layout.js'
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
-import type { Launcher } from './launcher.js'
-import type { ProcessData } from './process-protocol.js'
-import { type FollowOptions, followWorld, requireCloneable, requireModule } from './started-world.js'
+import type { Launcher } from './processes/launcher.js'
+import type { ProcessData } from './processes/process-protocol.js'
+import {
+  type FollowOptions,
+  followWorld,
+  requireCloneable,
+  requireModule,
+} from './processes/started-world.js'
+import { dropOutputOfBrokenStreams } from './processes/worker-output.js'
 import { startWorkers } from './threads-start.js'
-import { dropOutputOfBrokenStreams } from './worker-output.js'
 
 /** On worker threads, each of which loads the program for itself. */
 export const launchThreads: Launcher = async (factory, { main, world, signal, report }) =>

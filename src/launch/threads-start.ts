@@ -2,8 +2,8 @@ import { type TransferListItem, Worker, type WorkerOptions } from 'node:worker_t
 import type { ThreadsFactory } from '../fabric/threads/threads.js'
 import { connectThreads } from '../fabric/threads/threads-connect.js'
 import { workerFile } from '../package-paths.js'
-import { entryFile } from './entry-file.js'
-import type { ProcessData } from './process-protocol.js'
+import { entryFile } from './processes/entry-file.js'
+import type { ProcessData } from './processes/process-protocol.js'
 
 // Not imported: a module that imports `node:process` opens standard input, which makes it non-blocking for all.
 const { execArgv } = process

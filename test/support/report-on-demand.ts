@@ -1,4 +1,4 @@
-import type { ReportOptions } from '../../src/launch/report-triggers.js'
+import type { ReportOptions } from '../../src/launch/processes/report-triggers.js'
 
 /** Report options of a world, and `ask`, which has it report and resolves with the text. */
 export function onDemand() {

@@ -3,7 +3,7 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { RankweaveError, reasonText } from '../../errors.js'
-import type { ListenOptions } from '../../launch/websocket-settings.js'
+import type { ListenOptions } from '../../launch/websocket/settings.js'
 
 /** The options of a command that accepts connections. */
 export function addListenOptions(command: Command, byDefault: string): Command {

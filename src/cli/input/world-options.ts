@@ -7,7 +7,7 @@ import { local } from '../../fabric/local/local.js'
 import { mpi } from '../../fabric/mpi/mpi.js'
 import { threads } from '../../fabric/threads/threads.js'
 import { websocket } from '../../fabric/websocket/factory-node.js'
-import { longestReportSeconds, type ReportOptions } from '../../launch/report-triggers.js'
+import { longestReportSeconds, type ReportOptions } from '../../launch/processes/report-triggers.js'
 import { oneOf, seconds, whole } from './options.js'
 
 /** The options of a world, for every subcommand that runs one. */

@@ -3,7 +3,7 @@ import { extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Communicator } from '../../comm/communicator.js'
 import { isRankweaveError } from '../../errors.js'
-import { loadDefault, programError } from '../../launch/load-program.js'
+import { loadDefault, programError } from '../../launch/processes/load-program.js'
 import { guardUserCode } from './guard-user-code.js'
 
 /** What `rankweave run` runs on every rank. */

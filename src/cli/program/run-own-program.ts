@@ -1,5 +1,5 @@
 import type { FabricFactory } from '../../fabric/fabric.js'
-import type { ReportOptions } from '../../launch/report-triggers.js'
+import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { type Main, run } from '../../launch/run.js'
 import { ownModule } from '../../package-paths.js'
 import { leaveMpi } from './leave-mpi.js'

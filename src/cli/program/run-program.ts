@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../errors.js'
 import type { FabricFactory } from '../../fabric/fabric.js'
-import type { ReportOptions } from '../../launch/report-triggers.js'
+import type { ReportOptions } from '../../launch/processes/report-triggers.js'
 import { run } from '../../launch/run.js'
 import { guardUserCode } from './guard-user-code.js'
 import { leaveMpi } from './leave-mpi.js'

@@ -6,7 +6,7 @@ import { stateOf } from '../../../../src/comm/world/diagnosis.js'
 import { describeWorld } from '../../../../src/comm/world/diagnosis-text.js'
 import { hostSession, type RunningWorld } from '../../../../src/comm/world/world.js'
 import { local } from '../../../../src/fabric/local/local.js'
-import { ReportTriggers } from '../../../../src/launch/report-triggers.js'
+import { ReportTriggers } from '../../../../src/launch/processes/report-triggers.js'
 import { ManualClock } from '../../../support/manual-clock.js'
 import { onDemand } from '../../../support/report-on-demand.js'
 

@@ -1,6 +1,6 @@
-import { maxWorldRanks } from '../comm/process/world-layout.js'
-import { RankweaveError, shown } from '../errors.js'
-import type { WorldLimits } from '../rendezvous/protocol/limits.js'
+import { maxWorldRanks } from '../../comm/process/world-layout.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
 
 /** What whoever opens a world decides for all its processes. */
 export interface WorldSettings {

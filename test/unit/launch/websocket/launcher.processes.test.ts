@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { isRankweaveError, type RankweaveError, run, websocket } from 'rankweave'
 import { describe, expect, it } from 'vitest'
-import { compiledUrl } from '../../support/compiled.js'
-import { soakFactor } from '../../support/soak.js'
-import type { Part } from '../../support/threads-program.js'
+import { compiledUrl } from '../../../support/compiled.js'
+import { soakFactor } from '../../../support/soak.js'
+import type { Part } from '../../../support/threads-program.js'
 
 const program = compiledUrl('threads-program.ts')
 /** Ranks 0 and 1 on process 0, rank 2 on process 1. */
@@ -74,7 +74,7 @@ describe('a world on processes connected by WebSockets', () => {
       const args = { kind: 'pids' }
       await run(new URL(${JSON.stringify(program.href)}), { ranks: 2, fabric: 'websocket', args })`
     const child = spawn(process.execPath, ['--input-type=module', '--eval', code], {
-      cwd: fileURLToPath(new URL('../../..', import.meta.url)),
+      cwd: fileURLToPath(new URL('../../../..', import.meta.url)),
       stdio: ['ignore', 'pipe', 'inherit'],
     })
     const pids: number[] = []

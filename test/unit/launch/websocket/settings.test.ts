@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { isRankweaveError } from '../../../src/errors.js'
-import { parseSettings, silenceLimits } from '../../../src/launch/websocket-settings.js'
-import { inheritedFlags } from '../../../src/launch/websocket-start.js'
+import { isRankweaveError } from '../../../../src/errors.js'
+import { parseSettings, silenceLimits } from '../../../../src/launch/websocket/settings.js'
+import { inheritedFlags } from '../../../../src/launch/websocket/start.js'
 
 describe('parseSettings', () => {
   it('returns what was written', () => {

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { pathToFileURL } from 'node:url'
-import { RankweaveError } from '../errors.js'
-import { isPackaged } from '../package-paths.js'
+import { RankweaveError } from '../../errors.js'
+import { isPackaged } from '../../package-paths.js'
 
 /** A file of this package that threads or processes start from. */
 export interface EntryFile {

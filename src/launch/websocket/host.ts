@@ -1,9 +1,9 @@
-import { requireKnownOptions } from '../base/known-options.js'
-import { worldLayout } from '../comm/process/world-layout.js'
-import { RankweaveError, shown } from '../errors.js'
-import type { WorldEnd } from '../rendezvous/hosted-world.js'
-import { defaultRendezvousLimits, type WorldLimits } from '../rendezvous/protocol/limits.js'
-import type { ListenOptions, WorldSettings } from './websocket-settings.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { worldLayout } from '../../comm/process/world-layout.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { WorldEnd } from '../../rendezvous/hosted-world.js'
+import { defaultRendezvousLimits, type WorldLimits } from '../../rendezvous/protocol/limits.js'
+import type { ListenOptions, WorldSettings } from './settings.js'
 
 export interface HostOptions {
   /** Ranks of the world, 1 to 2^22. */
@@ -62,7 +62,7 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
     ...(creditBytes === undefined ? {} : { creditBytes }),
   }
   // Loaded when it is needed, with packages that other fabrics do not need.
-  const { openRendezvous } = await import('./websocket-rendezvous.js')
+  const { openRendezvous } = await import('./rendezvous.js')
   const rendezvous = await openRendezvous({
     processes,
     settings: JSON.stringify(settings),

@@ -1,13 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { EventEmitter } from 'node:events'
 import { deserialize } from 'node:v8'
-import { decodeError } from '../comm/process/error-record.js'
-import type { WebSocketFactory } from '../fabric/websocket/factory-node.js'
-import { childFile } from '../package-paths.js'
-import { entryFile } from './entry-file.js'
-import type { ChildData, FromChild, FromProcess, ToProcess } from './process-protocol.js'
-import type { StartedProcess } from './started-world.js'
-import { type OutputStreams, passOnOutput } from './worker-output.js'
+import { decodeError } from '../../comm/process/error-record.js'
+import type { WebSocketFactory } from '../../fabric/websocket/factory-node.js'
+import { childFile } from '../../package-paths.js'
+import { entryFile } from '../processes/entry-file.js'
+import type { ChildData, FromChild, FromProcess, ToProcess } from '../processes/process-protocol.js'
+import type { StartedProcess } from '../processes/started-world.js'
+import { type OutputStreams, passOnOutput } from '../processes/worker-output.js'
 
 const child = { own: childFile, name: 'child.js', option: 'websocket({ processUrl })' }
 

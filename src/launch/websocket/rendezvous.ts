@@ -1,8 +1,8 @@
-import { ownVersion } from '../package-paths.js'
-import type { WorldLimits } from '../rendezvous/protocol/limits.js'
-import { Rendezvous, type WorldHandle } from '../rendezvous/rendezvous.js'
-import { listenRendezvous } from '../rendezvous/rendezvous-server-node.js'
-import type { ListenOptions } from './websocket-settings.js'
+import { ownVersion } from '../../package-paths.js'
+import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
+import { Rendezvous, type WorldHandle } from '../../rendezvous/rendezvous.js'
+import { listenRendezvous } from '../../rendezvous/rendezvous-server-node.js'
+import type { ListenOptions } from './settings.js'
 
 export interface RendezvousWorldOptions {
   readonly processes: number

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { StateQuery } from '../../../src/launch/state-query.js'
-import { ManualClock } from '../../support/manual-clock.js'
+import { StateQuery } from '../../../../src/launch/processes/state-query.js'
+import { ManualClock } from '../../../support/manual-clock.js'
 
 describe('StateQuery', () => {
   it('completes when every process has answered or ended, or after the timeout', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { areSurvived, type Outcome } from '../../../src/launch/outcomes.js'
+import { areSurvived, type Outcome } from '../../../../src/launch/processes/outcomes.js'
 
 const lost: Outcome = { kind: 'lost' }
 const returned = (...without: number[]): Outcome => ({ kind: 'returned', results: [], without })

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
-import type { Clock } from '../base/clock.js'
-import { requireKnownOptions } from '../base/known-options.js'
-import { RankweaveError, shown } from '../errors.js'
+import type { Clock } from '../../base/clock.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
 
 /** When to report who waits for what: for diagnosing a hang. */
 export interface ReportOptions {

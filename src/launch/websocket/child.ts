@@ -1,20 +1,20 @@
 import { deserialize, serialize } from 'node:v8'
-import { decodeError, encodeError } from '../comm/process/error-record.js'
-import { worldLayout } from '../comm/process/world-layout.js'
-import { emptyLoop } from '../comm/world/empty-loop.js'
-import type { Main, RunningWorld } from '../comm/world/world.js'
-import { RankweaveError } from '../errors.js'
-import { setHostedArgs } from './hosted-args.js'
-import { type CallerPort, flushedOutput, loadHosted, notCloneable } from './hosted-program.js'
+import { decodeError, encodeError } from '../../comm/process/error-record.js'
+import { worldLayout } from '../../comm/process/world-layout.js'
+import { emptyLoop } from '../../comm/world/empty-loop.js'
+import type { Main, RunningWorld } from '../../comm/world/world.js'
+import { RankweaveError } from '../../errors.js'
+import { setHostedArgs } from '../processes/hosted-args.js'
+import { type CallerPort, flushedOutput, loadHosted, notCloneable } from '../processes/hosted-program.js'
 import {
   type ChildData,
   type FromChild,
   maxErrorBytes,
   maxResultBytes,
   type ToProcess,
-} from './process-protocol.js'
-import { programDigest } from './program-digest.js'
-import { hostMember, type OpenMember, openMember } from './websocket-member.js'
+} from '../processes/process-protocol.js'
+import { programDigest } from '../processes/program-digest.js'
+import { hostMember, type OpenMember, openMember } from './member.js'
 
 /** As Node has it, before a program's guard replaces it. */
 const exit = process.exit.bind(process)

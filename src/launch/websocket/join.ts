@@ -1,18 +1,18 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
-import { requireKnownOptions } from '../base/known-options.js'
-import { worldLayout } from '../comm/process/world-layout.js'
-import { emptyLoop } from '../comm/world/empty-loop.js'
-import { EventLoopWatch } from '../comm/world/event-loop.js'
-import type { Main, RunningWorld, WorldOptions } from '../comm/world/world.js'
-import { RankweaveError, reasonText, shown } from '../errors.js'
-import { loadDefault } from './load-program.js'
-import { programDigest } from './program-digest.js'
-import { checkReport, type ReportOptions } from './report-triggers.js'
-import { hostHere } from './session-launcher.js'
-import type { OpenMember } from './websocket-member.js'
-import { type ListenOptions, parseSettings } from './websocket-settings.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { worldLayout } from '../../comm/process/world-layout.js'
+import { emptyLoop } from '../../comm/world/empty-loop.js'
+import { EventLoopWatch } from '../../comm/world/event-loop.js'
+import type { Main, RunningWorld, WorldOptions } from '../../comm/world/world.js'
+import { RankweaveError, reasonText, shown } from '../../errors.js'
+import { loadDefault } from '../processes/load-program.js'
+import { programDigest } from '../processes/program-digest.js'
+import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
+import { hostHere } from '../processes/session-launcher.js'
+import type { OpenMember } from './member.js'
+import { type ListenOptions, parseSettings } from './settings.js'
 
 export interface JoinOptions<A = unknown> {
   /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */
@@ -81,7 +81,7 @@ export async function joinWith<T, A>(
   const { url, token, args, node = hostname(), process, ca, signal, report, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
   // Loaded when it is needed, with packages that other fabrics do not need.
-  const { hostMember, openMember } = await import('./websocket-member.js')
+  const { hostMember, openMember } = await import('./member.js')
   const member = await openMember({
     ...{ url, token, program, node, listen },
     ...(process === undefined ? {} : { process }),

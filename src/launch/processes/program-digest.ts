@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { reasonText } from '../errors.js'
+import { reasonText } from '../../errors.js'
 import { programError } from './load-program.js'
 
 /**

@@ -1,13 +1,13 @@
-import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
-import { PeerListener } from '../fabric/websocket/peer-listener.js'
-import { openWebSocket, type WebSocketSession } from '../fabric/websocket/websocket.js'
-import { ownVersion } from '../package-paths.js'
-import { heartbeatWorker } from '../rendezvous/heartbeat-worker-node.js'
-import { joinWorld } from '../rendezvous/join-world.js'
-import type { Membership } from '../rendezvous/membership.js'
-import { defaultWorldLimits } from '../rendezvous/protocol/limits.js'
-import { nodeTransport } from '../rendezvous/transport-node.js'
-import type { ListenOptions } from './websocket-settings.js'
+import { hostSession, type Main, type WorldOptions } from '../../comm/world/world.js'
+import { PeerListener } from '../../fabric/websocket/peer-listener.js'
+import { openWebSocket, type WebSocketSession } from '../../fabric/websocket/websocket.js'
+import { ownVersion } from '../../package-paths.js'
+import { heartbeatWorker } from '../../rendezvous/heartbeat-worker-node.js'
+import { joinWorld } from '../../rendezvous/join-world.js'
+import type { Membership } from '../../rendezvous/membership.js'
+import { defaultWorldLimits } from '../../rendezvous/protocol/limits.js'
+import { nodeTransport } from '../../rendezvous/transport-node.js'
+import type { ListenOptions } from './settings.js'
 
 export interface MemberOptions {
   /** Of the rendezvous. */
