@@ -77,6 +77,7 @@ const packagesOf: Readonly<Record<string, readonly string[]>> = {
   graphology: ['graphology'],
   topology: ['pako'],
   schedule: ['pako'],
+  rendezvous: ['ws', 'zod'],
 }
 
 /** Runs a program in the user's folder. */
@@ -210,7 +211,7 @@ describe('the packed package', () => {
     expect(modules.filter((module) => unneeded.test(module))).toEqual([])
   })
 
-  it.each(['topology', 'schedule', 'graphology', 'fabric', 'errors'])(
+  it.each(['topology', 'schedule', 'graphology', 'fabric', 'rendezvous', 'errors'])(
     'rankweave/%s loads no communicator',
     (name) => {
       const { files, packages } = loadedBy(`entry/${name}.js`)

@@ -21,13 +21,17 @@ export interface RendezvousOptions {
 }
 
 export interface WorldOptions {
+  /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
   /** Digest of the program that members must run. Default: that of the first to join. */
   readonly program?: string
   /** Version of Rankweave that members must have. Default: that of the first to join. */
   readonly version?: string
   readonly limits?: Partial<WorldLimits>
-  /** What every process is told when the world begins; at most {@link maxSettingsLength} characters. Default: ''. */
+  /**
+   * What every process is told when the world begins; at most 16,384 characters ({@link maxSettingsLength}). Default: ''. Those
+   * that `join` expects are written by `openWorld`.
+   */
   readonly settings?: string
 }
 
@@ -58,13 +62,16 @@ export class Rendezvous {
   #isClosed = false
 
   /** @throws ERR_ARGUMENT for limits that are unknown or not positive numbers */
-  constructor({ limits = {}, clock = realClock }: RendezvousOptions = {}) {
+  constructor(options: RendezvousOptions = {}) {
+    requireKnownOptions('Rendezvous', options, { limits: true, clock: true })
+    const { limits = {}, clock = realClock } = options
     this.limits = checkedLimits('Rendezvous', limits, defaultRendezvousLimits)
     this.#clock = clock
   }
 
   /**
-   * A world that waits for its members.
+   * A world that waits for its members, for as long as it takes; `close` ends the wait. For worlds that `rankweave join` joins
+   * call `openWorld`, which also says how many ranks there are.
    *
    * @throws ERR_WORLD for an impossible number of processes, ERR_ARGUMENT for limits, ERR_LIMIT when there are too many worlds
    */
@@ -119,7 +126,12 @@ export class Rendezvous {
     return { id, token, ended, close: (reason = 'no reason was given') => world.close(reason) }
   }
 
-  /** Serves a connected socket until it closes. Called before its first message can arrive. */
+  /**
+   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets` or
+   * `maxPendingSockets` is closed with ERR_LIMIT. Never throws for what arrives: that ends the socket, or loses its process.
+   *
+   * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4 bytes, and not compress
+   */
   accept(socket: Socket): void {
     const refusal = this.#cannotAccept()
     if (refusal !== undefined) {

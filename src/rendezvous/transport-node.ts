@@ -1,6 +1,7 @@
-import { createServer as createHttpServer, type Server } from 'node:http'
+import { createServer as createHttpServer, type IncomingMessage, type Server } from 'node:http'
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, isIPv6, type Socket as NetSocket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { WebSocket, WebSocketServer } from 'ws'
 import { RankweaveError, reasonText } from '../errors.js'
 import type { Socket, SocketListener, SocketTransport } from './socket.js'
@@ -114,24 +115,13 @@ async function listen(
   const server = serverOf(tls)
   server.maxConnections = options.maxConnections ?? 1024
   server.headersTimeout = requestMs
-  const sockets = new WebSocketServer({
-    server,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    WebSocket: NodeSocket,
-  })
-  sockets.on('connection', (socket, { socket: net }) => {
-    socket.stand(net)
-    accept(socket, net.remoteAddress ?? 'unknown')
-  })
+  server.on('upgrade', upgradeTo(accept, maxMessageBytes))
   await new Promise<void>((resolve, reject) => {
     const refuse = (error: Error) => reject(cannotListen(host, port, error))
-    // Also reported by the WebSocketServer.
-    sockets.once('error', refuse)
+    server.once('error', refuse)
     server.listen(port, host, () => {
-      sockets.off('error', refuse)
-      sockets.on('error', () => {})
+      server.off('error', refuse)
+      server.on('error', () => {})
       resolve()
     })
   })
@@ -142,6 +132,35 @@ async function listen(
     unref: () => void server.unref(),
     close: () => closeServer(server),
   }
+}
+
+/** A listener of an HTTP server's event `upgrade`. */
+export type UpgradeListener = (request: IncomingMessage, connection: Duplex, head: Buffer) => void
+
+/**
+ * Makes WebSockets of requests for them.
+ *
+ * @param accept as that of `SocketTransport.listen`
+ * @param maxMessageBytes largest message accepted; a connection with a larger one is closed with code 1009
+ */
+export function upgradeTo(
+  accept: (socket: Socket, remote: string) => void,
+  maxMessageBytes: number,
+): UpgradeListener {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: maxMessageBytes,
+    WebSocket: NodeSocket,
+  })
+  return (request, connection, head) =>
+    sockets.handleUpgrade(request, connection, head, (socket) => {
+      // Connections of HTTP servers are, also those of TLS.
+      const net = connection as NetSocket
+      socket.stand(net)
+      accept(socket, net.remoteAddress ?? 'unknown')
+    })
 }
 
 function serverOf(tls: NodeTransportOptions['tls']): Server {

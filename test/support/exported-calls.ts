@@ -1,5 +1,6 @@
 import type { Communicator } from '../../src/comm/communicator.js'
 import { topologyToGraph } from '../../src/entry/graphology.js'
+import { Rendezvous } from '../../src/entry/rendezvous.js'
 import * as schedules from '../../src/entry/schedule.js'
 import { rowsOfDense, rowsOfMatrix } from '../../src/entry/spmm.js'
 import * as topologies from '../../src/entry/topology.js'
@@ -246,6 +247,11 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     topologyToGraph: () => [topology],
   },
   fabric: { LocalSession: ofLibrary, MpiSession: ofLibrary },
+  rendezvous: {
+    Rendezvous: () => [{}],
+    openWorld: () => [new Rendezvous(), { ranks: 4, processes: 2, ranksPerProcess: [1, 3], limits: {} }],
+    upgradeHandler: () => [new Rendezvous(), { maxMessageBytes: 2 ** 20 }],
+  },
   conformance: {
     checkWorld: 'runs every case',
     collectiveConformance: () => [local(), { ranks: 2 }],

@@ -1,5 +1,5 @@
 import { rangeAt } from '../../base/search.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, shown } from '../../errors.js'
 
 /**
  * Which process hosts which world ranks, and which node each process is on. World ranks are distributed over
@@ -27,7 +27,7 @@ export function worldLayout(
 ): WorldLayout {
   const processes = nodes.length
   if (!Number.isSafeInteger(ranks) || ranks < 1 || ranks > maxWorldRanks) {
-    throw new RankweaveError('ERR_WORLD', `expected 1 to ${maxWorldRanks} ranks, got ${ranks}`)
+    throw new RankweaveError('ERR_WORLD', `expected 1 to ${maxWorldRanks} ranks, got ${shown(ranks)}`)
   }
   if (processes < 1) throw new RankweaveError('ERR_WORLD', 'expected at least one process, got none')
   const firstRank = new Int32Array(processes + 1)
@@ -47,7 +47,7 @@ export function worldLayout(
       if (!Number.isSafeInteger(count) || count < 0) {
         throw new RankweaveError(
           'ERR_WORLD',
-          `expected ranksPerProcess[${p}] as an integer from 0, got ${count}`,
+          `expected ranksPerProcess[${p}] as an integer from 0, got ${shown(count)}`,
         )
       }
       firstRank[p + 1] = firstRank[p]! + count

@@ -74,7 +74,17 @@ function hasThisCopy(program: URL): boolean {
 }
 
 /** The import paths of this package below its root, as in package.json; a test keeps them equal. */
-const subpaths = ['topology', 'schedule', 'spmm', 'graphology', 'fabric', 'conformance', 'browser', 'errors']
+const subpaths = [
+  'topology',
+  'schedule',
+  'spmm',
+  'graphology',
+  'fabric',
+  'rendezvous',
+  'conformance',
+  'browser',
+  'errors',
+]
 
 /** URL of every import path of this package, compiled or as source. */
 function ownExports(): Readonly<Record<string, string>> {

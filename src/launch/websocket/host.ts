@@ -1,26 +1,14 @@
 import { requireKnownOptions } from '../../base/known-options.js'
-import { worldLayout } from '../../comm/process/world-layout.js'
-import { RankweaveError, shown } from '../../errors.js'
 import type { WorldEnd } from '../../rendezvous/hosted-world.js'
-import { defaultRendezvousLimits, type WorldLimits } from '../../rendezvous/protocol/limits.js'
-import type { ListenOptions, WorldSettings } from './settings.js'
+import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
+import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
 
-export interface HostOptions {
-  /** Ranks of the world, 1 to 2^22. */
-  readonly ranks: number
-  /** Processes that are to join. Default: one per rank. */
-  readonly processes?: number
-  /** Ranks of every process. Default: ranks are distributed evenly. */
-  readonly ranksPerProcess?: readonly number[]
-  readonly eagerLimitBytes?: number
-  readonly creditBytes?: number
+export interface HostOptions extends RanksOptions {
   /** Default: this host only, at any free port. */
   readonly listen?: ListenOptions
   /** Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
 }
-
-const { maxProcesses } = defaultRendezvousLimits
 
 /** A world that waits for its processes, or runs. */
 export interface OpenWorld {
@@ -45,27 +33,13 @@ export interface OpenWorld {
  */
 export async function host(options: HostOptions): Promise<OpenWorld> {
   requireKnownOptions('host', options, optionNames)
-  const { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, listen, limits } = options
-  const processes = options.processes ?? ranksPerProcess?.length ?? ranks
-  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
-    throw new RankweaveError(
-      'ERR_WORLD',
-      `host: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
-    )
-  }
-  // Checks the numbers.
-  worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
-  const settings: WorldSettings = {
-    ranks,
-    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
-    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
-    ...(creditBytes === undefined ? {} : { creditBytes }),
-  }
+  const { listen, limits, ...ofRanks } = options
+  const { processes, settings } = settingsOf('host', ofRanks)
   // Loaded when it is needed, with packages that other fabrics do not need.
   const { openRendezvous } = await import('./rendezvous.js')
   const rendezvous = await openRendezvous({
     processes,
-    settings: JSON.stringify(settings),
+    settings,
     ...(listen === undefined ? {} : { listen }),
     ...(limits === undefined ? {} : { limits }),
   })
@@ -73,7 +47,7 @@ export async function host(options: HostOptions): Promise<OpenWorld> {
   return {
     url: rendezvous.url,
     token,
-    ranks,
+    ranks: options.ranks,
     processes,
     ended,
     close: (reason = 'its host has closed it') => rendezvous.close(reason),

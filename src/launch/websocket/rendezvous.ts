@@ -1,8 +1,9 @@
+import { requireKnownOptions } from '../../base/known-options.js'
 import { ownVersion } from '../../package-paths.js'
 import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
 import { Rendezvous, type WorldHandle } from '../../rendezvous/rendezvous.js'
-import { listenRendezvous } from '../../rendezvous/rendezvous-server-node.js'
-import type { ListenOptions } from './settings.js'
+import { listenRendezvous, requireRendezvous } from '../../rendezvous/rendezvous-server-node.js'
+import { type ListenOptions, type RanksOptions, settingsOf } from './settings.js'
 
 export interface RendezvousWorldOptions {
   readonly processes: number
@@ -46,4 +47,47 @@ export async function openRendezvous({
       return close()
     },
   }
+}
+
+export interface OpenWorldOptions extends RanksOptions {
+  /** SHA-256 of the program's file, in hex, that processes must run. Default: that of the first to join. */
+  readonly program?: string
+  /** Default: those of docs/websocket.md. */
+  readonly limits?: Partial<WorldLimits>
+}
+
+/** A world of a mounted rendezvous. */
+export interface MountedWorld extends WorldHandle {
+  readonly ranks: number
+  readonly processes: number
+}
+
+/**
+ * Opens a world of ranks on a rendezvous, for processes that `join` it, by `rankweave join` or from code. They must have this
+ * version of Rankweave. It waits for its processes for as long as it takes; `close` ends the wait.
+ *
+ * @throws ERR_WORLD for numbers that do not agree; ERR_ARGUMENT for options; ERR_LIMIT when there are too many worlds; ERR_WORLD_LOST
+ *   when the rendezvous is closed
+ */
+export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
+  requireRendezvous('openWorld', rendezvous)
+  requireKnownOptions('openWorld', options, openWorldNames)
+  const { program, limits, ...ofRanks } = options
+  const { processes, settings } = settingsOf('openWorld', ofRanks)
+  const world = rendezvous.createWorld({
+    ...{ processes, settings, version: ownVersion() },
+    ...(program === undefined ? {} : { program }),
+    ...(limits === undefined ? {} : { limits }),
+  })
+  return { ...world, ranks: options.ranks, processes }
+}
+
+const openWorldNames: Readonly<Record<keyof OpenWorldOptions, true>> = {
+  ranks: true,
+  processes: true,
+  ranksPerProcess: true,
+  eagerLimitBytes: true,
+  creditBytes: true,
+  program: true,
+  limits: true,
 }

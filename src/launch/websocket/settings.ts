@@ -1,6 +1,7 @@
-import { maxWorldRanks } from '../../comm/process/world-layout.js'
+import { isCount } from '../../base/require-options.js'
+import { maxWorldRanks, worldLayout } from '../../comm/process/world-layout.js'
 import { RankweaveError, shown } from '../../errors.js'
-import type { WorldLimits } from '../../rendezvous/protocol/limits.js'
+import { defaultRendezvousLimits, type WorldLimits } from '../../rendezvous/protocol/limits.js'
 
 /** What whoever opens a world decides for all its processes. */
 export interface WorldSettings {
@@ -8,6 +9,54 @@ export interface WorldSettings {
   readonly ranksPerProcess?: readonly number[]
   readonly eagerLimitBytes?: number
   readonly creditBytes?: number
+}
+
+/** How many ranks a world has, and where. */
+export interface RanksOptions {
+  /** Ranks of the world, 1 to 2^22. */
+  readonly ranks: number
+  /** Processes that are to join, 1 to 1,024. Default: one per rank. */
+  readonly processes?: number
+  /** Ranks of every process. Default: ranks are distributed evenly. */
+  readonly ranksPerProcess?: readonly number[]
+  /** Longest payload that is sent before its receive is posted, in bytes. Default: as of `run`. */
+  readonly eagerLimitBytes?: number
+  /** What a process holds at most of each process that sends to it, in bytes. Default: as of `run`. */
+  readonly creditBytes?: number
+}
+
+/** What a rendezvous is told of a world: the text is what {@link parseSettings} reads. @throws ERR_WORLD, ERR_ARGUMENT */
+export function settingsOf(
+  where: string,
+  { ranks, ranksPerProcess, eagerLimitBytes, creditBytes, ...options }: RanksOptions,
+): { readonly processes: number; readonly settings: string } {
+  if (ranksPerProcess !== undefined && !Array.isArray(ranksPerProcess)) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `${where}: expected an array as ranksPerProcess, got ${shown(ranksPerProcess)}`,
+    )
+  }
+  const { maxProcesses } = defaultRendezvousLimits
+  const processes = options.processes ?? ranksPerProcess?.length ?? ranks
+  if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
+    throw new RankweaveError(
+      'ERR_WORLD',
+      `${where}: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+    )
+  }
+  for (const [name, bytes] of Object.entries({ eagerLimitBytes, creditBytes })) {
+    if (bytes === undefined || isCount(bytes)) continue
+    throw new RankweaveError('ERR_ARGUMENT', `${where}: expected ${name} from 0, got ${shown(bytes)}`)
+  }
+  // Checks the numbers.
+  worldLayout(ranks, new Array<string>(processes).fill('any'), ranksPerProcess)
+  const settings: WorldSettings = {
+    ranks,
+    ...(ranksPerProcess === undefined ? {} : { ranksPerProcess }),
+    ...(eagerLimitBytes === undefined ? {} : { eagerLimitBytes }),
+    ...(creditBytes === undefined ? {} : { creditBytes }),
+  }
+  return { processes, settings: JSON.stringify(settings) }
 }
 
 /** Where to accept connections. */

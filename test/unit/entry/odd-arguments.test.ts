@@ -6,6 +6,7 @@ import * as errors from '../../../src/entry/errors.js'
 import * as fabric from '../../../src/entry/fabric.js'
 import * as graphology from '../../../src/entry/graphology.js'
 import * as index from '../../../src/entry/index.js'
+import * as rendezvous from '../../../src/entry/rendezvous.js'
 import * as schedule from '../../../src/entry/schedule.js'
 import * as spmm from '../../../src/entry/spmm.js'
 import * as topology from '../../../src/entry/topology.js'
@@ -16,7 +17,7 @@ import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
 
 const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors, browser },
+  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors, browser, rendezvous },
 }
 
 const functions = Object.entries(entries).flatMap(([entry, module]) =>
@@ -86,7 +87,7 @@ describe('what is refused is refused with a code, in a short message', () => {
     ...['erdosRenyiTopology', 'powerLawTopology', 'rmatTopology', 'smallWorldTopology', 'mooreTopology'],
     ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
     ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
-    ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided'],
+    ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided', 'openWorld', 'upgradeHandler'],
   ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
     const { exported, call } = each
