@@ -355,6 +355,8 @@ export const rooms: readonly Room[] = [
     { many: 'one file per kind of guarantee, and what computes the results expected' },
   ),
 
+  room('service/protocol', [], { packages: ['zod'] }),
+  room('service', []),
   room(
     'cli/input',
     [

@@ -64,6 +64,12 @@ export const errorCodes = [
   'ERR_SIMULATION',
   'ERR_EXPORT',
   'ERR_SHIM',
+  // the service
+  'ERR_NOT_FOUND',
+  'ERR_ORIGIN',
+  'ERR_BUSY',
+  'ERR_CANCELLED',
+  'ERR_STORE',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

@@ -1,0 +1,144 @@
+import { z } from 'zod'
+
+/** What an upload may be. `spec`: one line of text such as `moore:64x64:r=4`. */
+export const topologyFormats = ['mtx', 'edges', 'csv', 'metis', 'json', 'spec'] as const
+
+export const topologyId = z
+  .string()
+  .regex(/^t-[0-9a-f]{64}$/)
+  .describe('names a topology by its content')
+export const planId = z
+  .string()
+  .regex(/^p-[0-9a-f]{64}$/)
+  .describe('names a plan by its request')
+export const jobId = z
+  .string()
+  .regex(/^j-[0-9a-f]{64}$/)
+  .describe('names the job of a plan')
+
+const count = z.int().min(0)
+const time = z.iso.datetime().describe('when, in UTC')
+/** As on the command line; long ones are no help to anybody. */
+const line = z.string().min(1).max(4096)
+
+export const topologyQuery = z.strictObject({
+  format: z.enum(topologyFormats).default('spec'),
+  name: z.string().max(200).optional().describe('for people; not part of the id'),
+  ranks: z
+    .string()
+    .regex(/^\d{1,8}$/)
+    .transform(Number)
+    .optional()
+    .describe('of a matrix: its rows are distributed over so many ranks. Default: one per row'),
+})
+
+export const topologyInfo = z.strictObject({
+  id: topologyId,
+  ranks: count,
+  edges: count,
+  name: z.string(),
+  format: z.enum(topologyFormats),
+  bytes: count.describe('of what was uploaded'),
+  createdAt: time,
+})
+
+export const planRequest = z
+  .strictObject({
+    topology: topologyId,
+    strategy: line
+      .default('common-neighbor')
+      .describe('as `rankweave plan --strategy` takes it, `auto` included'),
+    k: z
+      .int()
+      .min(2)
+      .max(2 ** 20)
+      .optional()
+      .describe('friends per group. Default 2'),
+    mode: z.enum(['agnostic', 'aware']).optional(),
+    theta: z
+      .int()
+      .min(0)
+      .max(2 ** 31 - 1)
+      .optional(),
+    dedupe: z.boolean().optional(),
+    elide: z.boolean().optional(),
+    engine: z.string().max(64).optional(),
+    labels: z
+      .int()
+      .min(0)
+      .max(2 ** 32 - 1)
+      .optional(),
+    machine: line
+      .optional()
+      .describe('one line, without files, such as `cluster:nodes=4,cores=32,profile=simgrid-fast`'),
+    operation: z
+      .enum(['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'])
+      .default('neighbor-allgather'),
+    bytes: count
+      .max(2 ** 31 - 1)
+      .optional()
+      .describe('of every block, for `auto`'),
+  })
+  .describe('a plan, as the options of `rankweave plan` describe it')
+
+export const jobStates = ['queued', 'running', 'done', 'failed', 'cancelled'] as const
+
+export const serviceError = z.strictObject({
+  code: z.string().describe('as docs/errors.md lists them'),
+  message: z.string(),
+})
+
+export const jobInfo = z.strictObject({
+  id: jobId,
+  plan: planId,
+  topology: topologyId,
+  state: z.enum(jobStates),
+  progress: z.strictObject({ step: z.string(), done: count, total: count.nullable() }).nullable(),
+  error: serviceError.nullable(),
+  createdAt: time,
+})
+
+export const planInfo = z.strictObject({
+  id: planId,
+  request: planRequest,
+  createdAt: time,
+  bytes: count.describe('of the schedule, version 2'),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .describe('of the schedule, version 2'),
+  statistics: z.record(z.string(), z.unknown()).describe('what `rankweave plan --json` prints'),
+})
+
+export const errorAnswer = z.strictObject({ error: serviceError })
+export const topologyList = z.strictObject({ topologies: z.array(topologyInfo) })
+export const planList = z.strictObject({ plans: z.array(planInfo) })
+
+export const scheduleQuery = z.strictObject({ version: z.enum(['1', '2']).default('2') })
+const bytesText = z
+  .string()
+  .regex(/^\d{1,10}$/)
+  .transform(Number)
+export const simulationQuery = z.strictObject({ machine: line, bytes: bytesText })
+export const exportQuery = z.strictObject({ as: z.enum(['c', 'goal']), bytes: bytesText.optional() })
+export const planViewQuery = z.strictObject({
+  machine: line.optional(),
+  bytes: bytesText.optional(),
+  rank: bytesText.optional(),
+  cells: bytesText.optional(),
+})
+export const topologyViewQuery = planViewQuery
+
+export type TopologyFormat = (typeof topologyFormats)[number]
+export type TopologyInfo = z.infer<typeof topologyInfo>
+/** As a client sends it: what has a default may be missing. */
+export type PlanRequest = z.input<typeof planRequest>
+/** With its defaults. */
+export type CompletePlanRequest = z.output<typeof planRequest>
+export type JobState = (typeof jobStates)[number]
+export type JobInfo = z.infer<typeof jobInfo>
+export type PlanInfo = z.infer<typeof planInfo>
+export type ServiceError = z.infer<typeof serviceError>
+export type ErrorAnswer = z.infer<typeof errorAnswer>
+export type TopologyList = z.infer<typeof topologyList>
+export type PlanList = z.infer<typeof planList>

@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { isRankweaveError } from '../../../src/errors.js'
+import { Tenants, tokensOf } from '../../../src/service/tenant.js'
+
+const one = 'a'.repeat(32)
+const other = 'b'.repeat(40)
+
+describe('tenants', () => {
+  it('are found by their tokens alone', () => {
+    const tenants = new Tenants([one, other])
+    expect(tenants.find(one)).toEqual(tenants.find(one))
+    expect(tenants.find(one).id).not.toBe(tenants.find(other).id)
+    expect(tenants.find(one).id).toMatch(/^[0-9a-f]{32}$/)
+    for (const wrong of [undefined, '', one.slice(1), `${one}a`, one.repeat(10_000)])
+      expect(() => tenants.find(wrong), `${wrong?.length}`).toThrow(
+        expect.objectContaining({ code: 'ERR_TOKEN' }),
+      )
+  })
+
+  it('without tokens there is one, and whatever token is sent does not matter', () => {
+    const tenants = new Tenants(null)
+    expect(tenants.needToken).toBe(false)
+    expect(tenants.find('anything')).toEqual({ id: 'local' })
+  })
+
+  it('malformed tokens are refused without being repeated', () => {
+    for (const token of ['short', `${one} `, `${one}\u0000`, 'x'.repeat(257)]) {
+      try {
+        new Tenants([token])
+        expect.unreachable()
+      } catch (error) {
+        expect(isRankweaveError(error, 'ERR_TOKEN')).toBe(true)
+        expect(String(error)).not.toContain(token)
+      }
+    }
+    expect(() => new Tenants([])).toThrow()
+  })
+
+  it('token files have a token a line, comments and empty lines', () => {
+    expect(tokensOf(`# for the lab\n${one}\r\n\n  ${other}\n${one}\n`)).toEqual([one, other])
+  })
+})
