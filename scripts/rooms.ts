@@ -37,7 +37,10 @@ const fabrics = [
   'rendezvous',
   'fabric/websocket',
 ]
-const ownProcess = ['comm/datatype', 'comm/process', 'comm/transfer', 'comm/table']
+const ownProcess = [
+  ...['comm/datatype', 'comm/process/memory', 'comm/process/waits', 'comm/process'],
+  ...['comm/transfer', 'comm/table'],
+]
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = [
   ...[
@@ -174,10 +177,10 @@ export const rooms: readonly Room[] = [
 
   room('matching', []),
   room('comm/datatype', []),
-  room('comm/process', ['base/platform', 'fabric'], {
-    many: 'a process is one thing made of small parts, one file each',
-  }),
-  room('comm/transfer', ['comm/process']),
+  room('comm/process/memory', ['fabric']),
+  room('comm/process/waits', ['base/platform']),
+  room('comm/process', ['base/platform', 'fabric', 'comm/process/memory', 'comm/process/waits']),
+  room('comm/transfer', ['comm/process/memory', 'comm/process']),
   room('comm/table', ['matching', 'comm/datatype', 'comm/process', 'comm/transfer']),
   // comm/p2p and comm/calls never import each other.
   room('comm/p2p/message', ['matching', ...ownProcess]),
@@ -209,7 +212,7 @@ export const rooms: readonly Room[] = [
   ]),
   room('comm/survive', ['fabric', 'comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/rows', []),
-  room('comm/context/split/plan', ['comm/process', 'comm/table', 'comm/calls']),
+  room('comm/context/split/plan', ['comm/process/waits', 'comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/exchange', [
     ...['comm/process', 'comm/table', 'comm/calls'],
     ...['comm/context/split/rows', 'comm/context/split/plan'],
@@ -257,7 +260,14 @@ export const rooms: readonly Room[] = [
       'neighborhood/plan',
       'neighborhood/execute/memory',
     ],
-    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
+    ...[
+      'comm/datatype',
+      'comm/process/waits',
+      'comm/process',
+      ...calls,
+      'comm/calls/program',
+      'comm/context',
+    ],
   ]),
   room('neighborhood/execute/tune', [
     ...[
@@ -275,7 +285,14 @@ export const rooms: readonly Room[] = [
   ]),
   room('neighborhood/execute/alltoall', [
     ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute', 'neighborhood/execute/tune'],
-    ...['comm/datatype', 'comm/process', ...calls, 'comm/calls/program', 'comm/context'],
+    ...[
+      'comm/datatype',
+      'comm/process/waits',
+      'comm/process',
+      ...calls,
+      'comm/calls/program',
+      'comm/context',
+    ],
   ]),
   room('neighborhood/execute/reduce', [
     ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute'],

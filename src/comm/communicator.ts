@@ -9,7 +9,7 @@ import { range } from './context/range.js'
 import type { SplitOptions } from './context/split/plan/split-plan.js'
 import { split, splitType } from './context/split-communicator.js'
 import { groupOf, worldRanks } from './context/world-ranks.js'
-import type { WaitOptions } from './process/wait-options.js'
+import type { WaitOptions } from './process/waits/wait-options.js'
 import { SurvivorCommunicator } from './survivor-communicator.js'
 import type { Comparison, Group } from './table/group.js'
 

@@ -5,7 +5,7 @@ import type { MatchedMessage } from './p2p/matched-message.js'
 import type { Message, RecvOptions, Status } from './p2p/message/received-message.js'
 import * as p2p from './p2p/point-to-point.js'
 import type { Request } from './p2p/request.js'
-import type { WaitOptions } from './process/wait-options.js'
+import type { WaitOptions } from './process/waits/wait-options.js'
 import { RankCommunicator } from './rank-communicator.js'
 
 /** Tags of the two messages of a `sendrecv`. Default: 0 for the one that is sent, any for the one that is received. */

@@ -30,7 +30,7 @@ export type { PhaseCost, PhaseCosts } from '../comm/context/split/plan/split-met
 export type { SplitAlgorithmName, SplitOptions } from '../comm/context/split/plan/split-plan.js'
 export type { SendrecvTags } from '../comm/message-communicator.js'
 export type { ProcessCounters, RankCounters } from '../comm/process/counters.js'
-export type { WaitOptions } from '../comm/process/wait-options.js'
+export type { WaitOptions } from '../comm/process/waits/wait-options.js'
 export type { LookupStatistics } from '../comm/table/distributed-table.js'
 export { type Comparison, Group, type RankRange } from '../comm/table/group.js'
 export type { BlockLength, ChoiceOptions } from '../neighborhood/block-length.js'

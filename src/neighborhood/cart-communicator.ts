@@ -1,4 +1,4 @@
-import type { WaitOptions } from '../comm/process/wait-options.js'
+import type { WaitOptions } from '../comm/process/waits/wait-options.js'
 import { RankweaveError } from '../errors.js'
 import { cartNeighborSlots, cartShift, coordsOf, rankOf, sizeOf } from '../topology/cart-shape.js'
 import { cartSub, cartTopology } from '../topology/generate/cartesian.js'

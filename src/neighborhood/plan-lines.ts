@@ -1,7 +1,7 @@
 import type { CollectiveCall } from '../comm/calls/collective-call.js'
 import { gatherBytes } from '../comm/calls/exchange-patterns.js'
 import type { CommSeat } from '../comm/context/handle.js'
-import type { WaitOptions } from '../comm/process/wait-options.js'
+import type { WaitOptions } from '../comm/process/waits/wait-options.js'
 import { RankweaveError, shown } from '../errors.js'
 import { type FormatOptions, formatSchedule } from '../schedule/file/format-schedule.js'
 import { currentVersion, requireVersion } from '../schedule/file/format-version.js'

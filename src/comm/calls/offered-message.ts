@@ -1,5 +1,5 @@
 import { RankweaveError } from '../../errors.js'
-import { decodeLocation, type MemoryLocation, type StagedCopy } from '../process/staging.js'
+import { decodeLocation, type MemoryLocation, type StagedCopy } from '../process/memory/staging.js'
 import type { CommContext } from '../table/comm-context.js'
 import { detachedError, type Incoming, isDetached, type Outgoing } from '../transfer/transfer-sides.js'
 import type { Transfers } from '../transfer/transfers.js'

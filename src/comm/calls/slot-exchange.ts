@@ -2,7 +2,7 @@ import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } f
 import type { RankweaveError } from '../../errors.js'
 import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
-import { MemoryWait } from '../process/memory-wait.js'
+import { MemoryWait } from '../process/waits/memory-wait.js'
 import type { CommContext } from '../table/comm-context.js'
 import { collectiveWord, collectiveWords, PartialMessage, sendInFrames, totalOf } from './collective-frame.js'
 import {

@@ -1,5 +1,5 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
-import type { WaitOptions } from '../process/wait-options.js'
+import type { WaitOptions } from '../process/waits/wait-options.js'
 import type { CommHandle, MakeHandle } from './handle.js'
 import { contextLike } from './new-context.js'
 

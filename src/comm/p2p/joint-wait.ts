@@ -1,5 +1,5 @@
-import { abortedError, onAbort } from '../process/abort.js'
-import { inTurn } from '../process/completion-budget.js'
+import { abortedError, onAbort } from '../process/waits/abort.js'
+import { inTurn } from '../process/waits/completion-budget.js'
 import type { JointWaiter, Owner, Pending, Waiter } from './message/pending.js'
 
 /** Returns the outcome of the wait, once an operation that has settled decides it. @param left that have not */

@@ -1,7 +1,7 @@
 import { RankweaveError, shown } from '../../errors.js'
-import { misfitSignal } from '../process/abort.js'
-import { inTurn, nextTurn, resolvedInTurn } from '../process/completion-budget.js'
-import type { WaitOptions } from '../process/wait-options.js'
+import { misfitSignal } from '../process/waits/abort.js'
+import { inTurn, nextTurn, resolvedInTurn } from '../process/waits/completion-budget.js'
+import type { WaitOptions } from '../process/waits/wait-options.js'
 import { waitForSeveral } from './joint-wait.js'
 import type { Pending } from './message/pending.js'
 

@@ -2,10 +2,10 @@ import type { Acknowledgements } from './acknowledgements.js'
 import type { ProcessCounters, RankCounters } from './counters.js'
 import type { Credit } from './credit.js'
 import type { FramePort } from './frame-port.js'
+import type { Scratch } from './memory/scratch.js'
+import type { Staging } from './memory/staging.js'
 import type { Progress } from './progress.js'
-import type { Scratch } from './scratch.js'
-import type { Staging } from './staging.js'
-import type { WaitTracker } from './wait-tracker.js'
+import type { WaitTracker } from './waits/wait-tracker.js'
 
 /**
  * One process as the layers above see it: its identity, how it sends, what it counts, and which of its ranks are blocked.

@@ -2,7 +2,7 @@ import { nodeProcess } from '../../base/platform/node-process.js'
 import type { Fabric } from '../../fabric/fabric.js'
 import type { ProcessCounters } from './counters.js'
 import type { Failures } from './failures.js'
-import type { WaitTracker } from './wait-tracker.js'
+import type { WaitTracker } from './waits/wait-tracker.js'
 
 /** Only fabrics of Node spin. */
 const { nextTick = queueMicrotask } = nodeProcess ?? {}

@@ -1,6 +1,6 @@
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { Grantee } from '../process/credit.js'
-import type { StagedCopy } from '../process/staging.js'
+import type { StagedCopy } from '../process/memory/staging.js'
 
 /** A payload that stays with its sender until its receiver is ready. Its owner has sent, or sends, the envelope. */
 export interface Outgoing {

@@ -1,4 +1,4 @@
-import type { WaitOptions } from '../../process/wait-options.js'
+import type { WaitOptions } from '../../process/waits/wait-options.js'
 import type { RankHandle, Seat } from '../../table/seat.js'
 import type { CollectiveCall } from '../collective-call.js'
 import { copyIfAliased } from './blocks/deliver.js'

@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../../errors.js'
 import { requireFixed, type TypedArray } from '../../datatype/elements.js'
-import type { WaitOptions } from '../../process/wait-options.js'
+import type { WaitOptions } from '../../process/waits/wait-options.js'
 import type { RankHandle } from '../../table/seat.js'
 import type { BoundCollective, PersistentContext } from './bound-collective.js'
 

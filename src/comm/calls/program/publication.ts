@@ -1,4 +1,4 @@
-import { decodeLocation, encodeLocation } from '../../process/staging.js'
+import { decodeLocation, encodeLocation } from '../../process/memory/staging.js'
 import type { CommContext } from '../../table/comm-context.js'
 import type { Exchange } from '../exchange.js'
 

@@ -1,7 +1,7 @@
 import { RankweaveError } from '../../../errors.js'
-import { abortedError, misfitSignal, onAbort } from '../../process/abort.js'
-import { inTurn, resolvedInTurn } from '../../process/completion-budget.js'
 import type { RankCounters } from '../../process/counters.js'
+import { abortedError, misfitSignal, onAbort } from '../../process/waits/abort.js'
+import { inTurn, resolvedInTurn } from '../../process/waits/completion-budget.js'
 
 /** The rank that started an operation, as the operation sees it. */
 export interface Owner {

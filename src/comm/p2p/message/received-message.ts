@@ -1,5 +1,5 @@
 import type { ReceiveBuffer } from '../../datatype/strided-view.js'
-import type { WaitOptions } from '../../process/wait-options.js'
+import type { WaitOptions } from '../../process/waits/wait-options.js'
 
 export interface RecvOptions<B extends ReceiveBuffer = ReceiveBuffer> extends WaitOptions {
   /**

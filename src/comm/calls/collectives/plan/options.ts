@@ -4,7 +4,7 @@ import type { Operation } from '../../../datatype/operation.js'
 import type { ElementOperation } from '../../../datatype/operation-names.js'
 import { requireReceiveBuffer } from '../../../datatype/payload.js'
 import type { StridedView } from '../../../datatype/strided-view.js'
-import type { WaitOptions } from '../../../process/wait-options.js'
+import type { WaitOptions } from '../../../process/waits/wait-options.js'
 import type { MethodOptions, OrderOptions } from './method.js'
 
 /** A typed array, or a strided view of one, whose elements a collective reads. */

@@ -1,6 +1,6 @@
 import { requireKnownOptions } from '../../../../base/known-options.js'
 import { RankweaveError, shown } from '../../../../errors.js'
-import type { WaitOptions } from '../../../process/wait-options.js'
+import type { WaitOptions } from '../../../process/waits/wait-options.js'
 import { sliceCount } from './sorter-layout.js'
 
 export const splitAlgorithms = ['conventional', 'merging', 'parallel-sort', 'sample-sort', 'minimal'] as const

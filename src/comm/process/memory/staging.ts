@@ -1,5 +1,5 @@
-import { copyBytes } from '../../base/copy-bytes.js'
-import type { MemoryLocation, StagingMemory } from '../../fabric/fabric.js'
+import { copyBytes } from '../../../base/copy-bytes.js'
+import type { MemoryLocation, StagingMemory } from '../../../fabric/fabric.js'
 import { FreeRanges } from './free-ranges.js'
 
 export type { MemoryLocation }

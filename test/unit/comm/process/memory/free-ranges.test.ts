@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { mulberry32 } from '../../../../src/base/random.js'
-import { FreeRanges, lapBytes } from '../../../../src/comm/process/free-ranges.js'
+import { mulberry32 } from '../../../../../src/base/random.js'
+import { FreeRanges, lapBytes } from '../../../../../src/comm/process/memory/free-ranges.js'
 
 describe('free ranges', () => {
   it('are taken one after the other, and joined again whatever the order of their return', () => {

@@ -1,4 +1,4 @@
-import { inLaterTurn, laterTurn } from '../../base/platform/turn.js'
+import { inLaterTurn, laterTurn } from '../../../base/platform/turn.js'
 
 /**
  * Ranks that share an event loop and only complete each other's operations would run in microtasks without end, and no

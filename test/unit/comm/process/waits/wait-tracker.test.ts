@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { WaitTracker } from '../../../../src/comm/process/wait-tracker.js'
+import { WaitTracker } from '../../../../../src/comm/process/waits/wait-tracker.js'
 
 /** A tracker, and what its listener has heard. */
 function tracked(ranks: number) {

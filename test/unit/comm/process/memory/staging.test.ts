@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { decodeLocation, encodeLocation, Staging } from '../../../../src/comm/process/staging.js'
+import { decodeLocation, encodeLocation, Staging } from '../../../../../src/comm/process/memory/staging.js'
 
 const memory = new Uint8Array(1024)
 /** Process 9 cannot read it. */

@@ -1,4 +1,4 @@
-import { RankweaveError, shown } from '../../errors.js'
+import { RankweaveError, shown } from '../../../errors.js'
 
 const subscribers = new WeakMap<AbortSignal, Set<() => void>>()
 
