@@ -1,9 +1,10 @@
+import { env } from 'node:process'
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
 import { addListenOptions, listenOf, listenSchema, readText } from '../input/listen-options.js'
 import { parseOptions, seconds, whole } from '../input/options.js'
+import { tokenOf } from '../input/token.js'
 import { reportOf } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { plainValue } from '../output/plain-value.js'
@@ -16,8 +17,8 @@ const help = `
 Joins the world that rankweave host has opened, waits until all its processes have joined, and runs this process's ranks.
 Every process has to run the same file and the same version of Rankweave. What its ranks print and return is printed here.
 
-The token is that of --token-file, else of the environment variable RANKWEAVE_TOKEN, else of --token, which every user of
-this host can read in the list of processes.
+The token is that of --token-file or of --token, which every user of this host can read in the list of processes, else of
+the environment variable RANKWEAVE_TOKEN.
 
 Other processes dial this one at the address from which it reaches the rendezvous, at a free port; --listen names another.
 With --no-listen, and at an address that begins with wss: unless --listen has a certificate, the rendezvous relays.
@@ -69,7 +70,7 @@ export const joinCommand: AddCommand = (program, act) => {
         installNeighborhood()
         const started = performance.now()
         const joined = await joinProgram(file, {
-          ...{ url, token: tokenOf(options), args, tagOutput, report: reportOf(options) },
+          ...{ url, token: tokenOf(options, env), args, tagOutput, report: reportOf(options) },
           ...(chosen === undefined ? {} : { listen: chosen }),
           ...(ca === undefined ? {} : { ca: readText(ca) }),
           ...(node === undefined ? {} : { node }),
@@ -96,14 +97,4 @@ export const joinCommand: AddCommand = (program, act) => {
         return exitCodes.ok
       }),
     )
-}
-
-/** @throws ERR_USAGE, ERR_FILE */
-function tokenOf({ token, tokenFile }: z.infer<typeof schema>): string {
-  const given = tokenFile === undefined ? (process.env['RANKWEAVE_TOKEN'] ?? token) : readText(tokenFile)
-  if (given !== undefined) return given.trim()
-  throw new RankweaveError(
-    'ERR_USAGE',
-    'expected the token of the world: --token-file, the environment variable RANKWEAVE_TOKEN, or --token',
-  )
 }
