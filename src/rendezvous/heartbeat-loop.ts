@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.js'
 import { type RefusalCode, refusalOf } from './protocol/refusals.js'
-import { drop, type Socket, type SocketTransport, socketState } from './socket.js'
+import { drop, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 
 /** What a thread is told that sends heartbeats for a member. */
 export interface HeartbeatTask {
@@ -29,6 +29,8 @@ export function startHeartbeatLoop(
 ): { stop(): void } {
   const mostTicks = Math.ceil(silenceMs / heartbeatMs) + 1
   let ticks = 0
+  /** Of a socket, since the rendezvous was heard. */
+  let lastError = ''
   let socket: Socket | undefined
   let cancel: (() => void) | undefined
   let isStopped = false
@@ -49,9 +51,13 @@ export function startHeartbeatLoop(
     socket = dialled
     dialled.addEventListener('open', () => dialled.send(request))
     dialled.addEventListener('message', () => {
-      if (socket === dialled) ticks = 0
+      if (socket !== dialled) return
+      ticks = 0
+      lastError = ''
     })
-    dialled.addEventListener('error', () => {})
+    dialled.addEventListener('error', (event) => {
+      lastError = socketErrorText(event)
+    })
     dialled.addEventListener('close', ({ code }) => {
       if (socket !== dialled) return
       socket = undefined
@@ -63,7 +69,7 @@ export function startHeartbeatLoop(
   }
   const tick = () => {
     cancel = clock.later(heartbeatMs, tick)
-    if (++ticks >= mostTicks) give(`the rendezvous has been silent for ${silenceMs} ms`)
+    if (++ticks >= mostTicks) give(withError(`the rendezvous has been silent for ${silenceMs} ms`, lastError))
     else if (socket === undefined) dial()
     else if (socket.readyState === socketState.open) socket.send(beat)
   }
@@ -71,4 +77,8 @@ export function startHeartbeatLoop(
   cancel = clock.later(heartbeatMs, tick)
   dial()
   return { stop }
+}
+
+function withError(what: string, error: string): string {
+  return error === '' ? what : `${what}: ${error}`
 }

@@ -1,5 +1,6 @@
 import { type Clock, realClock } from '../base/clock.js'
 import { isRankweaveError, RankweaveError, reasonText } from '../errors.js'
+import { KeepAlive } from '../fabric/own-handles.js'
 import type { StartHeartbeats } from './heartbeat-loop.js'
 import { Member } from './member.js'
 import type { Membership } from './membership.js'
@@ -9,7 +10,7 @@ import type { FromRendezvous, Welcome } from './protocol/messages.js'
 import { refusalOf } from './protocol/refusals.js'
 import { randomBytes, toHex } from './protocol/secrets.js'
 import { closeSoon, refusalFrom } from './refuse.js'
-import { messageBytes, type Socket, type SocketTransport, socketState } from './socket.js'
+import { messageBytes, type Socket, type SocketTransport, socketErrorText, socketState } from './socket.js'
 import { SilenceMonitor } from './watch/silence-monitor.js'
 
 export interface JoinOptions {
@@ -40,26 +41,56 @@ export interface JoinOptions {
   readonly clock?: Clock
 }
 
+/** Milliseconds until a request that found the rendezvous crowded is made again; longer together than a silent socket may stay. */
+const pausesMs = [250, 500, 1_000, 2_000, 4_000]
+
 /**
- * Joins a world. Resolves when all its processes have joined.
+ * Joins a world. Resolves when all its processes have joined. While the rendezvous has too many connections, the request is
+ * repeated five times within 8 seconds.
  *
  * @throws ERR_TOKEN, ERR_PROGRAM_MISMATCH, ERR_VERSION_MISMATCH, ERR_WORLD_FULL, ERR_WORLD, ERR_REPLAYED and ERR_LIMIT as the
- *   rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away; ERR_PROTOCOL when it is no rendezvous;
- *   ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that is none
+ *   rendezvous refuses; ERR_WORLD_LOST when it cannot be reached or goes away, with what the network says; ERR_PROTOCOL when
+ *   it is no rendezvous; ERR_ABORTED by `signal`; ERR_ARGUMENT for a URL that is none
  */
 export function joinWorld(options: JoinOptions): Promise<Membership> {
-  const { signal } = options
+  const { signal, clock = realClock } = options
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) {
       reject(aborted(signal))
       return
     }
-    const joining = new Joining(options, dial(options), (outcome) => {
+    const keepAlive = new KeepAlive()
+    let giveUp: (error: RankweaveError) => void
+    const abort = () => giveUp(aborted(signal!))
+    const settled = () => {
+      keepAlive.close()
       signal?.removeEventListener('abort', abort)
-      if (outcome instanceof RankweaveError) reject(outcome)
-      else resolve(outcome)
-    })
-    const abort = () => joining.fail(aborted(signal!))
+    }
+    const attempt = (n: number) => {
+      const joining = new Joining(options, dial(options), (outcome) => {
+        const pauseMs = pausesMs[n]
+        if (!(outcome instanceof RankweaveError)) {
+          settled()
+          resolve(outcome)
+        } else if (outcome.code === 'ERR_LIMIT' && !joining.wasAccepted && pauseMs !== undefined) {
+          keepAlive.ref()
+          const cancel = clock.later(pauseMs, () => {
+            keepAlive.unref()
+            attempt(n + 1)
+          })
+          giveUp = (error) => {
+            cancel()
+            settled()
+            reject(error)
+          }
+        } else {
+          settled()
+          reject(outcome)
+        }
+      })
+      giveUp = (error) => joining.fail(error)
+    }
+    attempt(0)
     signal?.addEventListener('abort', abort)
   })
 }
@@ -72,6 +103,10 @@ class Joining {
   readonly #settle: (outcome: Member | RankweaveError) => void
   #member: Member | undefined
   #isSettled = false
+  /** The request was granted: the world waits for others, or has begun. */
+  wasAccepted = false
+  /** What the network said last. */
+  #lastError = ''
   /** Nothing that arrives is read any more. */
   #isOver = false
   #silence: SilenceMonitor<Socket>
@@ -87,7 +122,9 @@ class Joining {
     this.#silence = this.#watched(defaultWorldLimits)
     socket.addEventListener('open', () => socket.send(encodeControl(this.#request())))
     socket.addEventListener('message', ({ data }) => this.#message(data))
-    socket.addEventListener('error', () => {})
+    socket.addEventListener('error', (event) => {
+      this.#lastError = socketErrorText(event)
+    })
     socket.addEventListener('close', ({ code, reason }) => this.#closed(code, reason))
   }
 
@@ -125,6 +162,7 @@ class Joining {
     else if (message.kind === 'welcome') this.#begin(message)
     else if (message.kind === 'refused') this.fail(new RankweaveError(message.code, message.message))
     else if (message.kind === 'waiting') {
+      this.wasAccepted = true
       this.#silence.forget(this.#socket)
       this.#silence = this.#watched(message)
       this.#beat(message.heartbeatMs)
@@ -181,7 +219,7 @@ class Joining {
 
   #closed(code: number, reason: string): void {
     this.#stop()
-    const error = closedError(this.#options.url, code, reason, this.#isSettled)
+    const error = closedError(this.#options.url, code, reason || this.#lastError, this.#isSettled)
     if (this.#member === undefined) this.#settleOnce(error)
     else this.#member.closed(error)
   }

@@ -1,3 +1,5 @@
+import { reasonText } from '../errors.js'
+
 /**
  * What a WebSocket of the package `ws` and one of a browser have in common. Binary messages arrive as `ArrayBuffer` once
  * `binaryType` is `'arraybuffer'`; on Node also as `Uint8Array`, see {@link messageBytes}.
@@ -51,6 +53,15 @@ export interface SocketClose {
 export interface SocketError {
   /** Browsers do not tell. */
   readonly message?: string
+  readonly error?: unknown
+}
+
+/** What an error of a socket says; '' where nobody tells. */
+export function socketErrorText({ message = '', error }: SocketError): string {
+  if (message !== '') return message
+  // Node tries each address of a name, and its error has one for each.
+  const { errors } = (error ?? {}) as { readonly errors?: unknown }
+  return Array.isArray(errors) ? errors.map(reasonText).join('; ') : ''
 }
 
 export const socketState = { connecting: 0, open: 1, closing: 2, closed: 3 } as const

@@ -50,8 +50,9 @@ export class RendezvousCase {
     let socket: PairedSocket | undefined
     const transport: SocketTransport = {
       dial: (): Socket => {
-        socket ??= this.dial()
-        return socket
+        const dialed = this.dial()
+        socket ??= dialed
+        return dialed
       },
     }
     const joined = joinWorld({

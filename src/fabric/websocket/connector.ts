@@ -1,7 +1,13 @@
 import type { Clock } from '../../base/clock.js'
 import { reasonText } from '../../errors.js'
 import type { Membership } from '../../rendezvous/membership.js'
-import { drop, type Socket, type SocketTransport, socketState } from '../../rendezvous/socket.js'
+import {
+  drop,
+  type Socket,
+  type SocketTransport,
+  socketErrorText,
+  socketState,
+} from '../../rendezvous/socket.js'
 import { closeCode, dataVersion, decodeIntroduction, encodeIntroduction, type Hello } from './introduction.js'
 import type { IncomingSocket, PeerListener } from './peer-listener.js'
 import { type Meeting, newNonce, ProofKey } from './proof.js'
@@ -89,8 +95,8 @@ export class Connector {
       socket.unref?.()
       socket.send(encodeIntroduction<'hello'>(hello))
     })
-    socket.addEventListener('error', ({ message = '' }) => {
-      lastError = message
+    socket.addEventListener('error', (event) => {
+      lastError = socketErrorText(event)
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return

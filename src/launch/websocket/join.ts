@@ -78,10 +78,10 @@ export async function joinWith<T, A>(
   options: JoinOptions<A>,
 ): Promise<Joined<T>> {
   const eventLoop = new EventLoopWatch()
-  const { url, token, args, node = hostname(), process, ca, signal, report, onWaiting } = options
+  const { url, token, node = hostname(), process, ca, signal, onWaiting } = options
   const listen = options.listen === undefined ? await listenTowards(url, signal) : options.listen
   // Loaded when it is needed, with packages that other fabrics do not need.
-  const { hostMember, openMember } = await import('./member.js')
+  const { openMember } = await import('./member.js')
   const member = await openMember({
     ...{ url, token, program, node, listen },
     ...(process === undefined ? {} : { process }),
@@ -89,22 +89,36 @@ export async function joinWith<T, A>(
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
   })
+  try {
+    return await hostedHere(member, main, options, eventLoop)
+  } finally {
+    await member.session.close()
+    await member.membership.leave()
+  }
+}
+
+async function hostedHere<T, A>(
+  member: OpenMember,
+  main: Main<T, A>,
+  { args, signal, report }: JoinOptions<A>,
+  eventLoop: EventLoopWatch,
+): Promise<Joined<T>> {
+  const { hostMember } = await import('./member.js')
   const { membership, session } = member
   const settings = parseSettings(membership.settings)
+  const { ranks, ranksPerProcess } = settings
+  const { firstRank } = worldLayout(ranks, session.nodes, ranksPerProcess)
   const world: WorldOptions<A> = { ...settings, ...(args === undefined ? {} : { args }) }
   const results = await hostHere<T, A>(
     { main, world, signal, report, eventLoop },
     Promise.resolve(main),
-    (loaded, given) => endsInTime(member, (options) => hostMember(member, loaded, options), given),
+    (loaded, given) => endsInTime((options) => hostMember(member, loaded, options), given),
   )
-  const { ranks, ranksPerProcess } = settings
-  const { firstRank } = worldLayout(ranks, session.nodes, ranksPerProcess)
   const { process: own, processes } = membership
   return { ranks, process: own, processes, firstRank: firstRank[own]!, results }
 }
 
 async function endsInTime<T, A>(
-  member: OpenMember,
   host: (world: WorldOptions<A>) => Promise<T[]>,
   world: WorldOptions<A>,
 ): Promise<T[]> {
@@ -133,8 +147,6 @@ async function endsInTime<T, A>(
   } finally {
     clearTimeout(timer)
     process.off('beforeExit', onEmpty)
-    await member.session.close()
-    await member.membership.leave()
   }
 }
 

@@ -234,6 +234,34 @@ describe('what the rendezvous bounds', () => {
     expect((await answerTo(rendezvous, encodeControl(join(world.token)))).closedWith()).toBe(4003)
   })
 
+  it('a process that finds it crowded joins when there is room, and is refused when there is none for 8 seconds', async () => {
+    const rendezvous = new RendezvousCase({ limits: { maxPendingSockets: 1, firstMessageMs: 60_000 } })
+    const { token } = rendezvous.rendezvous.createWorld({ processes: 2 })
+    const idle = await answerTo(rendezvous)
+    const first = rendezvous.join(token)
+    const left = new AbortController()
+    const impatient = rendezvous.join(token, { signal: left.signal })
+    await rendezvous.pass(1_000)
+    left.abort('enough')
+    await expect(impatient.joined).rejects.toMatchObject({ code: 'ERR_ABORTED' })
+    idle.socket.terminate()
+    await rendezvous.pass(2_000)
+    await answerTo(rendezvous)
+    const late = rendezvous.join(token)
+    await rendezvous.pass(7_740)
+    let refused = 'pending'
+    late.joined.catch(({ message }) => {
+      refused = message
+    })
+    await rendezvous.turn()
+    expect(refused).toBe('pending')
+    await rendezvous.pass(20)
+    expect(refused).toContain('maxPendingSockets')
+    rendezvous.rendezvous.close('done')
+    await rendezvous.turn()
+    await expect(first.joined).rejects.toMatchObject({ code: 'ERR_WORLD_LOST', message: /done/ })
+  })
+
   it('sockets, worlds and processes', async () => {
     const rendezvous = new RendezvousCase({ limits: { maxSockets: 3, maxWorlds: 2, maxProcesses: 3 } })
     const { rendezvous: it } = rendezvous
