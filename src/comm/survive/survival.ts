@@ -11,7 +11,7 @@ import {
   type SurvivorCall,
 } from './contribution.js'
 import { lostMembersError, mixedCallsError } from './survivor-errors.js'
-import { SurvivorRows } from './survivor-rows.js'
+import { rowsCall, SurvivorRows } from './survivor-rows.js'
 
 /** One agreement in progress: what the ranks of this process have passed, and the promise they share. */
 interface Call<S> {
@@ -70,7 +70,8 @@ export class Survival<S> {
   }
 
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
-    this.#rows.frame(src, header, payload)
+    // Rows follow the decision, to which this process has contributed; later ones are of processes that are lost.
+    if (this.#calls.has(rowsCall(header))) this.#rows.frame(src, header, payload)
   }
 
   peerLost(): void {
@@ -200,6 +201,7 @@ export class Survival<S> {
   #settle(call: Call<S>, settle: () => void): void {
     if (this.#calls.get(call.seq) !== call) return
     this.#calls.delete(call.seq)
+    this.#rows.forget(call.seq)
     const { waits, fabric } = this.#state.runtime
     for (const hosted of call.joined) waits.unblock(hosted, !fabric.authority!.isHere)
     settle()

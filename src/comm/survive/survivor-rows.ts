@@ -1,9 +1,13 @@
 import { bytesOf } from '../../base/bytes.js'
+import { RankweaveError } from '../../errors.js'
 import { frameKind } from '../process/frames.js'
 import type { CommContext } from '../table/comm-context.js'
 
 const word = { seq: 3, total: 4, at: 5 } as const
 const headerWords = 6
+
+/** Which call the rows of a frame belong to. */
+export const rowsCall = (header: Int32Array): number => header[word.seq]!
 
 /** Rows that a process has sent for one call, complete once `filled` is their length. */
 interface Arriving {
@@ -56,18 +60,38 @@ export class SurvivorRows {
     })
   }
 
+  /**
+   * Rows of another process for a call in progress here; they come in order.
+   *
+   * @throws ERR_PROTOCOL for rows that the process cannot have
+   */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const seq = header[word.seq]!
     const total = header[word.total]!
     const at = header[word.at]!
-    if (total > this.#state.size * 2 || at * 4 + payload.byteLength > total * 4) return
+    const { firstRank } = this.#state.runtime.layout
+    const most = 2 * (firstRank[src + 1]! - firstRank[src]!)
     const call = this.#arrived.get(seq) ?? new Map<number, Arriving>()
-    this.#arrived.set(seq, call)
-    const rows = call.get(src) ?? { pairs: new Int32Array(total), filled: 0 }
-    call.set(src, rows)
+    const before = call.get(src)
+    const isTotal = before === undefined ? total >= 0 && total <= most : total === before.pairs.length
+    const end = at + payload.byteLength / 4
+    if (!isTotal || at !== (before?.filled ?? 0) || !Number.isSafeInteger(end) || end > total) {
+      throw new RankweaveError(
+        'ERR_PROTOCOL',
+        `expected at most ${most} numbers on the ranks of process ${src}, in order, got ${at} to ${end} of ${total}`,
+      )
+    }
+    const rows = before ?? { pairs: new Int32Array(total), filled: 0 }
+    this.#arrived.set(seq, call.set(src, rows))
     bytesOf(rows.pairs).set(payload, at * 4)
-    rows.filled += payload.byteLength >>> 2
+    rows.filled = end
     this.check()
+  }
+
+  /** The call has ended, or will not: what has arrived for it is dropped. */
+  forget(seq: number): void {
+    this.#arrived.delete(seq)
+    this.#waiting.delete(seq)
   }
 
   /** More has arrived, or a process is lost. */

@@ -62,8 +62,10 @@ export class AuthorityEnding implements WorldEnding {
     this.#process = process
     this.#authority = authority
     this.#handlers = handlers
-    process.onService(frameKind.worldEnd, (_src, header, payload) => {
-      this.#heard(decodeError(payload), header[originWord]!)
+    process.onService(frameKind.worldEnd, (src, header, payload) => {
+      const origin = header[originWord]!
+      if (origin !== src) throw impossible(src, `its own failure, got one of process ${origin}`)
+      this.#heard(decodeError(payload), origin)
     })
   }
 
@@ -79,8 +81,14 @@ export class AuthorityEnding implements WorldEnding {
 
   fail(error: unknown): void {
     if (this.failed || this.#closed) return
+    this.#failure = { error, origin: this.#process.process }
+    this.#announce(error)
+    this.#failHere(error)
+  }
+
+  /** This process has failed: tells all others. */
+  #announce(error: unknown): void {
     const { process, fabric, layout } = this.#process
-    this.#failure = { error, origin: process }
     this.#errors.set(process, error)
     const words = new Int32Array(4)
     words[headerWord.kind] = frameKind.worldEnd
@@ -89,7 +97,6 @@ export class AuthorityEnding implements WorldEnding {
     for (let peer = 0; peer < layout.processes; peer++) {
       if (peer !== process) this.#process.send(peer, words, record)
     }
-    this.#failHere(error)
   }
 
   peerLost(): void {
@@ -123,11 +130,10 @@ export class AuthorityEnding implements WorldEnding {
     const own = new DataView(new ArrayBuffer(4))
     own.setInt32(0, this.#failure?.origin ?? -1, true)
     const decision = await this.#authority.decide('end', all, new Uint8Array(own.buffer))
-    const origins = decision.contributions.map((bytes) => (bytes === null ? -1 : originIn(bytes)))
+    const origins = decision.contributions.map((bytes, sender) => this.#originIn(bytes, sender))
     const failed = origins.filter((origin) => origin >= 0)
     if (failed.length > 0) {
-      this.#chosen = smallestOf(failed)
-      this.#closeWhenHeard()
+      this.#choose(smallestOf(failed), origins)
       return
     }
     this.#without = decision.lost
@@ -137,6 +143,30 @@ export class AuthorityEnding implements WorldEnding {
       this.#failHere(this.#failure.error)
     }
     this.#close()
+  }
+
+  /** Whose failure a process knows of; -1: nobody's. What no process of ours contributes is a failure of its sender. */
+  #originIn(bytes: Uint8Array | null, sender: number): number {
+    if (bytes === null) return -1
+    const { processes } = this.#process.layout
+    const origin =
+      bytes.byteLength === 4 ? new DataView(bytes.buffer, bytes.byteOffset).getInt32(0, true) : processes
+    if (origin >= -1 && origin < processes) return origin
+    // The same at every process, the sender included.
+    this.#errors.set(sender, impossible(sender, `a process below ${processes} or -1`))
+    return sender
+  }
+
+  /** The error of the world is that of `origin`. */
+  #choose(origin: number, origins: readonly number[]): void {
+    const { process } = this.#process
+    this.#chosen = origin
+    if (origin === process && !this.#errors.has(process) && !this.#closed) {
+      // Nobody but this process knows that it has not failed, and all others wait for its error.
+      const sender = origins.indexOf(process)
+      this.#announce(impossible(sender, `no failure of process ${process}, which has none`))
+    }
+    this.#closeWhenHeard()
   }
 
   /** The first loss of ranks that the survivors have not acknowledged; the same at each of them. */
@@ -182,8 +212,11 @@ export class AuthorityEnding implements WorldEnding {
   #closeWhenHeard(): void {
     const chosen = this.#chosen
     if (chosen === undefined || this.#closed) return
-    if (this.#errors.has(chosen)) this.#failure = { error: this.#errors.get(chosen), origin: chosen }
-    else {
+    if (this.#errors.has(chosen)) {
+      const error = this.#errors.get(chosen)
+      this.#failure = { error, origin: chosen }
+      this.#failHere(error)
+    } else {
       if (this.#process.lostPeer(chosen) === undefined) return
       this.#failure ??= { error: this.#lossOf(chosen), origin: chosen }
       this.#failHere(this.#failure.error)
@@ -198,6 +231,12 @@ export class AuthorityEnding implements WorldEnding {
   }
 }
 
-function originIn(bytes: Uint8Array): number {
-  return new DataView(bytes.buffer, bytes.byteOffset).getInt32(0, true)
+function impossible(sender: number, expected: string): RankweaveError {
+  return new RankweaveError(
+    'ERR_PROTOCOL',
+    `the end of the world: expected ${expected} from process ${sender}`,
+    {
+      details: { process: sender },
+    },
+  )
 }
