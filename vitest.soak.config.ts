@@ -4,6 +4,7 @@ import { asBuilt, base, fromSource } from './vitest.config.js'
 const soaking = {
   env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
   testTimeout: 1_500_000,
+  hookTimeout: 1_500_000,
 }
 
 const property = [

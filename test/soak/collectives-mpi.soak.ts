@@ -9,7 +9,7 @@ describeMpi('every algorithm', (mpi) => {
 
   beforeAll(async () => {
     if (mpicc !== null) results = await ResultsOfMpi.of(mpi, mpicc, 33)
-  }, 600_000)
+  })
   afterAll(() => results?.remove())
 
   it.each(walks.map((walk) => [walk.processes, walk.mostRanks, walk.order, walk] as const))(

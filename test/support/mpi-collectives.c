@@ -2,14 +2,16 @@
 
    Every line of CASES is a case: five numbers, the indices of its collective, ranks, root, lengths and content in the lists of
    collective-cases.ts; fewer ranks come first. Process r writes what rank r gets, case after case, to FOLDER/r: the number
-   of 32-bit words, then those words. */
+   of 32-bit words, then those words.
+
+   The calls are the non-blocking ones: many processes share few cores, and MPICH, when it blocks, polls without ever giving
+   its core to the one that it waits for. What is compared, integers and products in the order of ranks, does not depend on it. */
 #include <mpi.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/time.h>
+#include <unistd.h>
 
 enum { BARRIER, BCAST, SCATTER, GATHER, ALLGATHER, ALLTOALL, REDUCE, ALLREDUCE, REDUCE_SCATTER, SCAN, EXSCAN };
 enum { NONE, EQUAL, VARYING };
@@ -70,8 +72,9 @@ static void multiply(void *in, void *inout, int *len, MPI_Datatype *type)
 	}
 }
 
-/* Returns the units in `received`. */
-static int call(int which, int root, int lengths, int content, MPI_Datatype type, MPI_Op op, MPI_Comm comm)
+/* Starts a call; returns the units in `received` once it is done. */
+static int start(int which, int root, int lengths, int content, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
+	MPI_Request *request)
 {
 	int ranks, me, unit = content == MATRICES ? 4 : 1;
 	MPI_Comm_size(comm, &ranks);
@@ -82,7 +85,7 @@ static int call(int which, int root, int lengths, int content, MPI_Datatype type
 	if (which == BCAST) {
 		mine = units(lengths, root, 0);
 		for (int i = 0; i < mine; i++) received[i] = is_root ? word(content, slot, root, 0, i) : 0;
-		MPI_Bcast(received, mine, type, root, comm);
+		MPI_Ibcast(received, mine, type, root, comm, request);
 		return mine;
 	}
 	if (which == SCATTER || which == ALLTOALL) {
@@ -94,14 +97,14 @@ static int call(int which, int root, int lengths, int content, MPI_Datatype type
 				sent[send_starts[dest] + i] = word(content, slot, src, dest, i);
 		mine = send_counts[me];
 		if (which == SCATTER) {
-			if (is_equal) MPI_Scatter(sent, mine, type, received, mine, type, root, comm);
-			else MPI_Scatterv(sent, send_counts, send_starts, type, received, mine, type, root, comm);
+			if (is_equal) MPI_Iscatter(sent, mine, type, received, mine, type, root, comm, request);
+			else MPI_Iscatterv(sent, send_counts, send_starts, type, received, mine, type, root, comm, request);
 			return mine;
 		}
 		for (int from = 0; from < ranks; from++) counts[from] = units(lengths, from, me);
 		total = place(ranks, counts, starts);
-		if (is_equal) MPI_Alltoall(sent, mine, type, received, mine, type, comm);
-		else MPI_Alltoallv(sent, send_counts, send_starts, type, received, counts, starts, type, comm);
+		if (is_equal) MPI_Ialltoall(sent, mine, type, received, mine, type, comm, request);
+		else MPI_Ialltoallv(sent, send_counts, send_starts, type, received, counts, starts, type, comm, request);
 		return total;
 	}
 	if (which == GATHER || which == ALLGATHER) {
@@ -111,12 +114,12 @@ static int call(int which, int root, int lengths, int content, MPI_Datatype type
 		mine = counts[me];
 		for (int i = 0; i < mine; i++) sent[i] = word(content, slot, me, dest, i);
 		if (which == GATHER) {
-			if (is_equal) MPI_Gather(sent, mine, type, received, mine, type, root, comm);
-			else MPI_Gatherv(sent, mine, type, received, counts, starts, type, root, comm);
+			if (is_equal) MPI_Igather(sent, mine, type, received, mine, type, root, comm, request);
+			else MPI_Igatherv(sent, mine, type, received, counts, starts, type, root, comm, request);
 			return is_root ? total : 0;
 		}
-		if (is_equal) MPI_Allgather(sent, mine, type, received, mine, type, comm);
-		else MPI_Allgatherv(sent, mine, type, received, counts, starts, type, comm);
+		if (is_equal) MPI_Iallgather(sent, mine, type, received, mine, type, comm, request);
+		else MPI_Iallgatherv(sent, mine, type, received, counts, starts, type, comm, request);
 		return total;
 	}
 	for (int r = 0; r < ranks; r++) counts[r] = units(lengths, r, 0);
@@ -125,45 +128,64 @@ static int call(int which, int root, int lengths, int content, MPI_Datatype type
 	for (int i = 0; i < total * unit; i++) sent[i] = word(content, slot, me, 0, i);
 	switch (which) {
 	case REDUCE:
-		MPI_Reduce(sent, received, total, type, op, root, comm);
+		MPI_Ireduce(sent, received, total, type, op, root, comm, request);
 		return is_root ? total : 0;
 	case ALLREDUCE:
-		MPI_Allreduce(sent, received, total, type, op, comm);
+		MPI_Iallreduce(sent, received, total, type, op, comm, request);
 		return total;
 	case REDUCE_SCATTER:
-		if (is_equal) MPI_Reduce_scatter_block(sent, received, counts[me], type, op, comm);
-		else MPI_Reduce_scatter(sent, received, counts, type, op, comm);
+		if (is_equal) MPI_Ireduce_scatter_block(sent, received, counts[me], type, op, comm, request);
+		else MPI_Ireduce_scatter(sent, received, counts, type, op, comm, request);
 		return counts[me];
 	case SCAN:
-		MPI_Scan(sent, received, total, type, op, comm);
+		MPI_Iscan(sent, received, total, type, op, comm, request);
 		return total;
 	case EXSCAN:
-		MPI_Exscan(sent, received, total, type, op, comm);
+		MPI_Iexscan(sent, received, total, type, op, comm, request);
 		return me == 0 ? 0 : total;
 	}
 	MPI_Abort(MPI_COMM_WORLD, 2);
 	return 0;
 }
 
-static void yield(int number)
+/* Yields first, since most messages come at once; then sleeps, since a thread that yields may be the next to run again. */
+static void wait_for(MPI_Request *request)
 {
-	(void)number;
-	sched_yield();
+	int is_done = 0;
+	MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+	for (int polls = 0; !is_done; polls++) {
+		polls < 4 ? sched_yield() : usleep(20);
+		MPI_Test(request, &is_done, MPI_STATUS_IGNORE);
+	}
 }
 
-/* Processes share cores, and MPICH polls without yielding: one that waits gives up its core five thousand times a second. */
-static void yield_often(void)
+/* Comes before what can only block: then nobody polls there for one that has not come yet. */
+static void wait_for_all(void)
 {
-	struct sigaction action = { .sa_handler = yield, .sa_flags = SA_RESTART };
-	struct itimerval often = { { 0, 200 }, { 0, 200 } };
-	sigaction(SIGALRM, &action, NULL);
-	setitimer(ITIMER_REAL, &often, NULL);
+	MPI_Request request;
+	MPI_Ibarrier(MPI_COMM_WORLD, &request);
+	wait_for(&request);
+}
+
+/* A communicator of the first processes; null for the others, which have no part in making it. */
+static MPI_Comm first_processes(int count)
+{
+	MPI_Group all, first;
+	MPI_Comm comm;
+	int me, range[1][3] = { { 0, count - 1, 1 } };
+	MPI_Comm_rank(MPI_COMM_WORLD, &me);
+	if (me >= count) return MPI_COMM_NULL;
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_range_incl(all, 1, range, &first);
+	MPI_Comm_create_group(MPI_COMM_WORLD, first, 0, &comm);
+	MPI_Group_free(&first);
+	MPI_Group_free(&all);
+	return comm;
 }
 
 int main(int argc, char **argv)
 {
 	MPI_Init(&argc, &argv);
-	yield_often();
 	int me;
 	MPI_Comm_rank(MPI_COMM_WORLD, &me);
 	FILE *cases = argc == 3 ? fopen(argv[1], "r") : NULL;
@@ -185,14 +207,17 @@ int main(int argc, char **argv)
 	while (fscanf(cases, "%d %d %d %d %d", &which, &ranks, &root, &lengths, &content) == 5) {
 		if (ranks != ranks_now) {
 			if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
-			MPI_Comm_split(MPI_COMM_WORLD, me < ranks ? 0 : MPI_UNDEFINED, me, &comm);
+			wait_for_all();
+			comm = first_processes(ranks);
 			ranks_now = ranks;
 		}
 		if (comm == MPI_COMM_NULL) continue;
 		int is_matrix = content == MATRICES;
 		memset(received, 0xee, sizeof received / 8);
-		int got = call(which, root, lengths, content, is_matrix ? matrix : MPI_UINT32_T,
-			is_matrix ? product : MPI_SUM, comm);
+		MPI_Request request;
+		int got = start(which, root, lengths, content, is_matrix ? matrix : MPI_UINT32_T,
+			is_matrix ? product : MPI_SUM, comm, &request);
+		wait_for(&request);
 		int32_t words = got * (is_matrix ? 4 : 1);
 		fwrite(&words, sizeof words, 1, results);
 		fwrite(received, sizeof *received, words, results);
@@ -200,6 +225,7 @@ int main(int argc, char **argv)
 	fclose(results);
 	fclose(cases);
 	if (comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+	wait_for_all();
 	MPI_Op_free(&product);
 	MPI_Type_free(&matrix);
 	MPI_Finalize();
