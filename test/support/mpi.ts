@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, inject } from 'vitest'
 import { compiled } from './compiled.js'
+import { endWithFile } from './end-with-file.js'
 import { launchers } from './find-mpi.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -68,7 +69,7 @@ export function startJob(
   return startCommand(mpi, processes, [process.execPath, ...nodeArgs], env)
 }
 
-/** Starts a command with its arguments on so many processes. */
+/** Starts a command with its arguments on so many processes, which end with the test file at the latest. */
 export function startCommand(
   mpi: Mpi,
   processes: number,
@@ -83,6 +84,7 @@ export function startCommand(
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  endWithFile(child)
   let [stdout, stderr] = ['', '']
   const listeners = new Set<() => void>()
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

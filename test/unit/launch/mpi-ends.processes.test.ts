@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { compiled } from '../../support/compiled.js'
+import { endRunning } from '../../support/end-with-file.js'
 import { describeMpi, gone, type Job, processesOf, rankweave, runJob, startJob } from '../../support/mpi.js'
 
 const ends = (how: string) =>
@@ -70,6 +71,22 @@ describeMpi('a signal for the whole job', (mpi) => {
     const job = await traffic(marker)
     process.kill(-job.pid, 'SIGINT')
     await job.ended
+    await gone(marker)
+  })
+})
+
+describeMpi('a job that a test leaves behind', (mpi) => {
+  it('is killed with all of its processes', async () => {
+    const marker = `job-${process.pid}-${mpi.name}-left`
+    const stays = [
+      '-e',
+      'console.log("ready"); process.on("SIGTERM", () => {}); setInterval(() => {}, 1000)',
+      marker,
+    ]
+    const job = startJob(mpi, 2, stays)
+    await job.printed('ready\nready')
+    endRunning()
+    expect((await job.ended).code).toBe(null)
     await gone(marker)
   })
 })
