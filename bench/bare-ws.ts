@@ -1,5 +1,6 @@
-// programs/pingpong.ts and programs/stream.ts between two processes by bare WebSockets of the package `ws`, without this library:
-// pingpong SIZE:ITERATIONS:BATCHES ... or stream SIZE:WINDOW:ITERATIONS:BATCHES ... The other process is this file with `serve`.
+// programs/pingpong.ts, programs/stream.ts and programs/slow.ts between two processes by bare WebSockets of the package `ws`, without this
+// library: pingpong SIZE:ITERATIONS:BATCHES ..., stream SIZE:WINDOW:ITERATIONS:BATCHES ... or exchange SIZE:CALLS ... The other
+// process is this file with `serve`.
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -8,6 +9,8 @@ import { WebSocket, WebSocketServer } from 'ws'
 import { expectEqual } from './programs/timing.js'
 
 const options = { perMessageDeflate: false, maxPayload: 2 ** 26 } as const
+type Measure = (socket: WebSocket, sizeBytes: number, plan: readonly number[]) => Promise<number>
+const measures: Readonly<Record<string, Measure>> = { pingpong, stream, exchange }
 const [kind, ...words] = process.argv.slice(2)
 
 if (kind === 'serve') await serve()
@@ -17,25 +20,31 @@ else {
   const figures: Record<string, number> = {}
   for (const word of words) {
     const [sizeBytes, ...plan] = word.split(':').map(Number)
-    const socket = new WebSocket(`ws://127.0.0.1:${port}/${kind}/${plan[0]}`, options)
+    const socket = new WebSocket(
+      `ws://127.0.0.1:${port}/${kind}/${kind === 'exchange' ? sizeBytes : plan[0]}`,
+      options,
+    )
     await once(socket, 'open')
     socket.binaryType = 'nodebuffer'
-    figures[sizeBytes] = await (kind === 'pingpong' ? pingpong : stream)(socket, sizeBytes, plan)
+    figures[sizeBytes] = await measures[kind](socket, sizeBytes, plan)
     socket.terminate()
   }
   process.stdout.write(`${JSON.stringify(figures)}\n`)
   server.kill()
 }
 
-/** Returns every message, or answers a window of them by one byte. */
+/** Returns every message, answers a window of them by one byte, or sends as many messages as come. */
 async function serve(): Promise<void> {
   const http = createServer().listen(0, '127.0.0.1')
   const server = new WebSocketServer({ ...options, server: http })
   server.on('connection', (socket, { url = '' }) => {
     const [, path, window] = url.split('/')
     let arrived = 0
+    const block = path === 'exchange' ? Buffer.alloc(Number(window), 7) : undefined
+    if (block !== undefined) socket.send(block)
     socket.on('message', (data: Buffer) => {
-      if (path === 'pingpong') socket.send(data)
+      if (block !== undefined) socket.send(block)
+      else if (path === 'pingpong') socket.send(data)
       else if (++arrived % Number(window) === 0) socket.send(data.subarray(0, 1))
     })
   })
@@ -78,6 +87,32 @@ async function stream(
   }
   for (let n = 0; n < 3; n++) await oneWindow()
   return (await timed(oneWindow, iterations, batches)) / window
+}
+
+/** Milliseconds in which each of two processes sends the other a message, the median of all; nobody waits to send the next one. */
+async function exchange(socket: WebSocket, sizeBytes: number, [calls]: readonly number[]): Promise<number> {
+  const out = Buffer.alloc(sizeBytes, 7)
+  const arrived: Buffer[] = []
+  let awaited: ((message: Buffer) => void) | undefined
+  socket.on('message', (message: Buffer) => {
+    if (awaited === undefined) arrived.push(message)
+    else awaited(message)
+    awaited = undefined
+  })
+  const samples: number[] = []
+  for (let call = 0; call < calls + 3; call++) {
+    const begin = performance.now()
+    socket.send(out)
+    const message =
+      arrived.shift() ??
+      (await new Promise<Buffer>((resolve) => {
+        awaited = resolve
+      }))
+    if (call >= 3) samples.push(performance.now() - begin)
+    expectEqual(message[sizeBytes - 1], 7, `exchange of ${sizeBytes} bytes`)
+  }
+  samples.sort((a, b) => a - b)
+  return samples[samples.length >> 1]
 }
 
 /** Median microseconds of one operation over batches, after as many batches of warm-up. */

@@ -8,6 +8,7 @@ import type { ProcessTopology } from '../src/topology/process-topology.js'
 import type { Implementation } from './comparison.js'
 import { findMpi, type MpiLibrary, type MpiName, type Placing } from './mpi-library.js'
 import { runWithTimeout } from './run-with-timeout.js'
+import { onSlowNetwork } from './slow-network.js'
 
 const programSources = fileURLToPath(new URL('programs/', import.meta.url))
 const baselineSources = fileURLToPath(new URL('baselines/', import.meta.url))
@@ -158,24 +159,37 @@ export class BuiltPrograms {
     }
   }
 
-  /** A world on `websocket`, started by a process of its own. */
-  onWebSocket(name: string, world: OurWorld, limitSeconds: number): Implementation {
+  /**
+   * A world on `websocket`, started by a process of its own.
+   *
+   * @param latencyMs of its connections, if not those of this host
+   */
+  onWebSocket(name: string, world: OurWorld, limitSeconds: number, latencyMs?: number): Implementation {
     const processes = world.processes ?? 2
-    const argument = JSON.stringify({ ...world, fabric: 'websocket', processes })
+    const child = `${this.#folder}bench/child.js`
+    const run = (execArgv?: readonly string[]) => {
+      const argument = JSON.stringify({ ...world, fabric: 'websocket', processes, execArgv })
+      return runWithTimeout(process.execPath, [child, argument], limitSeconds)
+    }
     return {
       name,
-      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} processes`,
-      run: () => runWithTimeout(process.execPath, [`${this.#folder}bench/child.js`, argument], limitSeconds),
+      how: `${this.#of}node ${process.version}, ${world.ranks} ranks on ${processes} processes${slowly(latencyMs)}`,
+      run: () => (latencyMs === undefined ? run() : onSlowNetwork(latencyMs, run)),
     }
   }
 
   /** Two processes and the package `ws`, without this library. */
-  inBareWs(name: string, words: readonly string[], limitSeconds: number): Implementation {
+  inBareWs(name: string, words: readonly string[], limitSeconds: number, latencyMs?: number): Implementation {
+    const run = (execArgv: readonly string[]) =>
+      runWithTimeout(
+        process.execPath,
+        [...execArgv, `${this.#folder}bench/bare-ws.js`, ...words],
+        limitSeconds,
+      )
     return {
       name,
-      how: `node ${process.version}, bare ws`,
-      run: () =>
-        runWithTimeout(process.execPath, [`${this.#folder}bench/bare-ws.js`, ...words], limitSeconds),
+      how: `node ${process.version}, bare ws${slowly(latencyMs)}`,
+      run: () => (latencyMs === undefined ? run([]) : onSlowNetwork(latencyMs, run)),
     }
   }
 
@@ -285,6 +299,9 @@ export class BuiltPrograms {
     if (this.#folder !== '') rmSync(this.#folder, { recursive: true, force: true })
   }
 }
+
+const slowly = (latencyMs: number | undefined) =>
+  latencyMs === undefined ? '' : `, ${latencyMs} ms latency by a proxy`
 
 /** Flags of Open MPI for two copies through shared memory; the default is one copy by the kernel (cross-memory attach). */
 export const twoCopies = ['--mca', 'btl_vader_single_copy_mechanism', 'none']

@@ -1,11 +1,12 @@
 import type { BuiltPrograms } from './build-programs.js'
 import { type Case, oursAtMost, ratioAtLeast, ratioAtMost, type Suite } from './comparison.js'
 import { bandwidthOf, bytesText, messageRate, pingPongPlan, streamPlan } from './message-plans.js'
+import type { Slow } from './programs/slow.js'
 import type { WireFrames } from './programs/wire-frames.js'
 
 /** All suites, in the order of the report. */
 export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]): readonly Suite[] {
-  return [pingPong(built, sizes), stream(built, sizes), frames(built), kills(built)]
+  return [pingPong(built, sizes), stream(built, sizes), slow(built), frames(built), kills(built)]
 }
 
 function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
@@ -53,6 +54,57 @@ function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
       built.inBareWs('ws', ['stream', ...words], 60),
     ],
     cases: [...bandwidths, ...(messages.includes(8) ? [rate] : [])],
+  }
+}
+
+const slowNetwork = { latencyMs: 50, totalBytes: 2 ** 24, calls: 20 }
+
+/** Where a latency is long, what counts is how many of them an operation takes. */
+function slow(built: BuiltPrograms): Suite {
+  const { latencyMs, totalBytes, calls } = slowNetwork
+  const worldOf = (args: Slow, ranks: number, processes: number) => ({
+    program: 'slow',
+    ranks,
+    processes,
+    args,
+  })
+  const blockBytes = totalBytes / 2
+  return {
+    name: 'slow',
+    runs: 3,
+    implementations: [
+      built.onWebSocket('ours', worldOf({ operation: 'allgather', totalBytes, calls }, 2, 2), 60, latencyMs),
+      built.onWebSocket(
+        'barrier',
+        worldOf({ operation: 'barrier', totalBytes: 0, calls }, 64, 4),
+        60,
+        latencyMs,
+      ),
+      built.inBareWs('ws', ['exchange', `${blockBytes}:${calls}`], 60, latencyMs),
+    ],
+    cases: [
+      {
+        case: `allgather, ${bytesText(totalBytes)} per rank, 2 processes, ${latencyMs} ms latency, vs bare ws`,
+        unit: 'MB/s',
+        convert: (ms) => blockBytes / ms / 1000,
+        largerIsBetter: true,
+        ours: 'ours',
+        key: 'allgather',
+        baselines: ['ws'],
+        baselineKey: String(blockBytes),
+        target: ratioAtLeast(0.8),
+        details: { latencyMs, totalBytes },
+      },
+      {
+        case: `barrier, 64 ranks on 4 processes, ${latencyMs} ms latency`,
+        unit: 'ms',
+        ours: 'barrier',
+        key: 'barrier',
+        // Two rounds of dissemination between processes; ranks would need six.
+        target: oursAtMost(3 * latencyMs),
+        details: { latencyMs },
+      },
+    ],
   }
 }
 

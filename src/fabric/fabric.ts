@@ -38,6 +38,8 @@ export interface Fabric {
   readonly sharing?: MemorySharing
   /** Memory for copies that peers read where they are, where there is such memory. */
   readonly staging?: StagingMemory
+  /** Large messages that go before their receiver asks for them, where asking takes long. */
+  readonly ahead?: SendingAhead
   /** What orders losses and decisions, as this process reaches it. None: the loss of a process cannot be survived. */
   readonly authority?: Authority
 
@@ -176,6 +178,14 @@ export interface StagingMemory {
   locate(peer: number, bytes: Uint8Array): MemoryLocation | undefined
   /** The bytes that process `peer` located for this process, by a frame that has been delivered. */
   reach(peer: number, location: MemoryLocation, sizeBytes: number): Uint8Array
+}
+
+/** Where a question and its answer take long, a collective sends large messages without waiting for their receiver to ask. */
+export interface SendingAhead {
+  /** What is worth having on its way to one peer, in bytes: bandwidth times round trip. Credit is by default at least this. */
+  readonly windowBytes: number
+  /** The largest message that may go to `peer` ahead now, in bytes: what the fabric queues stays bounded. */
+  spaceFor(peer: number): number
 }
 
 export interface MemoryLocation {

@@ -85,19 +85,22 @@ export function sendInFrames(
   } while (offset < total)
 }
 
-/** A message of several frames that is not complete. */
-export class PartialMessage {
-  readonly bytes: Uint8Array
-  #filledBytes = 0
-
-  constructor(totalBytes: number) {
-    this.bytes = new Uint8Array(totalBytes)
+/**
+ * Sends a message at once, if its receiver can store it until it is wanted: one within the eager limit, or a larger one that goes
+ * ahead because an answer would take long. False, and nothing done, where it has to be offered.
+ */
+export function sendAtOnce(
+  port: ProcessPort,
+  process: number,
+  header: Int32Array,
+  payload: Uint8Array,
+): boolean {
+  const { options, fabric, credit } = port
+  const total = payload.length
+  if (total > options.eagerLimitBytes) {
+    if (options.sendsAhead !== true || total > (fabric.ahead?.spaceFor(process) ?? 0)) return false
   }
-
-  /** The next frame: true when no other is missing. */
-  add(header: Int32Array, payload: Uint8Array): boolean {
-    this.bytes.set(payload, offsetOf(header))
-    this.#filledBytes += payload.byteLength
-    return this.#filledBytes === this.bytes.byteLength
-  }
+  if (!credit.take(process, total)) return false
+  sendInFrames(port, process, header, payload)
+  return true
 }

@@ -5,7 +5,8 @@ import { copyBytes } from '../../base/copy-bytes.js'
  * communicates with other processes. Peers are process indices in `CommContext.processes`.
  *
  * **Flow control.** What a message occupies at its receiver before the receiver's algorithm takes it is bounded: a message of at
- * most `eagerLimitBytes` is sent at once as long as there is credit for it, the same credit that sends between ranks use.
+ * most `eagerLimitBytes` is sent at once as long as there is credit for it, the same credit that sends between ranks use; a larger
+ * one, too, where the fabric has space for it and an answer takes long (`Fabric.ahead`).
  * Any other is offered: its payload stays here until the receiver takes it, and the collective completes here only
  * then. MPI lets any collective synchronize (MPI-4.1 §6.1), so a correct program cannot tell.
  */
@@ -16,7 +17,7 @@ export interface Exchange {
   readonly count: number
   /** Which collective of its lane this is: the same number on all processes. */
   readonly seq: number
-  /** Larger messages are always offered. */
+  /** Larger messages may be offered, and borrowed. */
   readonly eagerLimitBytes: number
   /**
    * Sends bytes of any length to a process, which receives them with the same `step` (0 to 2^31 - 1). Messages of one

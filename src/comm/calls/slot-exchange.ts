@@ -4,7 +4,7 @@ import type { Credit } from '../process/credit.js'
 import { frameKind, headerWord } from '../process/frames.js'
 import { MemoryWait } from '../process/waits/memory-wait.js'
 import type { CommContext } from '../table/comm-context.js'
-import { collectiveWord, collectiveWords, PartialMessage, sendInFrames, totalOf } from './collective-frame.js'
+import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
 import {
   copyOf,
   type Exchange,
@@ -17,6 +17,7 @@ import {
 } from './exchange.js'
 import { defaultPieceBytes, MessagesInPlace, OfferedMessage } from './offered-message.js'
 import { Offers } from './offers.js'
+import { type PartialMessage, PartialMessages } from './partial-messages.js'
 import { encodeSignature, type Signature } from './signature.js'
 
 /** Notified when the collective of an exchange completes or fails. */
@@ -43,7 +44,7 @@ export class SlotExchange implements Exchange {
   readonly #header = new Int32Array(collectiveWords)
   readonly #arrived = new NumberMap<(Uint8Array | OfferedMessage)[]>()
   readonly #waiting = new NumberMap<Waiting>()
-  readonly #partial = new Map<number, PartialMessage | OfferedMessage>()
+  readonly #partial = new PartialMessages()
   /** Receives whose payload is on its way, and the process indices it comes from. */
   readonly #fetching = new Map<Waiting, { readonly peer: number; readonly message: OfferedMessage }>()
   /** Made when the first message comes that this process can read where it is. */
@@ -88,7 +89,7 @@ export class SlotExchange implements Exchange {
     return (
       this.#waiting.size === 0 &&
       this.#arrived.size === 0 &&
-      this.#partial.size === 0 &&
+      this.#partial.isEmpty &&
       this.#fetching.size === 0
     )
   }
@@ -120,15 +121,12 @@ export class SlotExchange implements Exchange {
       return
     }
     const process = this.#state.processes.processes.at(peer)
-    const total = payload.length
     const header = this.#header
     header[collectiveWord.step] = step
-    if (total > this.eagerLimitBytes || !this.#credit.take(process, total)) {
-      this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
-      this.#offers.offer(process, header, total <= this.eagerLimitBytes ? copyOf(payload) : payload)
-      return
-    }
-    sendInFrames(this.#state.runtime, process, header, payload)
+    if (sendAtOnce(this.#state.runtime, process, header, payload)) return
+    const offered = payload.length <= this.eagerLimitBytes ? copyOf(payload) : payload
+    this.#offers ??= new Offers(this.#state, this.#pieceBytes, (error) => this.#transferFailed(error))
+    this.#offers.offer(process, header, offered)
   }
 
   receive(peer: number, step: number): Promise<Uint8Array> {
@@ -187,23 +185,22 @@ export class SlotExchange implements Exchange {
   /** Takes in a frame of this collective: a message, a part of one, or the offer of one. Frames of a message arrive in order. */
   frame(peer: number, header: Int32Array, payload: Uint8Array): void {
     const key = this.#key(peer, header[collectiveWord.step]!)
-    const total = totalOf(header)
-    if (header[headerWord.kind] === frameKind.collectiveOffer) {
-      this.#offerArrived(peer, key, total, header[collectiveWord.offset]!, payload)
+    if (header[headerWord.kind] === frameKind.collectiveOffer) this.#offerArrived(peer, key, header, payload)
+    else if (payload.length === totalOf(header)) this.#deliver(peer, key, payload, false)
+    else this.#attempt(() => this.#partArrived(peer, key, header, payload))
+  }
+
+  #partArrived(peer: number, key: number, header: Int32Array, payload: Uint8Array): void {
+    const message = this.#partial.frame(key, header, payload, this.#waiting.get(key)?.room)
+    if (message === undefined) return
+    if (!message.isInPlace) {
+      this.#deliver(peer, key, message.bytes, true)
       return
     }
-    if (payload.length === total) {
-      this.#deliver(peer, key, payload, false)
-      return
-    }
-    let partial = this.#partial.get(key) as PartialMessage | undefined
-    if (partial === undefined) {
-      partial = new PartialMessage(total)
-      this.#partial.set(key, partial)
-    }
-    if (!partial.add(header, payload)) return
-    this.#partial.delete(key)
-    this.#deliver(peer, key, partial.bytes, true)
+    this.#state.runtime.processCounters.bytesCopied += message.totalBytes
+    this.#consumed(peer, message.totalBytes)
+    // Messages of one key come in order, so this is still the receive that the first frame found.
+    takeFirstLinked(this.#waiting, key)!.take(noBytes, true)
   }
 
   /**
@@ -240,10 +237,7 @@ export class SlotExchange implements Exchange {
     const arrived = this.#arrived
     for (const key of arrived.keys()) for (const message of arrived.get(key)!) this.#dropMessage(key, message)
     arrived.clear()
-    for (const [key, partial] of this.#partial) {
-      this.#dropMessage(key, partial instanceof OfferedMessage ? partial : partial.bytes)
-    }
-    this.#partial.clear()
+    this.#partial.drop((key, message) => this.#dropMessage(key, message))
   }
 
   /** Process indices that receives wait for, in any order. */
@@ -263,14 +257,10 @@ export class SlotExchange implements Exchange {
     return step * this.count + peer
   }
 
-  #offerArrived(peer: number, key: number, total: number, transferId: number, location: Uint8Array): void {
-    let message = this.#partial.get(key) as OfferedMessage | undefined
-    message ??= new OfferedMessage(this.#state.processes.processes.at(peer), total, this.#pieceBytes)
-    if (!message.add(transferId, location)) {
-      this.#partial.set(key, message)
-      return
-    }
-    this.#partial.delete(key)
+  #offerArrived(peer: number, key: number, header: Int32Array, location: Uint8Array): void {
+    const process = this.#state.processes.processes.at(peer)
+    const message = this.#partial.offer(key, process, header, location, this.#pieceBytes)
+    if (message === undefined) return
     const waiting = takeFirstLinked(this.#waiting, key)
     if (waiting === undefined) append(this.#arrived, key, message)
     else this.#attempt(() => this.#fetch(peer, message, waiting))
@@ -338,10 +328,10 @@ export class SlotExchange implements Exchange {
     if (peer !== this.me) this.#credit.consumed(this.#state.processes.processes.at(peer), sizeBytes)
   }
 
-  #dropMessage(key: number, message: Uint8Array | OfferedMessage): void {
+  #dropMessage(key: number, message: Uint8Array | OfferedMessage | PartialMessage): void {
     const { runtime, transfers } = this.#state
     if (runtime.ended !== undefined) return
     if (message instanceof OfferedMessage) message.decline(transfers)
-    else this.#consumed(key % this.count, message.byteLength)
+    else this.#consumed(key % this.count, 'totalBytes' in message ? message.totalBytes : message.byteLength)
   }
 }

@@ -11,6 +11,8 @@ export interface RuntimeOptions {
    * become rendezvous.
    */
   readonly creditBytes: number
+  /** Whether collectives may send larger messages at once, too, where the fabric says so (`Fabric.ahead`). Default: no. */
+  readonly sendsAhead?: boolean
 }
 
 /** Handles the frames of one service, outside any communicator. */

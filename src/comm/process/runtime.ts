@@ -15,6 +15,18 @@ import type { WorldLayout } from './world-layout.js'
 
 export const defaultRuntimeOptions: RuntimeOptions = { eagerLimitBytes: 65_536, creditBytes: 16 * 2 ** 20 }
 
+/** The limits on a fabric: those given, else the defaults. Whoever sets an eager limit sets it for collectives, too. */
+export function runtimeOptions(
+  given: Partial<RuntimeOptions>,
+  { ahead }: Pick<Fabric, 'ahead'>,
+): RuntimeOptions {
+  return {
+    eagerLimitBytes: given.eagerLimitBytes ?? defaultRuntimeOptions.eagerLimitBytes,
+    creditBytes: given.creditBytes ?? Math.max(defaultRuntimeOptions.creditBytes, ahead?.windowBytes ?? 0),
+    sendsAhead: given.eagerLimitBytes === undefined,
+  }
+}
+
 /**
  * One process of a world: its end of the fabric, the communicators its ranks belong to, its counters, and which ranks
  * wait. Everything the ranks of a process can share belongs to it, once (decision 1).

@@ -4,7 +4,7 @@ import { Communicator } from '../communicator.js'
 import { CommRuntime } from '../context/comm-state.js'
 import { isSurvived } from '../process/acknowledgements.js'
 import type { RuntimeOptions } from '../process/frame-port.js'
-import { defaultRuntimeOptions } from '../process/runtime.js'
+import { runtimeOptions } from '../process/runtime.js'
 import { type WorldLayout, worldLayout } from '../process/world-layout.js'
 import { stridedTable } from '../table/rank-table.js'
 import { abortedWorld } from './aborted-world.js'
@@ -112,16 +112,12 @@ class World<T, A> {
   #closed = false
 
   constructor(session: FabricSession, options: WorldOptions<A>) {
-    const {
-      eagerLimitBytes = defaultRuntimeOptions.eagerLimitBytes,
-      creditBytes = defaultRuntimeOptions.creditBytes,
-    } = options
     this.#session = session
     this.#options = options
     this.#layout = worldLayout(options.ranks, session.nodes, options.ranksPerProcess)
     let firstSlot = 0
     this.#hosts = session.hosted.map((fabric) => {
-      const runtime = new CommRuntime(fabric, this.#layout, { eagerLimitBytes, creditBytes })
+      const runtime = new CommRuntime(fabric, this.#layout, runtimeOptions(options, fabric))
       const host: Host = { runtime, firstSlot, running: runtime.hostedRanks, lost: false }
       firstSlot += runtime.hostedRanks
       return host

@@ -24,6 +24,9 @@ export interface LinksHost {
   frame(peer: number, reader: BatchReader): void
 }
 
+/** What a link of 300 MiB/s carries in a round trip of 100 ms. */
+const mostWindowBytes = 32 * 2 ** 20
+
 /** The links of one process, each made when it is first needed, and what connects them. */
 export class Links {
   readonly #membership: Membership
@@ -68,6 +71,21 @@ export class Links {
   /** Batches that wait to be handed over. */
   get waiting(): number {
     return this.#pending.length + this.#links.filter((link) => link?.hasPending === true).length
+  }
+
+  /** Half of what a link may queue: large messages sent ahead leave the other half to all others. */
+  get windowBytes(): number {
+    return Math.min(mostWindowBytes, this.#membership.limits.maxQueuedBytes >> 1)
+  }
+
+  /**
+   * How much may be sent to `peer` that it has not asked for: what is left of the window, which all links share. The network has
+   * no faster use for more. Nothing by way of the rendezvous, which has to store it.
+   */
+  spaceFor(peer: number): number {
+    const { addresses, process } = this.#membership
+    if (peer === process || addresses[peer] === null || addresses[process] === null) return 0
+    return this.#links.reduce((space, link) => space - (link?.queuedBytes ?? 0), this.windowBytes)
   }
 
   of(peer: number): Link {

@@ -2,7 +2,7 @@ import type { Clock } from '../../base/clock.js'
 import { RankweaveError } from '../../errors.js'
 import { afterLosses } from '../after-losses.js'
 import type { Authority } from '../authority.js'
-import type { Fabric, FabricCounters, FrameSink } from '../fabric.js'
+import type { Fabric, FabricCounters, FrameSink, SendingAhead } from '../fabric.js'
 import { alreadyAttached, checkFrame, closedToSends } from '../frame-limits.js'
 import { KeepAlive, Task } from '../own-handles.js'
 import { PiecewiseBulk } from '../piecewise-bulk.js'
@@ -29,6 +29,7 @@ export class WebSocketProcess implements Fabric {
   readonly maxPayloadBytes = maxPayloadBytes
   readonly counters: FabricCounters = { framesSent: 0, bytesSent: 0, framesReceived: 0, bytesReceived: 0 }
   readonly bulk: PiecewiseBulk
+  readonly ahead: SendingAhead
   readonly authority: Authority
   readonly #links: Links
   readonly #clock: Clock
@@ -74,6 +75,7 @@ export class WebSocketProcess implements Fabric {
       message: (link, bytes) => this.#receive(link, bytes),
       frame: (peer, reader) => this.#deliver(peer, reader),
     })
+    this.ahead = { windowBytes: this.#links.windowBytes, spaceFor: (peer) => this.#links.spaceFor(peer) }
     membership.attach({
       lost: (peer, reason) => this.lose(peer, reason),
       worldLost: (error) => this.#loseWorld(error),

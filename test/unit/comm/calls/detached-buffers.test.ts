@@ -4,11 +4,19 @@ import type { Communicator } from '../../../../src/comm/communicator.js'
 import type { RankweaveError } from '../../../../src/errors.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'
+import { sendingAhead } from '../../../support/sending-ahead.js'
 
 type Call = (comm: Communicator, data: Uint8Array, other: Uint8Array) => Promise<unknown>
 
+type Way = 'bulk' | 'frames' | 'ahead'
+
+function fabricOf(way: Way, seed: number) {
+  const fabric = local({ processes: 2, seed, maxPayloadBytes: 16_384, bulk: way === 'bulk' })
+  return way === 'ahead' ? sendingAhead(fabric, 2 ** 20) : fabric
+}
+
 /** The outcomes on both ranks of calls whose first buffer on rank `who` is detached after so many turns. */
-async function outcomes(call: Call, who: number, bulk: boolean): Promise<Set<string>> {
+async function outcomes(call: Call, who: number, way: Way): Promise<Set<string>> {
   const found = new Set<string>()
   for (let wait = 0; wait < 10; wait++) {
     await run(
@@ -23,7 +31,7 @@ async function outcomes(call: Call, who: number, bulk: boolean): Promise<Set<str
         if (world.rank === who) structuredClone(data.buffer, { transfer: [data.buffer] })
         await ended
       },
-      { ranks: 2, fabric: local({ processes: 2, seed: wait, maxPayloadBytes: 16_384, bulk }) },
+      { ranks: 2, fabric: fabricOf(way, wait) },
     )
   }
   return found
@@ -49,22 +57,28 @@ const calls: Readonly<Record<string, Call>> = {
 
 describe.each(Object.entries(calls))('%s', (name, call) => {
   it.each([
-    [0, true],
-    [0, false],
-    [1, true],
-    [1, false],
-  ])('a buffer of rank %i that is detached before it completes is ERR_TYPE, bulk %s', async (who, bulk) => {
-    const found = await outcomes(call, who, bulk)
-    found.delete('done')
-    // Where the message finds no buffer, only its rank fails.
-    found.delete('ERR_TYPE into was detached before its message had arrived')
-    for (const outcome of found) {
-      expect(outcome).toMatch(
-        new RegExp(
-          `^ERR_TYPE ${name.split(/\W/)[0]}.*: a buffer was detached on process ${who} before it completed$`,
-        ),
-      )
-    }
-    if (call === bcast) expect(found.size).toBe(1)
-  })
+    [0, 'bulk'],
+    [0, 'frames'],
+    [0, 'ahead'],
+    [1, 'bulk'],
+    [1, 'frames'],
+    [1, 'ahead'],
+  ] as const)(
+    'a buffer of rank %i that is detached before it completes is ERR_TYPE, %s',
+    async (who, way) => {
+      const found = await outcomes(call, who, way)
+      found.delete('done')
+      // Where the message finds no buffer, only its rank fails.
+      found.delete('ERR_TYPE into was detached before its message had arrived')
+      for (const outcome of found) {
+        expect(outcome).toMatch(
+          new RegExp(
+            `^ERR_TYPE ${name.split(/\W/)[0]}.*: a buffer was detached on process ${who} before it completed$`,
+          ),
+        )
+      }
+      // What goes ahead is all there before a buffer can be detached.
+      if (call === bcast && way !== 'ahead') expect(found.size).toBe(1)
+    },
+  )
 })
