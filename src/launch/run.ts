@@ -35,11 +35,14 @@ export interface RunOptions<A = unknown> {
   readonly args?: A
   /** Ends the world: all waits fail, and `run` rejects with ERR_ABORTED whose cause is the signal's reason. */
   readonly signal?: AbortSignal
-  /** Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB. */
+  /**
+   * Messages of at most this many payload bytes are sent at once; larger ones wait for their receive. Default 64 KiB, and on
+   * `websocket` up to 32 MiB for messages of collectives.
+   */
   readonly eagerLimitBytes?: number
   /**
    * What one process may have in flight to another in messages that no receive has taken; beyond it sends wait. Each
-   * message counts its payload and 64 bytes. Default 16 MiB.
+   * message counts its payload and 64 bytes. Default 16 MiB, on `websocket` 32 MiB.
    */
   readonly creditBytes?: number
   /** False: ranks that can never continue are left waiting. Default true: ERR_DEADLOCK with a report. */
