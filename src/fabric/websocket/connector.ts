@@ -45,6 +45,8 @@ interface Dial {
 const mostAttempts = 3
 /** Between two of them, in milliseconds. */
 const retryMs = 100
+/** How long the connection of a peer that dials too is waited for before this side tries again, in milliseconds. */
+const supersededMs = 1_000
 
 /**
  * Connects processes in pairs. Both may dial at the same time: then the connection that the lower process has dialed stays,
@@ -100,8 +102,8 @@ export class Connector {
     })
     socket.addEventListener('close', ({ code, reason }) => {
       if (this.#dials.get(peer)?.socket !== socket) return
-      // The peer dials too, and its connection stays: it will come.
-      if (code === closeCode.superseded) this.#dials.delete(peer)
+      // The peer dials too, and its connection stays: it comes, or the peer has ended and is no longer there to dial.
+      if (code === closeCode.superseded) this.#dialAgain(peer, attempt, supersededMs)
       else if (code === closeCode.late) this.#dialAgain(peer, attempt)
       else if (code !== closeCode.malformed && code !== closeCode.proof && attempt < mostAttempts) {
         this.#dialAgain(peer, attempt + 1)
@@ -167,9 +169,9 @@ export class Connector {
   }
 
   /** Unless the peer has connected, or is lost, meanwhile. */
-  #dialAgain(peer: number, attempt: number): void {
+  #dialAgain(peer: number, attempt: number, delayMs = retryMs): void {
     this.#dials.delete(peer)
-    this.#parts.clock.later(retryMs, () => {
+    this.#parts.clock.later(delayMs, () => {
       if (!this.#closed && !this.#dials.has(peer) && this.#host.awaits(peer)) this.dial(peer, attempt)
     })
   }

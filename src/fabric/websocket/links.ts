@@ -52,7 +52,10 @@ export class Links {
     this.#membership = parts.membership
     this.#host = host
     this.#connector = new Connector(parts, {
-      wants: (peer) => !host.isClosed() && ['idle', 'waiting'].includes(this.of(peer).state),
+      wants: (peer) => {
+        const { state } = this.of(peer)
+        return state === 'waiting' || (state === 'idle' && !host.isClosed())
+      },
       awaits: (peer) => this.of(peer).state === 'waiting',
       connected: (peer, socket) => {
         const link = this.of(peer)
@@ -121,8 +124,10 @@ export class Links {
   /** Resolves when what was sent has been handed to the peers, and all connections are closed. */
   async close(): Promise<void> {
     this.#connectAll()
-    await Promise.all([this.#parts.listener?.close(), ...this.#links.map((link) => link?.close())])
+    // Frames may wait for the connection of a peer that dials, too.
+    await Promise.all(this.#links.map((link) => link?.close()))
     this.#connector.close()
+    await this.#parts.listener?.close()
   }
 
   #made(peer: number): Link {

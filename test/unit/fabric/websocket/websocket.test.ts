@@ -130,6 +130,21 @@ describe('connections of two processes', () => {
     }
   })
 
+  it('take what waits for them, when a session is closed while both dial', async () => {
+    for (let turns = 0; turns < 5; turns++) {
+      for (const closing of [0, 1]) {
+        await inWorld(2, async (world, sinks) => {
+          send(world, 0, 1, 5)
+          send(world, 1, 0, 5)
+          for (let n = 0; n < turns; n++) await turn()
+          await world.sessions[closing]!.close()
+          await until(() => sinks[1 - closing]!.frames.length === 1)
+          expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+        })
+      }
+    }
+  })
+
   it('that break are reported with the reason and never made again; the rendezvous decides who is lost', async () => {
     const dialed: Socket[] = []
     await inWorld(
