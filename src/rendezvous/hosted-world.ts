@@ -120,8 +120,7 @@ export class HostedWorld {
   heartbeat(socket: Socket, request: HeartbeatRequest): Party {
     const member = this.#members[request.process]
     if (member?.state !== 'joined' || !equalSecrets(request.secret, member.heartbeatKey)) throw wrongToken()
-    member.endHeartbeats()
-    member.heartbeats = socket
+    member.beginHeartbeats(socket)
     this.#silence.heard(member)
     return {
       message: (data) => {

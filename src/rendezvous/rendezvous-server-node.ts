@@ -34,7 +34,7 @@ export function listenRendezvous(
     // One more per kind, so that those beyond the limits are told so.
     maxConnections: rendezvous.limits.maxSockets + rendezvous.limits.maxPendingSockets,
   })
-  return transport.listen!((socket) => rendezvous.accept(socket))
+  return transport.listen!((socket, remote) => rendezvous.accept(socket, remote))
 }
 
 /**
@@ -59,7 +59,7 @@ export function upgradeHandler(
       `upgradeHandler: expected a positive integer maxMessageBytes, got ${shown(maxMessageBytes)}`,
     )
   }
-  return upgradeTo((socket) => rendezvous.accept(socket), longestBytes(maxMessageBytes))
+  return upgradeTo((socket, remote) => rendezvous.accept(socket, remote), longestBytes(maxMessageBytes))
 }
 
 /** @throws ERR_ARGUMENT */

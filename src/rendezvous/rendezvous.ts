@@ -13,6 +13,7 @@ import {
 import { makeToken, worldOf } from './protocol/token.js'
 import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
 import type { Socket } from './socket.js'
+import { AddressShares } from './watch/address-shares.js'
 
 export interface RendezvousOptions {
   readonly limits?: Partial<RendezvousLimits>
@@ -57,8 +58,9 @@ export class Rendezvous {
   readonly #clock: Clock
   readonly #worlds = new Map<string, HostedWorld>()
   readonly #sockets = new Set<Socket>()
-  /** Sockets whose first message has not arrived; each with what ends its time limit. */
+  /** Sockets whose first message has not arrived; each with what ends its time limit, and its share. */
   readonly #pending = new Map<Socket, () => void>()
+  readonly #shares: AddressShares
   #isClosed = false
 
   /** @throws ERR_ARGUMENT for limits that are unknown or not positive numbers */
@@ -67,6 +69,7 @@ export class Rendezvous {
     const { limits = {}, clock = realClock } = options
     this.limits = checkedLimits('Rendezvous', limits, defaultRendezvousLimits)
     this.#clock = clock
+    this.#shares = new AddressShares(this.limits.maxPendingPerAddress)
   }
 
   /**
@@ -127,13 +130,15 @@ export class Rendezvous {
   }
 
   /**
-   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets` or
-   * `maxPendingSockets` is closed with ERR_LIMIT. Never throws for what arrives: that ends the socket, or loses its process.
+   * Serves a connected socket until it closes. Called before its first message can arrive. One beyond `maxSockets`,
+   * `maxPendingSockets` or `maxPendingPerAddress` is closed with ERR_LIMIT. Never throws for what arrives: that ends the socket,
+   * or loses its process.
    *
    * @param socket `upgradeHandler` makes them; another WebSocket must take no message longer than 1 MiB + 4 bytes, and not compress
+   * @param remote the address that it comes from, for `maxPendingPerAddress`; without one that limit does not hold
    */
-  accept(socket: Socket): void {
-    const refusal = this.#cannotAccept()
+  accept(socket: Socket, remote?: string): void {
+    const refusal = this.#cannotAccept(remote)
     if (refusal !== undefined) {
       refuse(socket, this.#clock, refusal)
       return
@@ -142,10 +147,13 @@ export class Rendezvous {
     socket.binaryType = 'arraybuffer'
     const { firstMessageMs } = this.limits
     const cancel = this.#clock.later(firstMessageMs, () => {
-      this.#pending.delete(socket)
+      this.#settle(socket)
       refuse(socket, this.#clock, beyond(`${firstMessageMs} ms before the first message (firstMessageMs)`))
     })
-    this.#pending.set(socket, cancel)
+    this.#pending.set(socket, () => {
+      cancel()
+      this.#shares.give(remote)
+    })
     let party: Party | undefined
     socket.addEventListener('message', ({ data }) => {
       if (party !== undefined) party.message(data)
@@ -197,12 +205,18 @@ export class Rendezvous {
     }
   }
 
-  #cannotAccept(): RankweaveError | undefined {
-    const { maxSockets, maxPendingSockets } = this.limits
+  /** Unless it is refused, the socket counts for its address. */
+  #cannotAccept(remote: string | undefined): RankweaveError | undefined {
+    const { maxSockets, maxPendingSockets, maxPendingPerAddress } = this.limits
     if (this.#isClosed) return worldLost('the rendezvous is closed')
     if (this.#sockets.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
-    if (this.#pending.size < maxPendingSockets) return undefined
-    return beyond(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
+    if (this.#pending.size >= maxPendingSockets) {
+      return beyond(`${maxPendingSockets} sockets that have not joined (maxPendingSockets)`)
+    }
+    if (this.#shares.take(remote)) return undefined
+    return beyond(
+      `${maxPendingPerAddress} sockets of one address that have not joined (maxPendingPerAddress)`,
+    )
   }
 }
 

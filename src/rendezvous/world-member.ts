@@ -5,7 +5,7 @@ import type { FromRendezvous, JoinRequest } from './protocol/messages.js'
 import { randomBytes, toHex } from './protocol/secrets.js'
 import { closeSoon, refuse } from './refuse.js'
 import { RelayQueue } from './relay-queue.js'
-import { type Socket, socketState } from './socket.js'
+import { drop, type Socket, socketState } from './socket.js'
 import { MessageRate } from './watch/message-rate.js'
 
 /** A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much. */
@@ -59,6 +59,12 @@ export class WorldMember {
     if (error === undefined) closeSoon(this.socket, this.#clock, 1000, 'left')
     else refuse(this.socket, this.#clock, error)
     this.endHeartbeats()
+  }
+
+  /** The socket for heartbeats from now on; the one before, of the same member, ends at once, so that there is one at a time. */
+  beginHeartbeats(socket: Socket): void {
+    if (this.heartbeats !== undefined) drop(this.heartbeats, 1000, 'superseded')
+    this.heartbeats = socket
   }
 
   endHeartbeats(): void {

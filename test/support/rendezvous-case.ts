@@ -31,12 +31,12 @@ export class RendezvousCase {
   }
 
   /** A connection as a client has it, accepted by the rendezvous. */
-  dial(): PairedSocket {
+  dial(remote?: string): PairedSocket {
     const [client, server] = this.network.pair()
     this.network.deliver(client, () => {
       server.readyState = socketState.open
       client.readyState = socketState.open
-      this.rendezvous.accept(server)
+      this.rendezvous.accept(server, remote)
       client.emit('open')
     })
     return client

@@ -35,6 +35,8 @@ export interface RendezvousLimits {
   readonly maxSockets: number
   /** Sockets whose first message has not arrived. */
   readonly maxPendingSockets: number
+  /** Of these, from one address other than loopback: IPv4, or the first 64 bits of IPv6. */
+  readonly maxPendingPerAddress: number
   /** How long a socket may take for its first message, in milliseconds. */
   readonly firstMessageMs: number
   /** Messages per second of a process that waits for its world to be complete. */
@@ -48,6 +50,7 @@ export const defaultRendezvousLimits: RendezvousLimits = {
   maxProcesses: 1_024,
   maxSockets: 8_192,
   maxPendingSockets: 256,
+  maxPendingPerAddress: 64,
   firstMessageMs: 5_000,
   maxWaitingMessages: 200,
   maxControlMessages: 20_000,

@@ -234,6 +234,32 @@ describe('what the rendezvous bounds', () => {
     expect((await answerTo(rendezvous, encodeControl(join(world.token)))).closedWith()).toBe(4003)
   })
 
+  it('sockets of one address that say nothing, other than loopback', async () => {
+    const rendezvous = new RendezvousCase({ limits: { maxPendingPerAddress: 2 } })
+    const { token } = rendezvous.rendezvous.createWorld({ processes: 9 })
+    const closed: string[] = []
+    const dialed = (remote: string) => {
+      const socket = rendezvous.dial(remote)
+      socket.addEventListener('close', ({ code }) => closed.push(`${remote} ${code}`))
+      return socket
+    }
+    const here = ['127.0.0.1', '127.0.0.1', '::1', '::1', '127.0.0.2', '127.0.0.3'].map(dialed)
+    const first = ['192.0.2.1', '192.0.2.1', '192.0.2.2', '2001:db8::1', '2001:db8::2:1'].map(dialed)
+    await rendezvous.turn()
+    expect(closed).toEqual([])
+    for (const remote of ['::ffff:192.0.2.1', '2001:db8:0:0:7::', '2001:db8:0:1::1']) dialed(remote)
+    await rendezvous.turn()
+    expect(closed).toEqual(['::ffff:192.0.2.1 4007', '2001:db8:0:0:7:: 4007'])
+    // Whoever has joined, or gone, does not count.
+    first[0]!.send(encodeControl(join(token)))
+    first[3]!.terminate()
+    await rendezvous.turn()
+    for (const remote of ['192.0.2.1', '2001:db8::3']) dialed(remote)
+    await rendezvous.turn()
+    expect(closed.slice(2)).toEqual(['2001:db8::1 1006'])
+    expect(here.every(({ readyState }) => readyState === socketState.open)).toBe(true)
+  })
+
   it('a process that finds it crowded joins when there is room, and is refused when there is none for 8 seconds', async () => {
     const rendezvous = new RendezvousCase({ limits: { maxPendingSockets: 1, firstMessageMs: 60_000 } })
     const { token } = rendezvous.rendezvous.createWorld({ processes: 2 })

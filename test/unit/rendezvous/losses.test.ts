@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startHeartbeatLoop } from '../../../src/rendezvous/heartbeat-loop.js'
+import { socketState } from '../../../src/rendezvous/socket.js'
 import { RendezvousCase } from '../../support/rendezvous-case.js'
 import { VirtualClock } from '../../support/virtual-clock.js'
 
@@ -122,6 +123,28 @@ describe('heartbeats of a process that does not read', () => {
     await rendezvous.turn()
     expect(socket.peer.bufferedAmount).toBe('{"kind":"beat"}'.length)
   })
+})
+
+it('a member has one socket for heartbeats at a time: the newest', async () => {
+  const rendezvous = new RendezvousCase()
+  let request = ''
+  const { members } = await rendezvous.world(1, {}, () => ({
+    startHeartbeats: (task) => {
+      request = task.request
+      return { stop: () => {} }
+    },
+  }))
+  const sockets = []
+  for (let n = 0; n < 5; n++) {
+    const socket = rendezvous.dial()
+    sockets.push(socket)
+    await rendezvous.turn()
+    socket.send(request)
+    await rendezvous.turn()
+    const open = sockets.filter(({ peer }) => peer.readyState !== socketState.closed)
+    expect(open).toEqual([socket])
+  }
+  expect(members[0]!.events).toEqual([])
 })
 
 describe('broken data connections', () => {
