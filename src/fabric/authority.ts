@@ -10,7 +10,8 @@ export interface Authority {
   readonly isHere: boolean
   /**
    * The contribution of this process to the decision `key`: one per process of `members`. Resolves, at every process that
-   * survives, with the same value, once each member has contributed or is lost; in a task of the fabric's own, never inside
+   * survives, with the same value, once each member has contributed, is lost or has contributed to the end of the world
+   * ({@link concernsEnd}); in a task of the fabric's own, never inside
    * another call, and after `peerLost` of every process in `lost`. Contributing has no effect on frames: they may arrive before or
    * after.
    *
@@ -24,10 +25,21 @@ export interface Authority {
 }
 
 export interface Decision {
-  /** In the order of `members`; null for processes that were lost before they contributed. */
+  /**
+   * In the order of `members`; null for processes that had not contributed: those that were lost before, and those that had already
+   * contributed to the end of the world, which are not in `lost`.
+   */
   readonly contributions: readonly (Uint8Array | null)[]
   /** Processes of the world that were lost before the decision, in the order in which the authority noticed. */
   readonly lost: readonly number[]
+}
+
+/**
+ * Whether a decision is about the end of the world, by its name. A process contributes to one when its ranks have returned, so
+ * no other decision waits for it from then on.
+ */
+export function concernsEnd(key: string): boolean {
+  return key === 'end' || key.startsWith('end ')
 }
 
 /** Longest contribution to a decision. */

@@ -1,5 +1,5 @@
 import { RankweaveError } from '../errors.js'
-import { type Decision, maxContributionBytes, maxKeyLength } from './authority.js'
+import { concernsEnd, type Decision, maxContributionBytes, maxKeyLength } from './authority.js'
 
 /** Decisions that a process may have contributed to while they are open. */
 export const maxOpenDecisions = 1024
@@ -7,7 +7,7 @@ export const maxOpenDecisions = 1024
 interface OpenDecision {
   readonly members: readonly number[]
   readonly contributions: (Uint8Array | null)[]
-  /** Members that have neither contributed nor are lost. */
+  /** Members that it waits for. */
   readonly awaited: Set<number>
 }
 
@@ -15,17 +15,19 @@ interface OpenDecision {
  * What an authority keeps: who is lost, in which order, and which decisions are open. The same for every fabric; how
  * contributions and decisions travel is theirs.
  *
- * A decision is forgotten when it is made: each member has contributed or is lost, so nobody can ask for it again. Memory: the
- * losses, and at most {@link maxOpenDecisions} decisions per process.
+ * A decision is forgotten when it is made: each member has contributed, is lost or has contributed to the end of the world, so
+ * nobody can ask for it again. Memory: the losses, who is at the end, and at most {@link maxOpenDecisions} decisions per process.
  */
 export class Decisions {
   readonly #processes: number
   readonly #decided: (process: number, key: string, decision: Decision) => void
   readonly #lost = new Set<number>()
+  /** Processes that have contributed to the end of the world. */
+  readonly #atEnd = new Set<number>()
   readonly #open = new Map<string, OpenDecision>()
   readonly #openOf: Int32Array
 
-  /** @param decided called for every member that survives, in the order of members, when a decision is made */
+  /** @param decided called for every contributor that survives, in the order of members, when a decision is made */
   constructor(processes: number, decided: (process: number, key: string, decision: Decision) => void) {
     this.#processes = processes
     this.#decided = decided
@@ -38,7 +40,7 @@ export class Decisions {
   }
 
   /**
-   * A process contributes. Nothing happens when it is lost already.
+   * A process contributes. Nothing happens when it is lost already, nor when it comes with something new after the end.
    *
    * @param contribution retained
    * @throws ERR_FABRIC for what a correct process does not send: a contribution that is too long or the second one, members that
@@ -46,6 +48,8 @@ export class Decisions {
    */
   contribute(process: number, key: string, members: readonly number[], contribution: Uint8Array): void {
     if (this.#lost.has(process)) return
+    const isNew = !this.#open.has(key)
+    if (isNew && this.#atEnd.has(process) && !concernsEnd(key)) return
     const open = this.#open.get(key) ?? this.#opened(key, members)
     if (contribution.byteLength > maxContributionBytes) {
       throw refused(
@@ -67,16 +71,26 @@ export class Decisions {
     open.contributions[at] = contribution
     open.awaited.delete(process)
     if (open.awaited.size === 0) this.#decide(key, open)
+    if (concernsEnd(key)) this.#reachedEnd(process)
+  }
+
+  #reachedEnd(process: number): void {
+    if (this.#atEnd.has(process)) return
+    this.#atEnd.add(process)
+    this.#expectNothing(process, (key) => !concernsEnd(key))
+  }
+
+  #expectNothing(process: number, of: (key: string) => boolean): void {
+    for (const [key, open] of [...this.#open]) {
+      if (of(key) && open.awaited.delete(process) && open.awaited.size === 0) this.#decide(key, open)
+    }
   }
 
   /** A process is lost: false if it was already. Decisions that awaited nobody else are made. */
   lose(process: number): boolean {
     if (this.#lost.has(process)) return false
     this.#lost.add(process)
-    for (const [key, open] of [...this.#open]) {
-      open.awaited.delete(process)
-      if (open.awaited.size === 0) this.#decide(key, open)
-    }
+    this.#expectNothing(process, () => true)
     return true
   }
 
@@ -93,17 +107,18 @@ export class Decisions {
     return {
       members: [...members],
       contributions: members.map(() => null),
-      awaited: new Set(members.filter((member) => !this.#lost.has(member))),
+      awaited: new Set(
+        members.filter((member) => !this.#lost.has(member) && (concernsEnd(key) || !this.#atEnd.has(member))),
+      ),
     }
   }
 
   #decide(key: string, { members, contributions }: OpenDecision): void {
     this.#open.delete(key)
     const decision: Decision = { contributions, lost: this.lost }
-    members.forEach((member, at) => {
-      if (contributions[at] !== null) this.#openOf[member]!--
-    })
-    for (const member of members) if (!this.#lost.has(member)) this.#decided(member, key, decision)
+    const contributors = members.filter((_, at) => contributions[at] !== null)
+    for (const member of contributors) this.#openOf[member]!--
+    for (const member of contributors) if (!this.#lost.has(member)) this.#decided(member, key, decision)
   }
 }
 

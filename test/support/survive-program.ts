@@ -18,6 +18,8 @@ export interface Survived {
   readonly flag: number
   readonly size: number
   readonly ranks: readonly number[]
+  /** What `agree` says when the last process has returned; there: nothing. */
+  readonly late: string
 }
 
 /** One process ends itself in the middle of a barrier; the others agree, shrink and go on. */
@@ -38,21 +40,28 @@ export default async function main(
   const rest = await world.shrink()
   const ranks = [...(await rest.allgather(Int32Array.of(world.rank)))]
   if (fail && world.rank === world.size - 1) throw new Error('another matter')
-  return { met, failed, refused, refusedFlag: details?.['flag'], flag, size: rest.size, ranks }
+  const late = rest.rank < rest.size - 2 ? await refusalOf(rest.agree(1)) : ''
+  return { late, met, failed, refused, refusedFlag: details?.['flag'], flag, size: rest.size, ranks }
 }
 
 interface Caught {
   readonly code: string
+  readonly message: string
   readonly details?: Readonly<Record<string, unknown>>
 }
 
 function errorOf(promise: Promise<unknown>): Promise<Caught> {
   return promise.then(
-    () => ({ code: 'ok' }),
+    () => ({ code: 'ok', message: '' }),
     (error) => error as Caught,
   )
 }
 
 async function codeOf(promise: Promise<unknown>): Promise<string> {
   return (await errorOf(promise)).code
+}
+
+async function refusalOf(promise: Promise<unknown>): Promise<string> {
+  const { code, message } = await errorOf(promise)
+  return `${code}: ${message}`
 }

@@ -94,7 +94,7 @@ function describeWait(state: CommContext, lane: Lane, slot: Slot): string {
 const mostParts = 16
 
 /** `rank 3`, or `ranks 0-3, 7`; long lists are truncated. */
-function listRanks(ranks: readonly number[]): string {
+export function listRanks(ranks: ArrayLike<number>): string {
   const parts: string[] = []
   let i = 0
   while (i < ranks.length && parts.length < mostParts) {

@@ -244,6 +244,11 @@ export class CommState implements CommContext, FrameContext {
     return this.#survival
   }
 
+  /** The same, if a rank here has called one. */
+  get openedSurvival(): Survival<CommState> | undefined {
+    return this.#survival
+  }
+
   /** Messages between ranks. Made when the first one is sent, received or waited for: many communicators have none. */
   get matching(): Matching {
     this.#matching ??= this.#newMatching()

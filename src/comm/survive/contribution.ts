@@ -8,18 +8,27 @@ export interface Contribution {
   readonly acknowledged: number
   /** A context counter drawn here, for the communicator of the survivors. */
   readonly counter: number
+  /** World rank of a rank here that has returned without calling; -1: there is none. */
+  readonly returned: number
 }
 
 export type SurvivorCall = 'agree' | 'shrink' | 'mixed'
 
 const kinds: readonly SurvivorCall[] = ['mixed', 'agree', 'shrink']
 
-export function encodeContribution({ kind, flag, acknowledged, counter }: Contribution): Uint8Array {
-  const view = new DataView(new ArrayBuffer(16))
+export function encodeContribution({
+  kind,
+  flag,
+  acknowledged,
+  counter,
+  returned,
+}: Contribution): Uint8Array {
+  const view = new DataView(new ArrayBuffer(20))
   view.setInt32(0, kinds.indexOf(kind), true)
   view.setInt32(4, flag, true)
   view.setInt32(8, acknowledged, true)
   view.setInt32(12, counter, true)
+  view.setInt32(16, returned, true)
   return new Uint8Array(view.buffer)
 }
 
@@ -30,5 +39,6 @@ export function decodeContribution(bytes: Uint8Array): Contribution {
     flag: view.getInt32(4, true),
     acknowledged: view.getInt32(8, true),
     counter: view.getInt32(12, true),
+    returned: view.getInt32(16, true),
   }
 }

@@ -1,5 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import type { Authority, Decision } from '../../fabric/authority.js'
+import { describeContext, listRanks } from '../calls/call-report.js'
 import type { ContextId } from '../process/context-id.js'
 import { processOf } from '../process/world-layout.js'
 import type { CommContext } from '../table/comm-context.js'
@@ -10,7 +11,7 @@ import {
   encodeContribution,
   type SurvivorCall,
 } from './contribution.js'
-import { lostMembersError, mixedCallsError } from './survivor-errors.js'
+import { lostMembersError, mixedCallsError, returnedError } from './survivor-errors.js'
 import { rowsCall, SurvivorRows } from './survivor-rows.js'
 
 /** One agreement in progress: what the ranks of this process have passed, and the promise they share. */
@@ -21,6 +22,10 @@ interface Call<S> {
   acknowledged: number
   /** Hosted indices of the ranks that wait. */
   readonly joined: number[]
+  /** World rank of a rank here that has returned without joining; -1: there is none. */
+  returned: number
+  /** Every rank here has joined or returned. */
+  isComplete: boolean
   readonly outcome: Promise<Outcome<S>>
   settle(outcome: Outcome<S>): void
   fail(error: unknown): void
@@ -35,7 +40,7 @@ interface Outcome<S> {
 /**
  * `agree` and `shrink` of one communicator in one process (User-Level Failure Mitigation, MPI Forum): the n-th calls of all
  * ranks belong together, whatever has become of the communicator, and the authority of the fabric decides them. Calls of the
- * ranks of a process become one contribution.
+ * ranks of a process become one contribution, once each has called or returned.
  *
  * Uniform: what a call gets is a function of the decision alone, and the decision is the same at every survivor.
  */
@@ -61,6 +66,31 @@ export class Survival<S> {
     this.#next = new Int32Array(state.localRanks.length)
   }
 
+  /** Number of calls of each rank here, by local index. */
+  get calls(): Int32Array {
+    return this.#next
+  }
+
+  /** Calls that some rank here waits in. */
+  get open(): readonly { readonly seq: number; readonly kind: SurvivorCall }[] {
+    return [...this.#calls.values()]
+  }
+
+  /** One line per call that ranks here wait in. */
+  describeWaits(): string[] {
+    const { localRanks } = this.#state
+    return this.open.map(({ seq, kind }) => {
+      const waiting = localRanks.filter((_, index) => this.#next[index]! > seq)
+      const missing = localRanks.filter((_, index) => this.#next[index]! <= seq)
+      const wait = `${listRanks(waiting)} ${waiting.length > 1 ? 'wait' : 'waits'} in ${kind}() #${seq} of the survivors`
+      const rest =
+        missing.length === 0
+          ? ''
+          : `; ${listRanks(missing)} ${missing.length > 1 ? 'have' : 'has'} not called it`
+      return `${describeContext(this.#state)}: ${wait}${rest}`
+    })
+  }
+
   async agree(localIndex: number, flag: number): Promise<number> {
     return (await this.#join('agree', localIndex, flag)).flag
   }
@@ -84,7 +114,7 @@ export class Survival<S> {
   }
 
   #join(kind: SurvivorCall, localIndex: number, flag: number): Promise<Outcome<S>> {
-    const { runtime, losses, localRanks } = this.#state
+    const { runtime, losses } = this.#state
     const authority = runtime.fabric.authority!
     const seq = this.#next[localIndex]!++
     const call = this.#calls.get(seq) ?? this.#newCall(seq, kind)
@@ -94,8 +124,27 @@ export class Survival<S> {
     const hosted = this.#state.hostedIndex(localIndex)
     call.joined.push(hosted)
     runtime.waits.block(hosted, !authority.isHere)
-    if (call.joined.length === localRanks.length) void this.#run(call, authority)
+    this.#runIfComplete(call)
     return call.outcome
+  }
+
+  /** A rank hosted here has returned: nobody waits for it any more. */
+  readonly #rankEnded = () => {
+    for (const call of [...this.#calls.values()]) this.#runIfComplete(call)
+  }
+
+  #runIfComplete(call: Call<S>): void {
+    const { runtime, localRanks } = this.#state
+    const missing = localRanks.length - call.joined.length
+    // The second condition spares a look at every rank each time that one returns.
+    if (call.isComplete || missing > runtime.waits.endedRanks) return
+    for (let index = 0; missing > 0 && index < localRanks.length; index++) {
+      if (this.#next[index]! > call.seq) continue
+      if (!runtime.waits.hasEnded(this.#state.hostedIndex(index))) return
+      if (call.returned < 0) call.returned = this.#state.worldRank(index)
+    }
+    call.isComplete = true
+    void this.#run(call, runtime.fabric.authority!)
   }
 
   #newCall(seq: number, kind: SurvivorCall): Call<S> {
@@ -108,17 +157,19 @@ export class Survival<S> {
     // Ranks that do not await it get no unhandled rejection.
     outcome.catch(() => {})
     const acknowledged = this.#state.losses.processes.length
-    const call: Call<S> = { seq, kind, flag: -1, acknowledged, joined: [], outcome, settle, fail }
+    const begun = { joined: [], returned: -1, isComplete: false }
+    const call: Call<S> = { seq, kind, flag: -1, acknowledged, ...begun, outcome, settle, fail }
+    this.#state.runtime.waits.onEnded.add(this.#rankEnded)
     this.#calls.set(seq, call)
     return call
   }
 
   async #run(call: Call<S>, authority: Authority): Promise<void> {
-    const { kind, flag, acknowledged } = call
+    const { kind, flag, acknowledged, returned } = call
     try {
       const members = [...this.#state.processes.processes].sort((a, b) => a - b)
       const counter = kind === 'shrink' ? this.#drawCounter() : 0
-      const own = encodeContribution({ kind, flag, acknowledged, counter })
+      const own = encodeContribution({ kind, flag, acknowledged, counter, returned })
       const decision = await authority.decide(this.#key(call), members, own)
       const contributions = decision.contributions.map((bytes) =>
         bytes === null ? undefined : decodeContribution(bytes),
@@ -141,6 +192,11 @@ export class Survival<S> {
     if (kind === 'mixed' || contributions.some((each) => each !== undefined && each.kind !== kind)) {
       throw mixedCallsError(this.#state, call.seq)
     }
+    const absent = members.filter((process, at) => contributions[at] === undefined && !lost.includes(process))
+    const returned = contributions.flatMap((each) =>
+      each === undefined || each.returned < 0 ? [] : each.returned,
+    )
+    if (absent.length + returned.length > 0) throw returnedError(this.#state, kind, absent, returned)
     if (kind === 'shrink') {
       const made = await this.#shrunk(call, authority, members, new Set(lost), contributions)
       return { flag: 0, made }
@@ -202,6 +258,7 @@ export class Survival<S> {
     if (this.#calls.get(call.seq) !== call) return
     this.#calls.delete(call.seq)
     this.#rows.forget(call.seq)
+    if (this.#calls.size === 0) this.#state.runtime.waits.onEnded.delete(this.#rankEnded)
     const { waits, fabric } = this.#state.runtime
     for (const hosted of call.joined) waits.unblock(hosted, !fabric.authority!.isHere)
     settle()

@@ -28,6 +28,29 @@ export function mixedCallsError(state: Pick<CommContext, 'id' | 'size'>, seq: nu
   )
 }
 
+/** The error of calls that cannot be complete, the same at every survivor: ranks that have returned call nothing any more. */
+export function returnedError(
+  state: Pick<CommContext, 'id' | 'size' | 'runtime'>,
+  call: string,
+  processes: readonly number[],
+  ranks: readonly number[],
+): RankweaveError {
+  const { layout } = state.runtime
+  const who = [
+    ...processes.map((process) => ranksText(layout, process)),
+    ...ranks.map((rank) => `world rank ${rank}`),
+  ]
+  const shown = who.length > mostNamed ? [...who.slice(0, mostNamed), `${who.length - mostNamed} more`] : who
+  const have = who.length === 1 ? 'has' : 'have'
+  return new RankweaveError(
+    'ERR_COLLECTIVE_MISMATCH',
+    `${call} on ${describeContext(state)}: ${shown.join(', ')} ${have} returned without calling it`,
+  )
+}
+
+/** Processes and ranks that an error names. */
+const mostNamed = 16
+
 /** The error where nobody can decide who is lost. */
 export function noAuthorityError(name: string, fabric: string): RankweaveError {
   return new RankweaveError(

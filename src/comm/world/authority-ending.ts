@@ -73,6 +73,9 @@ export class AuthorityEnding implements WorldEnding {
     return this.#failure !== undefined
   }
 
+  /** It is the only one here, so `done` follows. */
+  returned(): void {}
+
   done(): void {
     if (this.#isDone) return
     this.#isDone = true

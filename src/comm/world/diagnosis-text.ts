@@ -1,6 +1,6 @@
 import { plainLane } from '../calls/lane.js'
 import type { WorldLayout } from '../process/world-layout.js'
-import type { CollectiveState, OpenCollective, ProcessState } from './diagnosis.js'
+import { type CollectiveState, type OpenCollective, type ProcessState, survivorLane } from './diagnosis.js'
 import { limited, pointToPointLines } from './diagnosis-waits.js'
 import { countOf, type Ranges, rangesText, union } from './rank-ranges.js'
 import type { RunningWorld } from './world.js'
@@ -109,6 +109,11 @@ function noteOpen(
   if (awaited.length > 0) open.waiting.set(process, awaited)
 }
 
+function laneText(lane: number): string {
+  if (lane === plainLane) return ''
+  return lane === survivorLane ? ' of the survivors' : ` of persistent operation ${lane}`
+}
+
 function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: number): string {
   const { call, waiting } = open.get(seq)!
   const called: Ranges[] = []
@@ -119,7 +124,7 @@ function collectiveLine({ communicator, lane, size, parts, open }: Lane, seq: nu
   const arrived = union(called)
   const absent = union(missing)
   const unknown = size - countOf(arrived) - countOf(absent)
-  const number = lane === plainLane ? `#${seq}` : `#${seq} of persistent operation ${lane}`
+  const number = `#${seq}${laneText(lane)}`
   const where = `${call} ${number} on ${communicator} of ${size} ranks`
   const facts: string[] = []
   if (absent.length > 0) facts.push(`not called by ${rangesText(absent)}`)

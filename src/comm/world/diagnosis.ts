@@ -27,13 +27,16 @@ export interface PointToPointWaits {
 export interface CollectiveState {
   readonly communicator: string
   readonly size: number
-  /** 0, or the number of a persistent operation. */
+  /** 0, the number of a persistent operation, or {@link survivorLane}. */
   readonly lane: number
   /** Runs of ranks that have made the same number of calls. */
   readonly progress: readonly { readonly ranks: Ranges; readonly calls: number }[]
   /** Calls that some rank here has made and that are not complete here. */
   readonly open: readonly OpenCollective[]
 }
+
+/** Where calls of `agree` and `shrink` are counted. */
+export const survivorLane = -1
 
 export interface OpenCollective {
   /** The n-th call of every rank, from 0. */
@@ -58,7 +61,7 @@ export function stateOf(runtime: CommRuntime): ProcessState {
     running: running.ranges,
     ended: ended.ranges,
     waits: contexts.flatMap(pointToPointWaits),
-    collectives: contexts.flatMap(collectives),
+    collectives: contexts.flatMap((state) => [...collectives(state), ...survivorCalls(state)]),
   }
 }
 
@@ -109,7 +112,17 @@ function collectives(state: CommState): CollectiveState[] {
   return found
 }
 
-function progressOf(localRanks: Int32Array, next: Uint32Array): CollectiveState['progress'] {
+/** Their numbers say nothing on communicators where nobody has called them. */
+function survivorCalls(state: CommState): CollectiveState[] {
+  const { openedSurvival: survival, processes, localRanks, size } = state
+  if (survival === undefined && processes.count === 1) return []
+  const next = survival?.calls ?? new Int32Array(localRanks.length)
+  const open = (survival?.open ?? []).map(({ seq, kind }) => ({ seq, call: `${kind}()`, awaited: [] }))
+  const progress = progressOf(localRanks, next)
+  return [{ communicator: nameOf(state), size, lane: survivorLane, progress, open }]
+}
+
+function progressOf(localRanks: Int32Array, next: Uint32Array | Int32Array): CollectiveState['progress'] {
   const byCalls = new Map<number, RangeList>()
   localRanks.forEach((rank, localIndex) => {
     const calls = next[localIndex]!

@@ -29,6 +29,9 @@ export interface WorldOutcome {
 export interface WorldEnding {
   /** True once the world has failed, here or as reported by another process. */
   readonly failed: boolean
+  /** Every rank of a process hosted here has returned; others may run. */
+  returned(process: FramePort): void
+  /** Every rank hosted here has returned, or its result no longer matters. */
   done(): void
   /** A rank hosted here failed, or the world was ended from here. Only the first error counts. */
   fail(error: unknown): void
@@ -90,7 +93,12 @@ export class Ending implements WorldEnding {
     return this.#failure !== undefined || this.#own !== undefined
   }
 
-  /** Every rank hosted here has returned, or its result no longer matters. */
+  /** Survivors elsewhere must not wait for it. What becomes of this decision concerns nobody. */
+  returned({ process, fabric }: FramePort): void {
+    if (this.#hosted.length === 1) return
+    fabric.authority?.decide(`end of ${process}`, [process], new Uint8Array(0)).catch(() => {})
+  }
+
   done(): void {
     if (this.#isDone) return
     this.#isDone = true

@@ -17,6 +17,7 @@ export function waitLines(runtimes: readonly CommRuntime[]): string[] {
   return [
     ...pointToPointLines(contexts.flatMap(pointToPointWaits)),
     ...contexts.flatMap((state) => state.collectives.describeWaits()),
+    ...contexts.flatMap((state) => state.openedSurvival?.describeWaits() ?? []),
   ]
 }
 

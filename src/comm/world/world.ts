@@ -223,9 +223,9 @@ class World<T, A> {
     this.#mainSettled()
     if (host.lost) return
     this.#results[host.firstSlot + index] = value
-    host.running--
     host.runtime.waits.end(index)
     host.runtime.acknowledgements.returned(index, host.runtime.lostPeers)
+    if (--host.running === 0) this.#ending.returned(host.runtime)
     if (--this.#unreturned === 0) this.#allReturned()
   }
 

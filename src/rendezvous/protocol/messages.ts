@@ -133,7 +133,7 @@ export const fromRendezvous = {
       key,
       contributions: z
         .array(contribution.nullable())
-        .describe('in the order of `members`; null: lost before it contributed'),
+        .describe('in the order of `members`; null: lost, or at the end of the world, before it contributed'),
       lost: z.array(process).describe('processes lost before the decision, in order'),
     })
     .describe('A decision: every member has contributed or is lost.'),

@@ -44,6 +44,32 @@ describe('decisions of an authority', () => {
     expect(made[0]![2]).toEqual({ contributions: [byte(4), byte(5), byte(6)], lost: [2, 1] })
   })
 
+  it('do not wait for members that have contributed to the end of the world, before or after; those of the end do', () => {
+    const { made, decisions } = board(3)
+    decisions.contribute(0, 'k', [0, 1, 2], byte(1))
+    decisions.contribute(1, 'end', [0, 1, 2], byte(2))
+    expect(made).toEqual([])
+    decisions.contribute(2, 'k', [0, 1, 2], byte(3))
+    const decision = { contributions: [byte(1), null, byte(3)], lost: [] }
+    expect(made).toEqual([
+      [0, 'k', decision],
+      [2, 'k', decision],
+    ])
+    decisions.contribute(1, 'late', [0, 1], byte(4))
+    decisions.contribute(0, 'late', [0, 1], byte(4))
+    expect(made.at(-1)).toEqual([0, 'late', { contributions: [byte(4), null], lost: [] }])
+    decisions.contribute(0, 'end', [0, 1, 2], byte(5))
+    decisions.contribute(2, 'end', [0, 1, 2], byte(6))
+    expect(made.slice(3).map(([process, key]) => [process, key])).toEqual([
+      [0, 'end'],
+      [1, 'end'],
+      [2, 'end'],
+    ])
+    decisions.contribute(1, 'end 0', [0, 1], byte(7))
+    decisions.contribute(0, 'end 0', [0, 1], byte(7))
+    expect(made.slice(6)).toHaveLength(2)
+  })
+
   it('refuse what a correct process does not send', () => {
     const { made, decisions } = board(3)
     const refused = (contribute: () => void) => {

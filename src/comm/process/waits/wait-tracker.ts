@@ -6,8 +6,11 @@
 export class WaitTracker {
   /** Notified of the few changes that matter to others; at most one listener, because this is a hot path. */
   listener: WaitListener | undefined
+  /** Called with the hosted index of every rank whose `main` has returned. */
+  readonly onEnded = new Set<(index: number) => void>()
   readonly #depth: Uint32Array
   readonly #ended: Uint8Array
+  #endedRanks = 0
   #awake: number
   #withSignal = 0
   #waits = 0
@@ -27,6 +30,11 @@ export class WaitTracker {
   /** Pending waits that carry an AbortSignal: the world may be woken from outside. */
   get withSignal(): number {
     return this.#withSignal
+  }
+
+  /** Hosted ranks whose `main` has returned. */
+  get endedRanks(): number {
+    return this.#endedRanks
   }
 
   get waits(): number {
@@ -51,6 +59,8 @@ export class WaitTracker {
   end(index: number): void {
     if (this.#ended[index] === 1) return
     this.#ended[index] = 1
+    this.#endedRanks++
+    for (const tell of this.onEnded) tell(index)
     if (this.#depth[index] === 0) this.#fallAsleep()
   }
 

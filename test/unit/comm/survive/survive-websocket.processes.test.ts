@@ -14,4 +14,11 @@ it('survivors of process 0 of a world over sockets agree, shrink and go on', asy
   for (const result of results.slice(2)) {
     expect(result).toMatchObject({ failed: [0, 1], refused: 'ERR_PEER_LOST', flag: 7, ranks: [2, 3, 4, 5] })
   }
+  const late = results.map((result) => (result as Survived | undefined)?.late)
+  expect(late.slice(4)).toEqual(['', ''])
+  for (const text of late.slice(2, 4)) {
+    expect(text).toMatch(
+      /^ERR_COLLECTIVE_MISMATCH: agree on .*: process 2 with .* has returned without calling it$/,
+    )
+  }
 })

@@ -79,6 +79,40 @@ describe('agree', () => {
   })
 })
 
+describe('ranks that have returned', () => {
+  const returning = (processes: number, returned: readonly number[], call: 'agree' | 'shrink') =>
+    withKills({ processes }, 6, async (world) => {
+      if (returned.includes(world.rank)) return ''
+      // Some come before the others have returned, some after.
+      for (let turn = 0; turn < world.rank; turn++) await new Promise(setImmediate)
+      const { code, message } = await caught(call === 'agree' ? world.agree(1) : world.shrink())
+      return `${code}: ${message}`
+    })
+
+  it.each([
+    ['whole processes', 3, [2, 3], 'process 1 with world ranks 2-3 has'],
+    ['some ranks of processes', 3, [1, 4], 'world rank 1, world rank 4 have'],
+    ['ranks of the only process', 1, [0], 'world rank 0 has'],
+  ] as const)('take part in nothing: %s', async (_, processes, returned, who) => {
+    for (const call of ['agree', 'shrink'] as const) {
+      const text = `ERR_COLLECTIVE_MISMATCH: ${call} on communicator 0.0 of 6 ranks: ${who} returned without calling it`
+      const results = await returning(processes, returned, call)
+      expect(results).toEqual(
+        [0, 1, 2, 3, 4, 5].map((rank) => (returned.includes(rank as never) ? '' : text)),
+      )
+    }
+  })
+
+  it('do not keep a call from being complete that they have made', async () => {
+    const results = await withKills({ processes: 3 }, 6, async (world) => {
+      const agreed = world.agree(world.rank < 2 ? 3 : 7)
+      if (world.rank % 2 === 0) return 0
+      return agreed
+    })
+    expect(results).toEqual([0, 3, 0, 3, 0, 3])
+  })
+})
+
 describe('after a loss', () => {
   it('receives and probes from any source fail until it is acknowledged, then wait for ranks that live', async () => {
     const results = await withKills({ processes: 4 }, 8, async (world, kill) => {

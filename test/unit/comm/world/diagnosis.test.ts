@@ -43,6 +43,25 @@ describe.skipIf(process.platform === 'win32')('a report on SIGUSR2 (no such sign
       '  rank 5 waits in recv(source 6, tag 3) on communicator 0.0',
     ])
   })
+
+  it('a report, and that of a deadlock, name calls of survivors and who has not made them', async () => {
+    const { report, ask } = onDemand()
+    let text = ''
+    const main = async (world: Communicator) => {
+      if (world.rank !== 3) return world.agree(1)
+      text = await ask()
+      return world.recv(0)
+    }
+    await expect(run(main, { ranks: 4, processes: 2, report })).rejects.toMatchObject({
+      code: 'ERR_DEADLOCK',
+      message: expect.stringMatching(
+        /: ranks 0-1 wait in agree\(\) #0 of the survivors\n.*: rank 2 waits in agree\(\) #0 of the survivors; rank 3 has not called it/,
+      ),
+    })
+    expect(text).toContain(
+      'agree() #0 of the survivors on communicator 0.0 of 4 ranks: not called by rank 3; called by ranks 0-2',
+    )
+  })
 })
 
 describe('a report after some seconds', () => {
