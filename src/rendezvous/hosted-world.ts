@@ -172,9 +172,12 @@ export class HostedWorld {
       limits: this.#options.limits,
       settings: this.#options.settings,
     } as const
+    // One that does not read is lost; the others hear of that after their own welcome.
+    this.#isTelling = true
     for (const member of members) {
       this.#send(member, { ...shared, process: member.process, heartbeatKey: member.heartbeatKey })
     }
+    this.#tellNoticed()
   }
 
   /** A broken member is lost; the world and the rendezvous go on. */
@@ -280,7 +283,10 @@ export class HostedWorld {
     }
     this.#noticed.push({ member, error })
     // Telling may reveal that another one does not read: its loss is told after this one, to everybody.
-    if (this.#isTelling) return
+    if (!this.#isTelling) this.#tellNoticed()
+  }
+
+  #tellNoticed(): void {
     this.#isTelling = true
     for (let next = this.#noticed.shift(); next !== undefined; next = this.#noticed.shift()) {
       this.#tellLost(next.member, next.error)

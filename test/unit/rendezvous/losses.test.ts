@@ -38,6 +38,23 @@ describe('losses', () => {
     expect(rendezvous.clock.pending).toBe(0)
   })
 
+  it('a member that does not read when the world begins is lost, and the others hear of it after their welcome', async () => {
+    const rendezvous = new RendezvousCase()
+    const { token } = rendezvous.rendezvous.createWorld({ processes: 3 })
+    const [deaf, other] = [rendezvous.join(token), rendezvous.join(token)]
+    await rendezvous.turn()
+    deaf.socket.peer.bufferedAmount = 2 ** 30
+    const last = rendezvous.join(token)
+    await rendezvous.turn()
+    for (const { joined } of [other, last]) {
+      const lost: number[] = []
+      const membership = await joined
+      membership.attach({ lost: (process) => lost.push(process), worldLost() {}, relayed() {} })
+      await rendezvous.turn()
+      expect(lost).toEqual([0])
+    }
+  })
+
   it('a rendezvous that does not close the socket of who leaves is not waited for', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(1)
