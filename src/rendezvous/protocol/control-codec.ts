@@ -86,5 +86,9 @@ function malformed(expected: string, text: string): RankweaveError {
 
 /** Errors are printed and logged. */
 function withoutSecrets(text: string): string {
-  return text.replaceAll(/"(token|secret|peerKey|heartbeatKey)":"(?:[^"\\]|\\.)*"/g, '"$1":"..."')
+  // A message may be cut within one, or be written with spaces.
+  return text.replaceAll(
+    /"(token|secret|peerKey|heartbeatKey)"\s*:\s*"(?:[^"\\]|\\[\s\S])*(?:"|\\?$)/g,
+    '"$1":"..."',
+  )
 }

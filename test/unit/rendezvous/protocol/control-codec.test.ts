@@ -104,6 +104,14 @@ describe('control messages', () => {
     expect(() => decodeFromMember(encodeControl({ ...heartbeat, process: -1 } as ToRendezvous))).toThrow(
       /"secret":"\.\.\."/,
     )
+    // Also one that is cut in its token, or was written with spaces.
+    const text = encodeControl({ ...join, token: 's3\\cr3t', node: '' } as ToRendezvous)
+    const spaced = JSON.stringify(JSON.parse(text), null, 1)
+    for (const whole of [text, spaced]) {
+      for (let size = 0; size <= whole.length; size++) {
+        expect(() => decodeFromMember(whole.slice(0, size))).toThrow(/^(?![\s\S]*s3)/)
+      }
+    }
   })
 
   it('are not parsed when they are too long', () => {
