@@ -268,9 +268,9 @@ export class ValueWriter {
       this.#text((value as RegExp).flags)
     } else if (brand === 'Error' || brand === 'DOMException') this.#error(value as Error)
     else if (brand === 'ArrayBuffer') this.#buffer(value as ArrayBuffer)
-    else if (boxes.has(brand)) {
+    else if (Object.hasOwn(primitiveOf, brand)) {
       this.#byte(valueTag.boxed)
-      this.#write(value.valueOf())
+      this.#write(primitiveOf[brand]!.call(value))
     } else throw notCloned(brand)
   }
 
@@ -316,8 +316,13 @@ const viewNames = viewKinds.map(({ name }) => name)
 
 const encoder = new TextEncoder()
 
-/** Objects that wrap a primitive. */
-const boxes: ReadonlySet<string> = new Set(['Number', 'String', 'Boolean', 'BigInt'])
+/** What objects wrap that wrap a primitive: a class may define a `valueOf` of its own. */
+const primitiveOf: Readonly<Record<string, () => unknown>> = {
+  Number: Number.prototype.valueOf,
+  String: String.prototype.valueOf,
+  Boolean: Boolean.prototype.valueOf,
+  BigInt: BigInt.prototype.valueOf,
+}
 
 function brandOf(value: object): string {
   return Object.prototype.toString.call(value).slice(8, -1)

@@ -129,6 +129,12 @@ describe('values', () => {
     }
     deepStrictEqual(copy(new Point()), { x: 1 })
     deepStrictEqual(copy(Object.assign(Object.create(null), { a: 1 })), { a: 1 })
+    class Cents extends Number {
+      override valueOf() {
+        return super.valueOf() * 100
+      }
+    }
+    deepStrictEqual(copy(new Cents(3)), Object(3))
     const forged = copy(JSON.parse('{"__proto__": {"polluted": 1}}')) as object
     expect(Object.getPrototypeOf(forged)).toBe(Object.prototype)
     expect(Object.keys(forged)).toEqual(['__proto__'])
@@ -156,6 +162,7 @@ describe('values', () => {
       [new URL('http://a'), /URL could not/],
       [new Blob([]), /Blob could not/],
       [new SharedArrayBuffer(8), /SharedArrayBuffer could not/],
+      [Object.create({ [Symbol.toStringTag]: 'Number' }), /requires that 'this' be a Number/],
       [new Int8Array(new SharedArrayBuffer(8)), /SharedArrayBuffer could not/],
       [nested(deepestValue + 1), /more than 1000 objects deep/],
       [nested(100_000), /more than 1000 objects deep/],
