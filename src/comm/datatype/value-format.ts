@@ -1,3 +1,5 @@
+import { typedArrays } from './elements.js'
+
 /**
  * How values travel: one byte that says what follows, then that. Numbers of bytes and elements are unsigned LEB128;
  * fixed-size numbers are little-endian. Objects are numbered in the order in which their encoding begins, property names in the
@@ -56,20 +58,7 @@ export const valueTag = {
 export const deepestValue = 1000
 
 /** Kinds of views by their number in the format. */
-export const viewKinds = [
-  DataView,
-  Int8Array,
-  Uint8Array,
-  Uint8ClampedArray,
-  Int16Array,
-  Uint16Array,
-  Int32Array,
-  Uint32Array,
-  Float32Array,
-  Float64Array,
-  BigInt64Array,
-  BigUint64Array,
-] as const
+export const viewKinds = [DataView, ...typedArrays] as const
 
 /** Errors by name; any other arrives as an `Error`. */
 export const errorKinds = {

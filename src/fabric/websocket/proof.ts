@@ -1,3 +1,5 @@
+import { fromHex, randomBytes, toHex } from '../../rendezvous/protocol/secrets.js'
+
 const { crypto } = globalThis
 
 /** What two processes prove to each other that they know. */
@@ -35,7 +37,7 @@ export class ProofKey {
 
 /** 32 random bytes in hexadecimal digits. */
 export function newNonce(): string {
-  return toHex(crypto.getRandomValues(new Uint8Array(32)))
+  return toHex(randomBytes(32))
 }
 
 type CryptoKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>
@@ -48,14 +50,4 @@ function textOf(
   return new TextEncoder().encode(
     ['rankweave data', role, world, from, to, nonceFrom, nonceTo].join('\n'),
   ) as Uint8Array<ArrayBuffer>
-}
-
-function toHex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
-
-function fromHex(text: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from({ length: text.length / 2 }, (_, n) =>
-    Number.parseInt(text.slice(2 * n, 2 * n + 2), 16),
-  )
 }

@@ -13,7 +13,7 @@ export function toHex(bytes: Uint8Array): string {
 }
 
 /** @param text an even number of hexadecimal digits, which the caller has checked */
-export function fromHex(text: string): Uint8Array {
+export function fromHex(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from({ length: text.length / 2 }, (_, n) =>
     Number.parseInt(text.slice(2 * n, 2 * n + 2), 16),
   )
