@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { RankweaveError, shortened } from '../../errors.js'
+import { jsonDepth } from '../../text/json-depth.js'
 import { maxControlDepth, maxControlLength, maxWelcomeLength, protocolVersion } from './limits.js'
 import { type FromRendezvous, fromRendezvous, type ToRendezvous, toRendezvous } from './messages.js'
 
@@ -28,7 +29,7 @@ function decode(text: string, maxLength: number, schemas: Readonly<Record<string
       `expected a control message of at most ${maxLength} characters, got ${text.length}`,
     )
   }
-  if (depthOf(text) > maxControlDepth) throw malformed(`nesting of at most ${maxControlDepth}`, text)
+  if (jsonDepth(text) > maxControlDepth) throw malformed(`nesting of at most ${maxControlDepth}`, text)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -56,26 +57,6 @@ function decode(text: string, maxLength: number, schemas: Readonly<Record<string
   const [issue] = result.error.issues
   throw malformed(`a valid '${kind}' (${issue!.path.join('.')}: ${issue!.message})`, text)
 }
-
-/** Deepest nesting of arrays and objects in a text, as JSON. */
-function depthOf(text: string): number {
-  let depth = 0
-  let deepest = 0
-  let isInText = false
-  for (let at = 0; at < text.length; at++) {
-    const character = text.charCodeAt(at)
-    if (character === quote) isInText = !isInText
-    else if (isInText) at += character === backslash ? 1 : 0
-    else if (character === openBrace || character === openBracket) deepest = Math.max(deepest, ++depth)
-    else if (character === closeBrace || character === closeBracket) depth--
-  }
-  return deepest
-}
-
-const [quote, backslash, openBrace, closeBrace, openBracket, closeBracket] = Array.from(
-  '"\\{}[]',
-  (character) => character.charCodeAt(0),
-)
 
 function malformed(expected: string, text: string): RankweaveError {
   return new RankweaveError(

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { communicatorId, worldId, worldInfo } from './worlds.js'
+
+/** Why a call failed. */
+export const callError = z.strictObject({
+  code: z.string().regex(/^ERR_[A-Z_]+$/).describe('one of the codes in the documentation of errors'),
+  message: z.string().describe('for people'),
+  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).describe('for programs'),
+})
+
+const rank = z.int().min(0)
+
+/** From the service at any time, by `event`. */
+export const worldEvents = {
+  begun: z
+    .strictObject({
+      event: z.literal('begun'),
+      world: worldId,
+      rank: rank.describe('of this member in the world'),
+      size: z.int().min(1),
+      comm: communicatorId,
+    })
+    .describe('All members have joined. Calls are permitted from here on.'),
+  member: z
+    .strictObject({
+      event: z.literal('member'),
+      world: worldId,
+      rank: rank.describe('in the world'),
+      state: z.enum(['left', 'lost']),
+      reason: z.string().describe('for people'),
+    })
+    .describe('Another member of the world has left, or is lost.'),
+  ended: z
+    .strictObject({ event: z.literal('ended'), world: worldId, error: callError })
+    .describe('The world has ended with this error before this member left; the member may join another one.'),
+  refused: z
+    .strictObject({ event: z.literal('refused'), id: z.int().nullable(), error: callError })
+    .describe(
+      'A message could not be read, or had an `id` that is not larger than all before: nothing was done. Where the socket is closed too, the close code says why.',
+    ),
+  world: z
+    .strictObject({ event: z.literal('world'), world: worldInfo })
+    .describe('To those who watch: a world is new, or has changed.'),
+  worldEnded: z
+    .strictObject({ event: z.literal('worldEnded'), world: worldId })
+    .describe('To those who watch: a world is there no more.'),
+} as const
+
+export type WorldEventKind = keyof typeof worldEvents
+export type WorldEvent<K extends WorldEventKind = WorldEventKind> = {
+  [Kind in K]: z.output<(typeof worldEvents)[Kind]>
+}[K]
+export type CallError = z.output<typeof callError>

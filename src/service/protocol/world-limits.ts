@@ -1,0 +1,46 @@
+/** What holds for the sockets and worlds of a service; each is checked before memory is taken. */
+export interface WorldServiceLimits {
+  /** Sockets of all tenants. */
+  readonly maxSockets: number
+  /** Sockets whose `hello` has not arrived. */
+  readonly maxPendingSockets: number
+  /** Milliseconds that a socket may take for `hello`. */
+  readonly firstMessageMs: number
+  /** Worlds of a tenant, those included that wait for members. */
+  readonly maxWorlds: number
+  /** Members of a world. */
+  readonly maxMembers: number
+  /** Communicators of a member, the world included. */
+  readonly maxCommunicators: number
+  /** Calls of a socket that wait for their reply. */
+  readonly maxCallsInFlight: number
+  /** Bytes of a message to the service; as long as this in UTF-16 units. */
+  readonly maxMessageBytes: number
+  /** Messages per second of a socket. */
+  readonly maxMessagesPerSecond: number
+  /** Bytes for a socket that the network has not taken: beyond them its member is lost. */
+  readonly maxBufferedBytes: number
+  /** Milliseconds between two messages to a socket that watches. */
+  readonly watchMs: number
+}
+
+export const defaultWorldServiceLimits: WorldServiceLimits = {
+  maxSockets: 4_096,
+  maxPendingSockets: 1_024,
+  firstMessageMs: 10_000,
+  maxWorlds: 256,
+  maxMembers: 1_024,
+  maxCommunicators: 256,
+  maxCallsInFlight: 64,
+  maxMessageBytes: 2 ** 16,
+  maxMessagesPerSecond: 10_000,
+  maxBufferedBytes: 2 ** 22,
+  watchMs: 250,
+}
+
+/** Version of the protocol, said in `hello`. */
+export const worldProtocolVersion = 1
+/** Arrays and objects of a message are nested at most so deep. */
+export const maxMessageDepth = 4
+/** Ranks that one message may list. */
+export const maxListedRanks = 4_096

@@ -1,0 +1,242 @@
+import { z } from 'zod'
+import { maxListedRanks, worldProtocolVersion } from './world-limits.js'
+
+// What members of worlds send to the service and what it replies, by kind: one JSON object per text message. Unknown fields
+// are refused. Portable: the client of browsers imports it.
+
+export const worldId = z
+  .string()
+  .regex(/^w-[0-9a-f]{16}$/)
+  .describe('id of the world')
+export const worldName = z
+  .string()
+  .regex(/^[A-Za-z0-9._-]{1,64}$/)
+  .describe('name of the world, unique among the worlds of one token')
+export const communicatorId = z
+  .string()
+  .regex(/^(?:world|[0-9]{1,8}\.[0-9]{1,10})$/)
+  .describe('id of a communicator, the same at all its ranks; `world` is that of all members')
+const address = z
+  .string()
+  .max(512)
+  .regex(/^[^\p{Cc}]*$/u)
+  .describe('where this member is reached, in whatever form the members agree on')
+const members = z.int().min(1).max(4_096).describe('asking members of the world')
+const programs = z
+  .int()
+  .min(0)
+  .max(1_023)
+  .describe('further members that run a program and join with `rankweave join`')
+const rank = z
+  .int()
+  .min(0)
+  .max(2 ** 22)
+const comm = communicatorId
+
+/** Fields of every message. */
+const id = z.int().min(0).describe('number of the message, larger than that of any before on this socket')
+
+function request<K extends string, S extends z.core.$ZodLooseShape>(
+  kind: K,
+  shape: S,
+  description: string,
+) {
+  return z.strictObject({ id, kind: z.literal(kind), ...shape }).describe(description)
+}
+
+/** To the service, by `kind`. */
+export const worldRequests = {
+  hello: request(
+    'hello',
+    {
+      protocol: z.literal(worldProtocolVersion).describe('version of the protocol'),
+      token: z.string().max(256).optional().describe('of the service; none where it has no tokens'),
+    },
+    'First message of a socket. With a wrong token the socket is closed.',
+  ),
+  createWorld: request(
+    'createWorld',
+    { name: worldName.optional(), members, programs: programs.default(0) },
+    'Makes a world that waits for its members. It is discarded when this socket closes before any member has joined. The socket does not join it.',
+  ),
+  join: request(
+    'join',
+    {
+      world: worldId.optional(),
+      name: worldName.optional().describe('instead of `world`: the world of this name; it is made if there is none'),
+      members: members.optional().describe('of a world that is made; of one that waits, the same number'),
+      address: address.optional(),
+    },
+    'This socket becomes a member of a world, one at a time. The event `begun` follows when all members have joined; ranks are given in the order of joining.',
+  ),
+  leave: request(
+    'leave',
+    {},
+    'Leaves the world, or stops waiting for it. Calls of this socket that are pending fail; calls of others that need this member fail with `ERR_PEER_LOST` once what it has taken part in is complete.',
+  ),
+  split: request(
+    'split',
+    {
+      comm,
+      color: z
+        .int()
+        .min(0)
+        .max(2 ** 31 - 1)
+        .nullable()
+        .describe('ranks of one color form a communicator; null: none'),
+      key: z
+        .int()
+        .min(-(2 ** 31))
+        .max(2 ** 31 - 1)
+        .default(0)
+        .describe('orders the ranks; ties by rank in `comm`'),
+    },
+    'Collective. A communicator per color (MPI_Comm_split).',
+  ),
+  dup: request('dup', { comm }, 'Collective. The same ranks, with messages of their own (MPI_Comm_dup).'),
+  create: request(
+    'create',
+    {
+      comm,
+      ranks: z.array(rank).max(maxListedRanks).describe('of `comm`, in the order of the new one; empty: in none'),
+    },
+    'Collective. A communicator of the ranks listed, each of which lists the same (MPI_Comm_create).',
+  ),
+  free: request(
+    'free',
+    { comm },
+    'Collective. The communicator is unusable at once (MPI_Comm_free). Local where a member is lost, or after `revoke`.',
+  ),
+  barrier: request('barrier', { comm }, 'Collective. The reply comes when all ranks have called it.'),
+  translate: request(
+    'translate',
+    {
+      comm,
+      ranks: z.array(rank).max(maxListedRanks).describe('of `comm`'),
+      to: comm.default('world').describe('another communicator of this member'),
+    },
+    'The same members as ranks of another communicator (MPI_Group_translate_ranks).',
+  ),
+  publish: request('publish', { address }, 'Replaces the address that `lookup` returns.'),
+  lookup: request('lookup', { comm, rank: rank.describe('of `comm`') }, 'The address that a member has published.'),
+  failed: request('failed', { comm }, 'Ranks that are lost (MPIX_Comm_get_failed).'),
+  ackFailed: request(
+    'ackFailed',
+    { comm },
+    'Acknowledges all losses that are known (MPIX_Comm_ack_failed).',
+  ),
+  revoke: request(
+    'revoke',
+    { comm },
+    'Fails all calls of the communicator, at every rank, with `ERR_REVOKED`; except `agree`, `shrink`, `failed`, `ackFailed` and `free`.',
+  ),
+  agree: request(
+    'agree',
+    {
+      comm,
+      flag: z
+        .int()
+        .min(-(2 ** 31))
+        .max(2 ** 31 - 1),
+    },
+    'Collective of the ranks that live: the bitwise AND of their flags (MPIX_Comm_agree). `ERR_PEER_LOST` where a loss was not acknowledged; its `details.flag` is the agreed value.',
+  ),
+  shrink: request(
+    'shrink',
+    { comm },
+    'Collective of the ranks that live: the communicator of the survivors, in the same order (MPIX_Comm_shrink).',
+  ),
+  describe: request('describe', { comm }, 'Local. What a communicator is, and what it costs the service.'),
+  watch: request(
+    'watch',
+    {},
+    'All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members.',
+  ),
+} as const
+
+const place = {
+  comm: communicatorId.nullable().describe('null: this member is in none'),
+  rank: rank.nullable(),
+  size: z.int().min(1).nullable(),
+}
+
+const worldRank = z.int().min(0).describe('rank in the world')
+
+/** What is known of a world to those who watch it. */
+export const worldInfo = z.strictObject({
+  id: worldId,
+  name: worldName.nullable(),
+  state: z.enum(['waiting', 'running']),
+  createdAt: z.iso.datetime(),
+  members: z.int().min(1),
+  programs: z.int().min(0),
+  joined: z.int().min(0).describe('members so far; of a world that runs, all'),
+  left: z.array(worldRank).describe('members that have left'),
+  lost: z.array(worldRank).describe('members that are lost'),
+  communicators: z.array(
+    z.strictObject({
+      id: communicatorId,
+      parent: communicatorId.nullable().describe('that it was made of, or the nearest before it that is not freed'),
+      operation: z.enum(['world', 'split', 'dup', 'create', 'shrink']),
+      color: z.int().nullable().describe('of the split that made it'),
+      size: z.int().min(1),
+      worldRanks: z
+        .array(worldRank)
+        .nullable()
+        .describe('asking members that have it, by rank in it; null where the message would be too long'),
+    }),
+  ),
+  hidden: z.int().min(0).describe('communicators beyond those listed'),
+})
+
+const nothing = z.strictObject({})
+
+/** What the service replies, by the kind of the request; in the message also `reply`, the `id` of the request. */
+export const worldReplies = {
+  hello: z.strictObject({
+    version: z.string().describe('version of Rankweave'),
+    limits: z.record(z.string(), z.number()).describe('by name'),
+  }),
+  createWorld: z.strictObject({
+    world: worldId,
+    programToken: z.string().nullable().describe('for `rankweave join --token`; null where no programs join'),
+  }),
+  join: z.strictObject({ world: worldId, joined: z.int(), members: z.int() }),
+  leave: nothing,
+  split: z.strictObject(place),
+  dup: z.strictObject(place),
+  create: z.strictObject(place),
+  free: nothing,
+  barrier: nothing,
+  translate: z.strictObject({ ranks: z.array(rank.nullable()).describe('null: not in that communicator') }),
+  publish: nothing,
+  lookup: z.strictObject({ worldRank, address: address.nullable().describe('null: none published') }),
+  failed: z.strictObject({ ranks: z.array(rank) }),
+  ackFailed: z.strictObject({ acknowledged: z.int().describe('losses acknowledged so far') }),
+  revoke: nothing,
+  agree: z.strictObject({ flag: z.int() }),
+  shrink: z.strictObject(place),
+  describe: z.strictObject({
+    comm: communicatorId,
+    parent: communicatorId.nullable(),
+    operation: z.string(),
+    rank,
+    size: z.int(),
+    retainedBytes: z.int().describe('memory that the process of this member retains for it in the service'),
+  }),
+  watch: z.strictObject({ worlds: z.array(worldInfo) }),
+} as const satisfies Record<WorldKind, z.ZodType>
+
+export type WorldKind = keyof typeof worldRequests
+/** A request as it is after defaults. */
+export type WorldRequest<K extends WorldKind = WorldKind> = {
+  [Kind in K]: z.output<(typeof worldRequests)[Kind]>
+}[K]
+/** A request as a client may write it. */
+export type WorldRequestInput<K extends WorldKind = WorldKind> = {
+  [Kind in K]: z.input<(typeof worldRequests)[Kind]>
+}[K]
+export type WorldReply<K extends WorldKind = WorldKind> = {
+  [Kind in K]: z.output<(typeof worldReplies)[Kind]>
+}[K]
+export type WorldInfo = z.output<typeof worldInfo>

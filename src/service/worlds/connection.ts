@@ -1,0 +1,212 @@
+import type { Clock } from '../../base/clock.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { ownVersion } from '../../package-paths.js'
+import { type RefusalCode, refusalCodes } from '../../rendezvous/protocol/refusals.js'
+import { closeSoon } from '../../rendezvous/refuse.js'
+import { drop, type Socket, socketState } from '../../rendezvous/socket.js'
+import { MessageRate } from '../../rendezvous/watch/message-rate.js'
+import type { WorldEvent } from '../protocol/world-events.js'
+import type { WorldServiceLimits } from '../protocol/world-limits.js'
+import type { WorldReply, WorldRequest } from '../protocol/worlds.js'
+import type { AskedWorld } from './asked-world.js'
+import { toCallError } from './call-error.js'
+import { type CallKind, call } from './calls.js'
+import { decodeRequest } from './decode-request.js'
+import { Member } from './member.js'
+import type { WorldLog } from './options.js'
+import type { TenantWorlds } from './tenant-worlds.js'
+
+export interface ConnectionOptions {
+  readonly limits: WorldServiceLimits
+  readonly clock: Clock
+  readonly log: WorldLog
+  /** The worlds of a token's tenant. @throws ERR_TOKEN */
+  readonly worldsOf: (token: string | undefined) => TenantWorlds
+  /** Its first message has arrived, and was right. */
+  readonly onGreeted: () => void
+}
+
+/**
+ * One socket: reads requests in their order, and replies as calls complete. Nothing that a client sends makes it throw; what is
+ * wrong is refused, and what is too much closes the socket.
+ *
+ * Memory: calls in flight, and what the network has not taken, both limited.
+ */
+export class Connection {
+  readonly #socket: Socket
+  readonly #options: ConnectionOptions
+  readonly #rate: MessageRate
+  #worlds: TenantWorlds | undefined
+  #member: Member | undefined
+  /** Worlds that wait because this socket made them. */
+  readonly #created = new Set<AskedWorld>()
+  #unwatch: (() => void) | undefined
+  #lastId = -1
+  #inFlight = 0
+  #isOver = false
+
+  constructor(socket: Socket, options: ConnectionOptions) {
+    this.#socket = socket
+    this.#options = options
+    this.#rate = new MessageRate(options.clock)
+  }
+
+  receive(data: unknown): void {
+    if (this.#isOver) return
+    const { maxMessagesPerSecond, maxMessageBytes, maxCallsInFlight } = this.#options.limits
+    if (this.#rate.exceeds(maxMessagesPerSecond)) {
+      this.refuse(beyond(`${maxMessagesPerSecond} messages per second (maxMessagesPerSecond)`))
+      return
+    }
+    if (typeof data !== 'string') {
+      this.refuse(new RankweaveError('ERR_PROTOCOL', 'expected a text message, got bytes'))
+      return
+    }
+    const decoded = decodeRequest(data, maxMessageBytes)
+    const { id } = decoded
+    if (id !== null && id <= this.#lastId) {
+      const last = this.#lastId
+      this.#refused(id, new RankweaveError('ERR_REPLAYED', `expected an id larger than ${last}, got ${id}`))
+      return
+    }
+    if (id !== null) this.#lastId = id
+    if ('error' in decoded) {
+      if (this.#worlds === undefined) this.refuse(decoded.error)
+      else if (id === null) this.#refused(null, decoded.error)
+      else this.#send({ reply: id, error: toCallError(decoded.error) })
+      return
+    }
+    const { request } = decoded
+    if (this.#worlds === undefined) {
+      this.#greet(request)
+    } else if (this.#inFlight >= maxCallsInFlight) {
+      const error = beyond(`${maxCallsInFlight} calls in flight (maxCallsInFlight)`)
+      this.#send({ reply: request.id, error: toCallError(error) })
+    } else {
+      void this.#answer(request, this.#worlds)
+    }
+  }
+
+  /** The socket has closed. @param reason for the other members of its world */
+  closed(reason: string): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#rate.stop()
+    this.#unwatch?.()
+    this.#departs('lost', reason)
+    for (const world of this.#created) world.unkeep(this)
+    this.#created.clear()
+  }
+
+  /** Says why, and closes the socket; its member is lost. */
+  refuse(error: RankweaveError): void {
+    if (this.#isOver) return
+    this.#refused(null, error)
+    const code: RefusalCode = Object.hasOwn(refusalCodes, error.code)
+      ? (error.code as RefusalCode)
+      : 'ERR_PROTOCOL'
+    this.closed(`its socket was closed: ${error.code}`)
+    closeSoon(this.#socket, this.#options.clock, refusalCodes[code], code)
+  }
+
+  #greet(request: WorldRequest): void {
+    try {
+      if (request.kind !== 'hello') {
+        throw new RankweaveError('ERR_PROTOCOL', `expected 'hello' first, got '${request.kind}'`)
+      }
+      this.#worlds = this.#options.worldsOf(request.token)
+    } catch (error) {
+      this.refuse(isRankweaveError(error) ? error : new RankweaveError('ERR_PROTOCOL', 'hello: see the log'))
+      return
+    }
+    this.#options.onGreeted()
+    const reply: WorldReply<'hello'> = { version: ownVersion(), limits: { ...this.#options.limits } }
+    this.#send({ reply: request.id, ...reply })
+  }
+
+  async #answer(request: WorldRequest, worlds: TenantWorlds): Promise<void> {
+    this.#inFlight++
+    try {
+      const reply = await this.#perform(request, worlds)
+      this.#send({ reply: request.id, ...reply })
+    } catch (error) {
+      if (!isRankweaveError(error)) this.#options.log.error({ err: error, kind: request.kind }, 'call failed')
+      this.#send({ reply: request.id, error: toCallError(error) })
+    } finally {
+      this.#inFlight--
+    }
+  }
+
+  #perform(request: WorldRequest, worlds: TenantWorlds): WorldReply | Promise<WorldReply> {
+    switch (request.kind) {
+      case 'hello':
+        throw new RankweaveError('ERR_PROTOCOL', 'expected one hello per socket')
+      case 'createWorld':
+        return this.#create(request, worlds)
+      case 'join':
+        return this.#join(request, worlds)
+      case 'leave':
+        this.#requireMember()
+        this.#departs('left', 'it has left')
+        return {}
+      case 'watch':
+        this.#unwatch ??= worlds.watch.add((event) => this.#send(event))
+        return { worlds: worlds.list() }
+      default:
+        return call(this.#requireMember(), request as WorldRequest<CallKind>)
+    }
+  }
+
+  #create(request: WorldRequest<'createWorld'>, worlds: TenantWorlds): WorldReply<'createWorld'> {
+    const world = worlds.create(request.name ?? null, request.members, this)
+    this.#created.add(world)
+    return { world: world.id, programToken: null }
+  }
+
+  #join(request: WorldRequest<'join'>, worlds: TenantWorlds): WorldReply<'join'> {
+    if (this.#member?.state === 'waiting' || this.#member?.state === 'running') {
+      throw new RankweaveError('ERR_WORLD', `this socket is a member of ${this.#member.world.id}: leave it first`)
+    }
+    const world = worlds.find(request)
+    const { maxCommunicators } = this.#options.limits
+    const member = new Member(world, (event) => this.#send(event), request.address ?? null, maxCommunicators)
+    world.join(member)
+    this.#member = member
+    const reply = { world: world.id, joined: world.joined, members: world.size }
+    // The reply goes first.
+    queueMicrotask(() => world.beginIfComplete())
+    return reply
+  }
+
+  #requireMember(): Member {
+    if (this.#member !== undefined) return this.#member
+    throw new RankweaveError('ERR_WORLD', 'this socket is not a member of a world: join one')
+  }
+
+  #departs(state: 'left' | 'lost', reason: string): void {
+    const member = this.#member
+    this.#member = undefined
+    member?.world.depart(member, state, reason)
+  }
+
+  #refused(id: number | null, error: RankweaveError): void {
+    this.#send({ event: 'refused', id, error: toCallError(error) })
+  }
+
+  #send(message: WorldEvent | ({ readonly reply: number } & object)): void {
+    const socket = this.#socket
+    if (this.#isOver || socket.readyState !== socketState.open) return
+    const { maxBufferedBytes } = this.#options.limits
+    if (socket.bufferedAmount > maxBufferedBytes) {
+      // What it does not read is not kept for it.
+      this.closed(`it does not read: more than ${maxBufferedBytes} bytes wait for it (maxBufferedBytes)`)
+      drop(socket, refusalCodes.ERR_LIMIT, 'ERR_LIMIT')
+      return
+    }
+    socket.send(JSON.stringify(message))
+  }
+}
+
+function beyond(limit: string): RankweaveError {
+  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
+}

@@ -1,0 +1,51 @@
+import { RankweaveError, shortened } from '../../errors.js'
+import { jsonDepth } from '../../text/json-depth.js'
+import { maxMessageDepth } from '../protocol/world-limits.js'
+import { type WorldRequest, worldRequests } from '../protocol/worlds.js'
+
+/** A message of a client: its request, or what is wrong with it. `id` is null where it could not be told. */
+export type Decoded =
+  | { readonly id: number; readonly request: WorldRequest }
+  | { readonly id: number | null; readonly error: RankweaveError }
+
+/** Length and nesting are checked before the text is parsed. Errors repeat no value of the text: it may hold a token. */
+export function decodeRequest(text: string, maxLength: number): Decoded {
+  if (text.length > maxLength) {
+    return refused(null, 'ERR_MESSAGE_TOO_LARGE', `at most ${maxLength} characters, got ${text.length}`)
+  }
+  if (jsonDepth(text) > maxMessageDepth) {
+    return refused(null, 'ERR_PROTOCOL', `nesting of at most ${maxMessageDepth}`)
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return refused(null, 'ERR_PROTOCOL', 'JSON')
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return refused(null, 'ERR_PROTOCOL', 'an object')
+  }
+  const { id: given, kind, protocol } = value as { id?: unknown; kind?: unknown; protocol?: unknown }
+  const id = Number.isSafeInteger(given) && (given as number) >= 0 ? (given as number) : null
+  if (typeof kind !== 'string' || !Object.hasOwn(worldRequests, kind)) {
+    return refused(id, 'ERR_PROTOCOL', `a kind among ${Object.keys(worldRequests).join(', ')}`)
+  }
+  // Before the rest: what else another version says in its first message is not known here.
+  if (kind === 'hello' && typeof protocol === 'number' && protocol !== worldProtocol) {
+    return refused(id, 'ERR_VERSION_MISMATCH', `version ${worldProtocol} of the protocol, got ${protocol}`)
+  }
+  const result = worldRequests[kind as keyof typeof worldRequests].safeParse(value)
+  if (result.success) return { id: result.data.id, request: result.data }
+  const [issue] = result.error.issues
+  return refused(id, 'ERR_PROTOCOL', `a valid '${kind}' (${issue!.path.join('.')}: ${shortened(issue!.message)})`)
+}
+
+const worldProtocol = worldRequests.hello.shape.protocol.value
+
+function refused(
+  id: number | null,
+  code: 'ERR_PROTOCOL' | 'ERR_MESSAGE_TOO_LARGE' | 'ERR_VERSION_MISMATCH',
+  expected: string,
+): Decoded {
+  return { id, error: new RankweaveError(code, `expected ${expected}`) }
+}

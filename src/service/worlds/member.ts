@@ -1,0 +1,120 @@
+import type { Communicator } from '../../comm/communicator.js'
+import { RankweaveError } from '../../errors.js'
+import type { WorldEvent } from '../protocol/world-events.js'
+import type { AskedWorld } from './asked-world.js'
+import type { Operation } from './communicator-tree.js'
+import { communicatorName } from './communicator-name.js'
+
+/** A socket's part in one world: its rank, and the communicators that it holds, by id. */
+export class Member {
+  readonly world: AskedWorld
+  readonly send: (event: WorldEvent) => void
+  readonly #communicators = new Map<string, Communicator>()
+  readonly #mostCommunicators: number
+  /** Communicators that calls in flight may bring. */
+  #expected = 0
+  state: 'waiting' | 'running' | 'left' | 'lost' = 'waiting'
+  address: string | null
+  worldRank = -1
+  #finish: (() => void) | undefined
+
+  constructor(
+    world: AskedWorld,
+    send: (event: WorldEvent) => void,
+    address: string | null,
+    mostCommunicators: number,
+  ) {
+    this.world = world
+    this.send = send
+    this.address = address
+    this.#mostCommunicators = mostCommunicators
+  }
+
+  /** The world has begun. @returns when the member has left, or is lost */
+  begin(world: Communicator): Promise<void> {
+    this.worldRank = world.rank
+    this.state = 'running'
+    this.#hold('world', world, null, 'world', null)
+    return new Promise((resolve) => {
+      this.#finish = resolve
+    })
+  }
+
+  /** @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has begun */
+  communicator(id: string): Communicator {
+    const found = this.#communicators.get(id)
+    if (found !== undefined) return found
+    if (this.state === 'waiting')
+      throw new RankweaveError('ERR_WORLD', 'the world waits for members: calls are permitted after `begun`')
+    throw new RankweaveError(
+      'ERR_NOT_FOUND',
+      `this member has no communicator ${id}: it was freed, or is not of this world`,
+    )
+  }
+
+  /**
+   * Makes a communicator, for which there is room.
+   *
+   * @throws ERR_LIMIT when this member has too many communicators
+   */
+  async make(
+    parent: string,
+    operation: Operation,
+    color: number | null,
+    run: (parent: Communicator) => Promise<Communicator | null>,
+  ): Promise<{ comm: string | null; rank: number | null; size: number | null }> {
+    const from = this.communicator(parent)
+    if (this.#communicators.size + this.#expected >= this.#mostCommunicators) {
+      throw new RankweaveError(
+        'ERR_LIMIT',
+        `expected at most ${this.#mostCommunicators} communicators of a member (maxCommunicators): free some`,
+      )
+    }
+    this.#expected++
+    try {
+      const made = await run(from)
+      if (made === null || this.state !== 'running') return { comm: null, rank: null, size: null }
+      const comm = communicatorName(made)
+      this.#hold(comm, made, parent, operation, color)
+      return { comm, rank: made.rank, size: made.size }
+    } finally {
+      this.#expected--
+    }
+  }
+
+  /** The communicator is this member's no more; what is pending on it goes on. */
+  take(id: string): Communicator {
+    const communicator = this.communicator(id)
+    if (id === 'world')
+      throw new RankweaveError('ERR_ARGUMENT', 'free: `world` is not freed: leave the world instead')
+    this.#release(id, communicator)
+    return communicator
+  }
+
+  /** Gives everything back: the rank's main returns. */
+  end(state: 'left' | 'lost'): void {
+    this.state = state
+    for (const [id, communicator] of this.#communicators) this.#release(id, communicator)
+    this.#finish?.()
+    this.#finish = undefined
+  }
+
+  #hold(
+    id: string,
+    communicator: Communicator,
+    parent: string | null,
+    operation: Operation,
+    color: number | null,
+  ): void {
+    this.#communicators.set(id, communicator)
+    const { size, rank } = communicator
+    this.world.tree.add(id, parent, operation, color, size, rank, this.worldRank)
+    this.world.changed()
+  }
+
+  #release(id: string, { rank }: Communicator): void {
+    this.#communicators.delete(id)
+    this.world.tree.release(id, rank)
+    this.world.changed()
+  }
+}

@@ -1,0 +1,97 @@
+import { randomBytes } from 'node:crypto'
+import { RankweaveError } from '../../errors.js'
+import type { WorldInfo, WorldRequest } from '../protocol/worlds.js'
+import { AskedWorld } from './asked-world.js'
+import type { WorldHost } from './world-host.js'
+import type { WorldWatch } from './world-watch.js'
+
+export interface TenantWorldsOptions {
+  readonly maxWorlds: number
+  readonly maxMembers: number
+  readonly openHost: (members: number) => WorldHost
+  readonly watch: WorldWatch
+  readonly onEnd: (world: AskedWorld, error: unknown) => void
+}
+
+/** The worlds of one tenant; no other finds them. */
+export class TenantWorlds {
+  readonly #options: TenantWorldsOptions
+  readonly #worlds = new Map<string, AskedWorld>()
+  readonly #named = new Map<string, AskedWorld>()
+
+  constructor(options: TenantWorldsOptions) {
+    this.#options = options
+  }
+
+  get count(): number {
+    return this.#worlds.size
+  }
+
+  get watch(): WorldWatch {
+    return this.#options.watch
+  }
+
+  /** @throws ERR_WORLD for a name that is taken or too many members, ERR_LIMIT for too many worlds */
+  create(name: string | null, members: number, creator: object | undefined): AskedWorld {
+    const { maxWorlds, maxMembers, watch } = this.#options
+    if (members > maxMembers) {
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (maxMembers)`)
+    }
+    if (name !== null && this.#named.has(name)) {
+      throw new RankweaveError('ERR_WORLD', `there is a world '${name}' already`)
+    }
+    if (this.#worlds.size >= maxWorlds) {
+      throw new RankweaveError('ERR_LIMIT', `expected at most ${maxWorlds} worlds (maxWorlds)`)
+    }
+    const id = `w-${randomBytes(8).toString('hex')}`
+    const world: AskedWorld = new AskedWorld({
+      ...{ id, name, members, programs: 0 },
+      host: this.#options.openHost(members),
+      onChange: () => watch.changed(world),
+      onEnd: (error) => {
+        this.#worlds.delete(id)
+        if (name !== null) this.#named.delete(name)
+        watch.ended(world)
+        this.#options.onEnd(world, error)
+      },
+    })
+    this.#worlds.set(id, world)
+    if (name !== null) this.#named.set(name, world)
+    if (creator !== undefined) world.keep(creator)
+    watch.changed(world)
+    return world
+  }
+
+  /**
+   * The world that a member asks to join; one with a name is made if there is none.
+   *
+   * @throws ERR_NOT_FOUND, ERR_ARGUMENT, ERR_WORLD where it has another number of members, and what `create` throws
+   */
+  find({ world: id, name, members }: WorldRequest<'join'>): AskedWorld {
+    if ((id === undefined) === (name === undefined)) {
+      throw new RankweaveError('ERR_ARGUMENT', 'join: expected either `world` or `name`')
+    }
+    const found = id === undefined ? this.#named.get(name!) : this.#worlds.get(id)
+    if (found === undefined) {
+      if (name !== undefined && members !== undefined) return this.create(name, members, undefined)
+      throw new RankweaveError(
+        'ERR_NOT_FOUND',
+        id === undefined
+          ? `there is no world '${name}', and \`members\` does not say how many it is to have`
+          : `there is no world ${id}`,
+      )
+    }
+    if (members !== undefined && members !== found.size) {
+      throw new RankweaveError('ERR_WORLD', `expected ${found.size} members, as the world has, got ${members}`)
+    }
+    return found
+  }
+
+  list(): WorldInfo[] {
+    return [...this.#worlds.values()].map((world) => world.info())
+  }
+
+  close(reason: string): void {
+    for (const world of [...this.#worlds.values()]) world.close(reason)
+  }
+}

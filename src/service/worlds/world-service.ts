@@ -1,0 +1,162 @@
+import { type Clock, realClock } from '../../base/clock.js'
+import { requireKnownOptions } from '../../base/known-options.js'
+import { RankweaveError, shown } from '../../errors.js'
+import type { Socket } from '../../rendezvous/socket.js'
+import { defaultWorldServiceLimits, type WorldServiceLimits } from '../protocol/world-limits.js'
+import type { WorldInfo } from '../protocol/worlds.js'
+import { Connection } from './connection.js'
+import { LocalHost } from './local-host.js'
+import type { Tenant, WorldServiceOptions } from './options.js'
+import { TenantWorlds } from './tenant-worlds.js'
+import { type WatchListener, WorldWatch } from './world-watch.js'
+
+/** Numbers for a report on the service. */
+export interface WorldServiceMetrics {
+  readonly sockets: number
+  readonly worlds: number
+  readonly worldsEnded: number
+  readonly messages: number
+}
+
+/**
+ * Worlds of members that ask over sockets of whatever origin. Tenants know nothing of each other.
+ *
+ * Memory: bounded by its limits; per world what `AskedWorld` states.
+ */
+export class WorldService {
+  readonly limits: WorldServiceLimits
+  readonly #options: WorldServiceOptions
+  readonly #clock: Clock
+  /** Of tenants that have a world, or a socket that watches. */
+  readonly #tenants = new Map<string, TenantWorlds>()
+  readonly #connections = new Set<Connection>()
+  readonly #pending = new Set<Connection>()
+  #worldsEnded = 0
+  #messages = 0
+  #isClosed = false
+
+  /** @throws ERR_ARGUMENT for limits that are unknown or not positive integers */
+  constructor(options: WorldServiceOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? realClock
+    this.limits = checkedLimits(options.limits ?? {})
+  }
+
+  /** Serves a connected socket until it closes. Called before its first message can arrive. */
+  accept(socket: Socket, remote: string): void {
+    const { limits } = this
+    const log = this.#options.log
+    const connection: Connection = new Connection(socket, {
+      ...{ limits, clock: this.#clock, log },
+      worldsOf: (token) => this.#of(this.#options.tenants.find(token)),
+      onGreeted: () => this.#settle(connection, cancel),
+    })
+    const refusal = this.#cannotAccept()
+    if (refusal !== undefined) {
+      // A 'close' follows.
+      socket.addEventListener('error', () => {})
+      connection.refuse(refusal)
+      return
+    }
+    this.#connections.add(connection)
+    this.#pending.add(connection)
+    const cancel = this.#clock.later(limits.firstMessageMs, () =>
+      connection.refuse(
+        new RankweaveError('ERR_LIMIT', `expected 'hello' within ${limits.firstMessageMs} ms (firstMessageMs)`),
+      ),
+    )
+    socket.addEventListener('message', ({ data }) => {
+      this.#messages++
+      connection.receive(data)
+    })
+    socket.addEventListener('close', ({ code }) => {
+      this.#settle(connection, cancel)
+      this.#connections.delete(connection)
+      connection.closed(`its socket closed (code ${code})`)
+      log.info({ remote, code }, 'socket of a member closed')
+    })
+    socket.addEventListener('error', () => {})
+  }
+
+  /** The worlds of a tenant. */
+  list(tenant: Tenant): WorldInfo[] {
+    return this.#tenants.get(tenant.id)?.list() ?? []
+  }
+
+  /** Tells of every world of a tenant that is new, has changed or has ended. @returns what stops it */
+  watch(tenant: Tenant, listener: WatchListener): () => void {
+    return this.#of(tenant).watch.add(listener)
+  }
+
+  metrics(): WorldServiceMetrics {
+    let worlds = 0
+    for (const { count } of this.#tenants.values()) worlds += count
+    return {
+      ...{ sockets: this.#connections.size, worlds },
+      ...{ worldsEnded: this.#worldsEnded, messages: this.#messages },
+    }
+  }
+
+  /** Ends all worlds, tells all sockets why, and accepts none from here on. */
+  async close(reason = 'the service shuts down'): Promise<void> {
+    this.#isClosed = true
+    for (const worlds of this.#tenants.values()) worlds.close(reason)
+    for (const connection of [...this.#connections]) connection.refuse(closed(reason))
+    for (const worlds of this.#tenants.values()) worlds.watch.stop()
+  }
+
+  #of(tenant: Tenant): TenantWorlds {
+    let worlds = this.#tenants.get(tenant.id)
+    if (worlds === undefined) {
+      const { maxWorlds, maxMembers, watchMs } = this.limits
+      worlds = new TenantWorlds({
+        ...{ maxWorlds, maxMembers },
+        openHost: (members) => new LocalHost(members, this.#clock),
+        watch: new WorldWatch(this.#clock, watchMs),
+        onEnd: (world, error) => {
+          this.#worldsEnded++
+          const code = error instanceof RankweaveError ? error.code : undefined
+          this.#options.log.info({ tenant: tenant.id, world: world.id, code }, 'world ended')
+        },
+      })
+      this.#tenants.set(tenant.id, worlds)
+    }
+    return worlds
+  }
+
+  #settle(connection: Connection, cancel: () => void): void {
+    if (this.#pending.delete(connection)) cancel()
+  }
+
+  #cannotAccept(): RankweaveError | undefined {
+    const { maxSockets, maxPendingSockets } = this.limits
+    if (this.#isClosed) return closed('the service shuts down')
+    if (this.#connections.size >= maxSockets) return beyond(`${maxSockets} sockets (maxSockets)`)
+    if (this.#pending.size < maxPendingSockets) return undefined
+    return beyond(`${maxPendingSockets} sockets without a first message (maxPendingSockets)`)
+  }
+}
+
+function beyond(limit: string): RankweaveError {
+  return new RankweaveError('ERR_LIMIT', `expected at most ${limit}`)
+}
+
+function closed(reason: string): RankweaveError {
+  return new RankweaveError('ERR_WORLD_LOST', reason)
+}
+
+/** Limits with defaults. @throws ERR_ARGUMENT */
+function checkedLimits(given: Partial<WorldServiceLimits>): WorldServiceLimits {
+  const names = Object.fromEntries(
+    Object.keys(defaultWorldServiceLimits).map((name) => [name, true as const]),
+  )
+  requireKnownOptions('WorldService', given, names)
+  for (const [name, value] of Object.entries(given)) {
+    if (Number.isSafeInteger(value) && value > 0) continue
+    throw new RankweaveError(
+      'ERR_ARGUMENT',
+      `WorldService: expected a positive integer ${name}, got ${shown(value)}`,
+    )
+  }
+  return { ...defaultWorldServiceLimits, ...given }
+}
