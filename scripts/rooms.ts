@@ -166,7 +166,7 @@ export const rooms: readonly Room[] = [
     many: 'what a process needs of an MPI job, one file each',
   }),
   room('fabric/conformance', ['fabric']),
-  room('rendezvous/protocol', [], { packages: ['zod'] }),
+  room('rendezvous/protocol', ['text'], { packages: ['zod'] }),
   room('rendezvous/watch', []),
   room('rendezvous', ['fabric', 'rendezvous/protocol', 'rendezvous/watch', 'package-paths.ts'], {
     packages: ['ws'],
@@ -374,6 +374,10 @@ export const rooms: readonly Room[] = [
 
   room('service/protocol', [], { packages: ['zod'] }),
   room('service', []),
+  room('service/worlds', [
+    ...['text', 'fabric/local', 'rendezvous/protocol', 'rendezvous/watch', 'rendezvous', 'comm/process/waits'],
+    ...['comm', 'comm/world', 'package-paths.ts', 'service/protocol', 'service'],
+  ]),
   room(
     'cli/input',
     [

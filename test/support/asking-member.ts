@@ -1,6 +1,16 @@
 import { RankweaveError } from '../../src/errors.js'
-import { type CallError, type WorldEvent, type WorldEventKind, worldEvents } from '../../src/service/protocol/world-events.js'
-import { type WorldKind, type WorldReply, type WorldRequestInput, worldReplies } from '../../src/service/protocol/worlds.js'
+import {
+  type CallError,
+  type WorldEvent,
+  type WorldEventKind,
+  worldEvents,
+} from '../../src/service/protocol/world-events.js'
+import {
+  type WorldKind,
+  type WorldReply,
+  type WorldRequestInput,
+  worldReplies,
+} from '../../src/service/protocol/worlds.js'
 import type { WorldService } from '../../src/service/worlds/world-service.js'
 import { MemorySocket } from './memory-socket.js'
 
@@ -12,7 +22,10 @@ export class AskingMember {
   readonly socket: MemorySocket
   readonly events: WorldEvent[] = []
   closed: { readonly code: number; readonly reason: string } | undefined
-  readonly #waiting = new Map<number, { kind: WorldKind; resolve(reply: never): void; reject(error: unknown): void }>()
+  readonly #waiting = new Map<
+    number,
+    { kind: WorldKind; resolve(reply: never): void; reject(error: unknown): void }
+  >()
   readonly #awaited: { event: WorldEventKind; resolve(event: never): void }[] = []
   readonly #closing: (() => void)[] = []
   #next = 1

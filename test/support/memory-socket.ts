@@ -1,4 +1,10 @@
-import { type Socket, type SocketClose, type SocketError, type SocketMessage, socketState } from '../../src/rendezvous/socket.js'
+import {
+  type Socket,
+  type SocketClose,
+  type SocketError,
+  type SocketMessage,
+  socketState,
+} from '../../src/rendezvous/socket.js'
 
 type Listener = (event: SocketMessage & SocketClose & SocketError) => void
 

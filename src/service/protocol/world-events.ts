@@ -3,9 +3,14 @@ import { communicatorId, worldId, worldInfo } from './worlds.js'
 
 /** Why a call failed. */
 export const callError = z.strictObject({
-  code: z.string().regex(/^ERR_[A-Z_]+$/).describe('one of the codes in the documentation of errors'),
+  code: z
+    .string()
+    .regex(/^ERR_[A-Z_]+$/)
+    .describe('one of the codes in the documentation of errors'),
   message: z.string().describe('for people'),
-  details: z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()])).describe('for programs'),
+  details: z
+    .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+    .describe('for programs'),
 })
 
 const rank = z.int().min(0)
@@ -32,7 +37,9 @@ export const worldEvents = {
     .describe('Another member of the world has left, or is lost.'),
   ended: z
     .strictObject({ event: z.literal('ended'), world: worldId, error: callError })
-    .describe('The world has ended with this error before this member left; the member may join another one.'),
+    .describe(
+      'The world has ended with this error before this member left; the member may join another one.',
+    ),
   refused: z
     .strictObject({ event: z.literal('refused'), id: z.int().nullable(), error: callError })
     .describe(

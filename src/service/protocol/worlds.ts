@@ -36,11 +36,7 @@ const comm = communicatorId
 /** Fields of every message. */
 const id = z.int().min(0).describe('number of the message, larger than that of any before on this socket')
 
-function request<K extends string, S extends z.core.$ZodLooseShape>(
-  kind: K,
-  shape: S,
-  description: string,
-) {
+function request<K extends string, S extends z.core.$ZodLooseShape>(kind: K, shape: S, description: string) {
   return z.strictObject({ id, kind: z.literal(kind), ...shape }).describe(description)
 }
 
@@ -63,7 +59,9 @@ export const worldRequests = {
     'join',
     {
       world: worldId.optional(),
-      name: worldName.optional().describe('instead of `world`: the world of this name; it is made if there is none'),
+      name: worldName
+        .optional()
+        .describe('instead of `world`: the world of this name; it is made if there is none'),
       members: members.optional().describe('of a world that is made; of one that waits, the same number'),
       address: address.optional(),
     },
@@ -98,7 +96,10 @@ export const worldRequests = {
     'create',
     {
       comm,
-      ranks: z.array(rank).max(maxListedRanks).describe('of `comm`, in the order of the new one; empty: in none'),
+      ranks: z
+        .array(rank)
+        .max(maxListedRanks)
+        .describe('of `comm`, in the order of the new one; empty: in none'),
     },
     'Collective. A communicator of the ranks listed, each of which lists the same (MPI_Comm_create).',
   ),
@@ -118,13 +119,13 @@ export const worldRequests = {
     'The same members as ranks of another communicator (MPI_Group_translate_ranks).',
   ),
   publish: request('publish', { address }, 'Replaces the address that `lookup` returns.'),
-  lookup: request('lookup', { comm, rank: rank.describe('of `comm`') }, 'The address that a member has published.'),
-  failed: request('failed', { comm }, 'Ranks that are lost (MPIX_Comm_get_failed).'),
-  ackFailed: request(
-    'ackFailed',
-    { comm },
-    'Acknowledges all losses that are known (MPIX_Comm_ack_failed).',
+  lookup: request(
+    'lookup',
+    { comm, rank: rank.describe('of `comm`') },
+    'The address that a member has published.',
   ),
+  failed: request('failed', { comm }, 'Ranks that are lost (MPIX_Comm_get_failed).'),
+  ackFailed: request('ackFailed', { comm }, 'Acknowledges all losses that are known (MPIX_Comm_ack_failed).'),
   revoke: request(
     'revoke',
     { comm },
@@ -176,7 +177,9 @@ export const worldInfo = z.strictObject({
   communicators: z.array(
     z.strictObject({
       id: communicatorId,
-      parent: communicatorId.nullable().describe('that it was made of, or the nearest before it that is not freed'),
+      parent: communicatorId
+        .nullable()
+        .describe('that it was made of, or the nearest before it that is not freed'),
       operation: z.enum(['world', 'split', 'dup', 'create', 'shrink']),
       color: z.int().nullable().describe('of the split that made it'),
       size: z.int().min(1),

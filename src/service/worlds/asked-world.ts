@@ -2,7 +2,7 @@ import { RankweaveError } from '../../errors.js'
 import type { WorldInfo } from '../protocol/worlds.js'
 import { endedError, toCallError } from './call-error.js'
 import { CommunicatorTree } from './communicator-tree.js'
-import type { Member } from './member.js'
+import type { Member, MemberWorld } from './member.js'
 import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {
@@ -22,7 +22,7 @@ export interface AskedWorldOptions {
  *
  * Memory: what its members hold, and one process of its fabric for each.
  */
-export class AskedWorld {
+export class AskedWorld implements MemberWorld {
   readonly tree = new CommunicatorTree()
   readonly #options: AskedWorldOptions
   readonly #createdAt = new Date().toISOString()
@@ -81,8 +81,8 @@ export class AskedWorld {
     if (this.#state === 'waiting' && this.#waiting.size === this.size) this.#begin()
   }
 
-  memberAt(worldRank: number): Member | undefined {
-    return this.#members[worldRank]
+  addressOf(worldRank: number): string | null {
+    return this.#members[worldRank]?.address ?? null
   }
 
   /** A member has left, or is lost; the others are told. */

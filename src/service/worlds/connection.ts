@@ -5,6 +5,7 @@ import { type RefusalCode, refusalCodes } from '../../rendezvous/protocol/refusa
 import { closeSoon } from '../../rendezvous/refuse.js'
 import { drop, type Socket, socketState } from '../../rendezvous/socket.js'
 import { MessageRate } from '../../rendezvous/watch/message-rate.js'
+import type { Log } from '../log.js'
 import type { WorldEvent } from '../protocol/world-events.js'
 import type { WorldServiceLimits } from '../protocol/world-limits.js'
 import type { WorldReply, WorldRequest } from '../protocol/worlds.js'
@@ -13,13 +14,12 @@ import { toCallError } from './call-error.js'
 import { type CallKind, call } from './calls.js'
 import { decodeRequest } from './decode-request.js'
 import { Member } from './member.js'
-import type { WorldLog } from './options.js'
 import type { TenantWorlds } from './tenant-worlds.js'
 
 export interface ConnectionOptions {
   readonly limits: WorldServiceLimits
   readonly clock: Clock
-  readonly log: WorldLog
+  readonly log: Log
   /** The worlds of a token's tenant. @throws ERR_TOKEN */
   readonly worldsOf: (token: string | undefined) => TenantWorlds
   /** Its first message has arrived, and was right. */
@@ -165,7 +165,10 @@ export class Connection {
 
   #join(request: WorldRequest<'join'>, worlds: TenantWorlds): WorldReply<'join'> {
     if (this.#member?.state === 'waiting' || this.#member?.state === 'running') {
-      throw new RankweaveError('ERR_WORLD', `this socket is a member of ${this.#member.world.id}: leave it first`)
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `this socket is a member of ${this.#member.world.id}: leave it first`,
+      )
     }
     const world = worlds.find(request)
     const { maxCommunicators } = this.#options.limits

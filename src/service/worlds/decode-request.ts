@@ -37,7 +37,11 @@ export function decodeRequest(text: string, maxLength: number): Decoded {
   const result = worldRequests[kind as keyof typeof worldRequests].safeParse(value)
   if (result.success) return { id: result.data.id, request: result.data }
   const [issue] = result.error.issues
-  return refused(id, 'ERR_PROTOCOL', `a valid '${kind}' (${issue!.path.join('.')}: ${shortened(issue!.message)})`)
+  return refused(
+    id,
+    'ERR_PROTOCOL',
+    `a valid '${kind}' (${issue!.path.join('.')}: ${shortened(issue!.message)})`,
+  )
 }
 
 const worldProtocol = worldRequests.hello.shape.protocol.value

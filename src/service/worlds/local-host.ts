@@ -1,6 +1,6 @@
-import { type Clock } from '../../base/clock.js'
+import type { Clock } from '../../base/clock.js'
 import type { Communicator } from '../../comm/communicator.js'
-import { completionsHeld } from '../../comm/process/completion-budget.js'
+import { completionsHeld } from '../../comm/process/waits/completion-budget.js'
 import { hostSession, type RunningWorld } from '../../comm/world/world.js'
 import { RankweaveError } from '../../errors.js'
 import { type LocalSession, local } from '../../fabric/local/local.js'

@@ -1,13 +1,24 @@
 import type { Communicator } from '../../comm/communicator.js'
 import { RankweaveError } from '../../errors.js'
 import type { WorldEvent } from '../protocol/world-events.js'
-import type { AskedWorld } from './asked-world.js'
-import type { Operation } from './communicator-tree.js'
 import { communicatorName } from './communicator-name.js'
+import type { CommunicatorTree, Operation } from './communicator-tree.js'
+
+/** What a member needs of its world. */
+export interface MemberWorld {
+  readonly id: string
+  readonly tree: CommunicatorTree
+  /** What its members have published; null where that is nothing, or the rank runs a program. */
+  addressOf(worldRank: number): string | null
+  /** What is shown of it has changed. */
+  changed(): void
+  /** A member has left, or is lost. @param reason for the others */
+  depart(member: Member, state: 'left' | 'lost', reason: string): void
+}
 
 /** A socket's part in one world: its rank, and the communicators that it holds, by id. */
 export class Member {
-  readonly world: AskedWorld
+  readonly world: MemberWorld
   readonly send: (event: WorldEvent) => void
   readonly #communicators = new Map<string, Communicator>()
   readonly #mostCommunicators: number
@@ -19,7 +30,7 @@ export class Member {
   #finish: (() => void) | undefined
 
   constructor(
-    world: AskedWorld,
+    world: MemberWorld,
     send: (event: WorldEvent) => void,
     address: string | null,
     mostCommunicators: number,

@@ -82,7 +82,10 @@ export class TenantWorlds {
       )
     }
     if (members !== undefined && members !== found.size) {
-      throw new RankweaveError('ERR_WORLD', `expected ${found.size} members, as the world has, got ${members}`)
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `expected ${found.size} members, as the world has, got ${members}`,
+      )
     }
     return found
   }

@@ -4,9 +4,10 @@ import { RankweaveError, shown } from '../../errors.js'
 import type { Socket } from '../../rendezvous/socket.js'
 import { defaultWorldServiceLimits, type WorldServiceLimits } from '../protocol/world-limits.js'
 import type { WorldInfo } from '../protocol/worlds.js'
+import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
 import { LocalHost } from './local-host.js'
-import type { Tenant, WorldServiceOptions } from './options.js'
+import type { WorldServiceOptions } from './options.js'
 import { TenantWorlds } from './tenant-worlds.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
 
@@ -62,7 +63,10 @@ export class WorldService {
     this.#pending.add(connection)
     const cancel = this.#clock.later(limits.firstMessageMs, () =>
       connection.refuse(
-        new RankweaveError('ERR_LIMIT', `expected 'hello' within ${limits.firstMessageMs} ms (firstMessageMs)`),
+        new RankweaveError(
+          'ERR_LIMIT',
+          `expected 'hello' within ${limits.firstMessageMs} ms (firstMessageMs)`,
+        ),
       ),
     )
     socket.addEventListener('message', ({ data }) => {

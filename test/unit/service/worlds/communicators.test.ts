@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
+import { silentLog } from '../../../../src/service/log.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { begunWorld } from '../../../support/asking-member.js'
 
-const log = { info: () => {}, warn: () => {}, error: () => {} }
-const service = () => new WorldService({ tenants: { find: () => ({ id: 'local' }) }, log })
+const service = () => new WorldService({ tenants: { find: () => ({ id: 'local' }) }, log: silentLog })
 
 it('members of a world split it, meet, free and leave, and nothing remains', async () => {
   const worlds = service()
