@@ -375,7 +375,14 @@ export const rooms: readonly Room[] = [
   room('service/protocol', [], { packages: ['zod'] }),
   room('service', []),
   room('service/worlds', [
-    ...['text', 'fabric/local', 'rendezvous/protocol', 'rendezvous/watch', 'rendezvous', 'comm/process/waits'],
+    ...[
+      'text',
+      'fabric/local',
+      'rendezvous/protocol',
+      'rendezvous/watch',
+      'rendezvous',
+      'comm/process/waits',
+    ],
     ...['comm', 'comm/world', 'package-paths.ts', 'service/protocol', 'service'],
   ]),
   room(
