@@ -66,6 +66,9 @@ export function bundle(folder) {
     target: 'es2022',
     // A solver, loaded by whoever asks for it.
     external: ['highs'],
+    // Pages load it as it is; names are for stacks and inspections.
+    minify: true,
+    keepNames: true,
     logLevel: 'warning',
   })
   for (const path of files) cpSync(join(root, 'src', path), join(folder, path), { recursive: true })

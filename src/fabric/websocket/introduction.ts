@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { RankweaveError, shortened } from '../../errors.js'
 
 /** Version of what processes send each other. */

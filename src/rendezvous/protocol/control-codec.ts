@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { RankweaveError, shortened } from '../../errors.js'
 import { jsonDepth } from '../../text/json-depth.js'
 import { maxControlDepth, maxControlLength, maxWelcomeLength, protocolVersion } from './limits.js'
