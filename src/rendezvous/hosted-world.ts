@@ -4,7 +4,14 @@ import { Decisions } from '../fabric/decisions.js'
 import { admit, numbered } from './admission.js'
 import { decodeFromMember, encodeControl } from './protocol/control-codec.js'
 import type { RendezvousLimits, WorldLimits } from './protocol/limits.js'
-import type { FromRendezvous, HeartbeatRequest, JoinRequest, ToRendezvous } from './protocol/messages.js'
+import {
+  breakCauses,
+  type FromRendezvous,
+  type HeartbeatRequest,
+  type JoinRequest,
+  type ToRendezvous,
+} from './protocol/messages.js'
+import type { RefusalCode } from './protocol/refusals.js'
 import { relayedProcess, setRelayedProcess } from './protocol/relayed.js'
 import { equalSecrets, fromHex, randomBytes, toHex } from './protocol/secrets.js'
 import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
@@ -55,7 +62,7 @@ export class HostedWorld {
   #members: readonly WorldMember[] = []
   readonly #nonces = new Set<string>()
   readonly #silence: SilenceMonitor<WorldMember>
-  readonly #links: BrokenLinks
+  readonly #links: BrokenLinks<RefusalCode>
   readonly #decisions: Decisions
   readonly #lost: { readonly process: number; readonly reason: string }[] = []
   /** Losses in the order in which they were noticed, not yet told. */
@@ -78,9 +85,11 @@ export class HostedWorld {
     this.#silence = new SilenceMonitor(limits, clock, (member) =>
       this.#fail(member, lost(`it was silent for ${limits.silenceMs} ms`)),
     )
-    this.#links = new BrokenLinks(clock, limits.verdictMs, (process, reason) =>
-      this.#fail(this.#members[process]!, lost(reason)),
-    )
+    this.#links = new BrokenLinks(clock, limits, {
+      isOverdue: (process) => this.#silence.isOverdue(this.#members[process]!),
+      lose: (process, reason, fault) =>
+        this.#fail(this.#members[process]!, new RankweaveError(fault ?? 'ERR_WORLD_LOST', reason)),
+    })
     this.#decisions = new Decisions(processes, (process, key, { contributions, lost }) => {
       this.#send(this.#members[process]!, {
         kind: 'decided',
@@ -209,10 +218,13 @@ export class HostedWorld {
   #joinedControl(member: WorldMember, message: ToRendezvous): void {
     switch (message.kind) {
       case 'broken': {
-        const { process, reason } = message
+        const { process, cause, reason } = message
         const peer = this.#members[process]
         if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
-        if (peer.state === 'joined') this.#links.report(member.process, process, reason)
+        if (peer.state === 'joined') {
+          const [fault, isSilent] = [breakCauses[cause], cause === 'silent']
+          this.#links.report({ reporter: member.process, peer: process, fault, isSilent, reason })
+        }
         break
       }
       case 'decide':

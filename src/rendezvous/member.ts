@@ -5,7 +5,7 @@ import { RemoteAuthority } from '../fabric/remote-authority.js'
 import type { Membership, MembershipEvents } from './membership.js'
 import { encodeControl } from './protocol/control-codec.js'
 import type { WorldLimits } from './protocol/limits.js'
-import type { FromRendezvous, ToRendezvous, Welcome } from './protocol/messages.js'
+import type { BreakCause, FromRendezvous, ToRendezvous, Welcome } from './protocol/messages.js'
 import { encodeRelayed, relayedHeaderBytes, relayedProcess, requireRelayable } from './protocol/relayed.js'
 import { fromHex, toHex } from './protocol/secrets.js'
 import { closeSoon } from './refuse.js'
@@ -75,9 +75,9 @@ export class Member implements Membership {
     })
   }
 
-  reportBroken(peer: number, reason: string): void {
+  reportBroken(peer: number, reason: string, cause: BreakCause): void {
     if (this.#lost.has(peer)) return
-    this.#send({ kind: 'broken', process: peer, reason: reason.slice(0, 500) })
+    this.#send({ kind: 'broken', process: peer, cause, reason: reason.slice(0, 500) })
   }
 
   relay(to: number, message: Uint8Array): void {

@@ -1,6 +1,7 @@
 import type { RankweaveError } from '../errors.js'
 import type { Authority } from '../fabric/authority.js'
 import type { WorldLimits } from './protocol/limits.js'
+import type { BreakCause } from './protocol/messages.js'
 
 /** What a process knows of its world, kept current by the rendezvous. */
 export interface Membership {
@@ -23,8 +24,10 @@ export interface Membership {
   /**
    * The data socket to `peer` broke while nobody said that `peer` was lost. The rendezvous collects such reports for
    * `limits.verdictMs` and then decides who is lost; until then nothing is known.
+   *
+   * @param cause whose fault it is, as far as this process knows
    */
-  reportBroken(peer: number, reason: string): void
+  reportBroken(peer: number, reason: string, cause: BreakCause): void
   /**
    * Sends a message through the rendezvous; it may be reused at once. To a process that is lost or has left: dropped.
    *

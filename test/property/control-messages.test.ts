@@ -35,7 +35,7 @@ function message(next: Next, token: string): string {
     { kind: 'heartbeat', protocol: 1, world: token.slice(0, 16), process, secret },
     { kind: 'beat' },
     { kind: 'leave' },
-    { kind: 'broken', process, reason: 'reset' },
+    { kind: 'broken', process, cause: 'closed', reason: 'reset' },
     { kind: 'decide', key: `k${below(next, 3)}`, members: [0, 1, process], contribution: '00ff' },
     { kind: 'lost', process, reason: 'it was silent' },
     { kind: 'decided', key: 'k0', contributions: [null, '00'], lost: [process] },

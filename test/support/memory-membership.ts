@@ -6,6 +6,7 @@ import { PeerListener } from '../../src/fabric/websocket/peer-listener.js'
 import { openWebSocket, type WebSocketSession } from '../../src/fabric/websocket/websocket.js'
 import type { Membership, MembershipEvents } from '../../src/rendezvous/membership.js'
 import { defaultWorldLimits, type WorldLimits } from '../../src/rendezvous/protocol/limits.js'
+import type { BreakCause } from '../../src/rendezvous/protocol/messages.js'
 import type { SocketTransport } from '../../src/rendezvous/socket.js'
 import { nodeTransport } from '../../src/rendezvous/transport-node.js'
 
@@ -69,6 +70,7 @@ export class MemoryWorld {
 export interface BrokenReport {
   readonly peer: number
   readonly reason: string
+  readonly cause: BreakCause
 }
 
 export class MemoryMembership implements Membership {
@@ -113,8 +115,8 @@ export class MemoryMembership implements Membership {
     this.events = events
   }
 
-  reportBroken(peer: number, reason: string): void {
-    this.reports.push({ peer, reason })
+  reportBroken(peer: number, reason: string, cause: BreakCause): void {
+    this.reports.push({ peer, reason, cause })
   }
 
   relay(to: number, message: Uint8Array): void {

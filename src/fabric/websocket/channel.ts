@@ -1,5 +1,13 @@
 import type { Membership } from '../../rendezvous/membership.js'
-import { drop, messageBytes, type Socket, socketState } from '../../rendezvous/socket.js'
+import type { BreakCause } from '../../rendezvous/protocol/messages.js'
+import {
+  drop,
+  messageBytes,
+  type Socket,
+  type SocketError,
+  socketErrorText,
+  socketState,
+} from '../../rendezvous/socket.js'
 import { closeCode } from './introduction.js'
 
 /** What carries the messages of a link: a socket, or the relay of the rendezvous. */
@@ -24,7 +32,7 @@ export interface ChannelEvents {
   message(bytes: Uint8Array): void
   /** The peer has ended its session. */
   ended(): void
-  broken(reason: string): void
+  broken(reason: string, cause: BreakCause): void
 }
 
 /** A data socket on which both sides have introduced themselves. */
@@ -41,16 +49,24 @@ export class SocketChannel implements Channel {
     this.reportsSent = socket.reportsSent === true
     if (socket.receive !== undefined) socket.receive((data) => this.#arrived(data))
     else socket.addEventListener('message', ({ data }) => this.#arrived(messageBytes(data)))
+    let lastError = ''
+    socket.addEventListener('error', (event) => {
+      lastError = socketErrorText(event)
+      if (isTooLarge(event))
+        this.#break(`a message has more than the bytes that are accepted: ${lastError}`, 'too large')
+    })
     this.#closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
         if (code === closeCode.ended) this.#events?.ended()
-        else if (!this.#closing)
-          this.#break(`the connection was closed (${code}${reason === '' ? '' : ` ${reason}`})`)
+        else if (!this.#closing) {
+          const said = [`the connection was closed (${code})`, reason, lastError].filter(Boolean).join(': ')
+          this.#break(said, 'closed')
+        }
         this.#events = undefined
         resolve()
       })
     })
-    if (socket.readyState === socketState.closed) this.#break('the connection was closed')
+    if (socket.readyState === socketState.closed) this.#break('the connection was closed', 'closed')
   }
 
   get bufferedBytes(): number {
@@ -77,14 +93,19 @@ export class SocketChannel implements Channel {
 
   #arrived(data: string | Uint8Array | undefined): void {
     if (typeof data === 'object') this.#events?.message(data)
-    else this.#break('a text message among batches of frames')
+    else this.#break('a text message among batches of frames', 'malformed')
   }
 
-  #break(reason: string): void {
+  #break(reason: string, cause: BreakCause): void {
     const events = this.#events
     this.#events = undefined
-    events?.broken(reason)
+    events?.broken(reason, cause)
   }
+}
+
+/** The socket refused a message for its size. */
+function isTooLarge({ error }: SocketError): boolean {
+  return (error as { readonly code?: unknown } | undefined)?.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'
 }
 
 /** Messages through the rendezvous, to a process that cannot be dialed or cannot dial. */

@@ -1,4 +1,5 @@
 import { reasonText } from '../../errors.js'
+import type { BreakCause } from '../../rendezvous/protocol/messages.js'
 import {
   type Batch,
   type BatchReader,
@@ -14,6 +15,8 @@ import type { Channel } from './channel.js'
 export interface LinkHost {
   /** The most that a link may hold, in bytes; beyond that it breaks. */
   readonly maxQueuedBytes: number
+  /** Longest message of the peer, in bytes; a longer one breaks it. */
+  readonly maxMessageBytes: number
   /** A link has its first frame to send: it needs a channel. */
   connect(peer: number): void
   /** A batch has been begun and has to be sent soon. */
@@ -23,7 +26,7 @@ export interface LinkHost {
   /** The current frame of `reader`. @throws what breaks the link */
   frame(peer: number, reader: BatchReader): void
   /** Frames were lost, so that no later one may be delivered. */
-  broken(peer: number, reason: string): void
+  broken(peer: number, reason: string, cause: BreakCause): void
 }
 
 /**
@@ -149,22 +152,30 @@ export class Link {
   /** A message of the peer: delivers its frames; breaks the link, and delivers none, when it is malformed. */
   receive(message: Uint8Array, reader: BatchReader): void {
     if (this.state === 'ended') return
+    const { maxMessageBytes } = this.#host
+    if (message.length > maxMessageBytes) {
+      this.break(
+        `a message has ${message.length} bytes: at most ${maxMessageBytes} are accepted`,
+        'too large',
+      )
+      return
+    }
     try {
       reader.open(message, this.#received)
       this.#received = (this.#received + 1) >>> 0
       // A frame that nobody can read, such as an error that is none, is the fault of the peer.
       while (!this.#hasEnded() && reader.next()) this.#host.frame(this.peer, reader)
     } catch (error) {
-      this.break(reasonText(error))
+      this.break(reasonText(error), 'malformed')
     }
     reader.close()
   }
 
   /** Frames were lost, or must not be delivered. */
-  break(reason: string): void {
+  break(reason: string, cause: BreakCause): void {
     if (this.state === 'ended') return
     this.end()
-    this.#host.broken(this.peer, reason)
+    this.#host.broken(this.peer, reason, cause)
   }
 
   /** Drops what waits and what is posted from now on. */
@@ -219,6 +230,7 @@ export class Link {
     if (queuedBytes > this.#host.maxQueuedBytes) {
       this.break(
         `${queuedBytes} bytes are queued for process ${this.peer}, which does not take them: at most ${this.#host.maxQueuedBytes} may be`,
+        'unread',
       )
     }
   }

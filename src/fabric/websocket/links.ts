@@ -63,11 +63,11 @@ export class Links {
           new SocketChannel(socket, {
             message: (bytes) => host.message(link, bytes),
             ended: () => link.end(),
-            broken: (reason) => link.break(reason),
+            broken: (reason, cause) => link.break(reason, cause),
           }),
         )
       },
-      failed: (peer, reason) => this.of(peer).break(reason),
+      failed: (peer, reason) => this.of(peer).break(reason, 'closed'),
     })
   }
 
@@ -134,6 +134,7 @@ export class Links {
     const host = this.#host
     const link = new Link(peer, {
       maxQueuedBytes: this.#membership.limits.maxQueuedBytes,
+      maxMessageBytes: this.#membership.limits.maxMessageBytes,
       connect: (to) => this.#connect(to),
       pending: (begun) => {
         this.#pending.push(begun)
@@ -141,8 +142,8 @@ export class Links {
       },
       taken: (to) => host.taken(to),
       frame: (from, reader) => host.frame(from, reader),
-      broken: (to, reason) => {
-        if (!host.isClosed() && !host.isLost(to)) this.#membership.reportBroken(to, reason)
+      broken: (to, reason, cause) => {
+        if (!host.isClosed() && !host.isLost(to)) this.#membership.reportBroken(to, reason, cause)
       },
     })
     this.#links[peer] = link

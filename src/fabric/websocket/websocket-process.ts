@@ -204,7 +204,7 @@ export class WebSocketProcess implements Fabric {
     if (this.#closed) return
     if (kind !== plainFrame) {
       if (!this.bulk.record(src, kind, header, payload) && src !== this.process) {
-        this.#links.of(src).break('a piece of a bulk transfer exceeds its buffer')
+        this.#links.of(src).break('a piece of a bulk transfer exceeds its buffer', 'malformed')
       }
       return
     }

@@ -43,17 +43,19 @@ export interface OpenMember {
 export async function openMember({ listen, ca, parentPid, ...request }: MemberOptions): Promise<OpenMember> {
   const trust = ca === undefined ? {} : { ca }
   const { maxMessageBytes } = defaultWorldLimits
-  const transport = nodeTransport({ maxMessageBytes: 2 * maxMessageBytes, ...trust, ...listen })
-  const listener = listen === null ? undefined : await PeerListener.open({ listen: transport.listen! })
+  // Before the world says what it permits; links refuse what is longer than that.
+  const data = nodeTransport({ maxMessageBytes, ...trust, ...listen })
+  const listener = listen === null ? undefined : await PeerListener.open({ listen: data.listen! })
   try {
     const membership = await joinWorld({
       ...request,
       version: ownVersion(),
       listenUrl: listener?.url ?? null,
-      transport,
+      // 'welcome' names all members, and relayed messages have a header.
+      transport: nodeTransport({ maxMessageBytes: 2 * maxMessageBytes, ...trust }),
       startHeartbeats: heartbeatWorker({ ...trust, ...(parentPid === undefined ? {} : { parentPid }) }),
     })
-    return { membership, session: openWebSocket(membership, transport, listener) }
+    return { membership, session: openWebSocket(membership, data, listener) }
   } catch (error) {
     await listener?.close()
     throw error

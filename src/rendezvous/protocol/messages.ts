@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { maxSettingsLength, protocolVersion } from './limits.js'
-import { refusalNames } from './refusals.js'
+import { type RefusalCode, refusalNames } from './refusals.js'
 
 // Control messages: one JSON object per text message of the socket. Unknown members of an object are refused.
 
@@ -25,6 +25,18 @@ const contribution = z
   .regex(/^(?:[0-9a-f]{2})*$/)
   .describe('at most 64 bytes in hexadecimal digits')
 const key = z.string().max(128).describe('names the decision, unique in the world')
+
+/** Why a data connection broke. What it is called when it is the fault of the peer, of which the peer is told. */
+export const breakCauses = {
+  closed: null,
+  silent: null,
+  malformed: 'ERR_PROTOCOL',
+  'too large': 'ERR_MESSAGE_TOO_LARGE',
+  unread: 'ERR_LIMIT',
+} as const satisfies Readonly<Record<string, RefusalCode | null>>
+
+export type BreakCause = keyof typeof breakCauses
+
 const beat = z.strictObject({ kind: z.literal('beat') })
 
 /** To the rendezvous, by `kind`. */
@@ -74,7 +86,17 @@ export const toRendezvous = {
     .strictObject({ kind: z.literal('leave') })
     .describe('The member is done. Closing its socket is no loss from here on; the rendezvous closes it.'),
   broken: z
-    .strictObject({ kind: z.literal('broken'), process, reason })
+    .strictObject({
+      kind: z.literal('broken'),
+      process,
+      cause: z
+        .enum(Object.keys(breakCauses) as [BreakCause, ...BreakCause[]])
+        .describe(
+          '`closed`: by the network or the peer, or it cannot be made; `silent`: it carries nothing, although the peer answers `probe`; ' +
+            'the others are faults of the peer: a malformed message, one that is too large, or it does not read',
+        ),
+      reason,
+    })
     .describe('The data connection to a process broke, which is not known to be lost.'),
   decide: z
     .strictObject({

@@ -29,6 +29,11 @@ export class SilenceMonitor<Peer> {
     this.#silent = silent
   }
 
+  /** Whether two messages of `peer` are overdue: it should send one every tick. */
+  isOverdue(peer: Peer): boolean {
+    return this.#tick - (this.#heardAt.get(peer) ?? this.#tick) > 2
+  }
+
   /** A message of `peer` has arrived. The first one begins its watch. */
   heard(peer: Peer): void {
     this.#heardAt.set(peer, this.#tick)

@@ -186,7 +186,7 @@ describe('while a world waits', () => {
     const request = (n: number) => encodeControl(join(token, `0${n}`.repeat(16)))
     expect((await answerTo(rendezvous, request(1), ...beats.slice(1))).closedWith()).toBeUndefined()
     expect((await answerTo(rendezvous, request(2), ...beats)).closedWith()).toBe(4007)
-    const early = '{"kind":"broken","process":0,"reason":""}'
+    const early = '{"kind":"broken","process":0,"cause":"closed","reason":""}'
     expect((await answerTo(rendezvous, request(3), early)).closedWith()).toBe(4000)
     expect((await answerTo(rendezvous, request(4), new Uint8Array(9))).closedWith()).toBe(4000)
     expect((await answerTo(rendezvous, request(5), request(5))).closedWith()).toBe(4000)

@@ -168,9 +168,9 @@ describe('broken data connections', () => {
   it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(3)
-    members[0]!.membership.reportBroken(2, 'reset')
-    members[2]!.membership.reportBroken(0, 'timeout')
-    members[1]!.membership.reportBroken(0, 'closed')
+    members[0]!.membership.reportBroken(2, 'reset', 'closed')
+    members[2]!.membership.reportBroken(0, 'timeout', 'closed')
+    members[1]!.membership.reportBroken(0, 'closed', 'closed')
     await rendezvous.pass(240)
     expect(members[1]!.events).toEqual([])
     await rendezvous.pass(20)
@@ -182,17 +182,39 @@ describe('broken data connections', () => {
     })
   })
 
+  it('by the fault of one end lose that one, with the code, whoever reports first', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(3)
+    members[0]!.membership.reportBroken(1, 'the connection was closed', 'closed')
+    members[1]!.membership.reportBroken(0, 'it does not read', 'unread')
+    await rendezvous.pass(260)
+    const told = ['lost 0: its connection to process 1 broke: ERR_LIMIT: it does not read']
+    expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
+    expect(members[0]!.errors).toMatchObject([{ code: 'ERR_LIMIT' }])
+  })
+
+  it('lose the end whose heartbeats are overdue', async () => {
+    const rendezvous = new RendezvousCase()
+    const { members } = await rendezvous.world(2, { limits: { ...limits, verdictMs: 400 } })
+    members[0]!.membership.reportBroken(1, 'the connection was closed', 'closed')
+    members[1]!.membership.reportBroken(0, 'the connection was closed', 'closed')
+    await rendezvous.turn()
+    members[0]!.socket.isCut = true
+    await rendezvous.pass(410)
+    expect(members[1]!.events).toEqual([expect.stringMatching(/^lost 0: its connection to process 1 broke/)])
+  })
+
   it('lose nobody when the peer has left, or is lost for another reason meanwhile', async () => {
     const rendezvous = new RendezvousCase()
     const { members } = await rendezvous.world(4)
-    members[0]!.membership.reportBroken(1, 'closed')
-    members[0]!.membership.reportBroken(2, 'closed')
+    members[0]!.membership.reportBroken(1, 'closed', 'closed')
+    members[0]!.membership.reportBroken(2, 'closed', 'closed')
     await rendezvous.turn()
     void members[1]!.membership.leave()
     members[2]!.socket.terminate()
     await rendezvous.turn()
-    members[3]!.membership.reportBroken(1, 'closed')
-    members[3]!.membership.reportBroken(2, 'closed')
+    members[3]!.membership.reportBroken(1, 'closed', 'closed')
+    members[3]!.membership.reportBroken(2, 'closed', 'closed')
     await rendezvous.pass(1_000)
     const told = ['lost 2: its connection to the rendezvous closed (code 1006)']
     expect([members[0]!.events, members[3]!.events]).toEqual([told, told])
@@ -203,8 +225,8 @@ describe('a broken member', () => {
   it.each<[string, string | Uint8Array<ArrayBuffer>, string]>([
     ['no JSON', '{', 'ERR_PROTOCOL'],
     ['a second join', '{"kind":"waiting"}', 'ERR_PROTOCOL'],
-    ['a report on itself', '{"kind":"broken","process":1,"reason":""}', 'ERR_PROTOCOL'],
-    ['a report on nobody', '{"kind":"broken","process":9,"reason":""}', 'ERR_PROTOCOL'],
+    ['a report on itself', '{"kind":"broken","process":1,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
+    ['a report on nobody', '{"kind":"broken","process":9,"cause":"closed","reason":""}', 'ERR_PROTOCOL'],
     ['a decision of others', '{"kind":"decide","key":"k","members":[0,2],"contribution":""}', 'ERR_PROTOCOL'],
     ['a relayed message to itself', Uint8Array.of(1, 0, 0, 0), 'ERR_PROTOCOL'],
     ['a relayed message to nobody', Uint8Array.of(9, 0, 0, 0), 'ERR_PROTOCOL'],

@@ -353,6 +353,32 @@ describe('a link breaks, and delivers nothing of it, when a message is', () => {
   })
 })
 
+it.each([
+  ['than the world permits', 400_000],
+  ['than the socket takes', 2 ** 20 + 8],
+])('a link breaks by the fault of its sender when a message is longer %s', async (_, sizeBytes) => {
+  const dialed: Socket[] = []
+  await inWorld(
+    2,
+    async (world, sinks) => {
+      send(world, 0, 1, 1)
+      await until(() => world.members.every(({ reports }) => reports.length === 1))
+      expect(world.members[1]!.reports).toEqual([
+        { peer: 0, reason: expect.stringMatching(/^a message has /), cause: 'too large' },
+      ])
+      expect(world.members[0]!.reports).toMatchObject([{ peer: 1, cause: 'closed' }])
+      expect(sinks[1]!.frames).toEqual([])
+    },
+    {
+      limits: { maxMessageBytes: 300_000 },
+      transport: observed(
+        dialed,
+        tampering((_, pass) => pass(new Uint8Array(sizeBytes))),
+      ),
+    },
+  )
+})
+
 describe('a frame that its receiver cannot read', () => {
   it('breaks the link of its sender, and no other', async () => {
     const world = await MemoryWorld.open(3)
@@ -368,7 +394,7 @@ describe('a frame that its receiver cannot read', () => {
     }
     send(world, 1, 0, 13)
     await until(() => world.members[0]!.reports.length === 1)
-    expect(world.members[0]!.reports).toEqual([{ peer: 1, reason: 'Unexpected token' }])
+    expect(world.members[0]!.reports).toEqual([{ peer: 1, reason: 'Unexpected token', cause: 'malformed' }])
     send(world, 2, 0, 5)
     await until(() => frames.length === 1)
     expect(frames).toEqual([5])
@@ -436,7 +462,11 @@ it('frames that wait for a connection are bounded: a peer that takes none is rep
     async (world) => {
       for (let n = 0; n < 40; n++) send(world, 0, 1, n, 60_000)
       expect(world.members[0]!.reports).toEqual([
-        { peer: 1, reason: expect.stringMatching(/bytes are queued for process 1.*at most 1000000/) },
+        {
+          peer: 1,
+          reason: expect.stringMatching(/bytes are queued for process 1.*at most 1000000/),
+          cause: 'unread',
+        },
       ])
     },
     { limits: { maxQueuedBytes: 1_000_000 } },

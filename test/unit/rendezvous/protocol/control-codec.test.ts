@@ -24,7 +24,7 @@ const toRendezvous: readonly ToRendezvous[] = [
   { kind: 'heartbeat', protocol: 1, world: '01'.repeat(8), process: 3, secret: key },
   { kind: 'beat' },
   { kind: 'leave' },
-  { kind: 'broken', process: 1, reason: 'reset' },
+  { kind: 'broken', process: 1, cause: 'closed', reason: 'reset' },
   { kind: 'decide', key: 'shrink 1', members: [0, 2], contribution: '00ff' },
 ]
 const fromRendezvous: readonly FromRendezvous[] = [
@@ -78,9 +78,12 @@ describe('control messages', () => {
     ['a kind that is unknown', '{"kind":"hello"}'],
     ['a member too many', '{"kind":"beat","more":1}'],
     ['a prototype', '{"kind":"beat","__proto__":{"a":1}}'],
-    ['a number that is none of a process', '{"kind":"broken","process":-1,"reason":""}'],
-    ['a fraction', '{"kind":"broken","process":0.5,"reason":""}'],
-    ['a reason that is too long', `{"kind":"broken","process":0,"reason":"${'x'.repeat(501)}"}`],
+    ['a number that is none of a process', '{"kind":"broken","process":-1,"cause":"closed","reason":""}'],
+    ['a fraction', '{"kind":"broken","process":0.5,"cause":"closed","reason":""}'],
+    [
+      'a reason that is too long',
+      `{"kind":"broken","process":0,"cause":"closed","reason":"${'x'.repeat(501)}"}`,
+    ],
     [
       'nested arrays',
       `{"kind":"decide","key":"k","contribution":"","members":${'['.repeat(9)}${']'.repeat(9)}}`,
@@ -119,7 +122,7 @@ describe('control messages', () => {
   })
 
   it('may contain brackets in texts, which are not nesting', () => {
-    const message = { kind: 'broken', process: 0, reason: '[[[[[[[[\\"{{{{{{{{' } as const
+    const message = { kind: 'broken', process: 0, cause: 'silent', reason: '[[[[[[[[\\"{{{{{{{{' } as const
     expect(decodeFromMember(encodeControl(message))).toEqual(message)
   })
 
