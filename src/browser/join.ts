@@ -1,12 +1,10 @@
-import { realClock } from '../base/clock.js'
 import { requireKnownOptions } from '../base/known-options.js'
-import { worldLayout } from '../comm/process/world-layout.js'
-import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
+import { hostSession, type Main } from '../comm/world/world.js'
 import { RankweaveError, shown } from '../errors.js'
 import { openWebSocket } from '../fabric/websocket/websocket.js'
+import { type Joined, joined } from '../launch/websocket/joined.js'
 import { parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../rendezvous/join-world.js'
-import type { Membership } from '../rendezvous/membership.js'
 import { browserHeartbeats, startWorker } from './browser-heartbeats.js'
 import { browserTransport } from './browser-transport.js'
 import { version } from './version.js'
@@ -31,20 +29,6 @@ export interface JoinOptions<A = unknown> {
   /** Called once when this page has been accepted: processes so far, and of the complete world. */
   readonly onWaiting?: (joined: number, processes: number) => void
 }
-
-/** This page's part of a world that has ended. */
-export interface Joined<T> {
-  readonly ranks: number
-  readonly process: number
-  readonly processes: number
-  /** The first rank of this page; the others follow. */
-  readonly firstRank: number
-  /** What the ranks of this page returned, in rank order. */
-  readonly results: readonly T[]
-}
-
-/** How long a world that has failed waits for processes that do not take part in its end. */
-const graceMs = 5000
 
 /**
  * Joins a world as one of its processes, and runs this page's ranks when all processes have joined. Others cannot dial a page:
@@ -75,34 +59,16 @@ export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOpti
       ...(args === undefined ? {} : { args }),
       ...(signal === undefined ? {} : { signal }),
     }
-    const results = await hosted(membership, main, world)
-    const { process: own, processes, nodes } = membership
-    const { ranks, ranksPerProcess } = settings
-    const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
-    return { ranks, process: own, processes, firstRank: firstRank[own]!, results }
+    const session = openWebSocket(membership, browserTransport)
+    try {
+      return await joined(membership, settings, (onFailed) =>
+        hostSession(session, main, { ...world, onFailed }),
+      )
+    } finally {
+      await session.close()
+    }
   } finally {
     await membership.leave()
-  }
-}
-
-/** Runs the ranks of this page; a world that has failed ends here in time, whoever else computes on. */
-async function hosted<T, A>(
-  membership: Membership,
-  main: Main<T, A>,
-  world: WorldOptions<A>,
-): Promise<readonly T[]> {
-  const session = openWebSocket(membership, browserTransport)
-  let cancel: (() => void) | undefined
-  try {
-    return await new Promise((resolve, reject) => {
-      const onFailed = (error: unknown) => {
-        cancel ??= realClock.later(graceMs, () => reject(error))
-      }
-      hostSession(session, main, { ...world, onFailed }).then(resolve, reject)
-    })
-  } finally {
-    cancel?.()
-    await session.close()
   }
 }
 

@@ -11,10 +11,11 @@ installNeighborhood()
 
 // joining a world, and worlds in one page
 
-export { type Joined, type JoinOptions, join } from '../browser/join.js'
+export { type JoinOptions, join } from '../browser/join.js'
 export { worldReport } from '../comm/world/deadlock.js'
 export { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
 export { type LocalFactory, type LocalOptions, local } from '../fabric/local/local.js'
+export type { Joined } from '../launch/websocket/joined.js'
 
 // communicators
 

@@ -1,8 +1,8 @@
 import { deserialize, serialize } from 'node:v8'
 import { decodeError, encodeError } from '../comm/process/error-record.js'
 import { worldLayout } from '../comm/process/world-layout.js'
-import { emptyLoop } from '../comm/world/empty-loop.js'
-import { hostSession, type Main, type RunningWorld, type WorldOptions } from '../comm/world/world.js'
+import { hostUntilEmpty } from '../comm/world/empty-loop.js'
+import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
 import { RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
 import type { Launcher } from './processes/launcher.js'
@@ -36,28 +36,14 @@ async function runMpi<T, A>(session: MpiSession, main: Main<T, A>, world: WorldO
   const onFailed = (error: unknown) => {
     timer ??= setTimeout(() => abortJob(session, error), graceMs)
   }
-  let running: RunningWorld | undefined
-  const onEmpty = () => {
-    if (running !== undefined) running.fail(emptyLoop(running))
-  }
-  process.on('beforeExit', onEmpty)
   let results: T[]
   try {
-    results = await hostSession(session, main, {
-      ...world,
-      onFailed,
-      mayRunEmpty: true,
-      onStart: (started) => {
-        running = started
-        world.onStart?.(started)
-      },
-    })
+    results = await hostUntilEmpty({ ...world, onFailed }, (options) => hostSession(session, main, options))
   } catch (error) {
     session.free()
     throw error
   } finally {
     clearTimeout(timer)
-    process.off('beforeExit', onEmpty)
   }
   return gather(session, results, world)
 }

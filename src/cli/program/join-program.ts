@@ -1,6 +1,7 @@
 import { type ErrorCode, isRankweaveError } from '../../errors.js'
 import { programDigest } from '../../launch/processes/program-digest.js'
-import { checkJoin, type Joined, type JoinOptions, joinWith } from '../../launch/websocket/join.js'
+import { checkJoin, type JoinOptions, joinWith } from '../../launch/websocket/join.js'
+import type { Joined } from '../../launch/websocket/joined.js'
 import { checkProgramFile, loadProgram, type Program } from './load-program.js'
 import { captureRankOutput } from './rank-output.js'
 import { asWorld } from './run-program.js'

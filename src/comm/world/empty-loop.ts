@@ -2,19 +2,48 @@ import { clearInterval, setImmediate, setInterval } from 'node:timers'
 import { RankweaveError } from '../../errors.js'
 import { resumeKeepAlives, suspendKeepAlives } from '../../fabric/own-handles.js'
 import { countOf, rangesText, union } from './rank-ranges.js'
-import type { RunningWorld } from './world.js'
+import type { RunningWorld, WorldOptions } from './world.js'
 
 /**
  * ERR_DEADLOCK for ranks that run although the event loop of their process has become empty: no rank here waits for a
  * message, and nothing else that could wake them is left.
  */
-export function emptyLoop(world: RunningWorld): RankweaveError {
+function emptyLoop(world: RunningWorld): RankweaveError {
   const ranks = union(world.states().map((state) => state.running))
   return new RankweaveError(
     'ERR_DEADLOCK',
     `${rangesText(ranks)} cannot continue: nothing is left in this process to wake them, no message, no timer, no file, no socket`,
     { details: { blocked: countOf(ranks) } },
   )
+}
+
+/**
+ * Hosts a part of a world whose other processes are elsewhere: it ends with ERR_DEADLOCK when the event loop of this process is
+ * empty although a rank here runs.
+ *
+ * @param host with options that let the event loop be empty
+ */
+export async function hostUntilEmpty<T, A>(
+  world: WorldOptions<A>,
+  host: (world: WorldOptions<A>) => Promise<T[]>,
+): Promise<T[]> {
+  let running: RunningWorld | undefined
+  const onEmpty = () => {
+    if (running !== undefined) running.fail(emptyLoop(running))
+  }
+  process.on('beforeExit', onEmpty)
+  try {
+    return await host({
+      ...world,
+      mayRunEmpty: true,
+      onStart: (started) => {
+        running = started
+        world.onStart?.(started)
+      },
+    })
+  } finally {
+    process.off('beforeExit', onEmpty)
+  }
 }
 
 const probeMs = 250

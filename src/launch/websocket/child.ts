@@ -1,11 +1,11 @@
 import { deserialize, serialize } from 'node:v8'
-import { decodeError, encodeError } from '../../comm/process/error-record.js'
+import { encodeError } from '../../comm/process/error-record.js'
 import { worldLayout } from '../../comm/process/world-layout.js'
-import { emptyLoop } from '../../comm/world/empty-loop.js'
-import type { Main, RunningWorld } from '../../comm/world/world.js'
+import type { Main } from '../../comm/world/world.js'
 import { RankweaveError } from '../../errors.js'
 import { setHostedArgs } from '../processes/hosted-args.js'
-import { type CallerPort, flushedOutput, loadHosted, notCloneable } from '../processes/hosted-program.js'
+import { HostedPart } from '../processes/hosted-part.js'
+import { type CallerPort, loadHosted, notCloneable } from '../processes/hosted-program.js'
 import {
   type ChildData,
   type FromChild,
@@ -21,19 +21,15 @@ const exit = process.exit.bind(process)
 
 /** Hosts one process of a world in this process of the operating system, until the one that started it ends it. */
 export async function hostChild(): Promise<void> {
-  let running: RunningWorld | undefined
-  const interrupt = new AbortController()
+  const part = new HostedPart(port, post)
   // The process that started this one decides what an interrupt of the terminal, which reaches both, ends.
   process.on('SIGINT', () => {})
   // It has ended, or wants this one to.
   process.on('disconnect', () => exit(0))
-  process.on('uncaughtExceptionMonitor', (error) => post({ kind: 'uncaught', error: encoded(error) }))
-  const { data, started } = listen((message) => {
-    if (message.kind === 'abort') interrupt.abort(decodeError(message.reason))
-    else if (message.kind === 'diagnose') {
-      post({ kind: 'state', query: message.query, state: running?.states()[0] ?? null })
-    }
-  })
+  process.on('uncaughtExceptionMonitor', (error) =>
+    post({ kind: 'uncaught', error: encodeError(error, maxErrorBytes) }),
+  )
+  const { data, started } = listen((message) => part.told(message))
   const { world, ...child } = await data
   const args: unknown = deserialize(child.args)
   setHostedArgs(args)
@@ -47,35 +43,17 @@ export async function hostChild(): Promise<void> {
     const request = { url, token, node, program, process: child.process }
     member = await openMember({ ...request, parentPid, listen: {} })
   } catch (error) {
-    post({ kind: 'failed', error: encoded(error) })
+    part.failed(error)
     return
   }
-  post({ kind: 'loaded' })
-  await started
-  // From here on the session keeps this process alive; the connection must not, so that an empty event loop is noticed.
-  port.unref()
-  process.on('beforeExit', () => {
-    if (running !== undefined) running.fail(emptyLoop(running))
-  })
-  try {
-    const results = await hostMember(member, main, {
-      ...world,
-      args,
-      signal: interrupt.signal,
-      onFailed: (error, afterSurvived) => post({ kind: 'failing', error: encoded(error), afterSurvived }),
-      mayRunEmpty: true,
-      onStart: (started) => {
-        running = started
-      },
-    })
-    await flushedOutput()
-    const { firstRank } = worldLayout(world.ranks, member.session.nodes, world.ranksPerProcess)
-    const { without } = running!
-    post({ kind: 'returned', results: serialized(results, firstRank[child.process]!), without })
-  } catch (error) {
-    await flushedOutput()
-    post({ kind: 'failed', error: encoded(error) })
-  }
+  const { firstRank } = worldLayout(world.ranks, member.session.nodes, world.ranksPerProcess)
+  await part.run(
+    started,
+    { ...world, args },
+    (options) => hostMember(member, main, options),
+    (results, without) =>
+      post({ kind: 'returned', results: serialized(results, firstRank[child.process]!), without }),
+  )
   // The answer may still be on its way; then the caller closes the connection.
   port.ref()
 }
@@ -110,10 +88,6 @@ function listen(other: (message: ToProcess) => void): {
       start = resolve
     }),
   }
-}
-
-function encoded(error: unknown): Uint8Array {
-  return encodeError(error, maxErrorBytes)
 }
 
 /** @throws ERR_CLONE when they cannot be serialized, or are too long */

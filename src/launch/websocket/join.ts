@@ -2,15 +2,15 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { hostname } from 'node:os'
 import { requireKnownOptions } from '../../base/known-options.js'
-import { worldLayout } from '../../comm/process/world-layout.js'
-import { emptyLoop } from '../../comm/world/empty-loop.js'
+import { hostUntilEmpty } from '../../comm/world/empty-loop.js'
 import { EventLoopWatch } from '../../comm/world/event-loop.js'
-import type { Main, RunningWorld, WorldOptions } from '../../comm/world/world.js'
+import type { Main, WorldOptions } from '../../comm/world/world.js'
 import { RankweaveError, reasonText, shown } from '../../errors.js'
 import { loadDefault } from '../processes/load-program.js'
 import { programDigest } from '../processes/program-digest.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
+import { type Joined, joined } from './joined.js'
 import type { OpenMember } from './member.js'
 import { type ListenOptions, parseSettings } from './settings.js'
 
@@ -39,20 +39,6 @@ export interface JoinOptions<A = unknown> {
   /** Called once when this process has been accepted: processes so far, and of the complete world. */
   readonly onWaiting?: (joined: number, processes: number) => void
 }
-
-/** This process's part of a world that has ended. */
-export interface Joined<T> {
-  readonly ranks: number
-  readonly process: number
-  readonly processes: number
-  /** The first rank of this process; the others follow. */
-  readonly firstRank: number
-  /** What the ranks of this process returned, in rank order. */
-  readonly results: readonly T[]
-}
-
-/** How long a world that has failed waits for processes that do not take part in its end. */
-const graceMs = 5000
 
 /**
  * Joins the world that `host` has opened, on this host or another one, and runs this process's ranks: the module's default
@@ -104,50 +90,14 @@ async function hostedHere<T, A>(
   eventLoop: EventLoopWatch,
 ): Promise<Joined<T>> {
   const { hostMember } = await import('./member.js')
-  const { membership, session } = member
+  const { membership } = member
   const settings = parseSettings(membership.settings)
-  const { ranks, ranksPerProcess } = settings
-  const { firstRank } = worldLayout(ranks, session.nodes, ranksPerProcess)
   const world: WorldOptions<A> = { ...settings, ...(args === undefined ? {} : { args }) }
-  const results = await hostHere<T, A>(
-    { main, world, signal, report, eventLoop },
-    Promise.resolve(main),
-    (loaded, given) => endsInTime((options) => hostMember(member, loaded, options), given),
+  return joined(membership, settings, (onFailed) =>
+    hostHere<T, A>({ main, world, signal, report, eventLoop }, Promise.resolve(main), (loaded, given) =>
+      hostUntilEmpty({ ...given, onFailed }, (options) => hostMember(member, loaded, options)),
+    ),
   )
-  const { process: own, processes } = membership
-  return { ranks, process: own, processes, firstRank: firstRank[own]!, results }
-}
-
-async function endsInTime<T, A>(
-  host: (world: WorldOptions<A>) => Promise<T[]>,
-  world: WorldOptions<A>,
-): Promise<T[]> {
-  let running: RunningWorld | undefined
-  const onEmpty = () => {
-    if (running !== undefined) running.fail(emptyLoop(running))
-  }
-  let timer: NodeJS.Timeout | undefined
-  process.on('beforeExit', onEmpty)
-  try {
-    return await new Promise((resolve, reject) => {
-      const hosted = host({
-        ...world,
-        // Another process may compute without end, and take no part in the end of the world.
-        onFailed: (error) => {
-          timer ??= setTimeout(reject, graceMs, error)
-        },
-        mayRunEmpty: true,
-        onStart: (started) => {
-          running = started
-          world.onStart?.(started)
-        },
-      })
-      hosted.then(resolve, reject)
-    })
-  } finally {
-    clearTimeout(timer)
-    process.off('beforeExit', onEmpty)
-  }
 }
 
 /** Where this process is reached by default. @throws ERR_WORLD_LOST, ERR_ARGUMENT, ERR_ABORTED */

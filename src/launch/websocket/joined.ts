@@ -1,0 +1,52 @@
+import { worldLayout } from '../../comm/process/world-layout.js'
+import type { Membership } from '../../rendezvous/membership.js'
+import type { WorldSettings } from './settings.js'
+
+// What a process of Node and a page of a browser do alike: no module of Node.
+
+/** One process's part of a world that has ended. */
+export interface Joined<T> {
+  readonly ranks: number
+  readonly process: number
+  readonly processes: number
+  /** The first rank of this process; the others follow. */
+  readonly firstRank: number
+  /** What the ranks of this process returned, in rank order. */
+  readonly results: readonly T[]
+}
+
+/**
+ * Runs the part of a world that has these settings.
+ *
+ * @param host runs the ranks of this process, and calls back when the world has failed
+ * @throws ERR_WORLD for settings that do not fit the processes; what `host` throws
+ */
+export async function joined<T>(
+  { process, processes, nodes }: Pick<Membership, 'process' | 'processes' | 'nodes'>,
+  { ranks, ranksPerProcess }: WorldSettings,
+  host: (onFailed: (error: unknown) => void) => Promise<readonly T[]>,
+): Promise<Joined<T>> {
+  const { firstRank } = worldLayout(ranks, nodes, ranksPerProcess)
+  const results = await endedInTime(host)
+  return { ranks, process, processes, firstRank: firstRank[process]!, results }
+}
+
+/** Another process may compute without end, and take no part in the end of a world that has failed: it is not waited for. */
+async function endedInTime<T>(host: (onFailed: (error: unknown) => void) => Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  try {
+    return await new Promise((resolve, reject) => {
+      host((error) => {
+        timer ??= setTimeout(reject, graceMs, error)
+      }).then(resolve, reject)
+    })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/** How long a world that has failed waits for processes that do not take part in its end. */
+const graceMs = 5000
+
+/** As they are when this module is loaded: a test that replaces the timers of its program does not stop the library. */
+const { setTimeout, clearTimeout } = globalThis
