@@ -5,6 +5,8 @@ const soaking = {
   env: { RANKWEAVE_SOAK_FACTOR: process.env['RANKWEAVE_SOAK_FACTOR'] ?? '20' },
   testTimeout: 1_500_000,
   hookTimeout: 1_500_000,
+  // Each starts processes, and some tell a process that waits for a core from one that is lost.
+  maxConcurrency: 3,
 }
 
 const property = [

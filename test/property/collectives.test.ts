@@ -50,7 +50,7 @@ describe('collectives', () => {
           await run(main, { ranks, fabric, ...limits })
         },
       ),
-      { numRuns: cases(400, 75), seed: 20240611 },
+      { numRuns: cases(200, 75), seed: 20240611 },
     )
   })
 })

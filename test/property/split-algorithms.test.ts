@@ -104,7 +104,7 @@ describe('every split algorithm with every kind of table', () => {
         const given = splitCase(layout.ranks, colorPatterns[colors]!, keyPatterns[keys]!, draw)
         await checkSplit(layout, given, optionsOf(layout, algorithm, table, selfHostRows))
       }),
-      { numRuns: cases(200, 25) },
+      { numRuns: cases(75, 25) },
     )
   })
 
@@ -191,7 +191,7 @@ describe('splits of splits', () => {
           { ranks: layout.ranks, fabric: local({ processes: layout.processes, seed: layout.seed }) },
         )
       }),
-      { numRuns: cases(60, 10) },
+      { numRuns: cases(25, 10) },
     )
   })
 })

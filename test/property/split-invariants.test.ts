@@ -71,7 +71,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect(Math.max(...lengths) - Math.min(...lengths)).toBeLessThanOrEqual(1)
         }
       }),
-      { numRuns: cases(50, 25) },
+      { numRuns: cases(25, 25) },
     )
     expect(wholeTables).toBeGreaterThan(0)
   })
@@ -102,7 +102,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect([...ofProcess.values()].reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(most)
         }
       }),
-      { numRuns: cases(60, 15) },
+      { numRuns: cases(20, 15) },
     )
   })
 
@@ -143,7 +143,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
           expect([...ofProcess.values()].reduce((sum, bytes) => sum + bytes, 0)).toBeLessThanOrEqual(most)
         }
       }),
-      { numRuns: cases(150, 15) },
+      { numRuns: cases(40, 15) },
     )
   })
 
@@ -186,7 +186,7 @@ describe('invariants of splits on logical processes, frames in random order', ()
         for (const group of groups) expect(new Set(group.map((rank) => ids[rank])).size).toBe(1)
         expect(new Set(groups.map(([rank]) => ids[rank])).size).toBe(groups.length)
       }),
-      { numRuns: cases(80, 10) },
+      { numRuns: cases(25, 10) },
     )
   })
 })

@@ -45,7 +45,7 @@ describe('a written topology reads back', () => {
         const topology = topologyOf(graph, weighted)
         expect(parseGraphologyJson(pipeOf(textOf(topology, 'graphology'), 100))).toEqual(topology)
       }),
-      { numRuns: cases(300, 120) },
+      { numRuns: cases(100, 120) },
     )
   })
 
@@ -58,7 +58,7 @@ describe('a written topology reads back', () => {
         expect(back.ranks).toBe(topology.ranks)
         expect(sending(back)).toEqual(sending(topology))
       }),
-      { numRuns: cases(300, 120) },
+      { numRuns: cases(100, 120) },
     )
   })
 
@@ -70,7 +70,7 @@ describe('a written topology reads back', () => {
         checkTopology(back)
         expect(sending(back)).toEqual(sending(topology))
       }),
-      { numRuns: cases(300, 120) },
+      { numRuns: cases(100, 120) },
     )
   })
 
@@ -84,7 +84,7 @@ describe('a written topology reads back', () => {
         const sorted = sending(topology).lists.map((list) => list.sort((a, b) => a - b))
         expect(sending(back).lists).toEqual(sorted)
       }),
-      { numRuns: cases(300, 120) },
+      { numRuns: cases(100, 120) },
     )
   })
 

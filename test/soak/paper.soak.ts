@@ -6,6 +6,23 @@ import { asPrinted, nodesOf, printedRules, sends } from '../paper/printed.js'
 
 // What of the reference tables takes too long for every day; see test/paper.
 
+/** The value for an argument, made once. */
+function once<Key extends string | number, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const made = new Map<Key, Value>()
+  return (key) => {
+    if (!made.has(key)) made.set(key, make(key))
+    return made.get(key)!
+  }
+}
+
+const randomGraph = once((density: number) => erdosRenyiTopology({ ranks: 1024, density, seed: 1 }))
+
+/** On nodes of 32 ranks; both tables of random graphs have some in common. */
+const sendsOf = once((key: `${number} ${'agnostic' | 'aware'} ${number}`) => {
+  const [density, mode, k] = key.split(' ') as [string, 'agnostic' | 'aware', string]
+  return sends(randomGraph(Number(density)), 32, printedRules(Number(k), mode))
+})
+
 test.each([
   [[64, 64], 4, 126_556],
   [[16, 16, 16], 2, 362_720],
@@ -26,8 +43,7 @@ test.each([
   [0.8, 'aware', 3, '362/422/319'],
   [0.8, 'aware', 4, '366/393/309/866'],
 ] as const)('random graph of density %f, %s k=%i: %s', (density, mode, k, printed) => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
-  expect(asPrinted(sends(topology, 32, printedRules(k, mode)), printed)).toBe(printed)
+  expect(asPrinted(sendsOf(`${density} ${mode} ${k}`), printed)).toBe(printed)
 })
 
 // Ghazimirsaeed 2019 Figure 7.10 has 2, 2, 3, 4, 4.
@@ -38,9 +54,8 @@ test.each([
   [0.6, 3, '312/262.5/276/351'],
   [0.8, 4, '411/319/309/342'],
 ])('random graph of density %f: k=%i sends least between nodes', (density, best, printed) => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
   const sizes = [2, 3, 4, 6]
-  const interNode = sizes.map((k) => sends(topology, 32, printedRules(k, 'aware'))[2])
+  const interNode = sizes.map((k) => sendsOf(`${density} aware ${k}`)[2])
   expect(asPrinted(interNode, printed)).toBe(printed)
   expect(sizes[interNode.indexOf(Math.min(...interNode))]).toBe(best)
 })
@@ -49,13 +64,13 @@ test.each([
   [0.6, 629_381, '615/663/596/615'],
   [0.8, 838_479, '819/855/794/819'],
 ])('random graph of density %f: %i edges, direct %s', (density, edges, direct) => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  const topology = randomGraph(density)
   expect(topology.outRank.length).toBe(edges)
   expect(asPrinted(sends(topology, 32, { kind: 'direct' }), direct)).toBe(direct)
 })
 
 test('random graph of density 0.4, aware k=4: dedupe and elide take 291 sends per rank to 256', () => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density: 0.4, seed: 1 })
+  const topology = randomGraph(0.4)
   const sent = sends(topology, 32, { kind: 'common-neighbor', k: 4, mode: 'aware' })
   expect(asPrinted(sent, '256')).toBe('256')
 })
@@ -64,7 +79,7 @@ test.each([
   [0.4, 6, '22414'],
   [0.6, 6, '169911'],
 ])('hyperedges per rank, random graph of density %f, aware k=%i: %s', (density, k, printed) => {
-  const topology = erdosRenyiTopology({ ranks: 1024, density, seed: 1 })
+  const topology = randomGraph(density)
   const counted = countHyperedges(topology, { k, theta: k, nodeOf: nodesOf(1024, 32) })
   if (counted.kind !== 'counted') throw new Error(counted.reason)
   expect(asPrinted([counted.meanPerRank], printed)).toBe(printed)

@@ -21,17 +21,20 @@ const program = compiledUrl('faults/websocket-fault.ts')
 
 /** Only silence tells of these; the others are noticed at once, however long a busy machine lets a process wait. */
 const silent: readonly Fault[] = ['process stopped', 'half-open connections']
+export const isSilent = ({ fault }: FaultRow): boolean => silent.includes(fault)
+
 const silenceMs = 5000
 const slowBytesPerSecond = 8 * 2 ** 20
 
 /** One row on `websocket`: three processes of the operating system, all of whose connections pass a proxy. */
-export async function runWebSocketFault({ operation, fault }: FaultRow): Promise<FaultEnd> {
+export async function runWebSocketFault(row: FaultRow): Promise<FaultEnd> {
+  const { operation, fault } = row
   const notes = new FileNotes()
   const network = await FaultyNetwork.start(fault)
   const args: WebSocketFaultArgs = { operation, fault, notes: notes.folder }
   const fabric = websocket({
     processes: 3,
-    ...(silent.includes(fault) ? { silenceMs } : {}),
+    ...(isSilent(row) ? { silenceMs } : {}),
     execArgv: [...network.execArgv, '--max-old-space-size=96'],
   })
   try {
