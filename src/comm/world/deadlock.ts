@@ -10,6 +10,11 @@ import { reportWaits, tally } from './world-report.js'
 
 /** Delays between the checks that must all find the world stuck. They grow, for work that Node does not name. */
 const confirmDelaysMs = [1, 2, 4, 8, 16]
+/**
+ * Delay of the first check after one in vain, at most: twice that of the one before. Short timers cost more than their checks: the
+ * kernel sets its clock whenever a process waits for the network, which doubles the time of a ping-pong on a virtual machine.
+ */
+const longestFirstDelayMs = 25
 /** Delay while every rank sleeps but a timer, a socket, a signal or another world may wake one. */
 const recheckMs = 25
 /** This many checks in a row (3 s) decide when only doubt remains: see `EventLoopWatch`, `StuckAgreement`, other worlds. */
@@ -23,8 +28,9 @@ const watched = new Set<DeadlockWatch>()
  * wait carries a signal, and nothing but the library's own handles keeps the event loop alive. Where ranks wait in calls of
  * collectives that differ, that is what it reports.
  *
- * Costs nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
- * that does not keep the event loop alive.
+ * Costs nearly nothing while ranks run: a check is scheduled when the last rank falls asleep, at most one at a time, on a timer
+ * that does not keep the event loop alive. A process that exchanges messages sleeps most of the time, so a check is in vain, too, when
+ * frames were sent or have arrived since it was scheduled.
  *
  * Where this session does not host the whole world, the session of the lowest process that lives queries the others once it is stuck itself.
  */
@@ -36,6 +42,9 @@ export class DeadlockWatch {
   readonly #agreement: StuckAgreement | undefined
   /** Set while a check is scheduled. */
   #cancelCheck: (() => void) | undefined
+  #firstDelayMs = confirmDelaysMs[0]!
+  /** Frames sent and received when the check was scheduled. */
+  #framesBefore = 0
   #confirmed = 0
   #doubted = 0
   #stopped = false
@@ -65,7 +74,7 @@ export class DeadlockWatch {
 
   /** No rank of a process runs any more. Cheap; called often. */
   arm(): void {
-    if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(confirmDelaysMs[0]!)
+    if (this.#cancelCheck === undefined && !this.#stopped) this.#scheduleCheck(this.#firstDelayMs)
   }
 
   /** A process elsewhere is lost; its answer is no longer awaited. */
@@ -92,18 +101,21 @@ export class DeadlockWatch {
     if (this.#onDeadlock === undefined || this.#agreement?.asks === false) return
     // A rank may have fallen asleep, and armed it, while a wave was in progress: one timer is enough, and `stop` cancels one.
     if (this.#cancelCheck !== undefined) return
+    this.#framesBefore = this.#frames()
     this.#cancelCheck = realClock.later(delayMs, () => this.#check())
   }
 
   #check(): void {
     this.#cancelCheck = undefined
     const asleep = this.#sleep()
-    if (asleep !== 'for good') {
+    if (asleep !== 'for good' || this.#frames() !== this.#framesBefore) {
       this.#confirmed = 0
       this.#doubted = 0
-      if (asleep !== 'no') this.#scheduleCheck(asleep === 'frames' ? confirmDelaysMs[0]! : recheckMs)
+      this.#firstDelayMs = Math.min(2 * this.#firstDelayMs, longestFirstDelayMs)
+      if (asleep !== 'no') this.#scheduleCheck(asleep === 'signal' ? recheckMs : this.#firstDelayMs)
       return
     }
+    this.#firstDelayMs = confirmDelaysMs[0]!
     if (!this.#nothingElseMoves()) {
       this.#confirmed = 0
       this.#scheduleCheck(recheckMs)
@@ -140,6 +152,14 @@ export class DeadlockWatch {
 
   #tally() {
     return tally(this.#runtimes())
+  }
+
+  /** Frames that the processes here have sent and received so far, modulo 2^32. */
+  #frames(): number {
+    let frames = 0
+    for (const { processCounters } of this.#runtimes())
+      frames = (frames + processCounters.framesSent + processCounters.framesReceived) | 0
+    return frames
   }
 
   /** Neither the event loop nor another world can wake this one: certainly, or after long enough in doubt. */
