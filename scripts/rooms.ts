@@ -44,6 +44,7 @@ const ownProcess = [
 const messages = ['matching', 'comm/p2p/message', 'comm/p2p']
 const calls = [
   ...[
+    'comm/calls/exchange',
     'comm/calls',
     'comm/calls/collectives/blocks',
     'comm/calls/collectives/plan',
@@ -185,44 +186,80 @@ export const rooms: readonly Room[] = [
   // comm/p2p and comm/calls never import each other.
   room('comm/p2p/message', ['matching', ...ownProcess]),
   room('comm/p2p', ['fabric', 'matching', ...ownProcess, 'comm/p2p/message']),
-  room('comm/calls', [...ownProcess, 'collective']),
-  room('comm/calls/program', [...ownProcess, 'comm/calls', 'schedule/lower']),
-  room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls']),
-  room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
+  room('comm/calls/exchange', [...ownProcess, 'collective']),
+  room('comm/calls', [...ownProcess, 'collective', 'comm/calls/exchange']),
+  room('comm/calls/program', [...ownProcess, 'comm/calls/exchange', 'comm/calls', 'schedule/lower']),
+  room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls/exchange', 'comm/calls']),
+  room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls/exchange', 'comm/calls']),
   room('comm/calls/collectives/plan', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/reduce'],
+    ...[
+      ...ownProcess,
+      'comm/calls/exchange',
+      'comm/calls',
+      'comm/calls/program',
+      'comm/calls/collectives/reduce',
+    ],
     ...['schedule', 'schedule/lower', ...collectives, 'collective/patterns'],
   ]),
   room('comm/calls/collectives/reductions', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
+    ...[
+      ...ownProcess,
+      'comm/calls/exchange',
+      'comm/calls',
+      'comm/calls/collectives/reduce',
+      'comm/calls/collectives/blocks',
+    ],
     ...['comm/calls/collectives/plan', 'schedule', ...collectives],
   ]),
   room('comm/calls/collectives/moves', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
+    ...[
+      ...ownProcess,
+      'comm/calls/exchange',
+      'comm/calls',
+      'comm/calls/program',
+      'comm/calls/collectives/blocks',
+    ],
     ...['comm/calls/collectives/plan', 'schedule', 'schedule/lower'],
   ]),
   room('comm/calls/collectives/persistent', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/program', 'comm/calls/collectives/blocks'],
+    ...[
+      ...ownProcess,
+      'comm/calls/exchange',
+      'comm/calls',
+      'comm/calls/program',
+      'comm/calls/collectives/blocks',
+    ],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'schedule', 'collective'],
   ]),
   room('comm/calls/collectives', [
-    ...[...ownProcess, 'comm/calls', 'comm/calls/collectives/reduce', 'comm/calls/collectives/blocks'],
+    ...[
+      ...ownProcess,
+      'comm/calls/exchange',
+      'comm/calls',
+      'comm/calls/collectives/reduce',
+      'comm/calls/collectives/blocks',
+    ],
     ...['comm/calls/collectives/plan', 'comm/calls/collectives/reductions', 'comm/calls/program'],
     ...['comm/calls/collectives/moves', 'comm/calls/collectives/persistent', 'schedule', ...collectives],
   ]),
   room('comm/survive', ['fabric', 'comm/process', 'comm/table', 'comm/calls']),
   room('comm/context/split/rows', []),
-  room('comm/context/split/plan', ['comm/process/waits', 'comm/process', 'comm/table', 'comm/calls']),
+  room('comm/context/split/plan', [
+    'comm/process/waits',
+    'comm/process',
+    'comm/table',
+    'comm/calls/exchange',
+  ]),
   room('comm/context/split/exchange', [
-    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/process', 'comm/table', 'comm/calls/exchange'],
     ...['comm/context/split/rows', 'comm/context/split/plan'],
   ]),
   room('comm/context/split/outcome', [
-    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/process', 'comm/table', 'comm/calls/exchange'],
     ...['comm/context/split/rows', 'comm/context/split/plan', 'comm/context/split/exchange'],
   ]),
   room('comm/context/split', [
-    ...['comm/process', 'comm/table', 'comm/calls'],
+    ...['comm/process', 'comm/table', 'comm/calls/exchange'],
     ...['comm/context/split/rows', 'comm/context/split/plan', 'comm/context/split/exchange'],
     'comm/context/split/outcome',
   ]),
@@ -246,10 +283,10 @@ export const rooms: readonly Room[] = [
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
     ...['neighborhood/route', 'neighborhood/friends', 'neighborhood/plan'],
-    ...['comm/process', 'comm/calls', 'comm/context'],
+    ...['comm/process', 'comm/calls/exchange', 'comm/context'],
   ]),
   room('neighborhood/execute/memory', [
-    ...['schedule/lower', 'comm/datatype', 'comm/calls', 'comm/calls/program'],
+    ...['schedule/lower', 'comm/datatype', 'comm/calls/exchange', 'comm/calls/program'],
   ]),
   room('neighborhood/execute', [
     ...['topology', 'machine', 'schedule', 'schedule/lower'],
@@ -277,7 +314,7 @@ export const rooms: readonly Room[] = [
       'neighborhood/plan',
       'neighborhood/execute',
     ],
-    ...['comm/datatype', 'comm/calls', 'comm/calls/program', 'comm/context'],
+    ...['comm/datatype', 'comm/calls/exchange', 'comm/calls/program', 'comm/context'],
   ]),
   room('neighborhood/execute/allgather', [
     ...['schedule/lower', 'neighborhood/execute/memory', 'neighborhood/execute', 'neighborhood/execute/tune'],

@@ -11,7 +11,6 @@ installNeighborhood()
 
 // communicators
 
-export type { CollectiveName } from '../comm/calls/collective-name.js'
 export type { Gathered } from '../comm/calls/collectives/blocks/gathered.js'
 export type { MethodOptions, OrderOptions } from '../comm/calls/collectives/plan/method.js'
 export type {
@@ -23,6 +22,7 @@ export type {
   ScalarReductionOptions,
   ValueOptions,
 } from '../comm/calls/collectives/plan/options.js'
+export type { CollectiveName } from '../comm/calls/exchange/collective-name.js'
 export { PersistentRequest } from '../comm/calls/program/persistent-request.js'
 export { Communicator } from '../comm/communicator.js'
 export type { CommDescription, SplitReport } from '../comm/context/describe.js'

@@ -1,5 +1,5 @@
 import { requireKnownOptions } from '../base/known-options.js'
-import { hashIntegers } from '../comm/calls/signature.js'
+import { hashIntegers } from '../comm/calls/exchange/signature.js'
 import type { Communicator } from '../comm/communicator.js'
 import { RankweaveError } from '../errors.js'
 import { checkCartShape, sizeOf } from '../topology/cart-shape.js'

@@ -1,7 +1,7 @@
 import { requireOptions } from '../base/require-options.js'
 import type { CollectiveCall } from '../comm/calls/collective-call.js'
 import { failAllRanks } from '../comm/calls/collective-call.js'
-import type { Exchange } from '../comm/calls/exchange.js'
+import type { Exchange } from '../comm/calls/exchange/exchange.js'
 import type { Communicator } from '../comm/communicator.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import { contextLike, contextOver } from '../comm/context/new-context.js'

@@ -1,5 +1,5 @@
 import { rangeAt } from '../base/search.js'
-import type { Exchange } from '../comm/calls/exchange.js'
+import type { Exchange } from '../comm/calls/exchange/exchange.js'
 import type { CommState } from '../comm/context/comm-state.js'
 import { RankweaveError, shown } from '../errors.js'
 import { type Machine, nodeOf as nodesOfMachine } from '../machine/machine.js'

@@ -1,5 +1,5 @@
 import type { CollectiveCall } from '../comm/calls/collective-call.js'
-import { gatherBytes } from '../comm/calls/exchange-patterns.js'
+import { gatherBytes } from '../comm/calls/exchange/exchange-patterns.js'
 import type { CommSeat } from '../comm/context/handle.js'
 import type { WaitOptions } from '../comm/process/waits/wait-options.js'
 import { RankweaveError, shown } from '../errors.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../comm/calls/exchange.js'
+import type { Exchange } from '../comm/calls/exchange/exchange.js'
 import { RankweaveError, shown } from '../errors.js'
 import { agreedPlan } from './distributed/agreed-plan.js'
 import type { Neighborhood } from './execute/neighborhood.js'

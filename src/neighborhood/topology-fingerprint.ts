@@ -1,4 +1,4 @@
-import { hashIntegers } from '../comm/calls/signature.js'
+import { hashIntegers } from '../comm/calls/exchange/signature.js'
 import { checkTopology } from '../topology/check-topology.js'
 import type { ProcessTopology } from '../topology/process-topology.js'
 import { topologyHash } from '../topology/topology-hash.js'

@@ -2,9 +2,9 @@ import { RankweaveError } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import { calledBy, describeContext, localCall } from './call-report.js'
 import type { AnyCall } from './collective-call.js'
-import { collectiveWord } from './collective-frame.js'
+import { collectiveWord } from './exchange/collective-frame.js'
+import { describeWords, sameSignature, sameWords } from './exchange/signature.js'
 import { type Lane, plainLane } from './lane.js'
-import { describeWords, sameSignature, sameWords } from './signature.js'
 import type { Slot } from './slot.js'
 
 // Whether the calls of one collective agree. Each function returns the ERR_COLLECTIVE_MISMATCH that names two calls

@@ -1,9 +1,9 @@
 import { isRankweaveError, RankweaveError, reasonText } from '../../errors.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { ProcessTable } from '../table/process-table.js'
+import { detachedIn, isOfDetached } from './exchange/offered-message.js'
+import { describeSignature, type Signature } from './exchange/signature.js'
 import type { Lane } from './lane.js'
-import { detachedIn, isOfDetached } from './offered-message.js'
-import { describeSignature, type Signature } from './signature.js'
 import type { Slot } from './slot.js'
 
 /** The communicator as error messages and reports name it. */

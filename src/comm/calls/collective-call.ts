@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
-import type { Exchange } from './exchange.js'
-import type { Signature } from './signature.js'
+import type { Exchange } from './exchange/exchange.js'
+import type { Signature } from './exchange/signature.js'
 
 /** One collective operation, which a process runs once, when its last hosted rank has joined. */
 export interface CollectiveCall<C, R> {

@@ -8,12 +8,12 @@ import type { CommContext } from '../table/comm-context.js'
 import { callMismatch, earlyMismatch, frameMismatch, lateFrameMismatch } from './call-agreement.js'
 import { abortedCollective, describeWaits, failedIn, revokedBy } from './call-report.js'
 import type { AnyCall, CollectiveCall } from './collective-call.js'
-import { collectiveWord, returnCharge } from './collective-frame.js'
-import type { Exchange } from './exchange.js'
+import { collectiveWord, returnCharge } from './exchange/collective-frame.js'
+import type { Exchange } from './exchange/exchange.js'
+import type { ExchangeOwner, SlotExchange } from './exchange/slot-exchange.js'
 import { type Lane, Lanes, plainLane } from './lane.js'
 import { passRevocation, startRevocation } from './revocation.js'
 import { quietRejection, type Slot } from './slot.js'
-import type { ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /**
  * Matches the collective calls of one communicator in one process by call order and runs them.

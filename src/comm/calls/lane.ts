@@ -1,9 +1,9 @@
 import { NumberMap } from '../../base/number-map.js'
 import type { CommContext } from '../table/comm-context.js'
 import type { AnyCall } from './collective-call.js'
-import type { Signature } from './signature.js'
+import type { Signature } from './exchange/signature.js'
+import { type ExchangeOwner, SlotExchange } from './exchange/slot-exchange.js'
 import { Slot } from './slot.js'
-import { type ExchangeOwner, SlotExchange } from './slot-exchange.js'
 
 /** Id of the lane of calls that are not starts of a persistent operation. */
 export const plainLane = 0

@@ -1,6 +1,6 @@
 import type { RankweaveError } from '../../errors.js'
 import { type AnyCall, RankFailure } from './collective-call.js'
-import type { SlotExchange } from './slot-exchange.js'
+import type { SlotExchange } from './exchange/slot-exchange.js'
 
 /** A promise with the functions that settle it. */
 interface Deferred {

@@ -1,5 +1,5 @@
 import type { CollectiveCall } from '../calls/collective-call.js'
-import type { CollectiveName } from '../calls/collective-name.js'
+import type { CollectiveName } from '../calls/exchange/collective-name.js'
 import type { SplitOptions } from './split/plan/split-plan.js'
 
 /** What one rank passes to a split; color -1 means null. */

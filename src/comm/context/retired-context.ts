@@ -1,4 +1,4 @@
-import { returnCharge } from '../calls/collective-frame.js'
+import { returnCharge } from '../calls/exchange/collective-frame.js'
 import type { RetiredFrames } from '../process/frame-router.js'
 import { envelopeWord, frameKind, headerWord } from '../process/frames.js'
 import type { ProcessPort } from '../process/process-port.js'

@@ -1,5 +1,5 @@
+import { describeSignature } from '../calls/exchange/signature.js'
 import { plainLane } from '../calls/lane.js'
-import { describeSignature } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../context/comm-state.js'
 import { Send } from '../p2p/message/send.js'
 import { RangeList, type Ranges } from './rank-ranges.js'

@@ -1,8 +1,8 @@
 import type { RankweaveError } from '../../errors.js'
 import { mismatched } from '../calls/call-agreement.js'
 import { calledBy } from '../calls/call-report.js'
+import { describeWords, encodeSignature, sameWords, signatureWords } from '../calls/exchange/signature.js'
 import type { Lane } from '../calls/lane.js'
-import { describeWords, encodeSignature, sameWords, signatureWords } from '../calls/signature.js'
 import type { CommRuntime, CommState } from '../context/comm-state.js'
 
 // The calls of collectives that a process waits in, as words that other processes compare with theirs: ranks may wait for

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
+import { allgatherBytes } from '../../comm/calls/exchange/exchange-patterns.js'
 import { decodeError, encodeError } from '../../comm/process/error-record.js'
 import { RankweaveError } from '../../errors.js'
 

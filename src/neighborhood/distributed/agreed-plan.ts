@@ -1,4 +1,4 @@
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { planDigest } from '../plan/plan-file.js'
 import type { Plan } from '../plan/strategy.js'

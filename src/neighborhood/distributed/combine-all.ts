@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { bcastBytes } from '../../comm/calls/exchange-patterns.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
+import { bcastBytes } from '../../comm/calls/exchange/exchange-patterns.js'
 
 /**
  * What all processes contribute, combined, on every process: to process 0 along a binomial tree and back. Takes steps

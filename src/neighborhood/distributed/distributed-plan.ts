@@ -1,5 +1,5 @@
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 import { isRankweaveError, type RankweaveError } from '../../errors.js'
 import { settingsWithoutNodes } from '../../topology/friends/grouping-options.js'
 import { groupsOfPatterns } from '../../topology/grouping/distributed/friend-patterns.js'

@@ -1,5 +1,5 @@
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
+import { allgatherBytes } from '../../comm/calls/exchange/exchange-patterns.js'
 import type { CommState } from '../../comm/context/comm-state.js'
 import type { EdgeArrays, NeighborLists } from '../../topology/topology-builders.js'
 

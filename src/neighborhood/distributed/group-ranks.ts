@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
 import { GrowingInt32Array } from '../../base/growing-array.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { GroupSearch } from '../../topology/friends/group-search.js'
 import { wavesOf } from '../../topology/grouping/distributed/group-by-messages.js'

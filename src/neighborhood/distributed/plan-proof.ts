@@ -1,6 +1,6 @@
 import { bytesOf } from '../../base/bytes.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { allgatherBytes, alltoallBytes } from '../../comm/calls/exchange-patterns.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
+import { allgatherBytes, alltoallBytes } from '../../comm/calls/exchange/exchange-patterns.js'
 import { RankweaveError } from '../../errors.js'
 import { messageBalance } from '../../schedule/verify/message-digest.js'
 import { verifySlice } from '../../schedule/verify/verify.js'

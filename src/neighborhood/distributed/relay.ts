@@ -1,5 +1,5 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 
 /** Words that one process has for another. */
 export interface Parcel {

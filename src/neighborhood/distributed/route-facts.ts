@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../base/bytes.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
-import { allgatherBytes } from '../../comm/calls/exchange-patterns.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
+import { allgatherBytes } from '../../comm/calls/exchange/exchange-patterns.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyFromEdges } from '../../topology/topology-builders.js'
 import type { RouteFacts, StrategyKind } from '../route/strategy-kind.js'

@@ -1,6 +1,6 @@
 import { GrowingInt32Array } from '../../base/growing-array.js'
 import { indexIn } from '../../base/search.js'
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { PlanOfRanks } from '../plan/plan-of-ranks.js'
 import type { Route } from '../route/route.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../comm/calls/exchange.js'
+import type { Exchange } from '../../comm/calls/exchange/exchange.js'
 import { runProgram } from '../../comm/calls/program/run-program.js'
 import { elementSizeBytes, typeCode } from '../../comm/datatype/elements.js'
 import type { ProcessProgram } from '../../schedule/lower/program.js'

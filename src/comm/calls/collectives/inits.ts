@@ -1,6 +1,6 @@
 import { RankweaveError } from '../../../errors.js'
 import { type TypedArray, typeCodeOf } from '../../datatype/elements.js'
-import type { CollectiveName } from '../collective-name.js'
+import type { CollectiveName } from '../exchange/collective-name.js'
 import type { PersistentRequest } from '../program/persistent-request.js'
 import { requireRoot } from './blocks/deliver.js'
 import * as collectives from './collectives.js'

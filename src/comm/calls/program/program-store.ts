@@ -1,4 +1,4 @@
-import { noBytes } from '../exchange.js'
+import { noBytes } from '../exchange/exchange.js'
 
 /**
  * The values of a program during one run. When the run starts, it holds what the ranks contribute; when it is done, all

@@ -1,6 +1,6 @@
 import { decodeLocation, encodeLocation } from '../../process/memory/staging.js'
 import type { CommContext } from '../../table/comm-context.js'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../exchange/exchange.js'
 
 /** Bytes of a line of cache: a counter has one of its own. */
 const line = 64

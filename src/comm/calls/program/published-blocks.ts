@@ -1,5 +1,5 @@
 import type { ProcessCounters } from '../../process/counters.js'
-import type { Exchange } from '../exchange.js'
+import type { Exchange } from '../exchange/exchange.js'
 import type { PublishingPeer } from './publication.js'
 
 /** What a process publishes and reads. */

@@ -2,7 +2,7 @@ import { RankweaveError } from '../../../errors.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { isDetached } from '../../datatype/elements.js'
 import { detachedError } from '../../transfer/transfer-sides.js'
-import type { Exchange, Lend, Room, Take } from '../exchange.js'
+import type { Exchange, Lend, Room, Take } from '../exchange/exchange.js'
 import type { ProgramStore } from './program-store.js'
 
 /** Runs a process's program once. See {@link ProgramRun.start}. */

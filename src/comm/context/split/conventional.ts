@@ -1,5 +1,5 @@
 import { bytesOf } from '../../../base/bytes.js'
-import { allgatherInto } from '../../calls/exchange-patterns.js'
+import { allgatherInto } from '../../calls/exchange/exchange-patterns.js'
 import { processOf } from '../../process/world-layout.js'
 import { type LocalRankTable, rankTable, stridedTable } from '../../table/rank-table.js'
 import type { SplitAlgorithm, SplitCall, SplitParent, SplitPart, SplitRequest } from './plan/split-call.js'

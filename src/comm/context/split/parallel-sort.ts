@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../calls/exchange.js'
-import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange-patterns.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
+import { allgatherBytes, allSent, alltoallBytes } from '../../calls/exchange/exchange-patterns.js'
 import type { SliceBounds } from '../../table/slice-bounds.js'
 import { type Collected, collectRows } from './exchange/collect-rows.js'
 import { exactCuts } from './exchange/exact-cuts.js'

@@ -1,4 +1,4 @@
-import type { Exchange } from '../../calls/exchange.js'
+import type { Exchange } from '../../calls/exchange/exchange.js'
 import { splitConventionally } from './conventional.js'
 import { splitByMerging } from './merging.js'
 import { splitMinimally } from './minimal.js'

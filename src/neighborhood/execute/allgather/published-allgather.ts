@@ -1,5 +1,6 @@
 import { wordsOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../../comm/calls/exchange.js'
+import type { Exchange } from '../../../comm/calls/exchange/exchange.js'
+import type { Signature } from '../../../comm/calls/exchange/signature.js'
 import type { BoundStart } from '../../../comm/calls/program/bound-collective.js'
 import {
   exchangePublications,
@@ -7,7 +8,6 @@ import {
   reservePublication,
 } from '../../../comm/calls/program/publication.js'
 import { PublishedBlocks, type PublishedData } from '../../../comm/calls/program/published-blocks.js'
-import type { Signature } from '../../../comm/calls/signature.js'
 import type { CommState } from '../../../comm/context/comm-state.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { copyWords, type Words } from '../memory/memory-words.js'

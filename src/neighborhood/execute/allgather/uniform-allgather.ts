@@ -1,6 +1,6 @@
 import type { CollectiveCall } from '../../../comm/calls/collective-call.js'
-import type { Exchange } from '../../../comm/calls/exchange.js'
-import type { Signature } from '../../../comm/calls/signature.js'
+import type { Exchange } from '../../../comm/calls/exchange/exchange.js'
+import type { Signature } from '../../../comm/calls/exchange/signature.js'
 import { elementSizeBytes, newArray, type TypedArray } from '../../../comm/datatype/elements.js'
 import { RankResults } from '../memory/rank-results.js'
 import { SpareRun } from '../memory/spare-run.js'

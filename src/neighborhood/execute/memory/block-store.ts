@@ -1,5 +1,5 @@
 import { bytesOf } from '../../../base/bytes.js'
-import { copyOf } from '../../../comm/calls/exchange.js'
+import { copyOf } from '../../../comm/calls/exchange/exchange.js'
 import type { ProgramStore } from '../../../comm/calls/program/program-store.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { checkTotal, copyWords, newWords, type Words } from './memory-words.js'

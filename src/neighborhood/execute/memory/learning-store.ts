@@ -1,5 +1,5 @@
 import { copyBytes } from '../../../base/copy-bytes.js'
-import { noBytes } from '../../../comm/calls/exchange.js'
+import { noBytes } from '../../../comm/calls/exchange/exchange.js'
 import type { ProgramStore } from '../../../comm/calls/program/program-store.js'
 import { elementSizeBytes } from '../../../comm/datatype/elements.js'
 import { RankweaveError } from '../../../errors.js'

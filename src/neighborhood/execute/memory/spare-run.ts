@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../comm/calls/exchange.js'
+import type { Exchange } from '../../../comm/calls/exchange/exchange.js'
 import type { ProgramStore } from '../../../comm/calls/program/program-store.js'
 import { ProgramRun } from '../../../comm/calls/program/run-program.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'

@@ -1,5 +1,5 @@
 import { bytesOf } from '../../../base/bytes.js'
-import type { Exchange } from '../../../comm/calls/exchange.js'
+import type { Exchange } from '../../../comm/calls/exchange/exchange.js'
 
 /**
  * The largest of the numbers of all processes, on each. None returns before all have called. In stage i a process sends to the one 2^i

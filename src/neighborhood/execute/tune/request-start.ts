@@ -1,5 +1,5 @@
+import type { Signature } from '../../../comm/calls/exchange/signature.js'
 import { type BoundStart, programStart } from '../../../comm/calls/program/bound-collective.js'
-import type { Signature } from '../../../comm/calls/signature.js'
 import type { ChosenOperation } from '../../candidates/chosen-operation.js'
 import type { Neighborhood } from '../neighborhood.js'
 import type { TunerPlace } from './neighbor-request.js'

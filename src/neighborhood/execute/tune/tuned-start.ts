@@ -1,11 +1,11 @@
-import type { Exchange } from '../../../comm/calls/exchange.js'
+import type { Exchange } from '../../../comm/calls/exchange/exchange.js'
+import type { Signature } from '../../../comm/calls/exchange/signature.js'
 import {
   type BoundStart,
   type BoundStore,
   programStart,
 } from '../../../comm/calls/program/bound-collective.js'
 import { ProgramRun } from '../../../comm/calls/program/run-program.js'
-import type { Signature } from '../../../comm/calls/signature.js'
 import type { ProcessProgram } from '../../../schedule/lower/program.js'
 import { largestOfAll } from './largest-of-all.js'
 import type { Tuner } from './tuner.js'

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { SlotExchange } from '../../../../src/comm/calls/slot-exchange.js'
+import { SlotExchange } from '../../../../src/comm/calls/exchange/slot-exchange.js'
 import type { Communicator } from '../../../../src/comm/communicator.js'
 import { local } from '../../../../src/fabric/local/local.js'
 import { run } from '../../../../src/launch/run.js'

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { collectiveWord } from '../../../../src/comm/calls/collective-frame.js'
 import { firstStep } from '../../../../src/comm/calls/collectives/plan/collective-plan.js'
-import { encodeSignature, type Signature, signatureWords } from '../../../../src/comm/calls/signature.js'
+import { collectiveWord } from '../../../../src/comm/calls/exchange/collective-frame.js'
+import {
+  encodeSignature,
+  type Signature,
+  signatureWords,
+} from '../../../../src/comm/calls/exchange/signature.js'
 import { Communicator } from '../../../../src/comm/communicator.js'
 import { CommRuntime } from '../../../../src/comm/context/comm-state.js'
 import { envelopeWord, envelopeWords, frameKind, headerWord } from '../../../../src/comm/process/frames.js'

@@ -1,7 +1,7 @@
 import { typeCode } from '../../../datatype/elements.js'
 import type { CommContext } from '../../../table/comm-context.js'
 import { RankFailure } from '../../collective-call.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import { deliverAll, type Layout, placeOf, roomForBlocks } from '../blocks/deliver.js'
 import { byRank, everyNth, ranksByProcess } from '../blocks/placement.js'
 import { blocksFor, type SendBlocks } from '../blocks/send-blocks.js'

@@ -1,5 +1,5 @@
 import { copyBytes } from '../../../../base/copy-bytes.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import { isLongBlock } from '../plan/default-rule.js'
 
 /** The blocks that one process has for another, or for all, of lengths that only it knows. */

@@ -1,6 +1,6 @@
 import { concatenate } from '../../../../base/packing.js'
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
-import { copyOf, type Exchange, noBytes } from '../../exchange.js'
+import { copyOf, type Exchange, noBytes } from '../../exchange/exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import { type BlockList, decodeList, encodeList, listBytes } from './block-list.js'
 

@@ -1,5 +1,5 @@
 import type { Collective } from '../../../../schedule/specification.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'

@@ -1,5 +1,5 @@
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
-import { noBytes } from '../../exchange.js'
+import { noBytes } from '../../exchange/exchange.js'
 import type { FramePieces, ProgramStore } from '../../program/program-store.js'
 import { cutAt } from '../plan/move-blocks.js'
 import type { OwnBlocks } from './list-store.js'

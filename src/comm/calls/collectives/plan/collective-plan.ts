@@ -8,7 +8,7 @@ import { type ValueMemory, valueMemory } from '../../../../schedule/lower/value-
 import type { Scratch } from '../../../process/memory/scratch.js'
 import type { CommContext } from '../../../table/comm-context.js'
 import type { CollectiveCall } from '../../collective-call.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import { ProgramRun } from '../../program/run-program.js'
 import type { MoveMemory } from './move-memory.js'

@@ -1,5 +1,5 @@
 import { typeCode } from '../../../datatype/elements.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import type { CollectivePlan } from './collective-plan.js'
 import { ElementStore, type LengthOf } from './element-store.js'
 import { MoveMemory } from './move-memory.js'

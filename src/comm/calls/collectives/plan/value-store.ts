@@ -1,6 +1,6 @@
 import { packBlocks, unpackBlocks } from '../../../../base/packing.js'
 import type { ProcessProgram } from '../../../../schedule/lower/program.js'
-import { copyOf } from '../../exchange.js'
+import { copyOf } from '../../exchange/exchange.js'
 import type { ProgramStore } from '../../program/program-store.js'
 import type { Combiner } from '../reduce/combiner.js'
 import type { Leaves } from '../reduce/fold.js'

@@ -1,5 +1,5 @@
 import type { TypedArray } from '../../../datatype/elements.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import { SharedLanding } from '../blocks/shared-landing.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'

@@ -8,7 +8,7 @@ import {
 } from '../../../datatype/elements.js'
 import type { Kernel } from '../../../datatype/operation-kernels.js'
 import { decodeValue } from '../../../datatype/value-encoding.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import { ElementStore, type LengthOf } from '../plan/element-store.js'
 import { ValueStore } from '../plan/value-store.js'

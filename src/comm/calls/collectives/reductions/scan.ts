@@ -1,6 +1,6 @@
 import { algorithmOf } from '../../../../collective/algorithms.js'
 import { type TypedArray, typeCode } from '../../../datatype/elements.js'
-import type { Exchange } from '../../exchange.js'
+import type { Exchange } from '../../exchange/exchange.js'
 import type { CollectiveContext } from '../plan/collective-context.js'
 import type { CollectivePlan } from '../plan/collective-plan.js'
 import type { Method } from '../plan/method.js'

@@ -1,5 +1,5 @@
 import { packWords, unpackWords } from '../../../../base/packing.js'
-import type { Exchange } from '../../../calls/exchange.js'
+import type { Exchange } from '../../../calls/exchange/exchange.js'
 import type { SplitMeter } from '../plan/split-meter.js'
 import { mergeRows, type Rows } from '../rows/rows.js'
 import type { RowLocator } from './row-locator.js'

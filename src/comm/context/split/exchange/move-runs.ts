@@ -1,6 +1,6 @@
 import { bytesOf, wordsOf } from '../../../../base/bytes.js'
-import type { Exchange } from '../../../calls/exchange.js'
-import { allSent } from '../../../calls/exchange-patterns.js'
+import type { Exchange } from '../../../calls/exchange/exchange.js'
+import { allSent } from '../../../calls/exchange/exchange-patterns.js'
 import type { SliceBounds } from '../../../table/slice-bounds.js'
 import type { SplitMeter } from '../plan/split-meter.js'
 import type { RowWidth } from '../rows/rows.js'

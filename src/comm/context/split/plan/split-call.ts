@@ -1,4 +1,4 @@
-import type { Exchange } from '../../../calls/exchange.js'
+import type { Exchange } from '../../../calls/exchange/exchange.js'
 import type { ContextId } from '../../../process/context-id.js'
 import type { ProcessPort } from '../../../process/process-port.js'
 import type { CommContext } from '../../../table/comm-context.js'

@@ -1,4 +1,4 @@
-import type { Exchange, Room, Take } from '../../../calls/exchange.js'
+import type { Exchange, Room, Take } from '../../../calls/exchange/exchange.js'
 
 /** The cost of one phase of a split in this process. */
 export interface PhaseCost {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Exchange, Room, Take } from '../../../../../src/comm/calls/exchange.js'
+import type { Exchange, Room, Take } from '../../../../../src/comm/calls/exchange/exchange.js'
 import type { ProgramStore } from '../../../../../src/comm/calls/program/program-store.js'
 import { ProgramRun } from '../../../../../src/comm/calls/program/run-program.js'
 import type { ProcessProgram } from '../../../../../src/schedule/lower/program.js'

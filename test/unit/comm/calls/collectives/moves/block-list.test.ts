@@ -4,7 +4,7 @@ import {
   encodeList,
   isLong,
 } from '../../../../../../src/comm/calls/collectives/moves/block-list.js'
-import type { Exchange } from '../../../../../../src/comm/calls/exchange.js'
+import type { Exchange } from '../../../../../../src/comm/calls/exchange/exchange.js'
 
 const exchange = { eagerLimitBytes: 65_536 } as Exchange
 

@@ -1,8 +1,8 @@
-import { RankweaveError } from '../../errors.js'
-import { decodeLocation, type MemoryLocation, type StagedCopy } from '../process/memory/staging.js'
-import type { CommContext } from '../table/comm-context.js'
-import { detachedError, type Incoming, isDetached, type Outgoing } from '../transfer/transfer-sides.js'
-import type { Transfers } from '../transfer/transfers.js'
+import { RankweaveError } from '../../../errors.js'
+import { decodeLocation, type MemoryLocation, type StagedCopy } from '../../process/memory/staging.js'
+import type { CommContext } from '../../table/comm-context.js'
+import { detachedError, type Incoming, isDetached, type Outgoing } from '../../transfer/transfer-sides.js'
+import type { Transfers } from '../../transfer/transfers.js'
 import { hand, type Waiting } from './exchange.js'
 import { describeSignature, type Signature } from './signature.js'
 

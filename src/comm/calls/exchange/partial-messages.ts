@@ -1,5 +1,5 @@
-import { copyBytes } from '../../base/copy-bytes.js'
-import { detachedError } from '../transfer/transfer-sides.js'
+import { copyBytes } from '../../../base/copy-bytes.js'
+import { detachedError } from '../../transfer/transfer-sides.js'
 import { collectiveWord, offsetOf, totalOf } from './collective-frame.js'
 import type { Room } from './exchange.js'
 import { OfferedMessage } from './offered-message.js'

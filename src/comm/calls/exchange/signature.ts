@@ -1,6 +1,6 @@
-import { algorithms } from '../../collective/algorithms.js'
-import { typeName } from '../datatype/elements.js'
-import { operationNames } from '../datatype/operation-names.js'
+import { algorithms } from '../../../collective/algorithms.js'
+import { typeName } from '../../datatype/elements.js'
+import { operationNames } from '../../datatype/operation-names.js'
 import type { CollectiveName } from './collective-name.js'
 
 /**

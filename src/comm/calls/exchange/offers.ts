@@ -1,7 +1,7 @@
-import type { RankweaveError } from '../../errors.js'
-import { frameKind, headerWord } from '../process/frames.js'
-import { encodeLocation, type StagedCopy } from '../process/memory/staging.js'
-import type { CommContext } from '../table/comm-context.js'
+import type { RankweaveError } from '../../../errors.js'
+import { frameKind, headerWord } from '../../process/frames.js'
+import { encodeLocation, type StagedCopy } from '../../process/memory/staging.js'
+import type { CommContext } from '../../table/comm-context.js'
 import { collectiveWord, writeTotal } from './collective-frame.js'
 import { OfferedPiece, type Offerer } from './offered-message.js'
 

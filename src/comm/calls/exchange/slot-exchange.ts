@@ -1,9 +1,16 @@
-import { append, appendLinked, linked, NumberMap, takeFirst, takeFirstLinked } from '../../base/number-map.js'
-import type { RankweaveError } from '../../errors.js'
-import type { Credit } from '../process/credit.js'
-import { frameKind, headerWord } from '../process/frames.js'
-import { MemoryWait } from '../process/waits/memory-wait.js'
-import type { CommContext } from '../table/comm-context.js'
+import {
+  append,
+  appendLinked,
+  linked,
+  NumberMap,
+  takeFirst,
+  takeFirstLinked,
+} from '../../../base/number-map.js'
+import type { RankweaveError } from '../../../errors.js'
+import type { Credit } from '../../process/credit.js'
+import { frameKind, headerWord } from '../../process/frames.js'
+import { MemoryWait } from '../../process/waits/memory-wait.js'
+import type { CommContext } from '../../table/comm-context.js'
 import { collectiveWord, collectiveWords, sendAtOnce, totalOf } from './collective-frame.js'
 import {
   copyOf,

@@ -1,6 +1,10 @@
 import { expect, it } from 'vitest'
-import { collectiveWord, collectiveWords, writeTotal } from '../../../../src/comm/calls/collective-frame.js'
-import { PartialMessages } from '../../../../src/comm/calls/partial-messages.js'
+import {
+  collectiveWord,
+  collectiveWords,
+  writeTotal,
+} from '../../../../../src/comm/calls/exchange/collective-frame.js'
+import { PartialMessages } from '../../../../../src/comm/calls/exchange/partial-messages.js'
 
 const totalBytes = 10
 

@@ -1,4 +1,4 @@
-import { packBlocks, unpackBlocks } from '../../base/packing.js'
+import { packBlocks, unpackBlocks } from '../../../base/packing.js'
 import { copyOf, type Exchange, type Take } from './exchange.js'
 
 /**

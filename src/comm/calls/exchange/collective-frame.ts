@@ -1,6 +1,6 @@
-import type { FramePort } from '../process/frame-port.js'
-import { frameKind, headerWord, transferMode, transferWord, transferWords } from '../process/frames.js'
-import type { ProcessPort } from '../process/process-port.js'
+import type { FramePort } from '../../process/frame-port.js'
+import { frameKind, headerWord, transferMode, transferWord, transferWords } from '../../process/frames.js'
+import type { ProcessPort } from '../../process/process-port.js'
 import { signatureWords } from './signature.js'
 
 /** Words of the header of a collective's frames after those of every communicator frame. */
