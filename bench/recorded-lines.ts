@@ -61,6 +61,19 @@ const sections: Readonly<Record<string, Section>> = {
       },
     ],
   },
+  websocket: {
+    title: 'Processes connected by WebSockets',
+    order: 3,
+    tables: [
+      { title: 'Compared with bare `ws`', baseline: 'bare ws', ending: ', vs bare ws' },
+      { title: 'Message rate', baseline: 'bare ws', ending: 'message rate, 8 B' },
+      {
+        title: 'Slow networks, frames on the wire, and losses',
+        baseline: '',
+        note: 'Latency by a proxy between the sockets, the same for bare `ws`. From `kill -9` until the last survivor has ERR_PEER_LOST.',
+      },
+    ],
+  },
   mutants: {
     title: 'Mutants',
     order: 6,

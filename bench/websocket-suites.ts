@@ -9,10 +9,18 @@ export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]):
   return [pingPong(built, sizes), stream(built, sizes), slow(built), frames(built), kills(built)]
 }
 
+/** Rounds of ping-pong and stream: each starts processes for every implementation. */
+const runs = 5
+/** Processes that share two cores with their compilers need as long until all is compiled; the bare ones run longer before the first. */
+const warmUpMs = 1000
+
 function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
-  const { sizes, words } = pingPongPlan(messages)
+  const plan = pingPongPlan(messages)
+  const sizes = plan.sizes.map((size) => ({ ...size, warmUpMs }))
+  const { words } = plan
   return {
     name: 'pingpong',
+    runs,
     implementations: [
       built.onWebSocket('ours', { program: 'pingpong', ranks: 2, args: { memory: 'ordinary', sizes } }, 60),
       built.inBareWs('ws', ['pingpong', ...words], 60),
@@ -30,7 +38,9 @@ function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {
 }
 
 function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
-  const { sizes, words } = streamPlan(messages)
+  const plan = streamPlan(messages)
+  const sizes = plan.sizes.map((size) => ({ ...size, warmUpMs }))
+  const { words } = plan
   const bandwidths = sizes.map(
     ({ sizeBytes, window }): Case => ({
       ...bandwidthOf(sizeBytes),
@@ -49,6 +59,7 @@ function stream(built: BuiltPrograms, messages: readonly number[]): Suite {
   }
   return {
     name: 'stream',
+    runs,
     implementations: [
       built.onWebSocket('ours', { program: 'stream', ranks: 2, args: { memory: 'ordinary', sizes } }, 60),
       built.inBareWs('ws', ['stream', ...words], 60),
