@@ -280,6 +280,10 @@ export const rooms: readonly Room[] = [
     ...['base/platform', 'fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm'],
   ]),
 
+  room('neighborhood/request', [
+    ...['topology', 'topology/friends', 'topology/grouping', 'machine', 'machine/text'],
+    ...['schedule/verify', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
+  ]),
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
     ...['neighborhood/route', 'neighborhood/friends', 'neighborhood/plan'],
@@ -434,6 +438,7 @@ export const rooms: readonly Room[] = [
       'neighborhood/plan',
       'neighborhood/candidates',
       'neighborhood/choose',
+      'neighborhood/request',
       ...fabrics,
       'comm/process',
       'launch/processes',
@@ -479,6 +484,7 @@ export const rooms: readonly Room[] = [
       ...[
         'neighborhood/candidates',
         'neighborhood/choose',
+        'neighborhood/request',
         'study/document',
         'study',
         'study/paper',
@@ -505,6 +511,7 @@ export const rooms: readonly Room[] = [
         'comm/context/split/plan',
         'neighborhood/candidates',
         'neighborhood/choose',
+        'neighborhood/request',
         'neighborhood/plan',
         'neighborhood',
         'neighborhood/spmm',

@@ -1,29 +1,20 @@
 import { z } from 'zod'
 import { planDirectory } from '../../launch/plan-directory.js'
-import { nodeOf } from '../../machine/machine.js'
-import { formatMachine } from '../../machine/text/format-machine.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
-import { plan, planStatistics } from '../../neighborhood/plan/plan.js'
 import { type PlanStore, storedPlan } from '../../neighborhood/plan/plan-store.js'
 import { strategiesHelp } from '../../neighborhood/plan/strategies.js'
 import type { Plan, PlanStatistics, Strategy } from '../../neighborhood/plan/strategy.js'
 import { formatStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { requestedPlan, understand } from '../../neighborhood/request/plan-request.js'
 import { scheduleText } from '../../schedule/file/schedule-file.js'
-import { verify } from '../../schedule/verify/verify.js'
 import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
-import { prepareEngine } from '../../topology/grouping/exact-round.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { compareStrategies, comparisonOf } from '../input/comparison.js'
 import { openInput } from '../input/open-input.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
-import {
-  addStrategyOptions,
-  chooseStrategy,
-  refuseNeedlessFriends,
-  strategySchema,
-} from '../input/strategy-options.js'
-import { choiceObject, choiceRows } from '../output/choice-report.js'
+import { addStrategyOptions, refuseNeedlessFriends, strategySchema } from '../input/strategy-options.js'
+import { choiceRows } from '../output/choice-report.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
 import {
@@ -84,55 +75,34 @@ export const planCommand: AddCommand = (program, act) => {
         const options = parseOptions(schema, raw)
         await checkOutputs(report, options.output)
         refuseNeedlessFriends(command, options.strategy)
-        const comparison = comparisonOf(options)
-        const named = (comparison?.auto ?? null) === null ? chooseStrategy(options).strategy : null
-        const machine = options.machine ?? null
+        const request = understand(options)
         report.step(`building ${spec}`)
         const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
-        const nodes = machine === null ? null : nodeOf(machine, topology.ranks)
-        if (comparison !== null) report.step('comparing strategies')
-        const compared = comparison === null ? null : compareStrategies(topology, comparison, named)
-        const strategy = named ?? compared!.choice.strategy
-        report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
-        await prepareEngine(options.engine)
-        const make = () =>
-          plan(topology, strategy, {
-            ...(nodes === null ? {} : { nodeOf: nodes }),
-            onProgress: groupProgress(report),
-          })
-        const begin = performance.now()
-        const { plan: planned, isFromStore } =
-          options.cache === undefined
-            ? { plan: make(), isFromStore: false }
-            : await storedPlan(cacheOf(report, options.cache), topology, strategy, nodes, make)
-        const cachedMs = isFromStore ? performance.now() - begin : null
-        const statistics = planStatistics(planned, nodes)
-        const direct = planStatistics(plan(topology, { kind: 'direct' }), nodes)
-        report.step('verifying the plan')
-        const verification = verify(planned.schedule, topology)
+        const { cache } = options
+        const requested = await requestedPlan(topology, request, {
+          onStep: report.step,
+          onProgress: groupProgress(report),
+          ...(cache === undefined
+            ? {}
+            : {
+                retained: (...plan: [ProcessTopology, Strategy, Int32Array | null, () => Plan]) =>
+                  storedPlan(cacheOf(report, cache), ...plan),
+              }),
+        })
+        const { plan: planned, strategy, statistics, direct, compared, verification } = requested
         noteViolations(report, verification)
         if (verification.ok && options.output !== undefined) {
           const lines = scheduleText(planned.schedule, { version: options.scheduleVersion })
           await writeOutput(report, options.output, lines)
           if (!isStandardOutput(options.output)) report.note(`wrote ${options.output}`)
         }
-        const { planMs } = planned
+        const { planMs, ...facts } = requested.report
         const object = {
           topology: spec,
-          machine: machine === null ? null : formatMachine(machine),
-          mode: strategy.kind === 'common-neighbor' ? strategy.mode : null,
+          ...facts,
           ...statistics,
-          parameters: planned.schedule.parameters,
-          direct: {
-            meanPerRank: direct.messages.meanPerRank,
-            maxPerRank: direct.messages.maxPerRank,
-            interNode: direct.messages.interNode,
-            volumeBlocks: direct.volumeBlocks,
-          },
-          matching: groupingOf(planned),
-          ...(compared === null ? {} : choiceObject(compared, formatStrategy(strategy))),
           planMs,
-          ...(options.cache === undefined ? {} : { cache: { directory: options.cache, cachedMs } }),
+          ...(cache === undefined ? {} : { cache: { directory: cache, cachedMs: requested.retainedMs } }),
           verified: verification.ok,
           ...(options.output === undefined ? {} : { file: verification.ok ? options.output : null }),
         }
@@ -152,13 +122,6 @@ export const planCommand: AddCommand = (program, act) => {
 
 function cacheOf(report: Reporter, directory: string): PlanStore {
   return planDirectory(directory, { onProblem: ({ message }) => report.note(message) })
-}
-
-/** How the groups were found; null for a plan without groups. */
-function groupingOf({ groups }: Plan) {
-  if (groups === null) return null
-  const { engine, weight, messages, waves, timeMs } = groups
-  return { engine, weight, messages, waves, timeMs }
 }
 
 /** The strategy with its parameters; of friend groups also theta, which has a default. */

@@ -4,6 +4,7 @@ import { nodeOf } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import { formatMachine } from '../../machine/text/format-machine.js'
 import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
+import { chooseStrategy } from '../../neighborhood/request/strategy-choice.js'
 import { zeros } from '../../neighborhood/spmm/dense-matrix.js'
 import { joinRows } from '../../neighborhood/spmm/matrix-rows.js'
 import { predictExchanges } from '../../neighborhood/spmm/predicted-exchanges.js'
@@ -16,12 +17,7 @@ import { topologyStatistics } from '../../topology/topology-statistics.js'
 import { readMachine } from '../input/machine-input.js'
 import { parseOptions, whole } from '../input/options.js'
 import { machineHelp } from '../input/spec-help.js'
-import {
-  addStrategyOptions,
-  chooseStrategy,
-  refuseNeedlessFriends,
-  strategySchema,
-} from '../input/strategy-options.js'
+import { addStrategyOptions, refuseNeedlessFriends, strategySchema } from '../input/strategy-options.js'
 import { addWorldOptions, fabricOf, reportOf, worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { checkOutputs, reportBeside, writeOutput } from '../output/output-file.js'

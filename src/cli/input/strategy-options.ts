@@ -1,17 +1,11 @@
 import { type Command, Option } from 'commander'
 import { z } from 'zod'
-import { RankweaveError } from '../../errors.js'
-import type { Machine } from '../../machine/machine.js'
 import { kindsText } from '../../neighborhood/plan/strategies.js'
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
-import { parseStrategy } from '../../neighborhood/plan/strategy-text.js'
-import { groupingEngines, refuseSimulation } from '../../topology/friends/grouping-options.js'
+import { defaultK } from '../../neighborhood/request/strategy-choice.js'
+import { groupingEngines } from '../../topology/friends/grouping-options.js'
 import { refuseGiven } from './given-options.js'
 import { readMachine } from './machine-input.js'
 import { oneOf, whole } from './options.js'
-
-/** The default of `--k`: reduces messages even where ranks have few common neighbors. */
-export const defaultK = 2
 
 /** Engines of a process that has the whole topology. */
 const engines = groupingEngines.filter((engine) => engine !== 'distributed')
@@ -78,35 +72,4 @@ export function refuseNeedlessFriends(command: Command, strategy: string): void 
   if (strategy === 'common-neighbor') return
   const has = strategy.startsWith('common-neighbor:') ? ': write it there' : ', not for this strategy'
   refuseGiven(command, friendOptionNames, `is for --strategy common-neighbor${has} (${strategy})`)
-}
-
-export interface StrategyChoice {
-  readonly strategy: Strategy
-  readonly machine: Machine | null
-}
-
-/**
- * @throws ERR_USAGE for aware mode without a machine
- * @throws ERR_STRATEGY for the engine `distributed`
- */
-export function chooseStrategy(options: z.infer<z.ZodObject<typeof strategySchema>>): StrategyChoice {
-  const machine = options.machine ?? null
-  if (options.strategy !== 'common-neighbor') return { strategy: parseStrategy(options.strategy), machine }
-  const mode = options.mode ?? (machine === null ? 'agnostic' : 'aware')
-  if (mode === 'aware' && machine === null) {
-    throw new RankweaveError('ERR_USAGE', '--mode aware: expected --machine, which defines the nodes')
-  }
-  const { k, theta, dedupe, elide, engine, labels } = options
-  refuseSimulation('--engine', engine)
-  const strategy: Strategy = {
-    kind: 'common-neighbor',
-    k,
-    mode,
-    dedupe,
-    elide,
-    ...(theta === undefined ? {} : { theta }),
-    ...(engine === 'greedy' ? {} : { engine }),
-    ...(labels === undefined ? {} : { labelSeed: labels }),
-  }
-  return { strategy, machine }
 }

@@ -1,20 +1,7 @@
 import { levels } from '../../machine/profile.js'
 import type { Alternative } from '../../neighborhood/choose/choice.js'
-import type { Compared } from '../input/comparison.js'
+import type { Compared } from '../../neighborhood/request/comparison.js'
 import { columns, figure, seconds } from './reporter.js'
-
-/** What `--compare` and the strategy auto add to the JSON object of a plan. */
-export function choiceObject({ choice, ordinary }: Compared, planned: string) {
-  const { alternatives, notSimulated, bytes, considered } = choice
-  return {
-    bytesPerBlock: bytes,
-    chosen: planned,
-    considered,
-    alternatives,
-    notSimulated,
-    ordinaryAllgather: ordinary,
-  }
-}
 
 /** The strategies that were compared, by predicted time; the planned one is marked. */
 export function choiceRows({ choice, ordinary }: Compared, planned: string): string {

@@ -2,12 +2,12 @@ import { RankweaveError } from '../../errors.js'
 import type { Machine } from '../../machine/machine.js'
 import { profileOf } from '../../machine/network.js'
 import type { Level } from '../../machine/profile.js'
-import { type AutoStrategy, parseAuto } from '../../neighborhood/choose/auto.js'
-import type { Choice } from '../../neighborhood/choose/choice.js'
-import { chooseStrategy } from '../../neighborhood/choose/choose-strategy.js'
-import type { Strategy } from '../../neighborhood/plan/strategy.js'
 import { fastestAllgather, mostAllgatherRanks } from '../../simulate/fastest-allgather.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
+import { type AutoStrategy, parseAuto } from '../choose/auto.js'
+import type { Choice } from '../choose/choice.js'
+import { chooseStrategy } from '../choose/choose-strategy.js'
+import type { Strategy } from '../plan/strategy.js'
 
 /** What `--strategy auto` and `--compare` were given. */
 export interface Comparison {
@@ -110,5 +110,18 @@ function ordinaryAllgather(ranks: number, machine: Machine, bytes: number): Ordi
     timeUs,
     messages: near.messages + node.messages + network.messages,
     bytes: { process: process.bytes, package: near.bytes, node: node.bytes, network: network.bytes },
+  }
+}
+
+/** What `--compare` and the strategy auto add to the JSON object of a plan. */
+export function choiceObject({ choice, ordinary }: Compared, planned: string) {
+  const { alternatives, notSimulated, bytes, considered } = choice
+  return {
+    bytesPerBlock: bytes,
+    chosen: planned,
+    considered,
+    alternatives,
+    notSimulated,
+    ordinaryAllgather: ordinary,
   }
 }
