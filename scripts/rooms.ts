@@ -426,6 +426,20 @@ export const rooms: readonly Room[] = [
     ],
     ...['comm', 'comm/world', 'package-paths.ts', 'service/protocol', 'service'],
   ]),
+  room('service/store', ['service/protocol', 'service'], { packages: ['zod'] }),
+  room('service/jobs', [
+    ...[
+      'text',
+      'topology',
+      'topology/matrix',
+      'topology/friends',
+      'topology/spec',
+      'machine',
+      'machine/text',
+    ],
+    ...['schedule', 'schedule/file', 'simulate', 'export', 'neighborhood/request', 'package-paths.ts'],
+    ...['service/protocol', 'service', 'service/store'],
+  ]),
   room(
     'cli/input',
     [

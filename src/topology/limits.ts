@@ -1,7 +1,21 @@
 import { RankweaveError, shown } from '../errors.js'
 
 /** The largest topology: indices are 32-bit, and the lists of both sides take about 2 GB. */
-export const topologyLimits = { ranks: 2 ** 24, edges: 2 ** 27 } as const
+export const topologyLimits: { readonly ranks: number; readonly edges: number } = {
+  ranks: 2 ** 24,
+  edges: 2 ** 27,
+}
+
+/**
+ * Lowers the limits of this thread, for good: for threads that work on what somebody else claims. Every reader and generator
+ * respects them before it allocates.
+ */
+export function lowerTopologyLimits({ ranks, edges }: { readonly ranks: number; readonly edges: number }): void {
+  Object.assign(topologyLimits, {
+    ranks: Math.min(ranks, topologyLimits.ranks),
+    edges: Math.min(edges, topologyLimits.edges),
+  })
+}
 
 /**
  * Rejects sizes that no machine could hold, before anything is allocated.

@@ -2,21 +2,6 @@ import { levels } from '../../machine/profile.js'
 import type { Activity, PathStep, Simulation } from '../../simulate/simulation.js'
 import { counted, figure, table } from './reporter.js'
 
-/** The JSON object holds no more steps of the critical path than this: the last ones. */
-export const mostPathSteps = 10_000
-
-/** What a simulation's JSON object says besides its input. */
-export function simulationObject({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
-  return {
-    timeUs,
-    waitUs: { mean: meanOf(waitUs), max: waitUs.reduce((most, us) => Math.max(most, us), 0) },
-    messages: Object.fromEntries(levels.map((level) => [level, traffic[level].messages])),
-    bytes: Object.fromEntries(levels.map((level) => [level, traffic[level].bytes])),
-    pathSteps: criticalPath.length,
-    criticalPath: criticalPath.slice(-mostPathSteps),
-  }
-}
-
 /** What a simulation's table says. */
 export function simulationRows({ criticalPath, timeUs, traffic, waitUs }: Simulation) {
   const wait = `mean ${microseconds(meanOf(waitUs))}, max ${microseconds(waitUs.reduce((a, b) => Math.max(a, b), 0))}`

@@ -26,6 +26,8 @@ export interface ServiceLimits {
   readonly answerBytes: number
   /** Bytes below `--data`, of all tenants. Default 8 GiB. */
   readonly dataBytes: number
+  /** Topologies and plans, of all tenants. Default 2^16. */
+  readonly entries: number
   /** Connections of all kinds. Default 4,096. */
   readonly connections: number
   /** Streams of events of a tenant. Default 256. */
@@ -56,6 +58,7 @@ export const defaultServiceLimits: ServiceLimits = {
   queuedTasks: 64,
   answerBytes: 2 ** 28,
   dataBytes: 2 ** 33,
+  entries: 2 ** 16,
   connections: 4096,
   eventStreams: 256,
   requestMs: 60_000,

@@ -1,0 +1,107 @@
+import type { Server } from 'node:http'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import { RankweaveError } from '../../errors.js'
+import type { ServiceContext } from './context.js'
+import { errorAnswer } from './error-answer.js'
+import { bearerOf, isLoopbackPeer } from './guard.js'
+import { addJobRoutes } from './job-routes.js'
+import type { ServiceMetrics } from './metrics.js'
+import { addPlanRoutes } from './plan-routes.js'
+import { addStaticFiles, type StaticFile } from './static-files.js'
+import { addTopologyRoutes } from './topology-routes.js'
+
+export interface AppOptions {
+  readonly context: ServiceContext
+  readonly metrics: ServiceMetrics
+  /** Of the page, by path. */
+  readonly files: ReadonlyMap<string, StaticFile>
+  readonly tls: { readonly cert: string; readonly key: string } | undefined
+  readonly logger: FastifyBaseLogger
+}
+
+/** The routes of the service, and what every request passes first. */
+export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
+  const { limits, tenants, guard } = context
+  const app = Fastify({
+    // Both servers have what is used of them here.
+    ...(tls === undefined ? {} : { https: { ...tls } as never }),
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    bodyLimit: limits.requestBytes,
+    requestTimeout: limits.requestMs,
+    keepAliveTimeout: 10_000,
+    routerOptions: { maxParamLength: 100 },
+    forceCloseConnections: 'idle',
+  }) as unknown as FastifyInstance
+  const server = app.server as Server
+  server.maxConnections = limits.connections
+  server.headersTimeout = Math.min(limits.requestMs, 15_000)
+
+  app.setErrorHandler((error, request, reply) => {
+    const { status, answer } = errorAnswer(error)
+    if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a defect')
+    if (status === 401) reply.header('www-authenticate', 'Bearer')
+    if (status === 503) reply.header('retry-after', '1')
+    // The rest of a body that was refused is not read.
+    if (status === 413) reply.header('connection', 'close')
+    return reply.code(status).send(answer)
+  })
+  app.setNotFoundHandler((request) => {
+    throw new RankweaveError('ERR_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`)
+  })
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
+    if (request.url === '/healthz') return
+    guard.check(request.raw)
+    const { origin } = request.headers
+    if (guard.isForeign(origin)) reply.headers({ 'access-control-allow-origin': origin, vary: 'origin' })
+  })
+  app.addHook('onResponse', async (request, reply) => {
+    const ms = reply.elapsedTime
+    const route = request.routeOptions.url ?? 'none'
+    metrics.request(request.method, route, reply.statusCode, ms)
+    if (route === '/healthz') return
+    const fields = { method: request.method, path: pathOf(request.url), status: reply.statusCode }
+    context.log.info({ ...fields, ms: Math.round(ms), from: request.ip }, 'request')
+  })
+
+  app.get('/healthz', () => ({ status: 'ok' }))
+  app.get('/metrics', async (request, reply) => {
+    if (!isLoopbackPeer(request.ip)) tenants.find(bearerOf(request.raw))
+    reply.type(metrics.contentType)
+    return metrics.text()
+  })
+  // Pages of allowed origins ask before they send a token.
+  app.options('/v1/*', (request, reply) => {
+    if (!guard.isForeign(request.headers.origin)) throw new RankweaveError('ERR_ORIGIN', 'expected an allowed origin')
+    return reply
+      .headers({
+        'access-control-allow-methods': 'GET, POST, PUT, DELETE',
+        'access-control-allow-headers': 'authorization, content-type, content-encoding',
+        'access-control-max-age': '600',
+      })
+      .code(204)
+      .send()
+  })
+  addStaticFiles(app, files)
+  void app.register(
+    async (v1) => {
+      v1.addHook('onRequest', async (request) => {
+        request.tenant = tenants.find(bearerOf(request.raw))
+      })
+      v1.addHook('onSend', async (_request, reply) => {
+        if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store')
+      })
+      addTopologyRoutes(v1, context)
+      addPlanRoutes(v1, context)
+      addJobRoutes(v1, context)
+    },
+    { prefix: '/v1' },
+  )
+  return app
+}
+
+/** Without its query. */
+function pathOf(url: string): string {
+  return url.split('?', 1)[0]
+}

@@ -1,0 +1,29 @@
+import type { Jobs } from '../jobs/jobs.js'
+import type { WorkerPool } from '../jobs/worker-pool.js'
+import type { Log } from '../log.js'
+import type { ServiceLimits } from '../protocol/limits.js'
+import type { Store } from '../store/store.js'
+import type { Tenant, Tenants } from '../tenant.js'
+import type { AnswerCache } from './answer-cache.js'
+import type { Guard } from './guard.js'
+
+/** What routes work with. */
+export interface ServiceContext {
+  readonly store: Store
+  readonly jobs: Jobs
+  /** Threads for all that is not planning, so that it does not wait for plans. */
+  readonly tasks: WorkerPool
+  readonly answers: AnswerCache
+  readonly limits: ServiceLimits
+  readonly log: Log
+  readonly tenants: Tenants
+  readonly guard: Guard
+  readonly now: () => Date
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Set for every route below `/v1`. */
+    tenant: Tenant
+  }
+}

@@ -1,0 +1,37 @@
+import type { FastifyError } from 'fastify'
+import { z } from 'zod'
+import { type ErrorCode, RankweaveError } from '../../errors.js'
+import type { ErrorAnswer } from '../protocol/http.js'
+
+const statuses: Partial<Record<ErrorCode, number>> = {
+  ERR_TOKEN: 401,
+  ERR_ORIGIN: 403,
+  ERR_NOT_FOUND: 404,
+  ERR_CANCELLED: 409,
+  ERR_MESSAGE_TOO_LARGE: 413,
+  ERR_LIMIT: 429,
+  ERR_BUSY: 503,
+  ERR_STORE: 507,
+}
+
+/** An error as it is answered: its status, and its code and message; of a defect no more than that it is one. */
+export function errorAnswer(error: unknown): { readonly status: number; readonly answer: ErrorAnswer } {
+  if (error instanceof RankweaveError) return answerOf(statuses[error.code] ?? 400, error.code, error.message)
+  const { statusCode = 500, message } = error as FastifyError
+  if (statusCode === 413) return answerOf(413, 'ERR_MESSAGE_TOO_LARGE', message)
+  if (statusCode === 503) return answerOf(503, 'ERR_BUSY', 'the service shuts down')
+  if (statusCode < 500) return answerOf(statusCode, 'ERR_ARGUMENT', message)
+  return answerOf(500, 'ERR_WORKER', 'a defect of the service, which is in its log')
+}
+
+function answerOf(status: number, code: ErrorCode, message: string) {
+  return { status, answer: { error: { code, message: message.slice(0, 2000) } } }
+}
+
+/** What arrived, as its schema has it. @throws ERR_ARGUMENT naming the field */
+export function parsed<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
+  const result = schema.safeParse(value ?? {})
+  if (result.success) return result.data
+  const { path, message } = result.error.issues[0]
+  throw new RankweaveError('ERR_ARGUMENT', `${path.length === 0 ? 'request' : path.join('.')}: ${message}`)
+}

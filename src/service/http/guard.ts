@@ -1,0 +1,85 @@
+import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { RankweaveError, shown } from '../../errors.js'
+
+export interface GuardOptions {
+  /** Where the service listens. */
+  readonly host: string
+  readonly isTls: boolean
+  /** `https://plans.example.org`: where it is reached, through a proxy or by another name. */
+  readonly publicUrl: string | undefined
+  /** Origins of pages that may use it besides its own. */
+  readonly allowedOrigins: readonly string[]
+}
+
+const loopbackNames = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Who may ask, as far as the addresses of a request say. A page that a browser shows can reach a service on the user's own host:
+ * the origin keeps out pages of others, and the name of the host keeps out pages whose name was made to resolve to this host
+ * after they had been loaded (DNS rebinding).
+ */
+export class Guard {
+  readonly #origins = new Set<string>()
+  readonly #hosts = new Set<string>()
+
+  /** @throws ERR_USAGE for what is no origin */
+  constructor({ host, isTls, publicUrl, allowedOrigins }: GuardOptions) {
+    const scheme = isTls ? 'https' : 'http'
+    const names = [isIP(host) === 6 ? `[${host}]` : host, ...(isLoopback(host) ? loopbackNames : [])]
+    for (const name of names) this.#hosts.add(name)
+    if (publicUrl !== undefined) {
+      const { origin, hostname } = originOf(publicUrl)
+      this.#origins.add(origin)
+      this.#hosts.add(hostname)
+    }
+    for (const text of allowedOrigins) this.#origins.add(originOf(text).origin)
+    this.#scheme = scheme
+  }
+
+  readonly #scheme: string
+
+  /** @throws ERR_ORIGIN */
+  check({ headers }: Pick<IncomingMessage, 'headers'>): void {
+    const { host = '', origin } = headers
+    const name = host.replace(/:\d+$/, '').toLowerCase()
+    if (!this.#hosts.has(name) && !isOwnAddress(name, this.#hosts))
+      throw new RankweaveError(
+        'ERR_ORIGIN',
+        `this service is not known as ${shown(host)}: expected a name that --host or --public-url gives`,
+      )
+    if (origin === undefined || this.#origins.has(origin) || origin === `${this.#scheme}://${host}`) return
+    throw new RankweaveError('ERR_ORIGIN', `pages of ${shown(origin)} may not use this service`)
+  }
+
+  /** Whether answers may be read by pages of this origin, besides the service's own. */
+  isForeign(origin: string | undefined): origin is string {
+    return origin !== undefined && this.#origins.has(origin)
+  }
+}
+
+/** A service that listens on all addresses is reached by any of them; an address cannot be rebound, a name can. */
+function isOwnAddress(name: string, hosts: ReadonlySet<string>): boolean {
+  const listensOnAll = hosts.has('0.0.0.0') || hosts.has('[::]')
+  return listensOnAll && isIP(name.replace(/^\[(.*)\]$/, '$1')) !== 0
+}
+
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
+}
+
+/** Whether a connection comes from this host. */
+export function isLoopbackPeer(address: string | undefined): boolean {
+  return address !== undefined && isLoopback(address.replace(/^::ffff:/, ''))
+}
+
+function originOf(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/') return url
+  throw new RankweaveError('ERR_USAGE', `expected an origin such as https://plans.example.org, got ${shown(text)}`)
+}
+
+/** The token of `Authorization: Bearer TOKEN`. */
+export function bearerOf({ headers }: Pick<IncomingMessage, 'headers'>): string | undefined {
+  return /^Bearer ([A-Za-z0-9_-]+)$/i.exec(headers.authorization ?? '')?.[1]
+}

@@ -1,0 +1,75 @@
+import { open, rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { type TopologyInfo, topologyId, topologyQuery } from '../protocol/http.js'
+import type { ServiceContext } from './context.js'
+import { parsed } from './error-answer.js'
+
+const params = z.strictObject({ id: topologyId })
+
+/** Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and a worker reads them. */
+export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
+  const { store, tasks, jobs, limits, now } = context
+  app.get('/topologies', ({ tenant }) => ({
+    topologies: store.records('topologies', tenant).map(({ info }) => info),
+  }))
+  app.get('/topologies/:id', (request) => {
+    const { id } = parsed(params, request.params)
+    const stored = store.get('topologies', request.tenant, id)
+    if (stored === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${id}`)
+    return stored.record.info
+  })
+
+  // A scope of its own: here, and nowhere else, a body is taken as it is.
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers()
+    uploads.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+    uploads.route({
+      method: ['POST', 'PUT'],
+      url: '/topologies',
+      bodyLimit: limits.uploadBytes,
+      handler: async (request, reply) => {
+        const { tenant } = request
+        const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
+        const path = store.temporaryFile()
+        try {
+          await receive(request.body as Readable | undefined, path, limits.uploadBytes)
+          const upload = { path, format, ranks }
+          const built = await tasks.run('topology', { upload })
+          const id = `t-${built.digest}`
+          const known = store.get('topologies', tenant, id)
+          if (known !== undefined) return known.record.info
+          const info: TopologyInfo = {
+            ...{ id, ranks: built.ranks, edges: built.edges, name, format },
+            ...{ bytes: built.body.bytes, createdAt: now().toISOString() },
+          }
+          const record = {
+            ...{ format: 'rankweave topology 1', info, ranks: built.matrixRanks, body: built.body },
+          } as const
+          await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
+          return reply.code(201).send(info)
+        } finally {
+          await rm(path, { force: true })
+        }
+      },
+    })
+  })
+}
+
+/** Writes a body to a file as it arrives. @throws ERR_MESSAGE_TOO_LARGE */
+async function receive(body: Readable | undefined, path: string, most: number): Promise<void> {
+  const file = await open(path, 'wx', 0o600)
+  let bytes = 0
+  try {
+    for await (const piece of body ?? []) {
+      bytes += (piece as Buffer).length
+      if (bytes > most)
+        throw new RankweaveError('ERR_MESSAGE_TOO_LARGE', `expected at most ${most} bytes (uploadBytes)`)
+      await file.write(piece as Buffer)
+    }
+  } finally {
+    await file.close()
+  }
+}

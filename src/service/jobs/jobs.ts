@@ -1,0 +1,334 @@
+import { createHash } from 'node:crypto'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
+import { ownVersion } from '../../package-paths.js'
+import type { Log } from '../log.js'
+import type { CompletePlanRequest, JobInfo, JobState } from '../protocol/http.js'
+import type { ServiceLimits } from '../protocol/limits.js'
+import type { JobRecord } from '../store/records.js'
+import type { Store } from '../store/store.js'
+import type { Tenant } from '../tenant.js'
+import { canonicalRequest, refuseMalformed } from './request-words.js'
+import { TenantQueue } from './tenant-queue.js'
+import type { WorkerPool } from './worker-pool.js'
+
+/** A job while the service knows it. */
+interface Job {
+  readonly tenant: Tenant
+  record: JobRecord
+  progress: JobInfo['progress']
+  readonly listeners: Set<(info: JobInfo) => void>
+  cancel: AbortController | null
+}
+
+export interface JobsOptions {
+  readonly store: Store
+  readonly pool: WorkerPool
+  readonly limits: Pick<ServiceLimits, 'queuedJobs' | 'endedJobs' | 'workers'>
+  readonly log: Log
+  readonly now?: () => Date
+}
+
+/**
+ * Jobs that make plans. A plan is named by its request, so whoever asks for what is planned or being planned gets that: each distinct
+ * plan is made once. An accepted job is on the disk before it is acknowledged, and is queued again when the service was killed.
+ * Tenants take turns.
+ *
+ * Memory: the records of `queuedJobs` and `endedJobs` jobs of each tenant.
+ */
+export class Jobs {
+  readonly #store: Store
+  readonly #pool: WorkerPool
+  readonly #limits: JobsOptions['limits']
+  readonly #log: Log
+  readonly #now: () => Date
+  readonly #jobs = new Map<string, Job>()
+  readonly #queue = new TenantQueue<Job>()
+  /** Requests whose job is being written to the disk. */
+  readonly #accepting = new Map<string, Promise<Job>>()
+  readonly #running = new Set<Promise<void>>()
+  #isClosing = false
+  readonly ended: Record<Exclude<JobState, 'queued' | 'running'>, number> = {
+    done: 0,
+    failed: 0,
+    cancelled: 0,
+  }
+
+  constructor({ store, pool, limits, log, now = () => new Date() }: JobsOptions) {
+    this.#store = store
+    this.#pool = pool
+    this.#limits = limits
+    this.#log = log
+    this.#now = now
+  }
+
+  get queued(): number {
+    return this.#queue.size
+  }
+
+  get running(): number {
+    return this.#running.size
+  }
+
+  /** Takes up what the store has: jobs that had not ended are queued again. */
+  async resume(): Promise<void> {
+    for (const id of this.#store.tenants) {
+      const tenant = { id }
+      const records = this.#store.records('jobs', tenant).sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))
+      for (const record of records) {
+        const job = this.#remember(tenant, record)
+        if (isEnded(record.state)) continue
+        if (this.#store.get('plans', tenant, record.plan) !== undefined) await this.#end(job, 'done', null)
+        else this.#queue.add(tenant.id, job)
+      }
+    }
+    this.#next()
+  }
+
+  /**
+   * The job of a plan: the one that there is, or a new one, which is on the disk when this resolves.
+   *
+   * @throws ERR_NOT_FOUND for an unknown topology, ERR_BUSY when too many jobs wait; ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+   */
+  async request(
+    tenant: Tenant,
+    request: CompletePlanRequest,
+  ): Promise<{ readonly info: JobInfo; readonly isNew: boolean }> {
+    refuseMalformed(request)
+    const plan = planIdOf(request)
+    const key = keyOf(tenant, jobIdOf(plan))
+    const accepting = this.#accepting.get(key)
+    if (accepting !== undefined) return { info: infoOf(await accepting), isNew: false }
+    const known = this.#jobs.get(key)
+    const isThere = this.#store.get('plans', tenant, plan) !== undefined
+    if (known !== undefined && (!isEnded(known.record.state) || (known.record.state === 'done' && isThere)))
+      return { info: infoOf(known), isNew: false }
+    if (isThere) return { info: infoOf(this.#ofStoredPlan(tenant, plan, request)), isNew: false }
+    if (this.#store.get('topologies', tenant, request.topology) === undefined)
+      throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
+    if (this.#isClosing) throw new RankweaveError('ERR_BUSY', 'the service shuts down')
+    const active = this.#queue.sizeOf(tenant.id) + this.#acceptingOf(tenant)
+    if (active >= this.#limits.queuedJobs)
+      throw new RankweaveError(
+        'ERR_BUSY',
+        `expected at most ${this.#limits.queuedJobs} jobs that wait (queuedJobs)`,
+      )
+    const accepted = this.#accept(tenant, plan, request)
+    this.#accepting.set(key, accepted)
+    try {
+      return { info: infoOf(await accepted), isNew: true }
+    } finally {
+      this.#accepting.delete(key)
+    }
+  }
+
+  /** @throws ERR_NOT_FOUND */
+  get(tenant: Tenant, id: string): JobInfo {
+    return infoOf(this.#find(tenant, id))
+  }
+
+  /**
+   * Calls the listener with every change from now on.
+   *
+   * @returns what ends that
+   * @throws ERR_NOT_FOUND
+   */
+  watch(tenant: Tenant, id: string, listener: (info: JobInfo) => void): () => void {
+    const { listeners } = this.#find(tenant, id)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  /** Cancels a job for all who wait for it; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  async cancel(tenant: Tenant, id: string): Promise<JobInfo> {
+    const job = this.#find(tenant, id)
+    if (!isEnded(job.record.state)) {
+      if (job.cancel !== null) job.cancel.abort()
+      this.#queue.remove(tenant.id, job)
+      await this.#end(job, 'cancelled', new RankweaveError('ERR_CANCELLED', 'the job was cancelled'))
+    }
+    return infoOf(job)
+  }
+
+  /** Whether a job that has not ended needs a topology. */
+  needs(tenant: string, topology: string): boolean {
+    for (const { tenant: owner, record } of this.#jobs.values())
+      if (owner.id === tenant && record.request.topology === topology && !isEnded(record.state)) return true
+    return false
+  }
+
+  /** Starts nothing more. Resolves when what runs has ended, or after `graceMs`; what has not ended is queued on the disk. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true
+    await Promise.allSettled(this.#accepting.values())
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, graceMs)
+    })
+    await Promise.race([Promise.allSettled(this.#running), late])
+    clearTimeout(timer)
+  }
+
+  async #accept(tenant: Tenant, plan: string, request: CompletePlanRequest): Promise<Job> {
+    const record: JobRecord = {
+      format: 'rankweave job 1',
+      id: jobIdOf(plan),
+      plan,
+      request,
+      state: 'queued',
+      error: null,
+      createdAt: this.#now().toISOString(),
+    }
+    await this.#store.putJob(tenant, record)
+    const job = this.#remember(tenant, record)
+    this.#queue.add(tenant.id, job)
+    this.#next()
+    return job
+  }
+
+  #acceptingOf({ id }: Tenant): number {
+    return [...this.#accepting.keys()].filter((key) => key.startsWith(`${id}/`)).length
+  }
+
+  #remember(tenant: Tenant, record: JobRecord): Job {
+    const key = keyOf(tenant, record.id)
+    const listeners = this.#jobs.get(key)?.listeners ?? new Set()
+    const job: Job = { tenant, record, progress: null, listeners, cancel: null }
+    this.#jobs.delete(key)
+    this.#jobs.set(key, job)
+    return job
+  }
+
+  /** The plan outlived its job. */
+  #ofStoredPlan(tenant: Tenant, plan: string, request: CompletePlanRequest): Job {
+    const { createdAt } = this.#store.get('plans', tenant, plan)!.record.info
+    const id = jobIdOf(plan)
+    return this.#remember(tenant, {
+      ...{ format: 'rankweave job 1', id, plan, request, state: 'done', error: null, createdAt },
+    })
+  }
+
+  #find(tenant: Tenant, id: string): Job {
+    const job = this.#jobs.get(keyOf(tenant, id))
+    if (job !== undefined) return job
+    throw new RankweaveError('ERR_NOT_FOUND', `there is no job ${id}`)
+  }
+
+  #next(): void {
+    while (!this.#isClosing && this.#running.size < this.#limits.workers) {
+      const job = this.#queue.take()
+      if (job === undefined) return
+      const running = this.#run(job).finally(() => {
+        this.#running.delete(running)
+        this.#next()
+      })
+      this.#running.add(running)
+    }
+  }
+
+  async #run(job: Job): Promise<void> {
+    const { tenant, record } = job
+    const { request, plan } = record
+    const began = performance.now()
+    job.cancel = new AbortController()
+    this.#change(job, { ...record, state: 'running' })
+    try {
+      const stored = await this.#store.verified('topologies', tenant, request.topology)
+      if (stored === undefined)
+        throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
+      const { info, ranks } = stored.record
+      const into = this.#store.temporaryFile()
+      const upload = { path: stored.path, format: info.format, ranks }
+      const { statistics, body } = await this.#pool.run(
+        'plan',
+        { upload, request, into },
+        {
+          signal: job.cancel.signal,
+          onProgress: (progress) => {
+            job.progress = progress
+            this.#tell(job)
+          },
+        },
+      )
+      const createdAt = this.#now().toISOString()
+      const planned = { id: plan, request, createdAt, bytes: body.bytes, sha256: body.sha256, statistics }
+      if (isEnded(job.record.state)) return
+      await this.#store.add(
+        'plans',
+        tenant,
+        { format: 'rankweave plan 1', info: planned, body },
+        into,
+        (...of) => this.needs(...of),
+      )
+      await this.#end(job, 'done', null)
+      this.#log.info({ tenant: tenant.id, plan, ms: Math.round(performance.now() - began) }, 'planned')
+    } catch (error) {
+      // Stays queued on the disk.
+      if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) return
+      await this.#end(job, 'failed', error)
+    }
+  }
+
+  /** Once: whoever cancels a job ends it. */
+  async #end(job: Job, state: 'done' | 'failed' | 'cancelled', error: unknown): Promise<void> {
+    if (isEnded(job.record.state)) return
+    const record = { ...job.record, state, error: error === null ? null : shownError(error) }
+    if (error !== null && !(error instanceof RankweaveError))
+      this.#log.error(
+        { tenant: job.tenant.id, plan: record.plan, error: String(error) },
+        'a defect: planning failed',
+      )
+    this.ended[state]++
+    job.progress = null
+    this.#change(job, record)
+    try {
+      await this.#store.putJob(job.tenant, record)
+      await this.#forgetOldest(job.tenant)
+    } catch (cause) {
+      this.#log.error(
+        { tenant: job.tenant.id, plan: record.plan, error: String(cause) },
+        'a job that ended was not written',
+      )
+    }
+  }
+
+  async #forgetOldest(tenant: Tenant): Promise<void> {
+    const ended = [...this.#jobs.values()].filter(
+      (job) => job.tenant.id === tenant.id && isEnded(job.record.state),
+    )
+    for (const { record } of ended.slice(0, Math.max(0, ended.length - this.#limits.endedJobs))) {
+      this.#jobs.delete(keyOf(tenant, record.id))
+      await this.#store.remove('jobs', tenant, record.id)
+    }
+  }
+
+  #change(job: Job, record: JobRecord): void {
+    job.record = record
+    this.#tell(job)
+  }
+
+  #tell(job: Job): void {
+    const info = infoOf(job)
+    for (const listener of [...job.listeners]) listener(info)
+  }
+}
+
+export function planIdOf(request: CompletePlanRequest): string {
+  return `p-${createHash('sha256')
+    .update(`${ownVersion()}\n${canonicalRequest(request)}`)
+    .digest('hex')}`
+}
+
+const jobIdOf = (plan: string) => `j-${plan.slice(2)}`
+const keyOf = ({ id }: Tenant, job: string) => `${id}/${job}`
+export const isEnded = (state: JobState) => state !== 'queued' && state !== 'running'
+
+function infoOf({ record, progress }: Job): JobInfo {
+  const { id, plan, request, state, error, createdAt } = record
+  return { id, plan, topology: request.topology, state, progress, error, createdAt }
+}
+
+/** Of a defect no more than that it is one: its message may hold anything. */
+function shownError(error: unknown): { readonly code: string; readonly message: string } {
+  if (error instanceof RankweaveError) return { code: error.code, message: error.message.slice(0, 2000) }
+  return { code: 'ERR_WORKER', message: 'a defect of the service, which is in its log' }
+}

@@ -1,0 +1,42 @@
+// The entry of a worker thread of the service: one task after another, as the pool asks.
+import { parentPort, workerData } from 'node:worker_threads'
+import { RankweaveError } from '../../errors.js'
+import { lowerTopologyLimits } from '../../topology/limits.js'
+import type { TaskKind, TaskProgress, WorkerSettings } from './task.js'
+import { work } from './tasks.js'
+import type { FromWorker, ToWorker } from './worker-pool.js'
+
+const settings = (workerData as { readonly settings: WorkerSettings }).settings
+const port = parentPort!
+/** Progress is for people. */
+const reportMs = 100
+
+lowerTopologyLimits(settings)
+
+port.on('message', (message: ToWorker) => void run(message.kind, message.input))
+
+async function run(kind: TaskKind, input: never): Promise<void> {
+  let saidMs = 0
+  let step = ''
+  const report = (progress: TaskProgress) => {
+    const nowMs = performance.now()
+    if (progress.step === step && nowMs - saidMs < reportMs) return
+    saidMs = nowMs
+    step = progress.step
+    say({ progress })
+  }
+  try {
+    say({ output: await work[kind](input, settings, report) })
+  } catch (error) {
+    const refused = error instanceof RankweaveError
+    say(
+      refused
+        ? { error: error.toRecord() }
+        : { defect: error instanceof Error ? (error.stack ?? error.message) : String(error) },
+    )
+  }
+}
+
+function say(message: FromWorker): void {
+  port.postMessage(message)
+}

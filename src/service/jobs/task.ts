@@ -1,0 +1,78 @@
+import type { CompletePlanRequest, TopologyFormat } from '../protocol/http.js'
+
+/** A topology as it was uploaded. */
+export interface UploadedTopology {
+  readonly path: string
+  readonly format: TopologyFormat
+  /** Over how many ranks the rows of a matrix are distributed; null: one per row. */
+  readonly ranks: number | null
+}
+
+/** What worker threads are asked for. All that is large travels as files, and none of it through the event loop of the service. */
+export interface Tasks {
+  /** Builds an uploaded topology and names it by its content. */
+  readonly topology: {
+    readonly input: { readonly upload: UploadedTopology }
+    readonly output: {
+      readonly digest: string
+      readonly ranks: number
+      readonly edges: number
+      readonly body: Body
+      /** As `UploadedTopology.ranks`. */
+      readonly matrixRanks: number | null
+    }
+  }
+  /** Plans, verifies, and writes the schedule to a file. */
+  readonly plan: {
+    readonly input: {
+      readonly upload: UploadedTopology
+      readonly request: CompletePlanRequest
+      readonly into: string
+    }
+    readonly output: { readonly statistics: Record<string, unknown>; readonly body: Body }
+  }
+  /** The schedule in another version, or as another text, into a file. */
+  readonly text: {
+    readonly input: {
+      readonly schedule: string
+      readonly as: 'version 1' | 'c' | 'goal'
+      readonly bytes: number | null
+      readonly into: string
+    }
+    readonly output: { readonly bytes: number }
+  }
+  /** What `rankweave simulate --json` prints. */
+  readonly simulation: {
+    readonly input: { readonly schedule: string; readonly machine: string; readonly bytes: number }
+    readonly output: { readonly json: string }
+  }
+  /** What one rank does. */
+  readonly rank: {
+    readonly input: { readonly schedule: string; readonly rank: number }
+    readonly output: { readonly json: string }
+  }
+}
+
+/** Length and SHA-256 of a file that is on the disk. */
+export interface Body {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+export type TaskKind = keyof Tasks
+
+/** How far a task is. */
+export interface TaskProgress {
+  readonly step: string
+  readonly done: number
+  readonly total: number | null
+}
+
+/** What a worker thread is started with. */
+export interface WorkerSettings {
+  readonly ranks: number
+  readonly edges: number
+  readonly expandedBytes: number
+  readonly arraysMb: number
+  readonly answerBytes: number
+}

@@ -1,0 +1,187 @@
+import { createHash } from 'node:crypto'
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { RankweaveError } from '../../errors.js'
+import { cProgramPieces } from '../../export/c-program.js'
+import { goalPieces } from '../../export/goal-text.js'
+import { profileOf } from '../../machine/network.js'
+import { formatMachine } from '../../machine/text/format-machine.js'
+import { parseMachine } from '../../machine/text/machine-text.js'
+import { requestedPlan } from '../../neighborhood/request/plan-request.js'
+import { readScheduleFile, scheduleText } from '../../schedule/file/schedule-file.js'
+import { opKind, type Schedule } from '../../schedule/ir.js'
+import { simulate } from '../../simulate/simulate.js'
+import { simulationObject } from '../../simulate/simulation-object.js'
+import { chunksOf } from '../../text/whole-file.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { topologyHash } from '../../topology/topology-hash.js'
+import { understoodRequest } from './request-words.js'
+import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
+import { buildUpload } from './uploaded-topology.js'
+
+type Report = (progress: TaskProgress) => void
+
+type Work = {
+  readonly [K in TaskKind]: (
+    input: Tasks[K]['input'],
+    settings: WorkerSettings,
+    report: Report,
+  ) => Promise<Tasks[K]['output']>
+}
+
+/** What a worker thread does, by the kind of its task. Everything throws errors of Rankweave for bad input. */
+export const work: Work = {
+  async topology({ upload }, { expandedBytes }, report) {
+    const { topology, matrixRanks } = buildUpload(upload, expandedBytes, readProgress(report))
+    return {
+      digest: digestOf(topology),
+      ranks: topology.ranks,
+      edges: topology.outRank.length,
+      body: bodyOf(upload.path),
+      matrixRanks,
+    }
+  },
+
+  async plan({ upload, request, into }, settings, report) {
+    const understood = understoodRequest(request)
+    const { topology } = buildUpload(upload, settings.expandedBytes, readProgress(report))
+    const planned = await requestedPlan(topology, understood, {
+      onStep: (step) => report({ step, done: 0, total: null }),
+      onProgress: ({ searches, groups }) => {
+        requireMemory(settings)
+        report({ step: `searching for friend groups, ${groups} found`, done: searches, total: null })
+      },
+    })
+    const { verification, plan } = planned
+    if (!verification.ok)
+      throw new RankweaveError(
+        'ERR_SCHEDULE',
+        `the plan is not right: ${verification.violations[0]?.message}`,
+      )
+    report({ step: 'writing the schedule', done: 0, total: null })
+    const body = writeFile(into, scheduleText(plan.schedule))
+    return { statistics: { topology: request.topology, ...planned.report, verified: true }, body }
+  },
+
+  async text({ schedule: path, as, bytes, into }) {
+    const schedule = await readScheduleFile(path)
+    if (as === 'version 1') return writeFile(into, scheduleText(schedule, { version: 1 }))
+    if (as === 'c') return writeFile(into, cProgramPieces(schedule))
+    if (bytes === null) throw new RankweaveError('ERR_USAGE', 'expected bytes, the length of a contribution')
+    return writeFile(into, goalPieces(schedule, { bytes }))
+  },
+
+  async simulation({ schedule: path, machine: words, bytes }, { answerBytes }) {
+    const machine = parseMachine(words)
+    profileOf(machine)
+    const schedule = await readScheduleFile(path)
+    const { collective, ranks } = schedule.specification
+    const simulation = simulate(schedule, machine, { bytes, progress: 'dependencies' })
+    return bounded(answerBytes, {
+      source: null,
+      collective,
+      strategy: schedule.strategy,
+      parameters: schedule.parameters,
+      ranks,
+      processes: ranks,
+      machine: formatMachine(machine),
+      bytesPerContribution: bytes,
+      progress: 'dependencies',
+      ...simulationObject(simulation),
+    })
+  },
+
+  async rank({ schedule: path, rank }, { answerBytes }) {
+    const schedule = await readScheduleFile(path)
+    if (rank >= schedule.specification.ranks)
+      throw new RankweaveError(
+        'ERR_RANK',
+        `expected a rank below ${schedule.specification.ranks}, got ${rank}`,
+      )
+    return bounded(answerBytes, { rank, operations: operationsOf(schedule, rank) })
+  },
+}
+
+const kinds = Object.keys(opKind) as readonly (keyof typeof opKind)[]
+
+/** The operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial result of part p. */
+function operationsOf(schedule: Schedule, rank: number) {
+  const { opStart, opPhase, opPeer, opTag, entryStart, entryBlock } = schedule
+  return Array.from({ length: opStart[rank + 1] - opStart[rank] }, (_, index) => {
+    const op = opStart[rank] + index
+    const kind = kinds.find((name) => opKind[name] === schedule.opKind[op])!
+    const hasPeer = kind === 'send' || kind === 'receive'
+    return {
+      phase: opPhase[op],
+      kind,
+      peer: hasPeer ? opPeer[op] : null,
+      tag: hasPeer ? opTag[op] : null,
+      blocks: [...entryBlock.subarray(entryStart[op], entryStart[op + 1])],
+    }
+  })
+}
+
+/**
+ * What the id of a topology is made of: all that planning knows of it, which is its neighbors in order, its weights, and its shape
+ * where it is a grid.
+ */
+function digestOf(topology: ProcessTopology): string {
+  const { cart, pairing, outWeight, inWeight } = topology
+  const hash = createHash('sha256').update(topologyHash(topology)).update(JSON.stringify({ cart, pairing }))
+  for (const weights of [outWeight, inWeight])
+    if (weights !== null) hash.update(new Uint8Array(weights.buffer, weights.byteOffset, weights.byteLength))
+  return hash.digest('hex')
+}
+
+function readProgress(report: Report) {
+  return (done: number, total: number | null) => report({ step: 'reading the topology', done, total })
+}
+
+/** Typed arrays are not part of the heap that V8 bounds. @throws ERR_LIMIT */
+function requireMemory({ arraysMb }: WorkerSettings): void {
+  if (process.memoryUsage().arrayBuffers > arraysMb * 2 ** 20)
+    throw new RankweaveError('ERR_LIMIT', `the job needs more than ${arraysMb} MB for arrays (jobArraysMb)`)
+}
+
+/** Writes a file whose bytes are on the disk when this returns. */
+function writeFile(path: string, pieces: Iterable<string>): Body {
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    const hash = createHash('sha256')
+    let bytes = 0
+    for (const chunk of chunksOf(pieces)) {
+      const data = Buffer.from(chunk)
+      for (let at = 0; at < data.length; ) at += writeSync(file, data, at)
+      hash.update(data)
+      bytes += data.length
+    }
+    fsyncSync(file)
+    return { bytes, sha256: hash.digest('hex') }
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Length and digest of a file; its bytes are on the disk when this returns. */
+function bodyOf(path: string): Body {
+  const file = openSync(path, 'r+')
+  try {
+    const hash = createHash('sha256')
+    const buffer = Buffer.alloc(1 << 20)
+    let bytes = 0
+    for (let count = readSync(file, buffer); count > 0; count = readSync(file, buffer)) {
+      hash.update(buffer.subarray(0, count))
+      bytes += count
+    }
+    fsyncSync(file)
+    return { bytes, sha256: hash.digest('hex') }
+  } finally {
+    closeSync(file)
+  }
+}
+
+function bounded(most: number, object: unknown): { readonly json: string } {
+  const json = JSON.stringify(object)
+  if (json.length > most)
+    throw new RankweaveError('ERR_LIMIT', `the answer is longer than ${most} bytes (answerBytes)`)
+  return { json }
+}

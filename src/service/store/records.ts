@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import {
+  jobId,
+  jobStates,
+  planId,
+  planInfo,
+  planRequest,
+  serviceError,
+  topologyInfo,
+} from '../protocol/http.js'
+
+/** The body beside a head. */
+const body = z.strictObject({ bytes: z.int().min(0), sha256: z.string().regex(/^[0-9a-f]{64}$/) })
+
+/** What is known of a topology; its body is what was uploaded. */
+export const topologyRecord = z.strictObject({
+  format: z.literal('rankweave topology 1'),
+  info: topologyInfo,
+  /** Over how many ranks the rows of a matrix are distributed; null for a topology that is no matrix. */
+  ranks: z.int().min(1).nullable(),
+  body,
+})
+
+/** What is known of a plan; its body is the schedule, version 2. */
+export const planRecord = z.strictObject({
+  format: z.literal('rankweave plan 1'),
+  info: planInfo,
+  body,
+})
+
+/** A job that was accepted; those that were queued or running when the service ended are queued again. */
+export const jobRecord = z.strictObject({
+  format: z.literal('rankweave job 1'),
+  id: jobId,
+  plan: planId,
+  request: planRequest,
+  state: z.enum(jobStates),
+  error: serviceError.nullable(),
+  createdAt: z.iso.datetime(),
+})
+
+export type TopologyRecord = z.infer<typeof topologyRecord>
+export type PlanRecord = z.infer<typeof planRecord>
+export type JobRecord = z.infer<typeof jobRecord>
