@@ -19,6 +19,7 @@ const entriesByUrl = [
   'child',
   'package-paths',
   'rendezvous/heartbeat-thread-node',
+  'service/jobs/planning-worker',
   'conformance/program',
   'cli/program/bench-program',
   'cli/program/calibrate-program',

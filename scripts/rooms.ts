@@ -440,6 +440,14 @@ export const rooms: readonly Room[] = [
     ...['schedule', 'schedule/file', 'simulate', 'export', 'neighborhood/request', 'package-paths.ts'],
     ...['service/protocol', 'service', 'service/store'],
   ]),
+  room('service/http', ['service/protocol', 'service', 'service/store', 'service/jobs'], {
+    packages: ['fastify', 'prom-client', 'zod'],
+  }),
+  room(
+    'service/serve',
+    ['package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs', 'service/http'],
+    { packages: ['fastify', 'pino'] },
+  ),
   room(
     'cli/input',
     [
@@ -533,6 +541,9 @@ export const rooms: readonly Room[] = [
         'study',
         'study/paper',
         ...launching,
+        'service/protocol',
+        'service',
+        'service/serve',
         'cli/input',
         'cli/program',
         'cli/output',

@@ -15,6 +15,7 @@ import { planCommand } from './commands/plan.js'
 import { recordCommand } from './commands/record.js'
 import { runCommand } from './commands/run.js'
 import { scheduleCommand } from './commands/schedule.js'
+import { serveCommand } from './commands/serve.js'
 import { shimCommand } from './commands/shim.js'
 import { simulateCommand } from './commands/simulate.js'
 import { splitCommand } from './commands/split.js'
@@ -46,6 +47,7 @@ Start here:
                                                     compare its strategies there, by block length
   rankweave run program.ts -n 64                    run your own program
   rankweave host -n 8 --processes 2                 open a world for processes of several hosts
+  rankweave serve                                   serve plans and communicators to programs in any language
   rankweave bench -n 2 --fabric threads --processes 2   measure messages and collectives
 
 Every command takes --json (one object on standard output) and --help (with examples).
@@ -74,6 +76,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     runCommand,
     hostCommand,
     joinCommand,
+    serveCommand,
     splitCommand,
     spmmCommand,
     topologyCommand,

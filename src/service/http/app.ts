@@ -1,5 +1,5 @@
 import type { Server } from 'node:http'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
 import { RankweaveError } from '../../errors.js'
 import type { ServiceContext } from './context.js'
 import { errorAnswer } from './error-answer.js'
@@ -26,7 +26,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     // Both servers have what is used of them here.
     ...(tls === undefined ? {} : { https: { ...tls } as never }),
     loggerInstance: logger,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: limits.requestBytes,
     requestTimeout: limits.requestMs,
     keepAliveTimeout: 10_000,
@@ -47,7 +47,10 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     return reply.code(status).send(answer)
   })
   app.setNotFoundHandler((request) => {
-    throw new RankweaveError('ERR_NOT_FOUND', `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`)
+    throw new RankweaveError(
+      'ERR_NOT_FOUND',
+      `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`,
+    )
   })
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' })
@@ -73,7 +76,8 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   })
   // Pages of allowed origins ask before they send a token.
   app.options('/v1/*', (request, reply) => {
-    if (!guard.isForeign(request.headers.origin)) throw new RankweaveError('ERR_ORIGIN', 'expected an allowed origin')
+    if (!guard.isForeign(request.headers.origin))
+      throw new RankweaveError('ERR_ORIGIN', 'expected an allowed origin')
     return reply
       .headers({
         'access-control-allow-methods': 'GET, POST, PUT, DELETE',

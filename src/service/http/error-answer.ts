@@ -1,5 +1,5 @@
 import type { FastifyError } from 'fastify'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { type ErrorCode, RankweaveError } from '../../errors.js'
 import type { ErrorAnswer } from '../protocol/http.js'
 

@@ -76,7 +76,10 @@ export function isLoopbackPeer(address: string | undefined): boolean {
 function originOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url !== null && /^https?:$/.test(url.protocol) && url.pathname === '/') return url
-  throw new RankweaveError('ERR_USAGE', `expected an origin such as https://plans.example.org, got ${shown(text)}`)
+  throw new RankweaveError(
+    'ERR_USAGE',
+    `expected an origin such as https://plans.example.org, got ${shown(text)}`,
+  )
 }
 
 /** The token of `Authorization: Bearer TOKEN`. */

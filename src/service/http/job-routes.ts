@@ -27,7 +27,11 @@ export function addJobRoutes(app: FastifyInstance, context: ServiceContext): voi
     if (streams >= limits.eventStreams)
       throw new RankweaveError('ERR_LIMIT', `expected at most ${limits.eventStreams} streams (eventStreams)`)
     open.set(tenant.id, streams + 1)
-    const headers = { ...reply.getHeaders(), 'content-type': 'text/event-stream', 'cache-control': 'no-store' }
+    const headers = {
+      ...reply.getHeaders(),
+      'content-type': 'text/event-stream',
+      'cache-control': 'no-store',
+    }
     reply.hijack()
     const { raw } = reply
     raw.writeHead(200, headers as Record<string, string>)

@@ -46,8 +46,11 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
             ...{ bytes: built.body.bytes, createdAt: now().toISOString() },
           }
           const record = {
-            ...{ format: 'rankweave topology 1', info, ranks: built.matrixRanks, body: built.body },
-          } as const
+            format: 'rankweave topology 1' as const,
+            info,
+            ranks: built.matrixRanks,
+            body: built.body,
+          }
           await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
           return reply.code(201).send(info)
         } finally {

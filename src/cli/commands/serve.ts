@@ -1,0 +1,117 @@
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { defaultServiceLimits } from '../../service/protocol/limits.js'
+import { serve } from '../../service/serve/serve.js'
+import { tokensOf } from '../../service/tenant.js'
+import { readText } from '../input/listen-options.js'
+import { parseOptions, seconds, whole } from '../input/options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { counted, type Reporter } from '../output/reporter.js'
+import type { AddCommand } from './command.js'
+
+const help = `
+Plans for programs in any language, by HTTP: upload a topology, request a plan, fetch its schedule, its simulation, a C program of it.
+Plans are stored in --data and named by their content: equal requests are planned once, also after a restart.
+
+Without --token-file only programs of this host can use the service. With it, each token is a tenant, and no tenant sees another's
+topologies, plans and worlds. The file has one token of at least 32 characters A-Z a-z 0-9 _ - per line.
+
+SIGTERM and SIGINT end it: running plans may end, waiting ones are taken up when it is started again. Exit code 0.
+
+Limits, each with its default:
+${Object.entries(defaultServiceLimits)
+  .map(([name, value]) => `  ${name.padEnd(16)}${value}`)
+  .join('\n')}
+
+Examples:
+  rankweave serve                                                        for this host, at http://127.0.0.1:7878
+  rankweave serve --host 0.0.0.0 --token-file tokens --tls-cert cert.pem --tls-key key.pem
+  rankweave serve --limits uploadBytes=1073741824,workers=4
+  curl --data-binary @test/matrices/dwt_193.mtx 'http://127.0.0.1:7878/v1/topologies?format=mtx'`
+
+const schema = z.object({
+  host: z.string().min(1),
+  port: whole(0, 65_535),
+  data: z.string().min(1),
+  tokenFile: z.string().optional(),
+  tlsCert: z.string().optional(),
+  tlsKey: z.string().optional(),
+  publicUrl: z.string().optional(),
+  allowOrigin: z.array(z.string()),
+  limits: z.string().optional(),
+  grace: seconds(3600),
+})
+
+/** `rankweave serve`: communicators and plans for programs in any language. */
+export const serveCommand: AddCommand = (program, act) => {
+  program
+    .command('serve')
+    .description('Serve plans and communicators by HTTP and WebSocket, and a page that shows them.')
+    .option('--host <address>', 'address to listen on; beyond this host with --token-file only', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 is any that is free', '7878')
+    .option('--data <dir>', 'folder of topologies, plans and jobs', 'rankweave-data')
+    .option('--token-file <file>', 'tokens, one per line and tenant')
+    .option('--tls-cert <file>', 'certificate in PEM: connections are accepted by TLS only')
+    .option('--tls-key <file>', 'its key in PEM')
+    .option(
+      '--public-url <url>',
+      'where it is reached, if not where it listens, e.g. https://plans.example.org',
+    )
+    .option('--allow-origin <origin...>', 'pages of other origins that may use it', [])
+    .option('--limits <name=number,...>', 'limits other than the defaults')
+    .option('--grace <seconds>', 'how long running plans may take to end', '10')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, raw: unknown) => {
+        const options = parseOptions(schema, raw)
+        const { host, port, data, publicUrl, allowOrigin, grace } = options
+        const interrupted = deferred()
+        const interrupt = () => interrupted.resolve()
+        process.once('SIGINT', interrupt).once('SIGTERM', interrupt)
+        try {
+          const service = await serve({
+            ...{ host, port, data, allowedOrigins: allowOrigin, limits: limitsOf(options.limits) },
+            ...{ tokens: options.tokenFile === undefined ? null : tokensOf(readText(options.tokenFile)) },
+            ...(publicUrl === undefined ? {} : { publicUrl }),
+            ...tlsOf(options),
+          })
+          const { url, tenants } = service
+          const who = options.tokenFile === undefined ? '' : `, ${counted(tenants, 'tenant', 'tenants')}`
+          report.result({ url, tenants, data }, `listening on ${url}${who}`)
+          await interrupted.promise
+          await service.close(Math.round(grace * 1000))
+        } finally {
+          process.off('SIGINT', interrupt).off('SIGTERM', interrupt)
+        }
+        return exitCodes.ok
+      }),
+    )
+}
+
+/** @throws ERR_USAGE, ERR_FILE */
+function tlsOf({ tlsCert, tlsKey }: z.infer<typeof schema>) {
+  if ((tlsCert === undefined) !== (tlsKey === undefined))
+    throw new RankweaveError('ERR_USAGE', '--tls-cert, --tls-key: expected both or none')
+  return tlsCert === undefined ? {} : { tls: { cert: readText(tlsCert), key: readText(tlsKey!) } }
+}
+
+/** `uploadBytes=1048576,workers=4` @throws ERR_USAGE */
+function limitsOf(text: string | undefined): Record<string, number> {
+  const clauses = text === undefined ? [] : text.split(',')
+  return Object.fromEntries(
+    clauses.map((clause) => {
+      const [, name, digits] = /^(\w+)=(\d{1,15})$/.exec(clause) ?? []
+      if (name !== undefined) return [name, Number(digits)]
+      throw new RankweaveError('ERR_USAGE', `--limits: expected name=number, got '${clause}'`)
+    }),
+  )
+}
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = () => {}
+  const promise = new Promise<void>((fulfil) => {
+    resolve = fulfil
+  })
+  return { promise, resolve }
+}
