@@ -10,7 +10,13 @@ export const topologyLimits: { readonly ranks: number; readonly edges: number } 
  * Lowers the limits of this thread, for good: for threads that work on what somebody else claims. Every reader and generator
  * respects them before it allocates.
  */
-export function lowerTopologyLimits({ ranks, edges }: { readonly ranks: number; readonly edges: number }): void {
+export function lowerTopologyLimits({
+  ranks,
+  edges,
+}: {
+  readonly ranks: number
+  readonly edges: number
+}): void {
   Object.assign(topologyLimits, {
     ranks: Math.min(ranks, topologyLimits.ranks),
     edges: Math.min(edges, topologyLimits.edges),
