@@ -14,18 +14,11 @@ import {
 import type { RefusalCode } from './protocol/refusals.js'
 import { relayedProcess, setRelayedProcess } from './protocol/relayed.js'
 import { equalSecrets, fromHex, randomBytes, toHex } from './protocol/secrets.js'
-import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
+import { protocolError, refusalFrom, wrongToken } from './refuse.js'
 import { messageBytes, type Socket } from './socket.js'
 import { BrokenLinks } from './watch/broken-links.js'
 import { SilenceMonitor } from './watch/silence-monitor.js'
-import { WorldMember } from './world-member.js'
-
-/** Who answers the messages of one socket, after its first. */
-export interface Party {
-  /** Text, or bytes. Never throws. */
-  message(data: unknown): void
-  closed(reason: string): void
-}
+import { beat, type Party, WorldMember } from './world-member.js'
 
 export interface HostedWorldOptions {
   readonly id: string
@@ -129,25 +122,8 @@ export class HostedWorld {
   heartbeat(socket: Socket, request: HeartbeatRequest): Party {
     const member = this.#members[request.process]
     if (member?.state !== 'joined' || !equalSecrets(request.secret, member.heartbeatKey)) throw wrongToken()
-    member.beginHeartbeats(socket)
     this.#silence.heard(member)
-    return {
-      message: (data) => {
-        if (member.heartbeats !== socket) return
-        // Nothing else is said here, so the text is not looked at further.
-        if (data !== beat) {
-          refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
-          return
-        }
-        this.#silence.heard(member)
-        // Whoever does not read the answers gets no more of them, so that they do not pile up.
-        if (socket.bufferedAmount === 0) socket.send(beat)
-      },
-      // The member may connect again; if it does not, its silence is noticed.
-      closed: () => {
-        if (member.heartbeats === socket) member.heartbeats = undefined
-      },
-    }
+    return member.beginHeartbeats(socket, () => this.#silence.heard(member))
   }
 
   /** Ends the world: members that have not left are told ERR_WORLD_LOST with this reason. */
@@ -218,13 +194,16 @@ export class HostedWorld {
   #joinedControl(member: WorldMember, message: ToRendezvous): void {
     switch (message.kind) {
       case 'broken': {
-        const { process, cause, reason } = message
-        const peer = this.#members[process]
-        if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
-        if (peer.state === 'joined') {
-          const [fault, isSilent] = [breakCauses[cause], cause === 'silent']
-          this.#links.report({ reporter: member.process, peer: process, fault, isSilent, reason })
-        }
+        const { process: peer, cause, reason } = message
+        const [fault, isSilent] = [breakCauses[cause], cause === 'silent']
+        if (this.#other(member, peer) === undefined) break
+        this.#links.report({ reporter: member.process, peer, fault, isSilent, reason })
+        break
+      }
+      case 'probe':
+      case 'present': {
+        const peer = this.#other(member, message.process)
+        if (peer !== undefined) this.#send(peer, { kind: message.kind, process: member.process })
         break
       }
       case 'decide':
@@ -238,6 +217,13 @@ export class HostedWorld {
       default:
         throw protocolError(`no '${message.kind}' from a member`)
     }
+  }
+
+  /** Another member, while it lives. */
+  #other(member: WorldMember, process: number): WorldMember | undefined {
+    const peer = this.#members[process]
+    if (peer === undefined || peer === member) throw protocolError(`another process than ${process}`)
+    return peer.state === 'joined' ? peer : undefined
   }
 
   #relay(member: WorldMember, relayed: Uint8Array<ArrayBuffer>): void {
@@ -340,7 +326,6 @@ export class HostedWorld {
   }
 }
 
-const beat = encodeControl({ kind: 'beat' })
 /** What a relayed message takes here besides its bytes: many short ones must not take more than long ones. */
 const overheadBytes = 256
 

@@ -80,6 +80,10 @@ export class Member implements Membership {
     this.#send({ kind: 'broken', process: peer, cause, reason: reason.slice(0, 500) })
   }
 
+  probe(peer: number): void {
+    this.#send({ kind: 'probe', process: peer })
+  }
+
   relay(to: number, message: Uint8Array): void {
     requireRelayable(message.byteLength, this.limits.maxMessageBytes)
     if (this.#state !== 'joined' || this.#lost.has(to)) return
@@ -119,6 +123,15 @@ export class Member implements Membership {
         break
       case 'refused':
         this.fail(new RankweaveError(message.code, message.message))
+        break
+      case 'probe':
+        this.#deliver((events) => {
+          events.probed?.(message.process)
+          this.#send({ kind: 'present', process: message.process })
+        })
+        break
+      case 'present':
+        this.#deliver((events) => events.present?.(message.process))
         break
       case 'beat':
         break

@@ -28,6 +28,8 @@ export interface Membership {
    * @param cause whose fault it is, as far as this process knows
    */
   reportBroken(peer: number, reason: string, cause: BreakCause): void
+  /** Asks `peer`, through the rendezvous, whether it is there: the answer is the event `present`, or it is lost. */
+  probe(peer: number): void
   /**
    * Sends a message through the rendezvous; it may be reused at once. To a process that is lost or has left: dropped.
    *
@@ -49,6 +51,10 @@ export interface MembershipEvents {
   lost(process: number, reason: string): void
   /** The rendezvous is lost or has expelled this process: for it the world has failed. The last event. */
   worldLost(error: RankweaveError): void
+  /** Another member asks whether this process is there. When this returns, it is told so. */
+  probed?(from: number): void
+  /** `peer` has answered `probe`: its event loop turns. */
+  present?(peer: number): void
   /** The message belongs to the receiver. */
   relayed(from: number, message: Uint8Array): void
 }

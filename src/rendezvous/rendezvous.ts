@@ -1,7 +1,7 @@
 import { type Clock, realClock } from '../base/clock.js'
 import { requireKnownOptions } from '../base/known-options.js'
 import { RankweaveError, shown } from '../errors.js'
-import { HostedWorld, type Party, type WorldEnd } from './hosted-world.js'
+import { HostedWorld, type WorldEnd } from './hosted-world.js'
 import { decodeFromMember } from './protocol/control-codec.js'
 import {
   defaultRendezvousLimits,
@@ -14,6 +14,7 @@ import { makeToken, worldOf } from './protocol/token.js'
 import { protocolError, refusalFrom, refuse, wrongToken } from './refuse.js'
 import type { Socket } from './socket.js'
 import { AddressShares } from './watch/address-shares.js'
+import type { Party } from './world-member.js'
 
 export interface RendezvousOptions {
   readonly limits?: Partial<RendezvousLimits>

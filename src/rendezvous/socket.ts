@@ -33,6 +33,10 @@ export interface Socket {
    * without a copy. They are lent for the duration of the call. Absent in browsers.
    */
   receive?(listener: (data: string | Uint8Array<ArrayBuffer>) => void): void
+  /** Bytes that have come, of pings and parts of messages too. Absent in browsers. */
+  readonly receivedBytes?: number
+  /** Sends a ping, which the other side answers by itself. Absent in browsers. */
+  ping?(): void
   /** Ends the connection without a handshake. Absent in browsers. */
   terminate?(): void
   /** Whether the socket keeps the event loop alive; by default it does. Absent in browsers. */

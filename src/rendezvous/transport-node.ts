@@ -67,6 +67,10 @@ class NodeSocket extends WebSocket implements Socket {
     })
   }
 
+  get receivedBytes(): number {
+    return this.#net?.bytesRead ?? 0
+  }
+
   ref(): void {
     this.#isRef = true
     this.#net?.ref()

@@ -3,13 +3,23 @@ import type { RankweaveError } from '../errors.js'
 import { encodeControl } from './protocol/control-codec.js'
 import type { FromRendezvous, JoinRequest } from './protocol/messages.js'
 import { randomBytes, toHex } from './protocol/secrets.js'
-import { closeSoon, refuse } from './refuse.js'
+import { closeSoon, protocolError, refuse } from './refuse.js'
 import { RelayQueue } from './relay-queue.js'
 import { drop, type Socket, socketState } from './socket.js'
 import { MessageRate } from './watch/message-rate.js'
 
 /** A member that has so much buffered does not read, in bytes; its relayed messages alone never make as much. */
 const mostBuffered = 2 ** 24
+
+/** Sent and answered alike. */
+export const beat = encodeControl({ kind: 'beat' })
+
+/** Who answers the messages of one socket, after its first. */
+export interface Party {
+  /** Text, or bytes. Never throws. */
+  message(data: unknown): void
+  closed(reason: string): void
+}
 
 /** One member as its world has it: its sockets, and what is under way for it. */
 export class WorldMember {
@@ -62,9 +72,26 @@ export class WorldMember {
   }
 
   /** The socket for heartbeats from now on; the one before, of the same member, ends at once, so that there is one at a time. */
-  beginHeartbeats(socket: Socket): void {
+  beginHeartbeats(socket: Socket, heard: () => void): Party {
     if (this.heartbeats !== undefined) drop(this.heartbeats, 1000, 'superseded')
     this.heartbeats = socket
+    return {
+      message: (data) => {
+        if (this.heartbeats !== socket) return
+        // Nothing else is said here, so the text is not looked at further.
+        if (data !== beat) {
+          refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
+          return
+        }
+        heard()
+        // Whoever does not read the answers gets no more of them, so that they do not pile up.
+        if (socket.bufferedAmount === 0) socket.send(beat)
+      },
+      // The member may connect again; if it does not, its silence is noticed.
+      closed: () => {
+        if (this.heartbeats === socket) this.heartbeats = undefined
+      },
+    }
   }
 
   endHeartbeats(): void {

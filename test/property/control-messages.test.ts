@@ -36,6 +36,8 @@ function message(next: Next, token: string): string {
     { kind: 'beat' },
     { kind: 'leave' },
     { kind: 'broken', process, cause: 'closed', reason: 'reset' },
+    { kind: 'probe', process },
+    { kind: 'present', process },
     { kind: 'decide', key: `k${below(next, 3)}`, members: [0, 1, process], contribution: '00ff' },
     { kind: 'lost', process, reason: 'it was silent' },
     { kind: 'decided', key: 'k0', contributions: [null, '00'], lost: [process] },

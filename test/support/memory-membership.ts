@@ -119,6 +119,13 @@ export class MemoryMembership implements Membership {
     this.reports.push({ peer, reason, cause })
   }
 
+  probe(peer: number): void {
+    setImmediate(() => {
+      this.#members[peer]?.events?.probed?.(this.process)
+      setImmediate(() => this.events?.present?.(peer))
+    })
+  }
+
   relay(to: number, message: Uint8Array): void {
     const copy = message.slice()
     setImmediate(() => this.#members[to]?.events?.relayed(this.process, copy))

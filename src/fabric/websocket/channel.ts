@@ -9,6 +9,7 @@ import {
   socketState,
 } from '../../rendezvous/socket.js'
 import { closeCode } from './introduction.js'
+import type { WatchedConnection } from './link-watch.js'
 
 /** What carries the messages of a link: a socket, or the relay of the rendezvous. */
 export interface Channel {
@@ -36,12 +37,13 @@ export interface ChannelEvents {
 }
 
 /** A data socket on which both sides have introduced themselves. */
-export class SocketChannel implements Channel {
+export class SocketChannel implements Channel, WatchedConnection {
   readonly reportsSent: boolean
   readonly #socket: Socket
   readonly #closed: Promise<void>
   #events: ChannelEvents | undefined
   #closing = false
+  #sentBytes = 0
 
   constructor(socket: Socket, events: ChannelEvents) {
     this.#socket = socket
@@ -73,7 +75,20 @@ export class SocketChannel implements Channel {
     return this.#socket.bufferedAmount
   }
 
+  get receivedBytes(): number | undefined {
+    return this.#socket.receivedBytes
+  }
+
+  get takenBytes(): number {
+    return this.#sentBytes - this.#socket.bufferedAmount
+  }
+
+  ping(): void {
+    if (this.#socket.readyState === socketState.open) this.#socket.ping?.()
+  }
+
   send(message: Uint8Array<ArrayBuffer>, taken?: () => void): void {
+    this.#sentBytes += message.length
     this.#socket.send(message, taken)
   }
 

@@ -25,6 +25,8 @@ export interface LinkHost {
   taken(peer: number): void
   /** The current frame of `reader`. @throws what breaks the link */
   frame(peer: number, reader: BatchReader): void
+  /** No channel carries it any more. */
+  ended(peer: number): void
   /** Frames were lost, so that no later one may be delivered. */
   broken(peer: number, reason: string, cause: BreakCause): void
 }
@@ -181,6 +183,7 @@ export class Link {
   /** Drops what waits and what is posted from now on. */
   end(): void {
     this.state = 'ended'
+    this.#host.ended(this.peer)
     this.#channel?.drop()
     this.#channel = undefined
     this.#batch = undefined

@@ -4,6 +4,7 @@ import { type BatchReader, pieceMessageBytes } from './batch.js'
 import { RelayChannel, SocketChannel } from './channel.js'
 import { Connector, type ConnectorParts } from './connector.js'
 import { Link } from './link.js'
+import { LinkWatch } from './link-watch.js'
 
 export interface LinksParts extends ConnectorParts {
   readonly membership: Membership
@@ -33,6 +34,7 @@ export class Links {
   readonly #parts: LinksParts
   readonly #host: LinksHost
   readonly #connector: Connector
+  readonly #watch: LinkWatch
   readonly #links: (Link | undefined)[] = []
   /** Links with a batch that has not been handed over. */
   #pending: Link[] = []
@@ -51,6 +53,11 @@ export class Links {
     this.#parts = parts
     this.#membership = parts.membership
     this.#host = host
+    const { limits } = parts.membership
+    this.#watch = new LinkWatch(limits, parts.clock, {
+      probe: (peer) => this.#membership.probe(peer),
+      silent: (peer) => this.of(peer).break(silentReason(peer, limits.silenceMs), 'silent'),
+    })
     this.#connector = new Connector(parts, {
       wants: (peer) => {
         const { state } = this.of(peer)
@@ -59,13 +66,13 @@ export class Links {
       awaits: (peer) => this.of(peer).state === 'waiting',
       connected: (peer, socket) => {
         const link = this.of(peer)
-        link.open(
-          new SocketChannel(socket, {
-            message: (bytes) => host.message(link, bytes),
-            ended: () => link.end(),
-            broken: (reason, cause) => link.break(reason, cause),
-          }),
-        )
+        const channel = new SocketChannel(socket, {
+          message: (bytes) => host.message(link, bytes),
+          ended: () => link.end(),
+          broken: (reason, cause) => link.break(reason, cause),
+        })
+        link.open(channel)
+        if (link.state === 'open') this.#watch.add(peer, channel)
       },
       failed: (peer, reason) => this.of(peer).break(reason, 'closed'),
     })
@@ -109,6 +116,16 @@ export class Links {
     for (const link of pending) link.flush()
   }
 
+  /** `peer` asks whether this process is there. */
+  probed(peer: number): void {
+    this.#watch.probed(peer)
+  }
+
+  /** `peer` has answered that it is there. */
+  present(peer: number): void {
+    this.#watch.present(peer)
+  }
+
   /** `peer` is lost: nothing goes there or comes from there. */
   end(peer: number): void {
     this.#connector.abandon(peer)
@@ -142,6 +159,7 @@ export class Links {
       },
       taken: (to) => host.taken(to),
       frame: (from, reader) => host.frame(from, reader),
+      ended: (to) => this.#watch.forget(to),
       broken: (to, reason, cause) => {
         if (!host.isClosed() && !host.isLost(to)) this.#membership.reportBroken(to, reason, cause)
       },
@@ -167,4 +185,8 @@ export class Links {
     this.#unconnected = undefined
     for (const peer of peers) this.#connect(peer)
   }
+}
+
+function silentReason(peer: number, silenceMs: number): string {
+  return `nothing came on it for ${silenceMs} ms, although process ${peer} answers on another way`
 }

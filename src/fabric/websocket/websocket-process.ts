@@ -80,6 +80,8 @@ export class WebSocketProcess implements Fabric {
       lost: (peer, reason) => this.lose(peer, reason),
       worldLost: (error) => this.#loseWorld(error),
       relayed: (from, message) => this.#relayed(from, message),
+      probed: (from) => this.#links.probed(from),
+      present: (peer) => this.#links.present(peer),
     })
   }
 

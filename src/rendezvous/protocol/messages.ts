@@ -98,6 +98,16 @@ export const toRendezvous = {
       reason,
     })
     .describe('The data connection to a process broke, which is not known to be lost.'),
+  probe: z
+    .strictObject({ kind: z.literal('probe'), process })
+    .describe(
+      'Whether a process answers, from whose data connection nothing has come for `silenceMs`. It is passed on.',
+    ),
+  present: z
+    .strictObject({ kind: z.literal('present'), process })
+    .describe(
+      'Answers `probe` of a process, after a ping on the data connection with it where this process can send one. It is passed on.',
+    ),
   decide: z
     .strictObject({
       kind: z.literal('decide'),
@@ -159,6 +169,12 @@ export const fromRendezvous = {
       lost: z.array(process).describe('processes lost before the decision, in order'),
     })
     .describe('A decision: every member has contributed or is lost.'),
+  probe: z
+    .strictObject({ kind: z.literal('probe'), process })
+    .describe('A process asks whether this one answers.'),
+  present: z
+    .strictObject({ kind: z.literal('present'), process })
+    .describe('A process has answered `probe`.'),
   handed: z
     .strictObject({ kind: z.literal('handed'), bytes: z.int().min(1) })
     .describe('So many more bytes of this member’s relayed messages have been handed on or dropped.'),

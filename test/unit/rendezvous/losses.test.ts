@@ -164,6 +164,32 @@ it('a member has one socket for heartbeats at a time: the newest', async () => {
   expect(members[0]!.events).toEqual([])
 })
 
+it('a probe is answered by the process itself, after its fabric has been told', async () => {
+  const rendezvous = new RendezvousCase()
+  const { token } = rendezvous.rendezvous.createWorld({ processes: 3 })
+  const joins = [0, 1, 2].map((process) => rendezvous.join(token, { process }))
+  await rendezvous.turn()
+  const members = await Promise.all(joins.map(({ joined }) => joined))
+  const told: string[] = []
+  members.forEach((member, process) => {
+    member.attach({
+      lost: () => {},
+      worldLost: () => {},
+      relayed: () => {},
+      probed: (from) => told.push(`${process} probed by ${from}`),
+      present: (peer) => told.push(`${process} hears that ${peer} is present`),
+    })
+  })
+  await rendezvous.turn()
+  members[2]!.probe(1)
+  await rendezvous.turn()
+  expect(told).toEqual(['1 probed by 2', '2 hears that 1 is present'])
+  joins[1]!.socket.terminate()
+  members[2]!.probe(1)
+  await rendezvous.turn()
+  expect(told).toHaveLength(2)
+})
+
 describe('broken data connections', () => {
   it('are decided after 250 ms: everybody is told who is lost, the lost too', async () => {
     const rendezvous = new RendezvousCase()

@@ -456,6 +456,45 @@ describe('losses', () => {
   })
 })
 
+/** A dialed socket that sends nothing any more, and takes no note of what comes, once `isDead()`. */
+function stalling(isDead: () => boolean) {
+  return (socket: Socket): Socket => {
+    const [send, ping] = [socket.send.bind(socket), socket.ping!.bind(socket)]
+    socket.send = (data, sent) => (isDead() ? undefined : send(data, sent))
+    socket.ping = () => (isDead() ? undefined : ping())
+    return socket
+  }
+}
+
+it('a connection that goes dead without a word is reported when its peer answers on another way', async () => {
+  const dialed: Socket[] = []
+  let isDead = false
+  await inWorld(
+    2,
+    async (world, sinks) => {
+      send(world, 0, 1, 1)
+      await until(() => sinks[1]!.frames.length === 1)
+      const { receivedBytes } = dialed[0]!
+      // Pings keep it alive that has nothing to say.
+      await until(() => dialed[0]!.receivedBytes! > receivedBytes! + 20)
+      expect(world.members.flatMap(({ reports }) => reports)).toEqual([])
+      isDead = true
+      const net = (dialed[0] as unknown as { readonly _socket: { pause(): void } })._socket
+      net.pause()
+      await until(() => world.members.some(({ reports }) => reports.length === 1))
+      const first = world.members.flatMap(({ reports }) => reports)[0]
+      expect(first).toMatchObject({ cause: 'silent', reason: expect.stringContaining('for 100 ms') })
+    },
+    {
+      transport: observed(
+        dialed,
+        stalling(() => isDead),
+      ),
+      limits: { heartbeatMs: 20, silenceMs: 100 },
+    },
+  )
+})
+
 it('frames that wait for a connection are bounded: a peer that takes none is reported', () =>
   inWorld(
     2,

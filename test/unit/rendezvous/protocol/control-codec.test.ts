@@ -25,6 +25,8 @@ const toRendezvous: readonly ToRendezvous[] = [
   { kind: 'beat' },
   { kind: 'leave' },
   { kind: 'broken', process: 1, cause: 'closed', reason: 'reset' },
+  { kind: 'probe', process: 1 },
+  { kind: 'present', process: 0 },
   { kind: 'decide', key: 'shrink 1', members: [0, 2], contribution: '00ff' },
 ]
 const fromRendezvous: readonly FromRendezvous[] = [
@@ -41,6 +43,8 @@ const fromRendezvous: readonly FromRendezvous[] = [
   { kind: 'lost', process: 1, reason: 'silent' },
   { kind: 'decided', key: 'shrink 1', contributions: [null, '00'], lost: [1] },
   { kind: 'handed', bytes: 5 },
+  { kind: 'probe', process: 1 },
+  { kind: 'present', process: 0 },
   { kind: 'beat' },
   { kind: 'refused', code: 'ERR_TOKEN', message: 'no' },
 ]
