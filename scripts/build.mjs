@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { argv, stderr } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { buildSync } from 'esbuild'
+import { buildPage } from './build-page.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
@@ -96,5 +97,6 @@ if (argv[1] === fileURLToPath(import.meta.url)) {
   const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc')
   execFileSync(process.execPath, [tsc, '-p', 'tsconfig.build.json'], { cwd: root, stdio: 'inherit' })
   bundle(dist)
+  await buildPage(join(dist, 'web'))
   chmodSync(join(dist, 'cli/main.js'), 0o755)
 }

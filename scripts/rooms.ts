@@ -157,6 +157,22 @@ export const rooms: readonly Room[] = [
     ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
     ...['simulate', 'neighborhood/plan', 'study/document', 'study'],
   ]),
+  room(
+    'report',
+    [
+      ...['topology', 'topology/friends', 'topology/translations', 'machine', 'machine/text'],
+      ...['schedule', 'schedule/lower', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
+    ],
+    { packages: ['graphology', 'graphology-types', 'graphology-communities-louvain'] },
+  ),
+  room(
+    'report',
+    [
+      ...['topology', 'topology/friends', 'topology/translations', 'machine', 'machine/text'],
+      ...['schedule', 'schedule/lower', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
+    ],
+    { packages: ['graphology', 'graphology-types', 'graphology-communities-louvain'] },
+  ),
   room('shim', ['text', 'schedule', 'schedule/lower', 'export', 'package-paths.ts']),
 
   room('fabric', ['base/platform']),
@@ -523,6 +539,7 @@ export const rooms: readonly Room[] = [
     [
       'calibrate',
       'export',
+      'report',
       'shim',
       'models',
       'package-paths.ts',

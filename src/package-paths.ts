@@ -21,6 +21,11 @@ export function ownFile(path: string): URL {
   return new URL(`./${path}`, here)
 }
 
+/** @param name of a file of the page, as `npm run build` makes it; from source, what was built last */
+export function pageFile(name: string): URL {
+  return new URL(isSource ? `../dist/web/${name}` : `./web/${name}`, here)
+}
+
 export const manifestFile = new URL('../package.json', here)
 
 /** The entry of worker threads; as source, it takes another entry from `workerData.entry`. */

@@ -13,6 +13,7 @@ import { modelsCommand } from './commands/models.js'
 import { mpiInfoCommand } from './commands/mpi-info.js'
 import { planCommand } from './commands/plan.js'
 import { recordCommand } from './commands/record.js'
+import { reportCommand } from './commands/report.js'
 import { runCommand } from './commands/run.js'
 import { scheduleCommand } from './commands/schedule.js'
 import { serveCommand } from './commands/serve.js'
@@ -45,6 +46,7 @@ Start here:
                                                     write a plan as a C program for MPI
   rankweave study moore:16x16:r=2 --machine cluster:nodes=16,cores=16,profile=simgrid-fast
                                                     compare its strategies there, by block length
+  rankweave report moore:16x16:r=2 -o report.html    pictures of a plan and its traffic, in one file
   rankweave run program.ts -n 64                    run your own program
   rankweave host -n 8 --processes 2                 open a world for processes of several hosts
   rankweave serve                                   serve plans and communicators to programs in any language
@@ -85,6 +87,7 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     verifyCommand,
     simulateCommand,
     studyCommand,
+    reportCommand,
     exportCommand,
     shimCommand,
     recordCommand,

@@ -65,7 +65,7 @@ export function refuseInapplicable(command: Command, source: string): void {
 }
 
 const algorithmNamed = (source: string) => algorithms.find(({ id }) => id === source)
-const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
+export const isTopology = (source: string) => /^[a-z]{2,}:/.test(source)
 
 /** The schedule of an algorithm's id, of a topology's text, which has a colon, or else of a file. */
 export async function scheduleFromSource(

@@ -1,0 +1,176 @@
+import { readFileSync } from 'node:fs'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { RankweaveError } from '../../errors.js'
+import { type Machine, nodeOf } from '../../machine/machine.js'
+import { autoHelp } from '../../neighborhood/choose/auto.js'
+import { plan } from '../../neighborhood/plan/plan.js'
+import type { Plan } from '../../neighborhood/plan/strategy.js'
+import { ownVersion, pageFile } from '../../package-paths.js'
+import { mostAsked, planView } from '../../report/plan-view.js'
+import { reportHtml } from '../../report/report-html.js'
+import { topologyView } from '../../report/topology-view.js'
+import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import { isNeighborSchedule } from '../../schedule/ir.js'
+import { verify } from '../../schedule/verify/verify.js'
+import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
+import { fileError } from '../../text/whole-file.js'
+import { prepareEngine } from '../../topology/grouping/exact-round.js'
+import type { ProcessTopology } from '../../topology/process-topology.js'
+import { buildTopology } from '../../topology/spec/topology-from-spec.js'
+import { compareStrategies, comparisonOf } from '../input/comparison.js'
+import { refuseGiven } from '../input/given-options.js'
+import { openInput } from '../input/open-input.js'
+import { parseOptions, whole, wholeList } from '../input/options.js'
+import { machineHelp, specHelp } from '../input/spec-help.js'
+import {
+  addStrategyOptions,
+  chooseStrategy,
+  refuseNeedlessFriends,
+  strategyOptionNames,
+  strategySchema,
+} from '../input/strategy-options.js'
+import { exitCodes } from '../output/exit-codes.js'
+import { checkOutputs, isStandardOutput, reportBeside, writeOutput } from '../output/output-file.js'
+import { counted, groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { noteViolations } from '../output/violations.js'
+import type { AddCommand } from './command.js'
+import { isTopology } from './schedule-source.js'
+
+const help = `
+SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.
+${specHelp}
+${machineHelp}
+With a profile the plan and direct sends are simulated: timelines, who waits for whom, speedup and break-even by block length.
+${autoHelp}
+
+The report is one HTML file that loads nothing: the topology as a graph, the traffic matrix of direct sends and of the plan,
+messages per rank, the program of the ranks in the timeline. Its size is bounded: at most about 5 MB.
+
+Examples:
+  rankweave report moore:16x16:r=2 -o report.html
+  rankweave report moore:16x16:r=2 --k 4 --machine cluster:nodes=16,cores=16,profile=simgrid-fast --bytes 64 -o report.html
+  rankweave report plan.jsonl --machine cluster:nodes=16,cores=16,profile=simgrid-fast --ranks 0,17 -o report.html`
+
+const schema = z.object({
+  ...strategySchema,
+  bytes: whole(0, longestBlockBytes),
+  ranks: wholeList(0, 2 ** 31 - 1).optional(),
+  output: z.string().optional(),
+})
+
+/** `rankweave report`: pictures of a topology and its plan as one file. */
+export const reportCommand: AddCommand = (program, act) => {
+  const command = program
+    .command('report')
+    .description('Show a topology, its plan and their simulation in pictures, as one HTML file.')
+    .argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
+  addStrategyOptions(command, ['auto'])
+    .option('--bytes <number>', 'bytes of every block, where the machine has a profile', '1024')
+    .option('--ranks <list>', `ranks to show in detail, separated by commas, at most ${mostAsked}`)
+    .option('-o, --output <file>', 'the file to write (-: to standard output)')
+    .option('--json', 'one JSON object on standard output', false)
+    .addHelpText('after', help)
+    .action(
+      act(async (report: Reporter, source: string, raw: unknown, command: Command) => {
+        const options = parseOptions(schema, raw)
+        const { output, bytes, ranks = [] } = options
+        if (output === undefined) throw new RankweaveError('ERR_USAGE', 'expected -o and the file to write')
+        await checkOutputs(report, output)
+        const template = templateText()
+        const machine = options.machine ?? null
+        const { topology, planned, isMeasured } = isTopology(source)
+          ? await planOfTopology(report, command, source, options)
+          : await planOfFile(report, command, source)
+        report.step('verifying the plan')
+        const verification = verify(planned.schedule)
+        noteViolations(report, verification)
+        if (!verification.ok) return exitCodes.checkFailed
+        report.step('drawing')
+        const name = source.split('/').at(-1)!
+        const view = planView(topology, planned, machine, { name, bytes, ranks, isMeasured })
+        const html = reportHtml(template, {
+          topology: topologyView(topology, { name, adjacency: true }),
+          plan: view,
+          madeBy: `rankweave ${ownVersion()}`,
+        })
+        await writeOutput(report, output, [html])
+        if (!isStandardOutput(output)) report.note(`wrote ${output}`)
+        if (view.simulation === null) report.note('not simulated: expected --machine with a profile')
+        const { statistics, simulation } = view
+        reportBeside(
+          report,
+          output,
+          {
+            source,
+            ...statistics.planned,
+            simulated:
+              simulation === null ? null : { timeUs: simulation.planned.timeUs, speedup: simulation.speedup },
+            bytes: html.length,
+            file: output,
+          },
+          `${source}: ${view.collective} by ${view.strategy}, ${counted(topology.ranks, 'rank', 'ranks')}`,
+        )
+        return exitCodes.ok
+      }),
+    )
+}
+
+interface Planned {
+  readonly topology: ProcessTopology
+  readonly planned: Plan
+  readonly isMeasured: boolean
+}
+
+async function planOfTopology(
+  report: Reporter,
+  command: Command,
+  spec: string,
+  options: z.infer<typeof schema>,
+): Promise<Planned> {
+  refuseNeedlessFriends(command, options.strategy)
+  const { machine, strategy, bytes } = options
+  const isAuto = strategy.split(':')[0] === 'auto'
+  const comparison = isAuto ? comparisonOf({ strategy, machine, bytes, compare: false }) : null
+  report.step(`building ${spec}`)
+  const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
+  if (comparison !== null) report.step('comparing strategies')
+  const chosen =
+    comparison === null
+      ? chooseStrategy(options).strategy
+      : compareStrategies(topology, comparison, null).choice.strategy
+  report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
+  await prepareEngine(options.engine)
+  const planned = plan(topology, chosen, {
+    ...nodesOf(machine, topology.ranks),
+    onProgress: groupProgress(report),
+  })
+  return { topology, planned, isMeasured: true }
+}
+
+function nodesOf(machine: Machine | undefined, ranks: number) {
+  return machine === undefined ? {} : { nodeOf: nodeOf(machine, ranks) }
+}
+
+/** @throws ERR_USAGE for a schedule without a topology, and for options that plan one */
+async function planOfFile(report: Reporter, command: Command, file: string): Promise<Planned> {
+  refuseGiven(command, strategyOptionNames, 'is for topologies, not for schedule files')
+  report.step(`reading ${file}`)
+  const schedule = await readScheduleFile(file, { open: openInput })
+  if (!isNeighborSchedule(schedule))
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `${file}: expected a neighborhood collective, got ${schedule.specification.collective}`,
+    )
+  return { topology: schedule.topology, planned: { schedule, groups: null, planMs: 0 }, isMeasured: false }
+}
+
+/** @throws ERR_FILE where the page has not been built */
+function templateText(): string {
+  const file = pageFile('report.html')
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw fileError('read', file.pathname, cause)
+  }
+}

@@ -1,0 +1,78 @@
+import { RankweaveError } from '../errors.js'
+import { opKind, type Schedule } from '../schedule/ir.js'
+
+/** How ranks share the rows and columns of a traffic matrix: row i is of ranks `start[i]` up to the next. */
+export interface CellBounds {
+  /** Length: rows + 1. */
+  readonly start: readonly number[]
+  /** What a row is: one rank, a block of ranks or the ranks of a node. */
+  readonly of: 'rank' | 'ranks' | 'node'
+}
+
+/** Who sends how much to whom. Row by row, `rows * rows` numbers each. */
+export interface CellTraffic {
+  readonly messages: readonly number[]
+  /** Blocks that these messages carry, counted once per message. */
+  readonly blocks: readonly number[]
+}
+
+export const mostCells = 128
+
+/** Equal blocks of ranks, at most `cells` of them. @throws ERR_ARGUMENT */
+export function rankBounds(ranks: number, cells = mostCells): CellBounds {
+  if (!Number.isInteger(cells) || cells < 1 || cells > mostCells)
+    throw new RankweaveError('ERR_ARGUMENT', `cells: expected 1 to ${mostCells}, got ${cells}`)
+  const perCell = Math.max(1, Math.ceil(ranks / cells))
+  const start: number[] = []
+  for (let first = 0; first < ranks; first += perCell) start.push(first)
+  return { start: [...start, ranks], of: perCell === 1 ? 'rank' : 'ranks' }
+}
+
+/** A row per node; null for more nodes than `cells`, and for nodes whose ranks are not consecutive. */
+export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds | null {
+  const start: number[] = []
+  for (let rank = 0; rank < nodeOf.length; rank++) {
+    if (rank > 0 && nodeOf[rank] < nodeOf[rank - 1]) return null
+    if (rank > 0 && nodeOf[rank] === nodeOf[rank - 1]) continue
+    start.push(rank)
+    if (start.length > cells) return null
+  }
+  return { start: [...start, nodeOf.length], of: 'node' }
+}
+
+/** The sends of a schedule by the cells of their ranks. */
+export function trafficIn(schedule: Schedule, { start }: CellBounds): CellTraffic {
+  const { opStart, opKind: kinds, opPeer, entryStart } = schedule
+  const rows = start.length - 1
+  const cellOf = new Int32Array(schedule.specification.ranks)
+  for (let row = 0; row < rows; row++) cellOf.fill(row, start[row], start[row + 1])
+  const messages = new Array<number>(rows * rows).fill(0)
+  const blocks = new Array<number>(rows * rows).fill(0)
+  for (let rank = 0; rank < cellOf.length; rank++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
+      if (kinds[op] !== opKind.send) continue
+      const cell = cellOf[rank] * rows + cellOf[opPeer[op]]
+      messages[cell]++
+      blocks[cell] += entryStart[op + 1] - entryStart[op]
+    }
+  }
+  return { messages, blocks }
+}
+
+/** Messages that every rank sends and receives. */
+export function messagesPerRank(schedule: Schedule): {
+  readonly sent: Int32Array
+  readonly received: Int32Array
+} {
+  const { opStart, opKind: kinds } = schedule
+  const { ranks } = schedule.specification
+  const sent = new Int32Array(ranks)
+  const received = new Int32Array(ranks)
+  for (let rank = 0; rank < ranks; rank++) {
+    for (let op = opStart[rank]; op < opStart[rank + 1]; op++) {
+      if (kinds[op] === opKind.send) sent[rank]++
+      else if (kinds[op] === opKind.receive) received[rank]++
+    }
+  }
+  return { sent, received }
+}

@@ -1,0 +1,46 @@
+import type { Schedule } from '../schedule/ir.js'
+
+/** The operations of one rank, in the order of its schedule. Columns of equal length. */
+export interface RankView {
+  readonly rank: number
+  readonly phase: readonly number[]
+  /** Index in {@link operationNames}. */
+  readonly kind: readonly number[]
+  /** Destination of a send, source of a receive, -1 otherwise. */
+  readonly peer: readonly number[]
+  readonly tag: readonly number[]
+  /** How many blocks it moves. */
+  readonly blocks: readonly number[]
+  /** Which blocks, the first {@link mostBlocks} of each; a partial result is negative. */
+  readonly block: readonly (readonly number[])[]
+  /** Operations that are not listed, because there are more than {@link mostOperations}. */
+  readonly leftOut: number
+}
+
+/** By their numbers, `opKind`. */
+export const operationNames = ['send', 'receive', 'copy', 'combine'] as const
+export const mostOperations = 1000
+const mostBlocks = 8
+
+/** @param rank below the ranks of the schedule */
+export function rankView(schedule: Schedule, rank: number): RankView {
+  const { opStart, opPhase, opKind: kinds, opPeer, opTag, entryStart, entryBlock } = schedule
+  const first = opStart[rank]
+  const end = Math.min(opStart[rank + 1], first + mostOperations)
+  const lengths = Array.from(
+    { length: end - first },
+    (_, i) => entryStart[first + i + 1] - entryStart[first + i],
+  )
+  return {
+    rank,
+    phase: [...opPhase.subarray(first, end)],
+    kind: [...kinds.subarray(first, end)],
+    peer: [...opPeer.subarray(first, end)],
+    tag: [...opTag.subarray(first, end)],
+    blocks: lengths,
+    block: lengths.map((length, i) => [
+      ...entryBlock.subarray(entryStart[first + i], entryStart[first + i] + Math.min(length, mostBlocks)),
+    ]),
+    leftOut: opStart[rank + 1] - end,
+  }
+}

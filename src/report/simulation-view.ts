@@ -1,0 +1,102 @@
+import type { Machine } from '../machine/machine.js'
+import type { Level } from '../machine/profile.js'
+import { startsUntilPaid } from '../neighborhood/choose/simulated.js'
+import type { LoweredSchedule } from '../schedule/lower/program.js'
+import { simulate } from '../simulate/simulate.js'
+import type { Simulation, Timeline, Traffic } from '../simulate/simulation.js'
+import { type Histogram, histograms } from './histogram.js'
+import { type TimelineView, timelineView } from './timeline-view.js'
+
+/** A plan and direct sends on a machine, for one length of a block. All times are simulated. */
+export interface SimulationView {
+  readonly machine: string
+  readonly bytes: number
+  readonly planned: SimulatedView
+  readonly direct: SimulatedView
+  /** Time of direct sends divided by that of the plan. */
+  readonly speedup: number
+  /** When ranks are done, in the same bins of whole microseconds. */
+  readonly ends: { readonly direct: Histogram; readonly planned: Histogram }
+}
+
+export interface SimulatedView {
+  readonly timeUs: number
+  /** Mean time that a rank is idle because what it needs has not arrived. */
+  readonly meanWaitUs: number
+  readonly traffic: Readonly<Record<Level, Traffic>>
+  /** Null where there are more than {@link mostTimelineMessages} messages. */
+  readonly timeline: TimelineView | null
+}
+
+/** A length of a block, and what it makes of the plan. */
+export interface SizeView {
+  readonly bytes: number
+  /** Simulated. */
+  readonly directUs: number
+  readonly plannedUs: number
+  readonly speedup: number
+  /** Starts after which planning has cost no more time than it saved; null: never, or the planning time is not known. */
+  readonly breakEvenStarts: number | null
+}
+
+/** A timeline of more would take more than 0.2 GB while it is made. */
+export const mostTimelineMessages = 600_000
+
+export interface BothPrograms {
+  readonly planned: LoweredSchedule
+  readonly direct: LoweredSchedule
+}
+
+export function simulationView(
+  { planned, direct }: BothPrograms,
+  machine: { readonly machine: Machine; readonly text: string },
+  shown: { readonly bytes: number; readonly ranks: readonly number[]; readonly rows: number },
+): SimulationView {
+  const { bytes } = shown
+  const of = (program: LoweredSchedule): readonly [SimulatedView, Float64Array] => {
+    const timeline = messagesOf(program) <= mostTimelineMessages
+    const simulation = simulate(program, machine.machine, { bytes, timeline })
+    const { timeUs, waitUs, traffic, endUs } = simulation
+    const meanWaitUs = waitUs.length === 0 ? 0 : waitUs.reduce((sum, us) => sum + us, 0) / waitUs.length
+    const view = hasTimeline(simulation) ? timelineView(simulation, shown.ranks, shown.rows) : null
+    return [{ timeUs, meanWaitUs, traffic, timeline: view }, endUs.map(Math.floor)]
+  }
+  const [plannedView, plannedEnds] = of(planned)
+  const [directView, directEnds] = of(direct)
+  const [ofDirect, ofPlanned] = histograms(directEnds, plannedEnds)
+  return {
+    machine: machine.text,
+    bytes,
+    planned: plannedView,
+    direct: directView,
+    speedup: plannedView.timeUs === 0 ? 1 : directView.timeUs / plannedView.timeUs,
+    ends: { direct: ofDirect, planned: ofPlanned },
+  }
+}
+
+/** @param moreMs planning takes longer than that of direct sends by this; null: not known */
+export function sizeViews(
+  { planned, direct }: BothPrograms,
+  machine: Machine,
+  { sizes, moreMs }: { readonly sizes: readonly number[]; readonly moreMs: number | null },
+): SizeView[] {
+  return sizes.map((bytes) => {
+    const directUs = simulate(direct, machine, { bytes }).timeUs
+    const plannedUs = simulate(planned, machine, { bytes }).timeUs
+    return {
+      bytes,
+      directUs,
+      plannedUs,
+      speedup: plannedUs === 0 ? 1 : directUs / plannedUs,
+      breakEvenStarts: moreMs === null ? null : startsUntilPaid(Math.max(0, moreMs), directUs - plannedUs),
+    }
+  })
+}
+
+function messagesOf({ programs }: LoweredSchedule): number {
+  return programs.reduce((sum, { counts }) => sum + counts.framesSent, 0)
+}
+
+function hasTimeline(simulation: Simulation): simulation is Simulation & { readonly timeline: Timeline } {
+  return simulation.timeline !== null
+}

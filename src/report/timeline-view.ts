@@ -1,0 +1,197 @@
+import {
+  type Activity,
+  activities,
+  type PathStep,
+  type Simulation,
+  type Timeline,
+} from '../simulate/simulation.js'
+
+/** What the processors of some ranks do, and who waits for whom. Times are simulated microseconds after a common start. */
+export interface TimelineView {
+  /** Names of activities, which intervals give by number. */
+  readonly activities: readonly Activity[]
+  /** Ranks that are shown, ascending; at most {@link mostRows}. */
+  readonly ranks: readonly number[]
+  /** Intervals of the i-th of them: `start[i]` up to the next. */
+  readonly start: readonly number[]
+  readonly activity: readonly number[]
+  /** The other end of a send or receive, the sender waited for; -1 otherwise. */
+  readonly peer: readonly number[]
+  readonly startUs: readonly number[]
+  readonly endUs: readonly number[]
+  /** Whether intervals of some rank were too many: then each stands for what took most of its time. */
+  readonly isMerged: boolean
+  /** What determined the time, the last {@link mostSteps} steps. */
+  readonly path: readonly PathStep[]
+  readonly pathSteps: number
+  /** The longest waits of all ranks, summed per pair, longest first; at most {@link mostWaits}. */
+  readonly waits: readonly WaitView[]
+}
+
+export interface WaitView {
+  readonly rank: number
+  readonly for: number
+  readonly us: number
+  readonly times: number
+}
+
+export const mostRows = 64
+export const mostSteps = 500
+export const mostWaits = 30
+const mostIntervals = 16_000
+
+/** Activities of processors; the others are of messages on their way. */
+const ofProcessors: readonly Activity[] = ['send', 'receive', 'pack', 'unpack', 'combine', 'copy', 'wait']
+const isOfProcessor = activities.map((name) => ofProcessors.includes(name))
+
+/**
+ * @param simulation with its timeline
+ * @param asked ranks that are shown whatever they do
+ * @param rows ranks to show: those asked for, those at the end of the critical path, then those that are busy longest
+ */
+export function timelineView(
+  simulation: Simulation & { readonly timeline: Timeline },
+  asked: readonly number[],
+  rows: number,
+): TimelineView {
+  const { timeline, criticalPath, timeUs } = simulation
+  const ranks = ranksToShow(simulation, asked, Math.min(rows, mostRows))
+  const bounds = boundsOf(timeline, simulation.endUs.length)
+  const most = Math.floor(mostIntervals / Math.max(1, ranks.length))
+  const start = [0]
+  const columns = {
+    activity: [] as number[],
+    peer: [] as number[],
+    startUs: [] as number[],
+    endUs: [] as number[],
+  }
+  let isMerged = false
+  for (const rank of ranks) {
+    const own = intervalsOf(timeline, bounds[rank], bounds[rank + 1])
+    const shown = own.length <= most ? own : merged(own, timeUs, most)
+    isMerged ||= shown !== own
+    for (const { activity, peer, from, to } of shown) {
+      columns.activity.push(activity)
+      columns.peer.push(peer)
+      columns.startUs.push(rounded(from))
+      columns.endUs.push(rounded(to))
+    }
+    start.push(columns.activity.length)
+  }
+  const path = criticalPath.slice(-mostSteps).map((step) => ({
+    ...step,
+    startUs: rounded(step.startUs),
+    endUs: rounded(step.endUs),
+  }))
+  const waits = longestWaits(timeline)
+  return { activities, ranks, start, ...columns, isMerged, path, pathSteps: criticalPath.length, waits }
+}
+
+interface Interval {
+  readonly activity: number
+  readonly peer: number
+  readonly from: number
+  readonly to: number
+}
+
+function ranksToShow(
+  { criticalPath, endUs, waitUs }: Simulation,
+  asked: readonly number[],
+  rows: number,
+): number[] {
+  const shown = new Set<number>(asked.slice(0, rows))
+  for (let i = criticalPath.length - 1; i >= 0 && shown.size < rows / 2; i--) shown.add(criticalPath[i].rank)
+  const byBusyTime = Array.from(endUs, (_, rank) => rank).sort(
+    (a, b) => endUs[b] - waitUs[b] - (endUs[a] - waitUs[a]) || a - b,
+  )
+  for (const rank of byBusyTime) {
+    if (shown.size >= rows) break
+    shown.add(rank)
+  }
+  return [...shown].sort((a, b) => a - b)
+}
+
+/** First interval of every rank, of a timeline that is sorted by rank. */
+function boundsOf({ rank }: Timeline, ranks: number): Int32Array {
+  const bounds = new Int32Array(ranks + 1)
+  for (const of of rank) bounds[of + 1]++
+  for (let r = 0; r < ranks; r++) bounds[r + 1] += bounds[r]
+  return bounds
+}
+
+function intervalsOf(timeline: Timeline, first: number, end: number): Interval[] {
+  const own: Interval[] = []
+  for (let i = first; i < end; i++) {
+    if (!isOfProcessor[timeline.activity[i]] || timeline.endUs[i] <= timeline.startUs[i]) continue
+    own.push({
+      activity: timeline.activity[i],
+      peer: timeline.peer[i],
+      from: timeline.startUs[i],
+      to: timeline.endUs[i],
+    })
+  }
+  return own
+}
+
+/** At most `most` intervals: columns of equal length, each of the interval that takes most of it. */
+function merged(own: readonly Interval[], timeUs: number, most: number): Interval[] {
+  const perColumn = timeUs / most
+  const best: (Interval | undefined)[] = new Array(most)
+  const share = new Float64Array(most)
+  for (const interval of own) {
+    const last = Math.min(most - 1, Math.floor(interval.to / perColumn))
+    for (let column = Math.floor(interval.from / perColumn); column <= last; column++) {
+      const within =
+        Math.min(interval.to, (column + 1) * perColumn) - Math.max(interval.from, column * perColumn)
+      if (within <= share[column]) continue
+      share[column] = within
+      best[column] = interval
+    }
+  }
+  const result: Interval[] = []
+  for (const [column, interval] of best.entries()) {
+    if (interval === undefined) continue
+    const previous = result[result.length - 1]
+    const from = column * perColumn
+    const to = from + perColumn
+    const continues =
+      previous !== undefined &&
+      previous.to >= from &&
+      previous.activity === interval.activity &&
+      previous.peer === interval.peer
+    if (continues) result[result.length - 1] = { ...previous, to }
+    else result.push({ ...interval, from, to })
+  }
+  return result
+}
+
+/** Memory: one number per pair of ranks of which one waits for the other. */
+function longestWaits({ rank, activity, peer, startUs, endUs }: Timeline): WaitView[] {
+  const wait = activities.indexOf('wait')
+  const sums = new Map<number, { us: number; times: number }>()
+  for (let i = 0; i < rank.length; i++) {
+    if (activity[i] !== wait || peer[i] === -1) continue
+    const key = rank[i] * 2 ** 26 + peer[i]
+    const sum = sums.get(key)
+    const us = endUs[i] - startUs[i]
+    if (sum === undefined) sums.set(key, { us, times: 1 })
+    else {
+      sum.us += us
+      sum.times++
+    }
+  }
+  return [...sums]
+    .sort(([a, first], [b, second]) => second.us - first.us || a - b)
+    .slice(0, mostWaits)
+    .map(([key, { us, times }]) => ({
+      rank: Math.floor(key / 2 ** 26),
+      for: key % 2 ** 26,
+      us: rounded(us),
+      times,
+    }))
+}
+
+/** A nanosecond is the simulator's unit. */
+function rounded(us: number): number {
+  return Math.round(us * 1000) / 1000
+}

@@ -1,0 +1,65 @@
+import { requireOptions } from '../base/require-options.js'
+import { RankweaveError } from '../errors.js'
+import { distinctOut } from '../topology/neighbors.js'
+import type { ProcessTopology } from '../topology/process-topology.js'
+import { requireTopology } from '../topology/require-topology.js'
+import { type TopologyStatistics, topologyStatistics } from '../topology/topology-statistics.js'
+import { type AdjacencyView, adjacencyView } from './adjacency.js'
+import { type GraphView, graphView } from './graph-view.js'
+import { type Histogram, histograms } from './histogram.js'
+import { type NeighborhoodView, neighborhoodView } from './neighborhood-view.js'
+
+/** What pictures of a topology show. */
+export interface TopologyView {
+  readonly name: string
+  readonly statistics: TopologyStatistics
+  /** Destinations and sources per rank, in the same bins. */
+  readonly degrees: { readonly out: Histogram; readonly in: Histogram }
+  readonly graph: GraphView
+  /** The neighbors of the rank that was asked for. */
+  readonly neighborhood: NeighborhoodView | null
+  /** All edges; null unless wanted, and where there are too many. */
+  readonly adjacency: AdjacencyView | null
+}
+
+export interface TopologyViewOptions {
+  /** What the topology is called. */
+  readonly name: string
+  /** Whose neighbors are wanted. */
+  readonly rank?: number
+  /** Whether all edges are wanted, as in a file that has no service to ask. Default: false. */
+  readonly adjacency?: boolean
+}
+
+/**
+ * What pictures of a topology show, at most about 1 MB as JSON whatever its size, and 2 MB more with its edges.
+ *
+ * @throws ERR_TOPOLOGY for what is no topology
+ * @throws ERR_RANK for a rank out of range
+ */
+export function topologyView(topology: ProcessTopology, options: TopologyViewOptions): TopologyView {
+  requireTopology(topology)
+  requireOptions('topologyView', options)
+  const { name, rank, adjacency = false } = options
+  requireRankIn(topology.ranks, rank)
+  const rows = distinctOut(topology)
+  const [out, into] = histograms(degreesOf(topology.outStart), degreesOf(topology.inStart))
+  return {
+    name,
+    statistics: topologyStatistics(topology),
+    degrees: { out, in: into },
+    graph: graphView(topology),
+    neighborhood: rank === undefined ? null : neighborhoodView(rows, rank),
+    adjacency: adjacency ? adjacencyView(rows) : null,
+  }
+}
+
+/** @throws ERR_RANK */
+export function requireRankIn(ranks: number, rank: number | undefined): void {
+  if (rank === undefined || (Number.isInteger(rank) && rank >= 0 && rank < ranks)) return
+  throw new RankweaveError('ERR_RANK', `expected a rank from 0 to ${ranks - 1}, got ${rank}`)
+}
+
+function degreesOf(start: Int32Array): Int32Array {
+  return Int32Array.from({ length: start.length - 1 }, (_, rank) => start[rank + 1] - start[rank])
+}

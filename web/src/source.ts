@@ -1,0 +1,9 @@
+import type { NeighborhoodView } from '../../src/report/neighborhood-view.js'
+import type { RankView } from '../../src/report/rank-view.js'
+
+/** Where views get what they have not been given: from the file itself, or from the service. */
+export interface RankSource {
+  /** Null where it is not at hand. */
+  neighborhood(rank: number): Promise<NeighborhoodView | null>
+  program(rank: number): Promise<RankView | null>
+}

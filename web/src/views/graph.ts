@@ -1,0 +1,144 @@
+import type { PlanView } from '../../../src/report/plan-view.js'
+import { vertexOf } from '../../../src/report/tiling.js'
+import type { TopologyView } from '../../../src/report/topology-view.js'
+import { onScheme } from '../colors.js'
+import { announce, choice, h, panel, table } from '../dom.js'
+import { figure } from '../format.js'
+import type { RankSource } from '../source.js'
+import { type Coloring, colorings } from './graph-colors.js'
+import { GraphPicture } from './graph-picture.js'
+
+export interface GraphPanel {
+  readonly element: HTMLElement
+  /** Shows a rank and its neighbors. */
+  pick(rank: number): Promise<void>
+  close(): void
+}
+
+/** A topology as a graph. */
+export function graphPanel(
+  topology: TopologyView,
+  plan: PlanView | null,
+  source: RankSource,
+  onPick: (rank: number) => void,
+): GraphPanel {
+  const { graph } = topology
+  const available = colorings(topology, plan)
+  let coloring: Coloring = available[0]
+  const holder = h('div', { class: 'graph', role: 'img', tabindex: 0, 'aria-label': description(topology) })
+  const readout = h('p', { class: 'readout' }, hint(topology))
+  const key = h('p', { class: 'keys' })
+  let picture: GraphPicture | null = null
+  const open = () => {
+    if (picture !== null) return
+    try {
+      picture = new GraphPicture(holder, graph, coloring.color, {
+        onPick: (vertex) => onPick(firstRankOf(topology, vertex)),
+        onHover: (text) => {
+          readout.textContent = text ?? hint(topology)
+        },
+      })
+    } catch {
+      holder.replaceChildren(
+        h('p', { class: 'note' }, 'No WebGL here: the table below has the heaviest edges.'),
+      )
+    }
+  }
+  const watched = new ResizeObserver(() => {
+    if (holder.clientWidth > 0) open()
+  })
+  watched.observe(holder)
+  const recolor = () => {
+    picture?.color(coloring.color)
+    key.textContent = coloring.text
+  }
+  recolor()
+  onScheme(() => picture?.restyle())
+  const controls = h(
+    'div',
+    { class: 'choices' },
+    choice(
+      'Color by',
+      available.map(({ name, label }) => [name, label] as const),
+      coloring.name,
+      (name) => {
+        coloring = available.find((each) => each.name === name) ?? available[0]
+        recolor()
+      },
+    ),
+    key,
+  )
+  const clear = h(
+    'button',
+    {
+      type: 'button',
+      disabled: true,
+      onclick: () => {
+        picture?.clear()
+        clear.disabled = true
+      },
+    },
+    'Clear',
+  )
+  const toolbar = h(
+    'div',
+    { class: 'toolbar' },
+    h('button', { type: 'button', 'aria-label': 'Zoom in', onclick: () => picture?.zoom(1 / 1.6) }, '+'),
+    h('button', { type: 'button', 'aria-label': 'Zoom out', onclick: () => picture?.zoom(1.6) }, '−'),
+    h('button', { type: 'button', onclick: () => picture?.reset() }, 'Whole'),
+    clear,
+    readout,
+  )
+  const pick = async (rank: number) => {
+    const neighborhood = await source.neighborhood(rank)
+    if (neighborhood === null) return
+    picture?.pick(neighborhood, topology)
+    clear.disabled = false
+    readout.textContent = `rank ${rank}: sends to ${neighborhood.out.length}, receives from ${neighborhood.in.length}`
+    announce(readout.textContent)
+  }
+  const element = panel(
+    'Topology',
+    { class: 'panel' },
+    controls,
+    holder,
+    toolbar,
+    h('details', {}, h('summary', {}, 'As a table: the heaviest edges'), heaviest(topology)),
+  )
+  const close = () => {
+    watched.disconnect()
+    picture?.close()
+  }
+  return { element, pick, close }
+}
+
+function description({ name, statistics, graph }: TopologyView): string {
+  return `Graph of ${name}: ${figure(statistics.ranks)} ranks, ${figure(statistics.edges)} edges, ${figure(graph.communities)} communities.`
+}
+
+function hint({ graph, statistics }: TopologyView): string {
+  const shown =
+    graph.vertices === statistics.ranks
+      ? `${figure(graph.vertices)} ranks`
+      : `${figure(graph.vertices)} vertices, each of about ${figure(statistics.ranks / graph.vertices)} ranks`
+  const left = graph.pairsLeftOut > 0 ? `; ${figure(graph.pairsLeftOut)} light edges not drawn` : ''
+  return `${shown}${left}. Click a vertex, or enter a rank below.`
+}
+
+function firstRankOf({ graph, statistics }: TopologyView, vertex: number): number {
+  for (let rank = 0; rank < statistics.ranks; rank++) if (vertexOf(graph.tiling, rank) === vertex) return rank
+  return 0
+}
+
+function heaviest({ graph }: TopologyView): HTMLElement {
+  const order = graph.edges
+    .map((_, i) => i)
+    .sort((a, b) => graph.edges[b] - graph.edges[a] || a - b)
+    .slice(0, 20)
+  const what = graph.size.every((size) => size === 1) ? 'rank' : 'vertex'
+  return table(
+    'Pairs with the most edges, both directions',
+    [what, what, 'edges'],
+    order.map((i) => [String(graph.from[i]), String(graph.to[i]), figure(graph.edges[i])]),
+  )
+}
