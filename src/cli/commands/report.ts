@@ -6,6 +6,8 @@ import { type Machine, nodeOf } from '../../machine/machine.js'
 import { autoHelp } from '../../neighborhood/choose/auto.js'
 import { plan } from '../../neighborhood/plan/plan.js'
 import type { Plan } from '../../neighborhood/plan/strategy.js'
+import { compareStrategies, comparisonOf } from '../../neighborhood/request/comparison.js'
+import { chooseStrategy } from '../../neighborhood/request/strategy-choice.js'
 import { ownVersion, pageFile } from '../../package-paths.js'
 import { mostAsked, planView } from '../../report/plan-view.js'
 import { reportHtml } from '../../report/report-html.js'
@@ -18,14 +20,12 @@ import { fileError } from '../../text/whole-file.js'
 import { prepareEngine } from '../../topology/grouping/exact-round.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { buildTopology } from '../../topology/spec/topology-from-spec.js'
-import { compareStrategies, comparisonOf } from '../input/comparison.js'
 import { refuseGiven } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions, whole, wholeList } from '../input/options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
-  chooseStrategy,
   refuseNeedlessFriends,
   strategyOptionNames,
   strategySchema,
