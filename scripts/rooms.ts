@@ -205,8 +205,8 @@ export const rooms: readonly Room[] = [
   room('comm/calls/exchange', [...ownProcess, 'collective']),
   room('comm/calls', [...ownProcess, 'collective', 'comm/calls/exchange']),
   room('comm/calls/program', [...ownProcess, 'comm/calls/exchange', 'comm/calls', 'schedule/lower']),
-  room('comm/calls/collectives/reduce', [...ownProcess, 'comm/calls/exchange', 'comm/calls']),
-  room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls/exchange', 'comm/calls']),
+  room('comm/calls/collectives/reduce', ownProcess),
+  room('comm/calls/collectives/blocks', [...ownProcess, 'comm/calls']),
   room('comm/calls/collectives/plan', [
     ...[
       ...ownProcess,
