@@ -3,8 +3,9 @@ import { decodeError, encodeError } from '../comm/process/error-record.js'
 import { worldLayout } from '../comm/process/world-layout.js'
 import { hostUntilEmpty } from '../comm/world/empty-loop.js'
 import { hostSession, type Main, type WorldOptions } from '../comm/world/world.js'
-import { RankweaveError, reasonText } from '../errors.js'
+import { type RankweaveError, reasonText } from '../errors.js'
 import type { MpiFactory, MpiSession } from '../fabric/mpi/mpi.js'
+import { notCloneable } from './processes/hosted-program.js'
 import type { Launcher } from './processes/launcher.js'
 import { hostHere, loadMain } from './processes/session-launcher.js'
 
@@ -65,7 +66,7 @@ async function gather<T, A>(session: MpiSession, results: T[], world: WorldOptio
   try {
     mine = tagged(answer.results, serialize(results))
   } catch (cause) {
-    failure = notCloneable(results, firstRank[process]!, cause)
+    failure = notCloneable(results, firstRank[process]!, serialize, cause)
     mine = tagged(answer.error, encodeError(failure, maxErrorBytes))
   }
   const parts = await session.collect(mine)
@@ -82,19 +83,4 @@ function tagged(tag: number, bytes: Uint8Array): Uint8Array {
   all[0] = tag
   all.set(bytes, 1)
   return all
-}
-
-function notCloneable(results: readonly unknown[], first: number, cause: unknown): RankweaveError {
-  const index = results.findIndex((result) => {
-    try {
-      return serialize(result) === undefined
-    } catch {
-      return true
-    }
-  })
-  return new RankweaveError(
-    'ERR_CLONE',
-    `the value that rank ${first + index} returned cannot be sent to process 0: ${reasonText(cause)}`,
-    { details: { rank: first + index }, cause },
-  )
 }

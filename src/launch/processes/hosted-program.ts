@@ -1,5 +1,5 @@
 import type { Main } from '../../comm/world/world.js'
-import { RankweaveError } from '../../errors.js'
+import { RankweaveError, reasonText } from '../../errors.js'
 import { loadDefault, programError } from './load-program.js'
 
 /** What connects a worker, or another process, with the thread that called `run`; it may keep the event loop alive. */
@@ -55,7 +55,7 @@ export function notCloneable(
   const who = index < 0 ? 'the values that ranks' : `the value that rank ${firstRank + index}`
   return new RankweaveError(
     'ERR_CLONE',
-    `${who} returned cannot be cloned into another thread or process: ${String(cause)}`,
+    `${who} returned cannot be cloned into another thread or process: ${reasonText(cause)}`,
     { details: index < 0 ? {} : { rank: firstRank + index }, cause },
   )
 }
