@@ -223,6 +223,25 @@ describe('the packed package', () => {
     expect(modules.filter((module) => unneeded.test(module))).toEqual([])
   })
 
+  it('the command loads run, host and join without the other commands, and nothing of them before it knows the command', () => {
+    const modulesOf = (file: string) =>
+      loadedBy(file).files.flatMap((each) => textOf(each).match(/^\/\/ src\/.*$/gm) ?? [])
+    const first = modulesOf('cli/main.js')
+    expect(first.length).toBeLessThan(40)
+    expect(
+      first.filter((module) => /^\/\/ src\/(cli\/commands|neighborhood|schedule)\//.test(module)),
+    ).toEqual([])
+    const chunk = readdirSync(join(installed, 'dist')).find((name) => /^world-commands-.*\.js$/.test(name))
+    const loaded = modulesOf(chunk!)
+    const commands = loaded.filter((module) => module.startsWith('// src/cli/commands/'))
+    const own = ['host', 'join', 'run', 'world-commands'].map((name) => `// src/cli/commands/${name}.ts`)
+    expect([...new Set(commands)].sort()).toEqual(own)
+    const unneeded =
+      /^\/\/ src\/(study|shim|export|models|calibrate|conformance|service|topology\/(files|matrix|spec))\//
+    expect(loaded.filter((module) => unneeded.test(module))).toEqual([])
+    expect([...loadedBy(chunk!).packages].sort()).toEqual(['commander', 'zod'])
+  })
+
   it.each(['topology', 'schedule', 'graphology', 'fabric', 'rendezvous', 'errors'])(
     'rankweave/%s loads no communicator',
     (name) => {

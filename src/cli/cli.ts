@@ -2,28 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { type ErrorDetails, isRankweaveError, RankweaveError } from '../errors.js'
 import { manifestFile } from '../package-paths.js'
-import { benchCommand } from './commands/bench.js'
-import { calibrateCommand } from './commands/calibrate.js'
 import type { AddCommand } from './commands/command.js'
-import { exportCommand } from './commands/export.js'
-import { hostCommand } from './commands/host.js'
-import { joinCommand } from './commands/join.js'
-import { machineCommand } from './commands/machine.js'
-import { modelsCommand } from './commands/models.js'
-import { mpiInfoCommand } from './commands/mpi-info.js'
-import { planCommand } from './commands/plan.js'
-import { recordCommand } from './commands/record.js'
-import { reportCommand } from './commands/report.js'
-import { runCommand } from './commands/run.js'
-import { scheduleCommand } from './commands/schedule.js'
-import { serveCommand } from './commands/serve.js'
-import { shimCommand } from './commands/shim.js'
-import { simulateCommand } from './commands/simulate.js'
-import { splitCommand } from './commands/split.js'
-import { spmmCommand } from './commands/spmm.js'
-import { studyCommand } from './commands/study.js'
-import { topologyCommand } from './commands/topology.js'
-import { verifyCommand } from './commands/verify.js'
 import { type ExitCode, exitCodes } from './output/exit-codes.js'
 import { type Reporter, reporter } from './output/reporter.js'
 import { exitCodeOf, type Streams } from './output/streams.js'
@@ -61,6 +40,17 @@ Exit codes:
   70  a defect of rankweave
   141 the reader of the output left early (| head), which ends a program's world`
 
+/**
+ * Those that start programs are loaded without the others, which need the whole library.
+ */
+async function commandsFor(name: string | undefined): Promise<readonly AddCommand[]> {
+  if (name !== undefined && isWorldCommand(name))
+    return (await import('./commands/world-commands.js')).worldCommands
+  return (await import('./commands/all-commands.js')).allCommands
+}
+
+const isWorldCommand = (name: string) => name === 'run' || name === 'host' || name === 'join'
+
 /** Runs one command line. Never throws; returns the process's exit code. */
 export async function runCli(argv: readonly string[], streams: Streams): Promise<number> {
   const report = reporter(streams, wantsJson(argv))
@@ -74,31 +64,8 @@ export async function runCli(argv: readonly string[], streams: Streams): Promise
     .showSuggestionAfterError()
     .configureOutput({ writeOut: streams.stdout, writeErr: () => {} })
     .exitOverride()
-  const add: AddCommand[] = [
-    runCommand,
-    hostCommand,
-    joinCommand,
-    serveCommand,
-    splitCommand,
-    spmmCommand,
-    topologyCommand,
-    planCommand,
-    scheduleCommand,
-    verifyCommand,
-    simulateCommand,
-    studyCommand,
-    reportCommand,
-    exportCommand,
-    shimCommand,
-    recordCommand,
-    machineCommand,
-    mpiInfoCommand,
-    benchCommand,
-    calibrateCommand,
-    modelsCommand,
-  ]
-  for (const command of add) {
-    command(program, (action) => async (...args) => {
+  for (const add of await commandsFor(argv[0])) {
+    add(program, (action) => async (...args) => {
       exitCode = await action(report, ...args)
     })
   }
