@@ -2,6 +2,7 @@ import { requireKnownOptions } from '../base/known-options.js'
 import { hostSession, type Main } from '../comm/world/world.js'
 import { RankweaveError, shown } from '../errors.js'
 import { openWebSocket } from '../fabric/websocket/websocket.js'
+import { failureText } from '../launch/websocket/failure-text.js'
 import { type Joined, joined } from '../launch/websocket/joined.js'
 import { parseSettings } from '../launch/websocket/settings.js'
 import { joinWorld } from '../rendezvous/join-world.js'
@@ -52,6 +53,7 @@ export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOpti
     worker?.terminate()
     throw error
   })
+  let failure: string | undefined
   try {
     const settings = parseSettings(membership.settings)
     const world = {
@@ -67,8 +69,11 @@ export async function join<T, A = undefined>(main: Main<T, A>, options: JoinOpti
     } finally {
       await session.close()
     }
+  } catch (error) {
+    failure = failureText(error)
+    throw error
   } finally {
-    await membership.leave()
+    await membership.leave(failure)
   }
 }
 

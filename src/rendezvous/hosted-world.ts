@@ -38,6 +38,8 @@ export interface HostedWorldOptions {
 export interface WorldEnd {
   /** Processes that were lost, in order, and why; all others have left. */
   readonly lost: readonly { readonly process: number; readonly reason: string }[]
+  /** What the first process to say so reported as the failure of the world: all others fail with it; null: none has. */
+  readonly failed: string | null
   /** Why it was closed before all processes had left or were lost; null if it was not. */
   readonly closed: string | null
 }
@@ -61,6 +63,7 @@ export class HostedWorld {
   /** Losses in the order in which they were noticed, not yet told. */
   readonly #noticed: { readonly member: WorldMember; readonly error: RankweaveError }[] = []
   #isTelling = false
+  #failure: string | null = null
   /** Bytes handed on, by sender, that it has not been told of. */
   readonly #handed = new Map<WorldMember, number>()
   #resolveEnded!: (end: WorldEnd) => void
@@ -186,7 +189,7 @@ export class HostedWorld {
     }
     const message = decodeFromMember(text)
     if (message.kind === 'beat') this.#sendText(member, beat)
-    else if (message.kind === 'leave') this.#leave(member)
+    else if (message.kind === 'leave') this.#leave(member, message.failure)
     else if (member.state === 'joined') this.#joinedControl(member, message)
     else throw protocolError(`no '${message.kind}' before 'welcome'`)
   }
@@ -256,7 +259,8 @@ export class HostedWorld {
     }
   }
 
-  #leave(member: WorldMember): void {
+  #leave(member: WorldMember, failure: string | undefined): void {
+    if (member.state === 'joined') this.#failure ??= failure ?? null
     this.#depart(member, 'left')
     if (member.process >= 0) this.#decisions.lose(member.process)
     member.end()
@@ -322,7 +326,7 @@ export class HostedWorld {
     this.#isEnded = true
     this.#links.stop()
     this.#options.forget()
-    this.#resolveEnded({ lost: this.#lost, closed })
+    this.#resolveEnded({ lost: this.#lost, failed: this.#failure, closed })
   }
 }
 

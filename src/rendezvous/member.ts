@@ -92,9 +92,9 @@ export class Member implements Membership {
     this.#socket.send(relayed)
   }
 
-  async leave(): Promise<void> {
+  async leave(failure?: string): Promise<void> {
     if (this.#state === 'joined') {
-      this.#send({ kind: 'leave' })
+      this.#send({ kind: 'leave', ...(failure === undefined ? {} : { failure: failure.slice(0, 500) }) })
       this.#socket.ref?.()
       this.#end('leaving', new RankweaveError('ERR_FABRIC', 'this process has left its world'))
       // The rendezvous closes; one that does not is not waited for.

@@ -42,8 +42,12 @@ export interface Membership {
    */
   readonly relayBufferedBytes: number
   readonly authority: Authority
-  /** Says that this process is done, so that it is not lost when its sockets close. Ends all events. */
-  leave(): Promise<void>
+  /**
+   * Says that this process is done, so that it is not lost when its sockets close. Ends all events.
+   *
+   * @param failure why its ranks have failed, for whoever hosts the world; cut to 500 characters
+   */
+  leave(failure?: string): Promise<void>
 }
 
 export interface MembershipEvents {

@@ -17,7 +17,7 @@ rank: it admits processes, decides which are lost, and relays for those that can
 Whoever has the token can run code of the world's program with your data: pass it by a file or the environment, not as an
 argument, which every user of a host can read. Beyond one host, use TLS.
 
-Exit codes: 0 when every process has left, 3 when one was lost.
+Exit codes: 0 when every process has left and no rank has failed; 3 when the world has failed or a process was lost.
 
 Examples:
   rankweave host -n 8 --processes 2                          a world for two processes of this host
@@ -92,13 +92,14 @@ function show(report: Reporter, { url, token, ranks, processes }: OpenWorld, tok
 
 async function wait(report: Reporter, { ended, ranks, processes }: OpenWorld) {
   const began = performance.now()
-  const { lost, closed } = await ended
+  const { lost, failed, closed } = await ended
   const took = secondsText((performance.now() - began) / 1000)
   const world = `${counted(ranks, 'rank', 'ranks')} on ${counted(processes, 'process', 'processes')}`
   for (const { process, reason } of lost) report.note(`process ${process} was lost: ${reason}`)
+  if (failed !== null) report.note(`the world has failed: ${failed}`)
   if (closed !== null) report.note(`${world}: closed after ${took}: ${closed}`)
   else report.note(`${world}: ended after ${took}`)
-  return lost.length > 0 || closed !== null ? exitCodes.worldFailed : exitCodes.ok
+  return lost.length > 0 || failed !== null || closed !== null ? exitCodes.worldFailed : exitCodes.ok
 }
 
 /** Readable for this user only, from the first byte. @throws ERR_FILE */

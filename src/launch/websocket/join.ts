@@ -10,6 +10,7 @@ import { loadDefault } from '../processes/load-program.js'
 import { programDigest } from '../processes/program-digest.js'
 import { checkReport, type ReportOptions } from '../processes/report-triggers.js'
 import { hostHere } from '../processes/session-launcher.js'
+import { failureText } from './failure-text.js'
 import { type Joined, joined } from './joined.js'
 import type { OpenMember } from './member.js'
 import { type ListenOptions, parseSettings } from './settings.js'
@@ -75,11 +76,15 @@ export async function joinWith<T, A>(
     ...(signal === undefined ? {} : { signal }),
     ...(onWaiting === undefined ? {} : { onWaiting }),
   })
+  let failure: string | undefined
   try {
     return await hostedHere(member, main, options, eventLoop)
+  } catch (error) {
+    failure = failureText(error)
+    throw error
   } finally {
     await member.session.close()
-    await member.membership.leave()
+    await member.membership.leave(failure)
   }
 }
 

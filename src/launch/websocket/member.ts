@@ -7,6 +7,7 @@ import { joinWorld } from '../../rendezvous/join-world.js'
 import type { Membership } from '../../rendezvous/membership.js'
 import { defaultWorldLimits } from '../../rendezvous/protocol/limits.js'
 import { nodeTransport } from '../../rendezvous/transport-node.js'
+import { failureText } from './failure-text.js'
 import type { ListenOptions } from './settings.js'
 
 export interface MemberOptions {
@@ -72,9 +73,13 @@ export async function hostMember<T, A>(
   main: Main<T, A>,
   world: WorldOptions<A>,
 ): Promise<T[]> {
+  let failure: string | undefined
   try {
     return await hostSession(session, main, world)
+  } catch (error) {
+    failure = failureText(error)
+    throw error
   } finally {
-    await membership.leave()
+    await membership.leave(failure)
   }
 }

@@ -83,7 +83,12 @@ export const toRendezvous = {
     'Sent every `heartbeatMs`, on the socket for heartbeats and on that of the member. Answered by `beat`.',
   ),
   leave: z
-    .strictObject({ kind: z.literal('leave') })
+    .strictObject({
+      kind: z.literal('leave'),
+      failure: reason
+        .optional()
+        .describe('why its ranks have failed, for people; absent when they have returned'),
+    })
     .describe('The member is done. Closing its socket is no loss from here on; the rendezvous closes it.'),
   broken: z
     .strictObject({

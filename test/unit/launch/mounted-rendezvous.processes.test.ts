@@ -30,7 +30,7 @@ it("rankweave join joins a world of a rendezvous that is mounted in a user's ser
     const results = joined.map((answer) => onlyObject(answer) as { firstRank: number; ranks: number })
     expect(results.map(({ firstRank }) => firstRank).sort()).toEqual([0, 2])
     expect(results.every((each) => each.ranks === 4)).toBe(true)
-    expect(await ended).toEqual({ lost: [], closed: null })
+    expect(await ended).toEqual({ lost: [], failed: null, closed: null })
   } finally {
     server.close()
     server.closeAllConnections()

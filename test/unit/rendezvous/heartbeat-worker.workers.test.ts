@@ -43,7 +43,7 @@ it('a thread sends heartbeats over a socket of its own, by TLS where that is ask
   const closed = new Promise((resolve) => socket.addEventListener('close', resolve))
   await member.leave()
   await closed
-  expect(await ended).toEqual({ lost: [], closed: null })
+  expect(await ended).toEqual({ lost: [], failed: null, closed: null })
   rendezvous.close()
   await listener.close()
 })

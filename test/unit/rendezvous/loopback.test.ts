@@ -82,7 +82,7 @@ describe('over loopback', () => {
         })
         const transport = nodeTransport({ maxMessageBytes: 2 ** 21, ca: loopbackTls.cert })
         await (await joinOver(url, world.token, { transport })).leave()
-        expect(await world.ended).toEqual({ lost: [], closed: null })
+        expect(await world.ended).toEqual({ lost: [], failed: null, closed: null })
       },
       { server: { tls: loopbackTls } },
     ))

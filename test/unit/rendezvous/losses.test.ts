@@ -34,7 +34,7 @@ describe('losses', () => {
     await Promise.all(left)
     await members[0]!.membership.leave()
     expect(members.map(({ events }) => events)).toEqual([[], [], []])
-    expect(await world.ended).toEqual({ lost: [], closed: null })
+    expect(await world.ended).toEqual({ lost: [], failed: null, closed: null })
     expect(rendezvous.clock.pending).toBe(0)
   })
 

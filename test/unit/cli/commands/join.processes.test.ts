@@ -63,6 +63,36 @@ it('processes join a world that host has opened; wrong token, other program and 
   expect(onlyObject(host)).toMatchObject({ url, tokenFile, ranks: 3, processes: 2 })
 })
 
+it('a rank that fails ends host with exit code 3 and its error; one process does not listen, the other listens elsewhere', async () => {
+  const failing = file(
+    'failing.mjs',
+    `export default async (world) => {
+      await world.barrier()
+      if (world.rank === 1) throw new RangeError('too far')
+      await world.barrier()
+    }`,
+  )
+  let opened: (world: { url: string; token: string }) => void
+  const address = new Promise<{ url: string; token: string }>((resolve) => {
+    opened = resolve
+  })
+  const hosting = spawnCli(
+    ['host', '-n', '2', '--json', '--silence', '20', '--listen', '127.0.0.1:0', '--advertise', 'localhost'],
+    { onOutput: (text) => opened(JSON.parse(text) as { url: string; token: string }) },
+  )
+  const { url, token } = await address
+  expect(url).toMatch(/^ws:\/\/localhost:\d+$/)
+  const join = (...options: string[]) => spawnCli(['join', url, '--token', token, ...options, failing])
+  const joined = await Promise.all([join('--no-listen'), join('--listen', '127.0.0.1:0')])
+  for (const { exitCode, stderr } of joined) {
+    expect(stderr).toContain('too far')
+    expect(exitCode).toBe(3)
+  }
+  const host = await hosting
+  expect(host.stderr).toContain('the world has failed: RangeError: too far')
+  expect(host.exitCode).toBe(3)
+})
+
 it('a process with another program is refused, and a host that is interrupted ends its world', async () => {
   let end: () => void
   let opened: (world: { url: string; token: string }) => void

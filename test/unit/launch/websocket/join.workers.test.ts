@@ -8,6 +8,9 @@ it('a process that cannot read the settings of its world leaves it', async () =>
   await expect(joinWith(() => 1, 'digest', { url, token: world.token })).rejects.toMatchObject({
     code: 'ERR_PROTOCOL',
   })
-  expect(await world.ended).toEqual({ lost: [], closed: null })
+  expect(await world.ended).toEqual({
+    ...{ lost: [], closed: null },
+    failed: expect.stringMatching(/^ERR_PROTOCOL: expected the settings of a world/),
+  })
   await rendezvous.close('done')
 })
