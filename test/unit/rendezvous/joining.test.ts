@@ -327,7 +327,7 @@ describe('what the rendezvous bounds', () => {
     await expect(waiting.joined).rejects.toMatchObject({ code: 'ERR_WORLD_LOST' })
     expect(idle.closedWith()).toBe(4009)
     expect((await answerTo(rendezvous)).closedWith()).toBe(4009)
-    expect(await world.ended).toEqual({ lost: [], closed: 'maintenance' })
+    expect(await world.ended).toEqual({ lost: [], failed: null, closed: 'maintenance' })
     expect(rendezvous.clock.pending).toBe(0)
     expect(() => rendezvous.rendezvous.createWorld({ processes: 1 })).toThrow(
       expect.objectContaining({ code: 'ERR_WORLD_LOST' }),
