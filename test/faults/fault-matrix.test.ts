@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { errorCodes } from '../../src/errors.js'
+import { titleOf } from '../support/faults/fault-end.js'
 import { faultMatrixPage } from '../support/faults/fault-matrix-page.js'
 import { faultRows } from '../support/faults/fault-rows.js'
 
@@ -10,7 +11,7 @@ it('the page is that of the table; if not, npm run docs:faults', () => {
 })
 
 it('every combination is there once, with codes that exist', () => {
-  const names = faultRows.map(({ fabric, fault, operation }) => `${fabric} ${fault} ${operation}`)
+  const names = faultRows.map((row) => `${row.fabric} ${titleOf(row)}`)
   expect(new Set(names).size).toBe(names.length)
   const known = new Set<string>(errorCodes)
   for (const { code, others, shrink, run } of faultRows) {

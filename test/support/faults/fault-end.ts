@@ -1,6 +1,5 @@
 import { isRankweaveError } from 'rankweave'
 import type { Seen } from './fault-program.js'
-import { victim } from './fault-program.js'
 import { type FaultRow, jobKilled } from './fault-rows.js'
 import { onPurpose } from './strike.js'
 
@@ -24,12 +23,16 @@ export async function faultEnd(world: Promise<unknown>, notes: () => readonly st
 }
 
 /** What a row says of its world, in the form of what was seen. */
-export function expectedEnd({ code, others, shrink, run }: FaultRow): FaultEnd {
-  const ranks = code === null ? [0, 1, victim] : [0, 1]
+export function expectedEnd({ code, others, shrink, run, victim }: FaultRow): FaultEnd {
   if (code === jobKilled) return { seen: [], run }
+  const all = [0, 1, 2]
+  const survivors = all.filter((rank) => rank !== victim)
   const process = code === 'ERR_PEER_LOST' ? victim : null
-  return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink })), run }
+  const rest = shrink === 'survivors' ? survivors : shrink === 'all' ? all : shrink
+  const ranks = code === null ? all : survivors
+  return { seen: ranks.map((rank) => ({ rank, code, process, others, shrink: rest })), run }
 }
 
 /** How a row reads as the title of a test. */
-export const titleOf = ({ fault, operation }: FaultRow): string => `${fault} during ${operation}`
+export const titleOf = ({ fault, operation, victim }: FaultRow): string =>
+  `${fault} during ${operation}${victim === 0 ? ', at process 0' : ''}`

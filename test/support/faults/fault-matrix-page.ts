@@ -1,6 +1,5 @@
 import {
   type Fault,
-  type FaultOutcome,
   type FaultRow,
   type FaultyFabric,
   faultRows,
@@ -12,7 +11,7 @@ const fabricText: Readonly<Record<FaultyFabric, string>> = {
   local: 'Logical processes in one event loop are lost by injection only.',
   threads: 'A process is a worker thread.',
   websocket:
-    'A process is one of the operating system; the faults of connections are those between the last process and all others.',
+    'A process is one of the operating system; the faults of connections are those between the process and all others.',
   mpi: 'The job ends with a lost process: MPI has no authority that could tell the others, and its launchers kill them.',
 }
 
@@ -28,6 +27,8 @@ const faultText: Readonly<Record<Fault, string>> = {
   'control connection lost': 'reset, that to the rendezvous',
   'data connections lost': 'reset, those to the other processes',
   'half-open connections': 'nothing passes any more, and no end is reported',
+  'half-open data connections':
+    'the same of those to the other processes, while that to the rendezvous lives',
   'truncated stream': 'reset in the middle of a message',
   'truncated messages': 'whole messages of WebSocket that lack their last bytes',
   'repeated messages': 'a message that arrives twice',
@@ -43,7 +44,7 @@ export function faultMatrixPage(): string {
     '',
     '<!-- Generated from test/support/faults/fault-rows.ts by `npm run docs:faults`. -->',
     '',
-    'What becomes of a world of three processes, with one rank on each, when a fault strikes the last one in the middle of an operation that needs it.',
+    'What becomes of a world of three processes, with one rank on each, when a fault strikes the last one, or where that is said process 0, in the middle of an operation that needs it.',
     'Every combination below is a test: some in `npm test`, all of them in `npm run soak`, those of `mpi` alternately on Open MPI and MPICH.',
     'What to do about a lost process is in [Surviving losses](surviving-losses.md).',
     '',
@@ -67,12 +68,12 @@ function sectionOf(fabric: FaultyFabric): string[] {
     '',
     '| fault | how | during | the operation | other operations | `shrink` | `run` |',
     '|---|---|---|---|---|---|---|',
-    ...[...new Set(rows.map(({ fault }) => fault))].flatMap((fault) =>
-      linesOf(rows.filter((row) => row.fault === fault)),
-    ),
+    ...[...new Set(rows.map(nameOf))].flatMap((name) => linesOf(rows.filter((row) => nameOf(row) === name))),
     '',
   ]
 }
+
+const nameOf = ({ fault, victim }: FaultRow) => (victim === 0 ? `${fault}, at process 0` : fault)
 
 /** A line per outcome: operations that end alike share one. */
 function linesOf(rows: readonly FaultRow[]): string[] {
@@ -87,15 +88,16 @@ function linesOf(rows: readonly FaultRow[]): string[] {
       alike.length === operations.length
         ? 'every operation'
         : alike.map(({ operation }) => operation).join(', ')
-    return `| ${[row.fault, faultText[row.fault], during, ...cellsOf(row)].join(' | ')} |`
+    return `| ${[nameOf(row), faultText[row.fault], during, ...cellsOf(row)].join(' | ')} |`
   })
 }
 
-function cellsOf({ code, others, shrink, run }: FaultOutcome): string[] {
+function cellsOf({ code, others, shrink, run, victim }: FaultRow): string[] {
+  const ranks = [0, 1, 2].filter((rank) => shrink === 'all' || rank !== victim)
   return [
     code === null ? 'succeeds' : codeText(code),
     others === null ? 'succeed' : codeText(others),
-    typeof shrink === 'string' ? codeText(shrink) : `ranks ${shrink.join(', ')}`,
+    shrink === 'all' || shrink === 'survivors' ? `ranks ${ranks.join(', ')}` : codeText(shrink),
     run === null ? 'resolves' : run === jobKilled ? run : `rejects with ${codeText(run)}`,
   ]
 }

@@ -1,7 +1,7 @@
 import { ANY_SOURCE, type Communicator, isRankweaveError } from 'rankweave'
 import type { Operation } from './fault-rows.js'
 
-/** The rank that the fault strikes, alone on its process. */
+/** The rank that a fault strikes, alone on its process, unless a case names another one. */
 export const victim = 2
 
 /** What a survivor has seen; what it says to the test. */
@@ -19,6 +19,8 @@ export interface Seen {
 
 export interface FaultCase {
   readonly operation: Operation
+  /** Default: {@link victim}. */
+  readonly victim?: number
   /** Steps of the operation that succeed before the fault may strike. */
   readonly stepsBefore: number
   /** Steps after which nothing is expected to fail any more; null: go on until the operation fails. */
@@ -30,16 +32,18 @@ export interface FaultCase {
 
 /** Every rank repeats the operation until it fails. Survivors then do without the victim, and tell what they have seen. */
 export async function faultProgram(world: Communicator, fault: FaultCase): Promise<void> {
-  const pair = await world.split(world.rank === victim ? null : 0)
-  const step = await prepared(world, fault.operation)
+  const struck = fault.victim ?? victim
+  const survivors = [0, 1, 2].filter((rank) => rank !== struck)
+  const pair = await world.split(world.rank === struck ? null : 0)
+  const step = await prepared(world, fault.operation, struck, survivors)
   for (let n = 0; n < fault.stepsBefore; n++) await step()
   if (pair === null) {
-    for (const rank of [0, 1]) await world.recv(rank, 2)
+    for (const rank of survivors) await world.recv(rank, 2)
     await suffer(world, step, fault)
     return
   }
   // From here on what fails is the operation.
-  await world.send(0, victim, 2)
+  await world.send(0, struck, 2)
   const { code, process } = await failure(() => repeat(step, fault.stepsAfter))
   const others = (await failure(() => goOn(pair))).code
   const shrink = await shrunk(world, code)
@@ -104,25 +108,29 @@ async function failure(
 const bulkBytes = 4 * 2 ** 20
 
 /** One step of the operation, the same at every rank of the world unless it is of messages. */
-async function prepared(world: Communicator, operation: Operation): Promise<() => Promise<unknown>> {
+async function prepared(
+  world: Communicator,
+  operation: Operation,
+  struck: number,
+  survivors: readonly number[],
+): Promise<() => Promise<unknown>> {
   const { rank } = world
-  const survivors = [0, 1]
-  const toVictim = (data: Int32Array) => () => world.send(data, victim, 1)
+  const toVictim = (data: Int32Array) => () => world.send(data, struck, 1)
   const fromVictim = (source: number, into: Int32Array) => () => world.recv(source, 1, { into })
   const asVictim = (act: (survivor: number) => Promise<unknown>) => () => Promise.all(survivors.map(act))
   switch (operation) {
     case 'send':
     case 'bulk send': {
       const data = new Int32Array(operation === 'send' ? 100 : bulkBytes / 4).fill(rank)
-      if (rank !== victim) return toVictim(data)
+      if (rank !== struck) return toVictim(data)
       return asVictim((survivor) => world.recv(survivor, 1))
     }
     case 'recv':
     case 'bulk recv':
     case 'recv from ANY_SOURCE': {
       const data = new Int32Array(operation === 'bulk recv' ? bulkBytes / 4 : 100).fill(rank)
-      if (rank === victim) return asVictim((survivor) => world.send(data, survivor, 1))
-      return fromVictim(operation === 'recv from ANY_SOURCE' ? ANY_SOURCE : victim, data)
+      if (rank === struck) return asVictim((survivor) => world.send(data, survivor, 1))
+      return fromVictim(operation === 'recv from ANY_SOURCE' ? ANY_SOURCE : struck, data)
     }
     case 'barrier':
       return () => world.barrier()

@@ -27,6 +27,7 @@ export const faults = [
   'control connection lost',
   'data connections lost',
   'half-open connections',
+  'half-open data connections',
   'truncated stream',
   'truncated messages',
   'repeated messages',
@@ -40,21 +41,26 @@ export interface FaultRow extends FaultOutcome {
   readonly fabric: FaultyFabric
   readonly fault: Fault
   readonly operation: Operation
+  /** The process that the fault strikes. */
+  readonly victim: Victim
 }
+
+/** The last of three processes, or the first, which collectives and the end of the world must not depend on. */
+export type Victim = 2 | 0
 
 export interface FaultOutcome {
   /** How the operation fails at each survivor; null where it does not. */
   readonly code: string | null
   /** How operations fail that do not need the process; null where they go on. */
   readonly others: string | null
-  /** World ranks of what `shrink` returns at the survivors, or how it fails. */
-  readonly shrink: readonly number[] | string
+  /** Whether `shrink` returns the other ranks at the survivors, or all, or how it fails. */
+  readonly shrink: 'survivors' | 'all' | string
   /** What `run` rejects with, or null when it resolves. On `mpi`: how the job ends. */
   readonly run: string | null
 }
 
 /** One process less: what needs it fails, the rest goes on without it, and the world ends well. */
-const lost: FaultOutcome = { code: 'ERR_PEER_LOST', others: null, shrink: [0, 1], run: null }
+const lost: FaultOutcome = { code: 'ERR_PEER_LOST', others: null, shrink: 'survivors', run: null }
 /** The world ends everywhere, with the error of the rank. */
 const ended: FaultOutcome = {
   code: 'ERR_WORLD_ENDED',
@@ -65,12 +71,23 @@ const ended: FaultOutcome = {
 /** No survivor is told: its process is killed, too. */
 export const jobKilled = 'the job is killed'
 const killed: FaultOutcome = { code: jobKilled, others: jobKilled, shrink: jobKilled, run: jobKilled }
-const unharmed: FaultOutcome = { code: null, others: null, shrink: [0, 1, 2], run: null }
+const unharmed: FaultOutcome = { code: null, others: null, shrink: 'all', run: null }
 
 type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
 
 /** Operations with several messages on the way at a time: others leave nothing that could overtake. */
 const streams: readonly Operation[] = ['send', 'recv', 'recv from ANY_SOURCE', 'bulk send', 'bulk recv']
+
+/** For faults that take long to notice. */
+const someOperations: readonly Operation[] = ['recv', 'bulk send', 'allreduce']
+
+/** What strikes the first process too, on websocket: each of its fabric's own ways to notice a loss, once. */
+const atFirst: readonly (readonly [Fault, Operation])[] = [
+  ['process killed', 'allreduce'],
+  ['process killed', 'recv from ANY_SOURCE'],
+  ['data connections lost', 'split'],
+  ['half-open data connections', 'barrier'],
+]
 
 const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
   local: [
@@ -92,6 +109,7 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
     ['control connection lost', lost],
     ['data connections lost', lost],
     ['half-open connections', lost],
+    ['half-open data connections', lost, someOperations],
     ['truncated stream', lost],
     ['truncated messages', lost],
     ['repeated messages', lost],
@@ -107,10 +125,20 @@ const outcomes: Readonly<Record<FaultyFabric, Outcomes>> = {
 }
 
 /** Every combination of fabric, fault and operation. */
-export const faultRows: readonly FaultRow[] = Object.entries(outcomes).flatMap(([fabric, list]) =>
-  list.flatMap(([fault, outcome, during = operations]) =>
-    during.map((operation) => ({ fabric: fabric as FaultyFabric, fault, operation, ...outcome })),
+export const faultRows: readonly FaultRow[] = [
+  ...Object.entries(outcomes).flatMap(([fabric, list]) =>
+    list.flatMap(([fault, outcome, during = operations]) =>
+      during.map((operation) => rowOf(fabric as FaultyFabric, fault, operation, outcome)),
+    ),
   ),
-)
+  ...atFirst.map(([fault, operation]) => ({
+    ...rowOf('websocket', fault, operation, lost),
+    victim: 0 as const,
+  })),
+]
+
+function rowOf(fabric: FaultyFabric, fault: Fault, operation: Operation, outcome: FaultOutcome): FaultRow {
+  return { fabric, fault, operation, victim: 2, ...outcome }
+}
 
 export const rowsOf = (fabric: FaultyFabric): FaultRow[] => faultRows.filter((row) => row.fabric === fabric)

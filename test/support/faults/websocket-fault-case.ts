@@ -1,7 +1,6 @@
 import { run, websocket } from 'rankweave'
 import { compiledUrl } from '../compiled.js'
 import { type FaultEnd, faultEnd } from './fault-end.js'
-import { victim } from './fault-program.js'
 import type { Fault, FaultRow } from './fault-rows.js'
 import { FileNotes } from './file-notes.js'
 import {
@@ -20,7 +19,7 @@ import type { WebSocketFaultArgs } from './websocket-fault.js'
 const program = compiledUrl('faults/websocket-fault.ts')
 
 /** Only silence tells of these; the others are noticed at once, however long a busy machine lets a process wait. */
-const silent: readonly Fault[] = ['process stopped', 'half-open connections']
+const silent: readonly Fault[] = ['process stopped', 'half-open connections', 'half-open data connections']
 export const isSilent = ({ fault }: FaultRow): boolean => silent.includes(fault)
 
 const silenceMs = 5000
@@ -28,10 +27,10 @@ const slowBytesPerSecond = 8 * 2 ** 20
 
 /** One row on `websocket`: three processes of the operating system, all of whose connections pass a proxy. */
 export async function runWebSocketFault(row: FaultRow): Promise<FaultEnd> {
-  const { operation, fault } = row
+  const { operation, fault, victim } = row
   const notes = new FileNotes()
   const network = await FaultyNetwork.start(fault)
-  const args: WebSocketFaultArgs = { operation, fault, notes: notes.folder }
+  const args: WebSocketFaultArgs = { operation, fault, victim, notes: notes.folder }
   const fabric = websocket({
     processes: 3,
     ...(isSilent(row) ? { silenceMs } : {}),
@@ -44,9 +43,7 @@ export async function runWebSocketFault(row: FaultRow): Promise<FaultEnd> {
       // The test shows how the world has ended.
       () => {},
     )
-    const end = await faultEnd(world, () =>
-      [0, 1, victim].flatMap((rank) => notes.read(`seen-${rank}`) ?? []),
-    )
+    const end = await faultEnd(world, () => [0, 1, 2].flatMap((rank) => notes.read(`seen-${rank}`) ?? []))
     await struck
     return end
   } finally {
@@ -117,6 +114,9 @@ class FaultyNetwork {
         break
       case 'half-open connections':
         for (const { connection } of [...control, ...data]) connection.stall()
+        break
+      case 'half-open data connections':
+        for (const { connection } of data) connection.stall()
         break
       case 'truncated stream':
         for (const { connection } of data) {
