@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { asBuilt, base, fromSource } from './vitest.config.js'
 
 const soaking = {
@@ -31,11 +32,38 @@ const soak = [
   'test/unit/launch/mpi-programs.processes.test.ts',
 ]
 
+/** Files of minutes, the longest first: at the end one of them would run alone. */
+const longest = [
+  'faults/websocket-faults.processes',
+  'soak/shim',
+  'soak/collectives-mpi',
+  'soak/threads-leaks',
+  'soak/paper',
+  'soak/retained',
+  'soak/mpi-faults',
+  'property/split-invariants',
+  'property/split-algorithms',
+  'conformance/world-websocket.processes',
+  'soak/program-starts',
+  'soak/valgrind',
+]
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const place = ({ moduleId }: TestSpecification) => {
+      const at = longest.findIndex((name) => moduleId.includes(`/test/${name}.`))
+      return at < 0 ? longest.length : at
+    }
+    return (await super.sort(files)).sort((a, b) => place(a) - place(b))
+  }
+}
+
 /** The property tests again with many more random cases, and what is too long for every day. */
 export default defineConfig({
   ...base,
   test: {
     ...base.test,
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         ...fromSource,
