@@ -146,6 +146,10 @@ export const rooms: readonly Room[] = [
     ...['topology', 'machine', 'schedule', 'simulate/engine', 'simulate'],
     ...['neighborhood/route', 'neighborhood/plan', 'neighborhood/candidates', 'neighborhood/predict'],
   ]),
+  room('neighborhood/request', [
+    ...['topology', 'topology/friends', 'topology/grouping', 'machine', 'machine/text'],
+    ...['schedule/verify', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
+  ]),
 
   room('study/document', ['text']),
   room('study', [
@@ -157,14 +161,6 @@ export const rooms: readonly Room[] = [
     ...['topology/generate', 'topology/matrix', 'topology/friends', 'topology', 'machine', 'machine/text'],
     ...['simulate', 'neighborhood/plan', 'study/document', 'study'],
   ]),
-  room(
-    'report',
-    [
-      ...['topology', 'topology/friends', 'topology/translations', 'machine', 'machine/text'],
-      ...['schedule', 'schedule/lower', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
-    ],
-    { packages: ['graphology', 'graphology-types', 'graphology-communities-louvain'] },
-  ),
   room(
     'report',
     [
@@ -296,10 +292,6 @@ export const rooms: readonly Room[] = [
     ...['base/platform', 'fabric', ...messages, ...ownProcess, ...calls, 'comm/context', 'comm'],
   ]),
 
-  room('neighborhood/request', [
-    ...['topology', 'topology/friends', 'topology/grouping', 'machine', 'machine/text'],
-    ...['schedule/verify', 'simulate', 'neighborhood/plan', 'neighborhood/choose'],
-  ]),
   room('neighborhood/distributed', [
     ...['topology', 'topology/friends', 'topology/grouping/distributed', 'schedule', 'schedule/verify'],
     ...['neighborhood/route', 'neighborhood/friends', 'neighborhood/plan'],

@@ -13,6 +13,7 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
   'cli/cli.ts': [['...args', 'arguments of a command']],
   'cli/commands/export.ts': [['...operations', 'a constant']],
   'cli/commands/models.ts': [['...levels', 'a constant']],
+  'cli/commands/plan.ts': [['...plan', 'arguments of a call']],
   'cli/commands/split.ts': [['...splitAlgorithms', 'a constant']],
   'cli/commands/topology.ts': [['...topologyFormats', 'a constant']],
   'cli/input/strategy-options.ts': [['...groupingEngines', 'a constant']],
@@ -43,6 +44,8 @@ const shortLists: Readonly<Record<string, readonly (readonly [spread: string, wh
     ['...least', 'words of a digest'],
     ['...most', 'words of a digest'],
   ],
+  'service/http/topology-routes.ts': [['...of', 'arguments of a call']],
+  'service/jobs/jobs.ts': [['...of', 'arguments of a call']],
   'topology/grouping/improve-round.ts': [
     ['...free.slice(0, (largestPool - pool.length) >> 1)', 'the largest pool'],
     ['...this.#groups[g]', 'the largest pool'],
