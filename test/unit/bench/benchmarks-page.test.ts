@@ -14,7 +14,7 @@ describe('docs/benchmarks.md', () => {
     for (const { tables, paperTable } of readResults()) {
       for (const table of [...tables, ...(paperTable === undefined ? [] : [paperTable])]) {
         expect(table).toMatchObject({
-          commit: expect.stringMatching(/^[0-9a-f]{7}$/),
+          commit: expect.stringMatching(/^[0-9a-f]{7,12}$/),
           date: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
           machine: expect.any(String),
           runs: expect.any(Number),
