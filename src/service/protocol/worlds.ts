@@ -21,12 +21,7 @@ const address = z
   .max(512)
   .regex(/^[^\p{Cc}]*$/u)
   .describe('where this member is reached, in whatever form the members agree on')
-const members = z.int().min(1).max(4_096).describe('asking members of the world')
-const programs = z
-  .int()
-  .min(0)
-  .max(1_023)
-  .describe('further members that run a program and join with `rankweave join`')
+const members = z.int().min(1).max(4_096).describe('members of the world')
 const rank = z
   .int()
   .min(0)
@@ -52,7 +47,7 @@ export const worldRequests = {
   ),
   createWorld: request(
     'createWorld',
-    { name: worldName.optional(), members, programs: programs.default(0) },
+    { name: worldName.optional(), members },
     'Makes a world that waits for its members. It is discarded when this socket closes before any member has joined. The socket does not join it.',
   ),
   join: request(
@@ -170,7 +165,6 @@ export const worldInfo = z.strictObject({
   state: z.enum(['waiting', 'running']),
   createdAt: z.iso.datetime(),
   members: z.int().min(1),
-  programs: z.int().min(0),
   joined: z.int().min(0).describe('members so far; of a world that runs, all'),
   left: z.array(worldRank).describe('members that have left'),
   lost: z.array(worldRank).describe('members that are lost'),
@@ -186,7 +180,7 @@ export const worldInfo = z.strictObject({
       worldRanks: z
         .array(worldRank)
         .nullable()
-        .describe('asking members that have it, by rank in it; null where the message would be too long'),
+        .describe('members that hold it, by rank in it; null where the message would be too long'),
     }),
   ),
   hidden: z.int().min(0).describe('communicators beyond those listed'),
@@ -200,10 +194,7 @@ export const worldReplies = {
     version: z.string().describe('version of Rankweave'),
     limits: z.record(z.string(), z.number()).describe('by name'),
   }),
-  createWorld: z.strictObject({
-    world: worldId,
-    programToken: z.string().nullable().describe('for `rankweave join --token`; null where no programs join'),
-  }),
+  createWorld: z.strictObject({ world: worldId }),
   join: z.strictObject({ world: worldId, joined: z.int(), members: z.int() }),
   leave: nothing,
   split: z.strictObject(place),

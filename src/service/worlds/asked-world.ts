@@ -9,7 +9,6 @@ export interface AskedWorldOptions {
   readonly id: string
   readonly name: string | null
   readonly members: number
-  readonly programs: number
   readonly host: WorldHost
   /** Its `info` is another one now. */
   readonly onChange: () => void
@@ -27,7 +26,7 @@ export class AskedWorld implements MemberWorld {
   readonly #options: AskedWorldOptions
   readonly #createdAt = new Date().toISOString()
   readonly #waiting = new Set<Member>()
-  /** By world rank, once it has begun; with programs, those that this service drives. */
+  /** By world rank, once it has begun. */
   #members: readonly Member[] = []
   /** Sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
@@ -109,7 +108,8 @@ export class AskedWorld implements MemberWorld {
   /** Ends it, whatever its members do. */
   close(reason: string): void {
     if (this.#state === 'running') this.#options.host.fail(reason)
-    else this.#ended(new RankweaveError('ERR_WORLD_ENDED', reason))
+    // Members are told at once: their sockets may close next.
+    this.#ended(new RankweaveError('ERR_WORLD_ENDED', reason))
   }
 
   changed(): void {
@@ -117,11 +117,11 @@ export class AskedWorld implements MemberWorld {
   }
 
   info(): WorldInfo {
-    const { id, name, members, programs } = this.#options
+    const { id, name, members } = this.#options
     const ranksOf = (state: Member['state']) =>
       this.#members.filter((member) => member.state === state).map(({ worldRank }) => worldRank)
     return {
-      ...{ id, name, members, programs, createdAt: this.#createdAt, joined: this.joined },
+      ...{ id, name, members, createdAt: this.#createdAt, joined: this.joined },
       state: this.#state === 'waiting' ? 'waiting' : 'running',
       left: ranksOf('left'),
       lost: ranksOf('lost'),
@@ -138,6 +138,8 @@ export class AskedWorld implements MemberWorld {
     this.#options.host
       .run((world) => {
         const member = joined[next++]!
+        // Closed while its processes were started.
+        if (this.#state === 'ended') return Promise.resolve()
         members[world.rank] = member
         const isGone = member.state !== 'waiting'
         const left = member.begin(world)

@@ -63,7 +63,7 @@ export class CommunicatorTree {
     return { parent: entry?.parent?.id ?? null, operation: entry?.operation ?? 'world' }
   }
 
-  /** Holders: asking member by rank; of a rank that has freed it, or runs a program, none. */
+  /** Of each those who hold it: ranks that have freed it are left out. */
   list(): Pick<WorldInfo, 'communicators' | 'hidden'> {
     const communicators: WorldInfo['communicators'] = []
     let ranks = 0

@@ -160,7 +160,7 @@ export class Connection {
   #create(request: WorldRequest<'createWorld'>, worlds: TenantWorlds): WorldReply<'createWorld'> {
     const world = worlds.create(request.name ?? null, request.members, this)
     this.#created.add(world)
-    return { world: world.id, programToken: null }
+    return { world: world.id }
   }
 
   #join(request: WorldRequest<'join'>, worlds: TenantWorlds): WorldReply<'join'> {

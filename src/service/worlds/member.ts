@@ -8,7 +8,7 @@ import type { CommunicatorTree, Operation } from './communicator-tree.js'
 export interface MemberWorld {
   readonly id: string
   readonly tree: CommunicatorTree
-  /** What its members have published; null where that is nothing, or the rank runs a program. */
+  /** What its members have published; null where that is nothing. */
   addressOf(worldRank: number): string | null
   /** What is shown of it has changed. */
   changed(): void

@@ -45,7 +45,7 @@ export class TenantWorlds {
     }
     const id = `w-${randomBytes(8).toString('hex')}`
     const world: AskedWorld = new AskedWorld({
-      ...{ id, name, members, programs: 0 },
+      ...{ id, name, members },
       host: this.#options.openHost(members),
       onChange: () => watch.changed(world),
       onEnd: (error) => {

@@ -1,0 +1,135 @@
+import { expect, it } from 'vitest'
+import { silentLog } from '../../../../src/service/log.js'
+import type { WorldServiceLimits } from '../../../../src/service/protocol/world-limits.js'
+import { Tenants } from '../../../../src/service/tenant.js'
+import { WorldService } from '../../../../src/service/worlds/world-service.js'
+import { AskingMember, begunWorld } from '../../../support/asking-member.js'
+
+const tokens = ['a'.repeat(32), 'b'.repeat(32)] as const
+const service = (limits: Partial<WorldServiceLimits> = {}, given: readonly string[] | null = null) =>
+  new WorldService({ tenants: new Tenants(given), log: silentLog, limits })
+const code = (call: Promise<unknown>) =>
+  call.then(
+    () => 'none',
+    (error) => error.code,
+  )
+
+it('a wrong token closes the socket, and a first message that is no hello', async () => {
+  const worlds = service({}, tokens)
+  const wrong = new AskingMember(worlds)
+  wrong.say({ id: 1, kind: 'hello', protocol: 1, token: 'c'.repeat(32) })
+  expect(await wrong.event('refused')).toMatchObject({ error: { code: 'ERR_TOKEN' } })
+  await wrong.whenClosed()
+  expect(wrong.closed).toMatchObject({ code: 4001 })
+  const rude = new AskingMember(worlds)
+  rude.say({ id: 1, kind: 'barrier', comm: 'world' })
+  expect(await rude.event('refused')).toMatchObject({ error: { code: 'ERR_PROTOCOL' } })
+  const old = new AskingMember(worlds)
+  old.say({ id: 1, kind: 'hello', protocol: 7, more: true })
+  expect(await old.event('refused')).toMatchObject({ error: { code: 'ERR_VERSION_MISMATCH' } })
+  await worlds.close()
+})
+
+it('tenants neither see nor join nor name worlds of each other', async () => {
+  const worlds = service({}, tokens)
+  const [a, b] = [
+    await AskingMember.greeted(worlds, tokens[0]),
+    await AskingMember.greeted(worlds, tokens[1]),
+  ]
+  const { world } = await a.ask('createWorld', { members: 1, name: 'same' })
+  expect(await code(b.ask('join', { world }))).toBe('ERR_NOT_FOUND')
+  expect(await b.ask('watch', {})).toEqual({ worlds: [] })
+  await b.ask('createWorld', { members: 2, name: 'same' })
+  await a.ask('join', { world })
+  await a.event('begun')
+  expect(b.events.filter(({ event }) => event === 'world' && JSON.stringify(event).includes(world))).toEqual(
+    [],
+  )
+  expect(worlds.list({ id: 'local' })).toEqual([])
+  await worlds.close()
+})
+
+it('messages that are replayed or malformed are refused, and the member goes on', async () => {
+  const worlds = service()
+  const [member] = (await begunWorld(worlds, 1)) as [AskingMember]
+  const barrier = { id: 100, kind: 'barrier', comm: 'world' }
+  member.say('{')
+  expect(await member.event('refused')).toMatchObject({ id: null, error: { code: 'ERR_PROTOCOL' } })
+  member.say('[[[[[[1]]]]]]')
+  expect(await member.event('refused')).toMatchObject({ id: null, error: { code: 'ERR_PROTOCOL' } })
+  member.say(' '.repeat(2 ** 16 + 1))
+  expect(await member.event('refused')).toMatchObject({ id: null, error: { code: 'ERR_MESSAGE_TOO_LARGE' } })
+  member.say({ ...barrier, id: 1 })
+  expect(await member.event('refused')).toMatchObject({ id: 1, error: { code: 'ERR_REPLAYED' } })
+  expect(await code(member.ask('barrier', { comm: '7.7' }))).toBe('ERR_NOT_FOUND')
+  expect(await code(member.ask('barrier', { comm: '__proto__' }))).toBe('ERR_PROTOCOL')
+  expect(await code(member.ask('free', { comm: 'world' }))).toBe('ERR_ARGUMENT')
+  expect(await code(member.ask('join', { name: 'other', members: 1 }))).toBe('ERR_WORLD')
+  await member.ask('barrier', { comm: 'world' })
+  await worlds.close()
+})
+
+it('calls in flight, communicators, worlds, members, sockets and messages are limited', async () => {
+  const worlds = service({
+    maxCallsInFlight: 2,
+    maxCommunicators: 2,
+    maxWorlds: 2,
+    maxMembers: 4,
+    maxSockets: 5,
+    maxMessagesPerSecond: 50,
+  })
+  const [first, second] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
+  const pending = [first.ask('barrier', { comm: 'world' }), first.ask('barrier', { comm: 'world' })]
+  expect(await code(first.ask('barrier', { comm: 'world' }))).toBe('ERR_LIMIT')
+  await Promise.all([
+    ...pending,
+    second.ask('barrier', { comm: 'world' }),
+    second.ask('barrier', { comm: 'world' }),
+  ])
+  await Promise.all([first, second].map((member) => member.ask('dup', { comm: 'world' })))
+  expect(await code(first.ask('dup', { comm: 'world' }))).toBe('ERR_LIMIT')
+  expect(await code(second.ask('createWorld', { members: 5 }))).toBe('ERR_LIMIT')
+  await second.ask('createWorld', { members: 2, name: 'x' })
+  expect(await code(second.ask('createWorld', { members: 2, name: 'x' }))).toBe('ERR_WORLD')
+  expect(await code(second.ask('createWorld', { members: 2 }))).toBe('ERR_LIMIT')
+  const others = await Promise.all(Array.from({ length: 3 }, () => AskingMember.greeted(worlds)))
+  const beyond = new AskingMember(worlds)
+  expect(await beyond.event('refused')).toMatchObject({ error: { code: 'ERR_LIMIT' } })
+  for (let n = 0; n < 60; n++) others[0]!.say('{')
+  await others[0]!.whenClosed()
+  expect(others[0]!.closed).toMatchObject({ code: 4007 })
+  await others[1]!.ask('watch', {})
+  await worlds.close()
+})
+
+it('a member that does not read is lost, and its world goes on', async () => {
+  const worlds = service({ maxBufferedBytes: 1_000 })
+  const [slow, other] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
+  slow.socket.reads = false
+  for (let n = 0; n < 20; n++) slow.say({ id: 1_000 + n, kind: 'describe', comm: 'world' })
+  expect(await other.event('member')).toMatchObject({ rank: 0, state: 'lost' })
+  await worlds.close()
+})
+
+it('a named world is made by the first that joins; one whose members all went away is gone', async () => {
+  const worlds = service()
+  const [a, b, c] = await Promise.all([1, 2, 3].map(() => AskingMember.greeted(worlds)))
+  expect(await code(a!.ask('join', { name: 'n' }))).toBe('ERR_NOT_FOUND')
+  expect(await code(a!.ask('join', {}))).toBe('ERR_ARGUMENT')
+  await a!.ask('join', { name: 'n', members: 2 })
+  expect(await code(b!.ask('join', { name: 'n', members: 3 }))).toBe('ERR_WORLD')
+  expect(await code(a!.ask('barrier', { comm: 'world' }))).toBe('ERR_WORLD')
+  await b!.ask('join', { name: 'n' })
+  expect([(await a!.event('begun')).rank, (await b!.event('begun')).rank]).toEqual([0, 1])
+  expect(await code(c!.ask('join', { name: 'n' }))).toBe('ERR_WORLD_FULL')
+  await c!.ask('join', { name: 'm', members: 2 })
+  expect(worlds.metrics().worlds).toBe(2)
+  await c!.ask('leave', {})
+  expect(worlds.metrics().worlds).toBe(1)
+  await c!.ask('createWorld', { members: 2 })
+  const gone = c!.whenClosed()
+  c!.socket.close()
+  await gone
+  expect(worlds.metrics().worlds).toBe(1)
+  await worlds.close()
+})
