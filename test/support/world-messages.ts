@@ -52,6 +52,8 @@ export function worldMessages(seed: number): (id: number) => string {
       return random() < 0.8 ? Math.max(minimum, below(4)) : minimum + below(maximum - minimum + 1)
     }
     if (schema.type === 'array') return Array.from({ length: below(4) }, () => madeOf(schema.items!))
+    // Names that others use too, so that worlds become complete.
+    if (schema.pattern?.includes('{1,64}') && random() < 0.8) return 'abc'[below(3)]
     if (schema.pattern !== undefined)
       return random() < 0.5 && isCommunicator(schema) ? 'world' : matching(schema.pattern)
     return matching('^[a-z]{0,40}$')
