@@ -448,12 +448,17 @@ export const rooms: readonly Room[] = [
     ...['schedule', 'schedule/file', 'simulate', 'export', 'neighborhood/request', 'package-paths.ts'],
     ...['service/protocol', 'service', 'service/store'],
   ]),
-  room('service/http', ['service/protocol', 'service', 'service/store', 'service/jobs'], {
-    packages: ['fastify', 'prom-client', 'zod'],
-  }),
+  room(
+    'service/http',
+    ['rendezvous', 'service/protocol', 'service', 'service/store', 'service/jobs', 'service/worlds'],
+    { packages: ['fastify', 'prom-client', 'ws', 'zod'] },
+  ),
   room(
     'service/serve',
-    ['package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs', 'service/http'],
+    [
+      ...['package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs'],
+      ...['service/worlds', 'service/http'],
+    ],
     { packages: ['fastify', 'pino'] },
   ),
   room(

@@ -42,7 +42,7 @@ export function nodeTransport(options: NodeTransportOptions): SocketTransport {
 }
 
 /** A socket of `ws` that also decides whether it keeps the event loop alive. */
-class NodeSocket extends WebSocket implements Socket {
+export class NodeSocket extends WebSocket implements Socket {
   readonly reportsSent = true
   #net: NetSocket | undefined
   #isRef = true

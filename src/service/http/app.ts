@@ -99,6 +99,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       addTopologyRoutes(v1, context)
       addPlanRoutes(v1, context)
       addJobRoutes(v1, context)
+      v1.get('/worlds', ({ tenant }) => ({ worlds: context.worlds.list(tenant) }))
     },
     { prefix: '/v1' },
   )

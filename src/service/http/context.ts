@@ -4,6 +4,7 @@ import type { Log } from '../log.js'
 import type { ServiceLimits } from '../protocol/limits.js'
 import type { Store } from '../store/store.js'
 import type { Tenant, Tenants } from '../tenant.js'
+import type { WorldService } from '../worlds/world-service.js'
 import type { AnswerCache } from './answer-cache.js'
 import type { Guard } from './guard.js'
 
@@ -13,6 +14,7 @@ export interface ServiceContext {
   readonly jobs: Jobs
   /** Threads for all that is not planning, so that it does not wait for plans. */
   readonly tasks: WorkerPool
+  readonly worlds: WorldService
   readonly answers: AnswerCache
   readonly limits: ServiceLimits
   readonly log: Log

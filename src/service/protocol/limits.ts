@@ -38,7 +38,7 @@ export interface ServiceLimits {
   readonly messageBytes: number
   /** Worlds of a tenant. Default 256. */
   readonly worlds: number
-  /** Members of a world. Default 4,096. */
+  /** Members of a world. Default 1,024. */
   readonly members: number
   /** Calls of a member that wait for an answer. Default 64. */
   readonly callsInFlight: number
@@ -64,7 +64,7 @@ export const defaultServiceLimits: ServiceLimits = {
   requestMs: 60_000,
   messageBytes: 2 ** 16,
   worlds: 256,
-  members: 4096,
+  members: 1024,
   callsInFlight: 64,
 }
 

@@ -11,11 +11,13 @@ import type { ServiceContext } from '../http/context.js'
 import { Guard, isLoopback } from '../http/guard.js'
 import { ServiceMetrics } from '../http/metrics.js'
 import { filesOf } from '../http/static-files.js'
+import { acceptSockets } from '../http/upgrades.js'
 import { Jobs } from '../jobs/jobs.js'
 import { WorkerPool } from '../jobs/worker-pool.js'
 import { defaultServiceLimits, type ServiceLimits } from '../protocol/limits.js'
 import { Store } from '../store/store.js'
 import { Tenants } from '../tenant.js'
+import { WorldService } from '../worlds/world-service.js'
 
 export interface ServeOptions {
   /** Folder of the service's data; made if it is not there. One service at a time. */
@@ -70,6 +72,17 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const planning = pool(limits.workers, 0)
   const tasks = pool(1, limits.queuedTasks)
   const jobs = new Jobs({ store, pool: planning, limits, log: logger })
+  const worlds = new WorldService({
+    tenants,
+    log: logger,
+    limits: {
+      maxSockets: limits.connections,
+      maxWorlds: limits.worlds,
+      maxMembers: limits.members,
+      maxCallsInFlight: limits.callsInFlight,
+      maxMessageBytes: limits.messageBytes,
+    },
+  })
   const metrics = new ServiceMetrics({
     jobs_queued: { help: 'Jobs that wait.', value: () => jobs.queued },
     jobs_running: { help: 'Jobs that run.', value: () => jobs.running },
@@ -77,10 +90,12 @@ export async function serve(options: ServeOptions): Promise<Service> {
     jobs_failed: { help: 'Jobs that failed.', value: () => jobs.ended.failed },
     jobs_cancelled: { help: 'Jobs that were cancelled.', value: () => jobs.ended.cancelled },
     tasks_waiting: { help: 'Uploads and answers that wait for a thread.', value: () => tasks.waiting },
+    worlds: { help: 'Worlds of members that ask.', value: () => worlds.metrics().worlds },
+    world_sockets: { help: 'Their sockets.', value: () => worlds.metrics().sockets },
     data_bytes: { help: 'Bytes below the data folder.', value: () => store.bytes },
   })
   const context: ServiceContext = {
-    ...{ store, jobs, tasks, limits, tenants, guard, log: logger },
+    ...{ store, jobs, tasks, worlds, limits, tenants, guard, log: logger },
     ...{ answers: new AnswerCache(limits.answerBytes), now: () => new Date() },
   }
   const release = async () => {
@@ -89,12 +104,15 @@ export async function serve(options: ServeOptions): Promise<Service> {
     store.close()
   }
   let app: FastifyInstance
+  let endPings = () => {}
   try {
     const files = filesOf(webFolder())
     app = makeApp({ context, metrics, files, tls, logger })
+    endPings = acceptSockets(app.server, worlds, context)
     await jobs.resume()
     await app.listen({ host, port })
   } catch (cause) {
+    endPings()
     await release()
     throw cause instanceof RankweaveError
       ? cause
@@ -107,6 +125,8 @@ export async function serve(options: ServeOptions): Promise<Service> {
     close(graceMs = defaultGraceMs) {
       closing ??= (async () => {
         const served = app.close()
+        await worlds.close()
+        endPings()
         await jobs.close(graceMs)
         await release()
         app.server.closeAllConnections()
