@@ -22,9 +22,11 @@ export interface AppOptions {
 /** The routes of the service, and what every request passes first. */
 export function makeApp({ context, metrics, files, tls, logger }: AppOptions): FastifyInstance {
   const { limits, tenants, guard } = context
+  // Otherwise a slow client would be noticed half a minute late.
+  const checks = { connectionsCheckingInterval: Math.min(limits.requestMs, 5_000) }
   const app = Fastify({
     // Both servers have what is used of them here.
-    ...(tls === undefined ? {} : { https: { ...tls } as never }),
+    ...(tls === undefined ? { http: checks } : { https: { ...checks, ...tls } as never }),
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: limits.requestBytes,
