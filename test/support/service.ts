@@ -28,7 +28,7 @@ export function asking({ url }: Pick<Service, 'url'>, token?: string) {
     const response = await get(path, init)
     return { status: response.status, body: (await response.json()) as T }
   }
-  const upload = (body: BodyInit, query: string) =>
+  const upload = (body: NonNullable<RequestInit['body']>, query: string) =>
     json<TopologyInfo>(`/v1/topologies?${query}`, { method: 'POST', body })
   const plan = (request: PlanRequest) =>
     json<JobInfo>('/v1/plans', {

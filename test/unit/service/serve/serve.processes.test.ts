@@ -157,7 +157,7 @@ describe('attacks', () => {
   it.each(refused)(
     '%s is refused with a code, and the service goes on',
     async (_what, body, query, status) => {
-      const answer = await ours.upload(body as BodyInit, query)
+      const answer = await ours.upload(body as NonNullable<RequestInit['body']>, query)
       expect(answer, JSON.stringify(answer.body)).toMatchObject({
         status,
         body: { error: { code: /^ERR_/ } },
@@ -246,7 +246,7 @@ describe('a service', () => {
   it('takes up the jobs that waited when it ended, and refuses more than its queue holds', async () => {
     const first = await startService({ limits: { workers: 1, queuedJobs: 3 } })
     const before = asking(first.service)
-    const { body } = await before.upload('moore:32x32:r=3', 'format=spec')
+    const { body } = await before.upload('moore:24x24:r=2', 'format=spec')
     const plans = []
     let busy = 0
     for (let k = 2; k < 10; k++) {
