@@ -11,7 +11,6 @@ import {
   type JoinRequest,
   type ToRendezvous,
 } from './protocol/messages.js'
-import type { RefusalCode } from './protocol/refusals.js'
 import { relayedProcess, setRelayedProcess } from './protocol/relayed.js'
 import { equalSecrets, fromHex, randomBytes, toHex } from './protocol/secrets.js'
 import { protocolError, refusalFrom, wrongToken } from './refuse.js'
@@ -57,7 +56,7 @@ export class HostedWorld {
   #members: readonly WorldMember[] = []
   readonly #nonces = new Set<string>()
   readonly #silence: SilenceMonitor<WorldMember>
-  readonly #links: BrokenLinks<RefusalCode>
+  readonly #links: BrokenLinks
   readonly #decisions: Decisions
   readonly #lost: { readonly process: number; readonly reason: string }[] = []
   /** Losses in the order in which they were noticed, not yet told. */
@@ -83,8 +82,7 @@ export class HostedWorld {
     )
     this.#links = new BrokenLinks(clock, limits, {
       isOverdue: (process) => this.#silence.isOverdue(this.#members[process]!),
-      lose: (process, reason, fault) =>
-        this.#fail(this.#members[process]!, new RankweaveError(fault ?? 'ERR_WORLD_LOST', reason)),
+      lose: (process, reason) => this.#fail(this.#members[process]!, lost(reason)),
     })
     this.#decisions = new Decisions(processes, (process, key, { contributions, lost }) => {
       this.#send(this.#members[process]!, {

@@ -2,21 +2,22 @@ import type { Clock } from '../../base/clock.js'
 import { lostBy } from './lost-by.js'
 
 /** What a process says of its connection to another one. */
-export interface BrokenReport<Fault extends string> {
+export interface BrokenReport {
   readonly reporter: number
   readonly peer: number
-  /** What the peer did, if it is its fault. */
-  readonly fault: Fault | null
+  /** What the peer did, as a code, if it is its fault. */
+  readonly fault: string | null
   /** Nothing came any more, which others may notice later. */
   readonly isSilent: boolean
   readonly reason: string
 }
 
 /** What the reports lead to. */
-export interface BrokenLinksHost<Fault extends string> {
+export interface BrokenLinksHost {
   /** Whether heartbeats of the process are overdue. */
   isOverdue(process: number): boolean
-  lose(process: number, reason: string, fault: Fault | null): void
+  /** @param reason says which code the fault has, if it is one */
+  lose(process: number, reason: string): void
 }
 
 /**
@@ -25,20 +26,20 @@ export interface BrokenLinksHost<Fault extends string> {
  *
  * Memory: one report per pair of processes and window.
  */
-export class BrokenLinks<Fault extends string> {
+export class BrokenLinks {
   readonly #clock: Clock
   readonly #verdictMs: number
   readonly #silentMs: number
-  readonly #host: BrokenLinksHost<Fault>
+  readonly #host: BrokenLinksHost
   /** In the order in which they arrived. */
-  readonly #reports = new Map<string, BrokenReport<Fault>>()
+  readonly #reports = new Map<string, BrokenReport>()
   #cancel: (() => void) | undefined
   #isShort = false
 
   constructor(
     clock: Clock,
     { verdictMs, heartbeatMs }: { readonly verdictMs: number; readonly heartbeatMs: number },
-    host: BrokenLinksHost<Fault>,
+    host: BrokenLinksHost,
   ) {
     this.#clock = clock
     this.#verdictMs = verdictMs
@@ -48,7 +49,7 @@ export class BrokenLinks<Fault extends string> {
   }
 
   /** Both processes live. Of several reports of one link by one process the first counts. */
-  report(report: BrokenReport<Fault>): void {
+  report(report: BrokenReport): void {
     const key = `${report.reporter} ${report.peer}`
     if (!this.#reports.has(key)) this.#reports.set(key, report)
     const isShort = !report.isSilent
@@ -86,7 +87,7 @@ export class BrokenLinks<Fault extends string> {
       const other = link.peer === process ? link.reporter : link.peer
       const fault = link.peer === process ? link.fault : null
       const said = fault === null ? link.reason : `${fault}: ${link.reason}`
-      this.#host.lose(process, `its connection to process ${other} broke: ${said}`, fault)
+      this.#host.lose(process, `its connection to process ${other} broke: ${said}`)
     }
   }
 }

@@ -30,9 +30,9 @@ const faultText: Readonly<Record<Fault, string>> = {
   'half-open data connections':
     'the same of those to the other processes, while that to the rendezvous lives',
   'truncated stream': 'reset in the middle of a message',
-  'truncated messages': 'whole messages of WebSocket that lack their last bytes',
-  'repeated messages': 'a message that arrives twice',
-  'reordered messages': 'a message that arrives after its successor',
+  'truncated messages': 'whole messages of the process that lack their last bytes',
+  'repeated messages': 'messages of the process that arrive twice',
+  'reordered messages': 'a message of the process that arrives after its successor',
   'slow reader': '8 MiB a second from each process',
 }
 

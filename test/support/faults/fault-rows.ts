@@ -75,8 +75,8 @@ const unharmed: FaultOutcome = { code: null, others: null, shrink: 'all', run: n
 
 type Outcomes = readonly (readonly [Fault, FaultOutcome, (readonly Operation[])?])[]
 
-/** Operations with several messages on the way at a time: others leave nothing that could overtake. */
-const streams: readonly Operation[] = ['send', 'recv', 'recv from ANY_SOURCE', 'bulk send', 'bulk recv']
+/** Operations in which the process has several messages on the way at a time: in others nothing could overtake. */
+const streams: readonly Operation[] = ['recv', 'recv from ANY_SOURCE', 'bulk recv']
 
 /** For faults that take long to notice. */
 const someOperations: readonly Operation[] = ['recv', 'bulk send', 'allreduce']

@@ -78,11 +78,11 @@ class FaultyNetwork {
   static async start(fault: Fault): Promise<FaultyNetwork> {
     const struck: { pid: number | undefined } = { pid: undefined }
     let programs: ProxiedPrograms | undefined
-    // Every message between the process and another one, until the first is noticed.
+    // Every message of the process to another one, until the first is noticed: who receives them blames their sender.
     const chosen: MessageChoice = (message) => {
       if (struck.pid === undefined || !message.isBinary) return false
       const { dialer, listener } = programs!.linkOf(message)
-      return listener !== undefined && (dialer === struck.pid || listener === struck.pid)
+      return listener !== undefined && struck.pid === (message.direction === 'to server' ? dialer : listener)
     }
     const messages = await MessageProxy.start({ fault: messageFault(fault, chosen) })
     const passesMessages = messageFault(fault, chosen) !== passAll

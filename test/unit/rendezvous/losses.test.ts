@@ -216,7 +216,9 @@ describe('broken data connections', () => {
     await rendezvous.pass(260)
     const told = ['lost 0: its connection to process 1 broke: ERR_LIMIT: it does not read']
     expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
-    expect(members[0]!.errors).toMatchObject([{ code: 'ERR_LIMIT' }])
+    expect(members[0]!.errors).toMatchObject([
+      { code: 'ERR_WORLD_LOST', message: expect.stringContaining('ERR_LIMIT: it does not read') },
+    ])
   })
 
   it('lose the end whose heartbeats are overdue', async () => {

@@ -6,13 +6,12 @@ describe('collecting reports', () => {
   function collected() {
     const clock = new VirtualClock()
     const lost: string[] = []
-    const broken = new BrokenLinks<string>(
+    const broken = new BrokenLinks(
       clock,
       { verdictMs: 250, heartbeatMs: 1_000 },
       {
         isOverdue: () => false,
-        lose: (process, reason, fault) =>
-          lost.push(`${process}: ${reason}${fault === null ? '' : `, ${fault}`}`),
+        lose: (process, reason) => lost.push(`${process}: ${reason}`),
       },
     )
     const report = (reporter: number, peer: number, reason: string, fault: string | null = null) =>
@@ -37,7 +36,7 @@ describe('collecting reports', () => {
     report(1, 0, 'closed')
     report(0, 1, 'two bytes', 'ERR_PROTOCOL')
     clock.pass(250)
-    expect(lost).toEqual(['1: its connection to process 0 broke: ERR_PROTOCOL: two bytes, ERR_PROTOCOL'])
+    expect(lost).toEqual(['1: its connection to process 0 broke: ERR_PROTOCOL: two bytes'])
   })
 
   it('waits two heartbeats for all who notice that nothing comes any more', () => {
