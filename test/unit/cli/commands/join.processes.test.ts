@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, it } from 'vitest'
+import { loopbackTls } from '../../../support/loopback-certificate.js'
 import { onlyObject } from '../run-cli.js'
 import { spawnCli } from '../spawn-cli.js'
 
@@ -63,7 +64,7 @@ it('processes join a world that host has opened; wrong token, other program and 
   expect(onlyObject(host)).toMatchObject({ url, tokenFile, ranks: 3, processes: 2 })
 })
 
-it('a rank that fails ends host with exit code 3 and its error; one process does not listen, the other listens elsewhere', async () => {
+it('a rank that fails ends host with exit code 3 and its error; over TLS: one process does not listen', async () => {
   const failing = file(
     'failing.mjs',
     `export default async (world) => {
@@ -72,18 +73,24 @@ it('a rank that fails ends host with exit code 3 and its error; one process does
       await world.barrier()
     }`,
   )
+  const cert = file('cert.pem', loopbackTls.cert)
+  const tls = ['--tls-cert', cert, '--tls-key', file('key.pem', loopbackTls.key)]
   let opened: (world: { url: string; token: string }) => void
   const address = new Promise<{ url: string; token: string }>((resolve) => {
     opened = resolve
   })
   const hosting = spawnCli(
-    ['host', '-n', '2', '--json', '--silence', '20', '--listen', '127.0.0.1:0', '--advertise', 'localhost'],
+    [
+      ...['host', '-n', '2', '--json', '--silence', '20'],
+      ...['--listen', '127.0.0.1:0', '--advertise', 'localhost', ...tls],
+    ],
     { onOutput: (text) => opened(JSON.parse(text) as { url: string; token: string }) },
   )
   const { url, token } = await address
-  expect(url).toMatch(/^ws:\/\/localhost:\d+$/)
-  const join = (...options: string[]) => spawnCli(['join', url, '--token', token, ...options, failing])
-  const joined = await Promise.all([join('--no-listen'), join('--listen', '127.0.0.1:0')])
+  expect(url).toMatch(/^wss:\/\/localhost:\d+$/)
+  const join = (...options: string[]) =>
+    spawnCli(['join', url, '--token', token, '--ca', cert, ...options, failing])
+  const joined = await Promise.all([join('--no-listen'), join('--listen', '127.0.0.1:0', ...tls)])
   for (const { exitCode, stderr } of joined) {
     expect(stderr).toContain('too far')
     expect(exitCode).toBe(3)
