@@ -422,6 +422,7 @@ export const rooms: readonly Room[] = [
   ),
 
   room('service/protocol', [], { packages: ['zod'] }),
+  room('client', ['report', 'service/protocol']),
   room('service', []),
   room('service/worlds', [
     ...[
@@ -445,7 +446,15 @@ export const rooms: readonly Room[] = [
       'machine',
       'machine/text',
     ],
-    ...['schedule', 'schedule/file', 'simulate', 'export', 'neighborhood/request', 'package-paths.ts'],
+    ...[
+      'schedule',
+      'schedule/file',
+      'simulate',
+      'export',
+      'report',
+      'neighborhood/request',
+      'package-paths.ts',
+    ],
     ...['service/protocol', 'service', 'service/store'],
   ]),
   room(

@@ -9,6 +9,7 @@ import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
+import { addViewRoutes } from './view-routes.js'
 
 export interface AppOptions {
   readonly context: ServiceContext
@@ -102,6 +103,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       addPlanRoutes(v1, context)
       addJobRoutes(v1, context)
       v1.get('/worlds', ({ tenant }) => ({ worlds: context.worlds.list(tenant) }))
+      addViewRoutes(v1, context)
     },
     { prefix: '/v1' },
   )

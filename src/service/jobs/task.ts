@@ -51,6 +51,41 @@ export interface Tasks {
     readonly input: { readonly schedule: string; readonly rank: number }
     readonly output: { readonly json: string }
   }
+  /** What pictures of a topology show (src/report). */
+  readonly topologyView: {
+    readonly input: {
+      readonly upload: UploadedTopology
+      readonly name: string
+      readonly rank: number | null
+    }
+    readonly output: { readonly json: string }
+  }
+  /** What pictures of a plan show. */
+  readonly planView: {
+    readonly input: { readonly viewed: ViewedPlan }
+    readonly output: { readonly json: string }
+  }
+  /** These pictures as one HTML file, at most about 5 MB. */
+  readonly report: {
+    readonly input: { readonly viewed: ViewedPlan }
+    readonly output: { readonly html: string }
+  }
+}
+
+/** A plan, and what its pictures are to show. */
+export interface ViewedPlan {
+  /** File of the schedule. */
+  readonly schedule: string
+  /** What the topology is called. */
+  readonly name: string
+  /** Text of a machine. */
+  readonly machine: string | null
+  /** Of a block. */
+  readonly bytes: number | null
+  /** Whose program and timeline are wanted. */
+  readonly rank: number | null
+  /** What planning took; null where it is not known. */
+  readonly planMs: number | null
 }
 
 /** Length and SHA-256 of a file that is on the disk. */

@@ -17,6 +17,7 @@ import { topologyHash } from '../../topology/topology-hash.js'
 import { understoodRequest } from './request-words.js'
 import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
+import { viewWork } from './view-tasks.js'
 
 type Report = (progress: TaskProgress) => void
 
@@ -99,6 +100,8 @@ export const work: Work = {
       )
     return bounded(answerBytes, { rank, operations: operationsOf(schedule, rank) })
   },
+
+  ...viewWork,
 }
 
 const kinds = Object.keys(opKind) as readonly (keyof typeof opKind)[]

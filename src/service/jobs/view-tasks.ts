@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { RankweaveError } from '../../errors.js'
+import { parseMachine } from '../../machine/text/machine-text.js'
+import { ownVersion, pageFile } from '../../package-paths.js'
+import { type PlanView, planView } from '../../report/plan-view.js'
+import { reportHtml } from '../../report/report-html.js'
+import { topologyView } from '../../report/topology-view.js'
+import { readScheduleFile } from '../../schedule/file/schedule-file.js'
+import { isNeighborSchedule, type NeighborSchedule } from '../../schedule/ir.js'
+import { fileError } from '../../text/whole-file.js'
+import type { Tasks, ViewedPlan, WorkerSettings } from './task.js'
+import { buildUpload } from './uploaded-topology.js'
+
+/** What pictures show, and the file that holds them, as a worker makes them. */
+export const viewWork = {
+  async topologyView(
+    { upload, name, rank }: Tasks['topologyView']['input'],
+    { expandedBytes }: WorkerSettings,
+  ) {
+    const { topology } = buildUpload(upload, expandedBytes)
+    return { json: JSON.stringify(topologyView(topology, { name, ...(rank === null ? {} : { rank }) })) }
+  },
+
+  async planView({ viewed }: Tasks['planView']['input']) {
+    return { json: JSON.stringify(viewOf(await neighborSchedule(viewed.schedule), viewed)) }
+  },
+
+  async report({ viewed }: Tasks['report']['input']) {
+    const schedule = await neighborSchedule(viewed.schedule)
+    const html = reportHtml(template(), {
+      topology: topologyView(schedule.topology, { name: viewed.name, adjacency: true }),
+      plan: viewOf(schedule, viewed),
+      madeBy: `rankweave ${ownVersion()}`,
+    })
+    return { html }
+  },
+}
+
+function viewOf(schedule: NeighborSchedule, { name, machine, bytes, rank, planMs }: ViewedPlan): PlanView {
+  return planView(
+    schedule.topology,
+    { schedule, groups: null, planMs: planMs ?? 0 },
+    machine === null ? null : parseMachine(machine),
+    {
+      name,
+      isMeasured: planMs !== null,
+      ...(bytes === null ? {} : { bytes }),
+      ...(rank === null ? {} : { ranks: [rank] }),
+    },
+  )
+}
+
+/** @throws ERR_SCHEDULE for a schedule without a topology */
+async function neighborSchedule(path: string): Promise<NeighborSchedule> {
+  const schedule = await readScheduleFile(path)
+  if (isNeighborSchedule(schedule)) return schedule
+  throw new RankweaveError('ERR_SCHEDULE', 'expected the schedule of a neighborhood collective')
+}
+
+/** @throws ERR_FILE where the page has not been built */
+function template(): string {
+  const file = pageFile('report.html')
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    throw fileError('read', 'report.html', cause)
+  }
+}
