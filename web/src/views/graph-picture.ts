@@ -61,7 +61,7 @@ export class GraphPicture {
     this.#sigma.on('clickNode', ({ node }) => events.onPick(this.#isRank(node) ? -1 : Number(node)))
     this.#sigma.on('enterNode', ({ node }) => events.onHover(this.#nameOf(node)))
     this.#sigma.on('leaveNode', () => events.onHover(null))
-    if (view.position === null) this.#stopLayout = layOut(this.#graph, () => this.#sigma.refresh())
+    if (view.position === null) this.#stopLayout = layOut(this.#graph)
   }
 
   color(color: (vertex: number) => string): void {

@@ -5,24 +5,30 @@ const iterations = 160
 const sliceMs = 24
 
 /**
- * Lays a graph out by ForceAtlas2 (Jacomy, Venturini, Heymann, Bastian 2014), a slice per frame so that the page answers meanwhile.
- * The same graph gives the same layout.
+ * Lays a graph out by ForceAtlas2 (Jacomy, Venturini, Heymann, Bastian 2014), in slices so that the page answers meanwhile. It works
+ * on a copy, because every change of the graph itself is drawn. The same graph gives the same layout.
  *
  * @returns stops it
  */
-export function layOut(graph: Graph, onSlice: () => void): () => void {
-  const settings = { ...forceAtlas2.inferSettings(graph), barnesHutOptimize: graph.order > 300 }
+export function layOut(graph: Graph): () => void {
+  const copy = graph.copy()
+  const settings = { ...forceAtlas2.inferSettings(copy), barnesHutOptimize: copy.order > 300 }
   let left = iterations
-  let frame = 0
+  let timer = 0
   const slice = () => {
     const end = performance.now() + sliceMs
     do {
-      forceAtlas2.assign(graph, { iterations: 4, settings })
+      forceAtlas2.assign(copy, { iterations: 4, settings })
       left -= 4
     } while (left > 0 && performance.now() < end)
-    onSlice()
-    if (left > 0) frame = requestAnimationFrame(slice)
+    if (left > 0) timer = setTimeout(slice)
+    else
+      graph.updateEachNodeAttributes((node, attributes) =>
+        copy.hasNode(node)
+          ? { ...attributes, x: copy.getNodeAttribute(node, 'x'), y: copy.getNodeAttribute(node, 'y') }
+          : attributes,
+      )
   }
-  frame = requestAnimationFrame(slice)
-  return () => cancelAnimationFrame(frame)
+  timer = setTimeout(slice)
+  return () => clearTimeout(timer)
 }
