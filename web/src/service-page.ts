@@ -1,4 +1,4 @@
-import { ServiceClient } from '../../src/client/service-client.js'
+import { ServiceClient, type ViewOptions } from '../../src/client/service-client.js'
 import type { PlanView } from '../../src/report/plan-view.js'
 import type { TopologyView } from '../../src/report/topology-view.js'
 import type { PlanInfo, TopologyFormat, TopologyInfo } from '../../src/service/protocol/http.js'
@@ -65,13 +65,19 @@ export function showService(page: HTMLElement): void {
       return (await client.planView(plan.id, { rank })).ranks[0] ?? null
     },
   })
-  const draw = (info: TopologyInfo, topology: TopologyView, plan: PlanInfo | null, view: PlanView | null) => {
+  const draw = (
+    info: TopologyInfo,
+    topology: TopologyView,
+    plan: PlanInfo | null,
+    view: PlanView | null,
+    shown: ViewOptions = {},
+  ) => {
     views?.close()
     views = allViews(topology, view, sourceOf(info, plan, view))
     pictures.replaceChildren(views.element)
     download.disabled = plan === null
     download.onclick = () => {
-      if (plan !== null) void attempt('report', () => save(client, plan))
+      if (plan !== null) void attempt('report', () => save(client, plan, shown))
     }
   }
   const pictures = h('div')
@@ -81,13 +87,14 @@ export function showService(page: HTMLElement): void {
     const topology = await client.topologyView(info.id)
     await refresh()
     const form = planForm(info, {
-      plan: (request) =>
+      plan: (request, bytes) =>
         void attempt('planning', async () => {
           const plan = await client.plan(request, ({ state, progress }) =>
             announce(progress === null ? state : `${state}: ${progress.step}`),
           )
           announce('drawing …')
-          draw(info, topology, plan, await client.planView(plan.id))
+          const shown = bytes === undefined ? {} : { bytes }
+          draw(info, topology, plan, await client.planView(plan.id, shown), shown)
           announce('done')
         }),
     })
@@ -121,8 +128,8 @@ export function showService(page: HTMLElement): void {
   })
 }
 
-async function save(client: ServiceClient, plan: PlanInfo): Promise<void> {
-  const address = URL.createObjectURL(new Blob([await client.report(plan.id)], { type: 'text/html' }))
+async function save(client: ServiceClient, plan: PlanInfo, shown: ViewOptions): Promise<void> {
+  const address = URL.createObjectURL(new Blob([await client.report(plan.id, shown)], { type: 'text/html' }))
   h('a', { href: address, download: 'report.html' }).click()
   URL.revokeObjectURL(address)
   announce('report.html')

@@ -15,7 +15,7 @@ const strategies = [
 /** What-if: the options of a plan. */
 export function planForm(
   { id, ranks }: TopologyInfo,
-  { plan }: { readonly plan: (request: PlanRequest) => void },
+  { plan }: { readonly plan: (request: PlanRequest, bytes: number | undefined) => void },
 ): HTMLElement {
   const strategy = h('input', { name: 'strategy', value: 'common-neighbor', list: 'strategies', size: 18 })
   const k = h('input', { type: 'number', name: 'k', min: 2, max: Math.max(2, ranks), value: 2 })
@@ -30,14 +30,17 @@ export function planForm(
   const submit = (event: Event) => {
     event.preventDefault()
     const isCommon = strategy.value === 'common-neighbor'
-    plan({
+    const length = bytes.value === '' ? undefined : bytes.valueAsNumber
+    const request = {
       topology: id,
       strategy: strategy.value,
       ...(isCommon ? { k: k.valueAsNumber } : {}),
       ...(isCommon && theta.value !== '' ? { theta: theta.valueAsNumber } : {}),
       ...(machine.value === '' ? {} : { machine: machine.value }),
-      ...(bytes.value === '' ? {} : { bytes: bytes.valueAsNumber }),
-    })
+      // Only the choice of a strategy depends on it; pictures are asked for with it.
+      ...(strategy.value.startsWith('auto') && length !== undefined ? { bytes: length } : {}),
+    }
+    plan(request, length)
   }
   return h(
     'form',
