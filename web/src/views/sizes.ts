@@ -54,7 +54,7 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
     { class: 'panel' },
     h(
       'div',
-      { class: 'side-by-side' },
+      { class: 'tables' },
       h(
         'figure',
         { class: 'chart' },
