@@ -120,6 +120,7 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     this.#services.set(kind, handler)
   }
 
+  /** @throws ERR_PROTOCOL for a header that names no communicator */
   frame(src: number, header: Int32Array, payload: Uint8Array): void {
     const progress = this.#progress
     progress.framesHandedOn++
@@ -137,6 +138,10 @@ export class FrameRouter<C extends FrameContext> implements FrameSink {
     if (kind > lastCommunicatorKind) {
       this.#services.get(kind)?.(src, header, payload)
       return
+    }
+    // Else it would wait for a communicator that nobody can open.
+    if (header.length <= headerWord.counter) {
+      throw new RankweaveError('ERR_PROTOCOL', `a frame without a communicator: ${header.length} words`)
     }
     const leader = header[headerWord.leader]!
     const counter = header[headerWord.counter]!

@@ -75,6 +75,15 @@ describe('the frame router', () => {
     expect(open(2, 2).seen).toEqual([])
   })
 
+  it('refuses a header that names no communicator', () => {
+    const { router } = opened()
+    for (const header of [[], [frameKind.data], [frameKind.data, 2]]) {
+      expect(() => router.frame(0, Int32Array.from(header), new Uint8Array(0))).toThrow(
+        expect.objectContaining({ code: 'ERR_PROTOCOL' }),
+      )
+    }
+  })
+
   it('offers an eager message in place only to the communicator of the last frame', () => {
     const { open, frame, router, counters } = opened()
     const [a, b] = [open(0, 1), open(0, 2)]
