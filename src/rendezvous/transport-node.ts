@@ -41,7 +41,7 @@ export function nodeTransport(options: NodeTransportOptions): SocketTransport {
   }
 }
 
-/** A socket of `ws` that also decides whether it keeps the event loop alive. */
+/** @internal A socket of `ws` that also decides whether it keeps the event loop alive: its type would need the types of `ws`. */
 export class NodeSocket extends WebSocket implements Socket {
   readonly reportsSent = true
   #net: NetSocket | undefined
