@@ -8,7 +8,7 @@ import {
   socketErrorText,
   socketState,
 } from '../../rendezvous/socket.js'
-import { closeCode } from './introduction.js'
+import { closeCode, decodeIntroduction, encodeIntroduction } from './introduction.js'
 import type { WatchedConnection } from './link-watch.js'
 
 /** What carries the messages of a link: a socket, or the relay of the rendezvous. */
@@ -43,6 +43,8 @@ export class SocketChannel implements Channel, WatchedConnection {
   readonly #closed: Promise<void>
   #events: ChannelEvents | undefined
   #closing = false
+  /** The peer has said so: whatever closes the socket now, nothing is lost. */
+  #peerHasEnded = false
   #sentBytes = 0
 
   constructor(socket: Socket, events: ChannelEvents) {
@@ -50,7 +52,7 @@ export class SocketChannel implements Channel, WatchedConnection {
     this.#events = events
     this.reportsSent = socket.reportsSent === true
     if (socket.receive !== undefined) socket.receive((data) => this.#arrived(data))
-    else socket.addEventListener('message', ({ data }) => this.#arrived(messageBytes(data)))
+    else socket.addEventListener('message', ({ data }) => this.#arrived(messageBytes(data) ?? data))
     let lastError = ''
     socket.addEventListener('error', (event) => {
       lastError = socketErrorText(event)
@@ -59,7 +61,7 @@ export class SocketChannel implements Channel, WatchedConnection {
     })
     this.#closed = new Promise((resolve) => {
       socket.addEventListener('close', ({ code, reason }) => {
-        if (code === closeCode.ended) this.#events?.ended()
+        if (this.#peerHasEnded) this.#events?.ended()
         else if (!this.#closing) {
           const said = [`the connection was closed (${code})`, reason, lastError].filter(Boolean).join(': ')
           this.#break(said, 'closed')
@@ -95,6 +97,7 @@ export class SocketChannel implements Channel, WatchedConnection {
   close(): Promise<void> {
     this.#closing = true
     if (this.#socket.readyState === socketState.open) {
+      this.#socket.send(encodeIntroduction<'end'>({ kind: 'end' }))
       // The handshake follows what was sent; a ref'd socket lives until it is done.
       this.#socket.close(closeCode.ended)
     }
@@ -106,9 +109,20 @@ export class SocketChannel implements Channel, WatchedConnection {
     drop(this.#socket, closeCode.malformed, 'dropped')
   }
 
-  #arrived(data: string | Uint8Array | undefined): void {
-    if (typeof data === 'object') this.#events?.message(data)
-    else this.#break('a text message among batches of frames', 'malformed')
+  /** @param data bytes, or a text */
+  #arrived(data: unknown): void {
+    if (!(data instanceof Uint8Array)) this.#peerSaid(data)
+    else if (this.#peerHasEnded) this.#break('a batch of frames after the last', 'malformed')
+    else this.#events?.message(data)
+  }
+
+  #peerSaid(text: unknown): void {
+    try {
+      decodeIntroduction(text, 'end')
+      this.#peerHasEnded = true
+    } catch {
+      this.#break('a text message among batches of frames', 'malformed')
+    }
   }
 
   #break(reason: string, cause: BreakCause): void {

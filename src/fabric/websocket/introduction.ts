@@ -18,8 +18,9 @@ const proof = z
   .describe('HMAC-SHA-256 of role, world, both processes and both nonces, keyed by the peer key of the world')
 
 /**
- * The text messages that two processes exchange before the first batch, in this order; the process that dials begins. Each
- * side proves that it knows the peer key, for nonces of both, so that neither an observed nor a mirrored message is of use.
+ * The text messages of two processes. Up to `ready` they are exchanged before the first batch, in this order; the process that
+ * dials begins. Each side proves that it knows the peer key, for nonces of both, so that neither an observed nor a mirrored
+ * message is of use. `end` is of either side: a close code alone could be of anything between them.
  */
 export const introductionMessages = {
   hello: z
@@ -37,6 +38,9 @@ export const introductionMessages = {
   ready: z
     .strictObject({ kind: z.literal('ready') })
     .describe('Of the process dialed: both may send batches from here on.'),
+  end: z
+    .strictObject({ kind: z.literal('end') })
+    .describe('Of either process, after its last batch, before it closes the socket: its session has ended.'),
 } as const
 
 type Messages = typeof introductionMessages
@@ -44,12 +48,12 @@ export type IntroductionKind = keyof Messages
 export type IntroductionMessage<K extends IntroductionKind> = z.infer<Messages[K]>
 export type Hello = IntroductionMessage<'hello'>
 
-/** Longest text message of an introduction, in UTF-16 units. */
+/** Longest text message, in UTF-16 units. */
 const longestText = 1024
 
 /** Why a process closes a data connection that is not in use, as the close code of the socket. */
 export const closeCode = {
-  /** The session has ended: frames that it sent have arrived. */
+  /** The session has ended, after `end`: frames that it sent have arrived. */
   ended: 1000,
   /** The connection in the other direction stays. */
   superseded: 4100,
