@@ -32,6 +32,14 @@ function filesBelow(folder: string): string[] {
 const sources = filesBelow('src').filter((path) => /\.(ts|mjs)$/.test(path))
 const roomOf = (path: string) => (dirname(path) === 'src' ? path : dirname(path)).slice('src/'.length)
 
+// The module reads every property of `process`, and whoever reads `stdin` makes descriptor 0 one that does not block.
+it('no module imports node:process, which would open the standard input of programs that read it at once', () => {
+  const importing = sources.filter((path) =>
+    /from '(node:)?process'/.test(readFileSync(join(root, path), 'utf8')),
+  )
+  expect(importing).toEqual([])
+})
+
 describe('the table of rooms', () => {
   it('has every folder of src and every file directly in it, and nothing else', () => {
     expect(rooms.map(({ path }) => path).sort()).toEqual([...new Set(sources.map(roomOf))].sort())

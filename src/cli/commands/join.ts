@@ -1,4 +1,3 @@
-import { env } from 'node:process'
 import { z } from 'zod'
 import { longestReportSeconds } from '../../launch/processes/report-triggers.js'
 import { installNeighborhood } from '../../neighborhood/install.js'
@@ -70,7 +69,13 @@ export const joinCommand: AddCommand = (program, act) => {
         installNeighborhood()
         const started = performance.now()
         const joined = await joinProgram(file, {
-          ...{ url, token: tokenOf(options, env), args, tagOutput, report: reportOf(options) },
+          ...{
+            url,
+            token: tokenOf(options, globalThis.process.env),
+            args,
+            tagOutput,
+            report: reportOf(options),
+          },
           ...(chosen === undefined ? {} : { listen: chosen }),
           ...(ca === undefined ? {} : { ca: readText(ca) }),
           ...(node === undefined ? {} : { node }),

@@ -1,5 +1,4 @@
 import { hostname } from 'node:os'
-import { pid } from 'node:process'
 import { threadId } from 'node:worker_threads'
 import type { FabricKind } from '../fabric.js'
 
@@ -38,7 +37,7 @@ export function expectedFabric(
 export function placeHere(): Int32Array {
   let host = 0
   for (const char of hostname()) host = (Math.imul(host, 31) + char.codePointAt(0)!) | 0
-  return Int32Array.of(host, pid, threadId)
+  return Int32Array.of(host, process.pid, threadId)
 }
 
 /**
