@@ -1,6 +1,4 @@
-import { writeFileSync } from 'node:fs'
 import { z } from 'zod'
-import { RankweaveError, reasonText } from '../../errors.js'
 import { host, type OpenWorld } from '../../launch/websocket/host.js'
 import { silenceLimits } from '../../launch/websocket/settings.js'
 import { addListenOptions, listenOf, listenSchema } from '../input/listen-options.js'
@@ -8,6 +6,7 @@ import { parseOptions, seconds, whole } from '../input/options.js'
 import { worldSchema } from '../input/world-options.js'
 import { exitCodes } from '../output/exit-codes.js'
 import { counted, type Reporter, seconds as secondsText, table } from '../output/reporter.js'
+import { writeToken } from '../output/token-file.js'
 import type { AddCommand } from './command.js'
 
 const help = `
@@ -100,13 +99,4 @@ async function wait(report: Reporter, { ended, ranks, processes }: OpenWorld) {
   if (closed !== null) report.note(`${world}: closed after ${took}: ${closed}`)
   else report.note(`${world}: ended after ${took}`)
   return lost.length > 0 || failed !== null || closed !== null ? exitCodes.worldFailed : exitCodes.ok
-}
-
-/** Readable for this user only, from the first byte. @throws ERR_FILE */
-function writeToken(file: string, token: string): void {
-  try {
-    writeFileSync(file, `${token}\n`, { mode: 0o600 })
-  } catch (cause) {
-    throw new RankweaveError('ERR_FILE', `${file} cannot be written: ${reasonText(cause)}`, { cause })
-  }
 }
