@@ -80,6 +80,8 @@ export class WorldMember {
         if (this.heartbeats !== socket) return
         // Nothing else is said here, so the text is not looked at further.
         if (data !== beat) {
+          // What else it says is not read, and refused no second time.
+          this.heartbeats = undefined
           refuse(socket, this.#clock, protocolError('a beat on a socket for heartbeats'))
           return
         }

@@ -164,6 +164,24 @@ it('a member has one socket for heartbeats at a time: the newest', async () => {
   expect(members[0]!.events).toEqual([])
 })
 
+it('a socket for heartbeats that says something else is refused once, however much follows', async () => {
+  const rendezvous = new RendezvousCase()
+  let request = ''
+  await rendezvous.world(1, {}, () => ({
+    startHeartbeats: (task) => {
+      request = task.request
+      return { stop: () => {} }
+    },
+  }))
+  const socket = rendezvous.dial()
+  await rendezvous.turn()
+  socket.send(request)
+  await rendezvous.turn()
+  const before = rendezvous.clock.pending
+  for (let n = 0; n < 100; n++) socket.peer.emit('message', { data: 'nonsense' })
+  expect(rendezvous.clock.pending - before).toBe(1)
+})
+
 it('a probe is answered by the process itself, after its fabric has been told', async () => {
   const rendezvous = new RendezvousCase()
   const { token } = rendezvous.rendezvous.createWorld({ processes: 3 })
