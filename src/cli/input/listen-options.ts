@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { isIPv6 } from 'node:net'
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { z } from 'zod'
@@ -36,6 +37,12 @@ export function listenOf({ listen, advertise, tlsCert, tlsKey }: Given): ListenO
     throw new RankweaveError('ERR_USAGE', '--advertise, --tls-cert: expected --listen besides')
   }
   const { host, port } = addressOf(listen)
+  if (advertise !== undefined && !isIPv6(advertise) && !/^[^\s:/?#@[\]]+$/.test(advertise)) {
+    throw new RankweaveError(
+      'ERR_USAGE',
+      `--advertise: expected the name or address of a host, without a port, got '${advertise}'`,
+    )
+  }
   const isAny = host === '0.0.0.0' || host === '::'
   const advertisedHost = advertise ?? (isAny ? hostname() : undefined)
   return {

@@ -14,6 +14,7 @@ describe('listenOf', () => {
       advertisedHost: hostname(),
     })
     expect(listenOf({ listen: '0.0.0.0:1', advertise: 'login' })?.advertisedHost).toBe('login')
+    expect(listenOf({ listen: '0.0.0.0:1', advertise: 'fe80::1' })?.advertisedHost).toBe('fe80::1')
   })
 
   it.each([
@@ -23,6 +24,10 @@ describe('listenOf', () => {
     { listen: 'a b:80' },
     { listen: 'host:' },
     { advertise: 'login' },
+    { listen: 'host:1', advertise: 'login:7000' },
+    { listen: 'host:1', advertise: 'ws://login' },
+    { listen: 'host:1', advertise: 'a b' },
+    { listen: 'host:1', advertise: '' },
     { listen: 'host:1', tlsCert: 'cert.pem' },
   ])('refuses %j', (given) => {
     expect(() => listenOf(given)).toThrow(
