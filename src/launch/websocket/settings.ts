@@ -79,8 +79,9 @@ export function silenceLimits(silenceMs: number): Pick<WorldLimits, 'silenceMs' 
 /** @throws ERR_PROTOCOL unless it is the text of settings */
 export function parseSettings(text: string): WorldSettings {
   const settings = parsed(text)
-  const { ranks, ranksPerProcess, eagerLimitBytes = 0, creditBytes = 0 } = settings
-  const counts = [ranks, eagerLimitBytes, creditBytes, ...(ranksPerProcess ?? [])]
+  const { ranks, ranksPerProcess = [], eagerLimitBytes = 0, creditBytes = 0 } = settings
+  if (!Array.isArray(ranksPerProcess)) throw notSettings(text)
+  const counts = [ranks, eagerLimitBytes, creditBytes, ...ranksPerProcess]
   const areCounts = counts.every((count) => Number.isSafeInteger(count) && count >= 0)
   if (areCounts && ranks >= 1 && ranks <= maxWorldRanks) return settings
   throw notSettings(text)

@@ -9,14 +9,22 @@ describe('parseSettings', () => {
     expect(parseSettings(JSON.stringify(settings))).toEqual(settings)
   })
 
-  it.each(['', 'null', '7', '{}', '{"ranks":0}', '{"ranks":1e9}', '{"ranks":1,"ranksPerProcess":[-1]}', '{'])(
-    'refuses %j',
-    (text) => {
-      expect(() => parseSettings(text)).toThrow(
-        expect.toSatisfy((error: unknown) => isRankweaveError(error, 'ERR_PROTOCOL')),
-      )
-    },
-  )
+  it.each([
+    '',
+    'null',
+    '7',
+    '{}',
+    '{"ranks":0}',
+    '{"ranks":1e9}',
+    '{"ranks":1,"ranksPerProcess":[-1]}',
+    '{"ranks":1,"ranksPerProcess":1}',
+    '{"ranks":1,"ranksPerProcess":null}',
+    '{',
+  ])('refuses %j', (text) => {
+    expect(() => parseSettings(text)).toThrow(
+      expect.toSatisfy((error: unknown) => isRankweaveError(error, 'ERR_PROTOCOL')),
+    )
+  })
 })
 
 it('several heartbeats fit into the time of silence, however short', () => {
