@@ -15,6 +15,9 @@ import { type Joined, joined } from './joined.js'
 import type { OpenMember } from './member.js'
 import { type ListenOptions, parseSettings } from './settings.js'
 
+/** Milliseconds until a connection fails that the network does not establish; those of WebSockets have the same limit. */
+const connectMs = 10_000
+
 export interface JoinOptions<A = unknown> {
   /** Of the rendezvous, as `host` returns it: `ws:` or `wss:`. */
   readonly url: string
@@ -114,6 +117,8 @@ async function listenTowards(url: string, signal?: AbortSignal): Promise<ListenO
   }
   if (protocol === 'wss:') return null
   const socket = connect({ host: host.replace(/^\[|\]$/g, ''), port: Number(port || 80) })
+  // A network that drops the request would let the operating system try for two minutes.
+  socket.setTimeout(connectMs, () => socket.destroy(new Error(`no connection within ${connectMs} ms`)))
   try {
     await once(socket, 'connect', signal === undefined ? {} : { signal })
     return { host: socket.localAddress! }
