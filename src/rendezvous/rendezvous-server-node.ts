@@ -43,7 +43,7 @@ export function listenRendezvous(
  *
  * The limits of the server are its own: `headersTimeout` and `maxConnections` hold before `upgrade`, those of the rendezvous after it.
  *
- * @param maxMessageBytes longest relayed message of any world, in bytes, as in the limits of worlds. Default: 1 MiB
+ * @param options `maxMessageBytes`: longest relayed message of any world, in bytes, as in the limits of worlds. Default: 1 MiB
  * @throws ERR_ARGUMENT unless it is a rendezvous and a positive number of bytes
  */
 export function upgradeHandler(
