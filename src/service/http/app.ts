@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
-import { RankweaveError } from '../../errors.js'
+import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { ServiceContext } from './context.js'
 import { errorAnswer } from './error-answer.js'
 import { bearerOf, isLoopbackPeer } from './guard.js'
@@ -51,6 +51,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   })
   app.setNotFoundHandler((request) => {
     throw new RankweaveError(
+    if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
       'ERR_NOT_FOUND',
       `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`,
     )

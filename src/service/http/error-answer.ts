@@ -9,9 +9,11 @@ const statuses: Partial<Record<ErrorCode, number>> = {
   ERR_NOT_FOUND: 404,
   ERR_CANCELLED: 409,
   ERR_MESSAGE_TOO_LARGE: 413,
-  ERR_LIMIT: 429,
+  // It would be refused again, however often it is sent: not 429, which libraries send again by themselves.
+  ERR_LIMIT: 413,
   ERR_BUSY: 503,
-  ERR_STORE: 507,
+  // The disk may be full, or away, for a while.
+  ERR_STORE: 503,
 }
 
 /** An error as it is answered: its status, and its code and message; of a defect no more than that it is one. */

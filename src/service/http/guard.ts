@@ -27,7 +27,7 @@ export class Guard {
   constructor({ host, isTls, publicUrl, allowedOrigins }: GuardOptions) {
     const scheme = isTls ? 'https' : 'http'
     const names = [isIP(host) === 6 ? `[${host}]` : host, ...(isLoopback(host) ? loopbackNames : [])]
-    for (const name of names) this.#hosts.add(name)
+    for (const name of names) this.#hosts.add(name.toLowerCase())
     if (publicUrl !== undefined) {
       const { origin, hostname } = originOf(publicUrl)
       this.#origins.add(origin)

@@ -25,7 +25,7 @@ export function addJobRoutes(app: FastifyInstance, context: ServiceContext): voi
     const first = jobs.get(tenant, id)
     const streams = open.get(tenant.id) ?? 0
     if (streams >= limits.eventStreams)
-      throw new RankweaveError('ERR_LIMIT', `expected at most ${limits.eventStreams} streams (eventStreams)`)
+      throw new RankweaveError('ERR_BUSY', `expected at most ${limits.eventStreams} streams (eventStreams)`)
     open.set(tenant.id, streams + 1)
     const headers = {
       ...reply.getHeaders(),

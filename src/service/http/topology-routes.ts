@@ -12,6 +12,8 @@ const params = z.strictObject({ id: topologyId })
 /** Uploads and lists of topologies. Bodies are files from their first byte: the event loop copies pieces, and a worker reads them. */
 export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext): void {
   const { store, tasks, jobs, limits, now } = context
+  /** Uploads under way: each may fill a file of `uploadBytes`. */
+  let uploads = 0
   app.get('/topologies', ({ tenant }) => ({
     topologies: store.records('topologies', tenant).map(({ info }) => info),
   }))
@@ -23,16 +25,22 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
   })
 
   // A scope of its own: here, and nowhere else, a body is taken as it is.
-  void app.register(async (uploads) => {
-    uploads.removeAllContentTypeParsers()
-    uploads.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
-    uploads.route({
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers()
+    scope.addContentTypeParser('*', (_request, payload, done) => done(null, payload))
+    scope.route({
       method: ['POST', 'PUT'],
       url: '/topologies',
       bodyLimit: limits.uploadBytes,
       handler: async (request, reply) => {
         const { tenant } = request
         const { format, name = '', ranks = null } = parsed(topologyQuery, request.query)
+        if (uploads >= limits.queuedTasks)
+          throw new RankweaveError(
+            'ERR_BUSY',
+            `expected at most ${limits.queuedTasks} uploads at a time (queuedTasks)`,
+          )
+        uploads++
         const path = store.temporaryFile()
         try {
           await receive(request.body as Readable | undefined, path, limits.uploadBytes)
@@ -54,6 +62,7 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
           await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
           return reply.code(201).send(info)
         } finally {
+          uploads--
           await rm(path, { force: true })
         }
       },

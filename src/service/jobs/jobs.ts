@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import { ownVersion } from '../../package-paths.js'
 import type { Log } from '../log.js'
@@ -22,7 +23,7 @@ interface Job {
 
 export interface JobsOptions {
   readonly store: Store
-  readonly pool: WorkerPool
+  readonly pool: Pick<WorkerPool, 'run'>
   readonly limits: Pick<ServiceLimits, 'queuedJobs' | 'endedJobs' | 'workers'>
   readonly log: Log
   readonly now?: () => Date
@@ -37,7 +38,7 @@ export interface JobsOptions {
  */
 export class Jobs {
   readonly #store: Store
-  readonly #pool: WorkerPool
+  readonly #pool: JobsOptions['pool']
   readonly #limits: JobsOptions['limits']
   readonly #log: Log
   readonly #now: () => Date
@@ -209,8 +210,11 @@ export class Jobs {
 
   #find(tenant: Tenant, id: string): Job {
     const job = this.#jobs.get(keyOf(tenant, id))
-    if (job !== undefined) return job
-    throw new RankweaveError('ERR_NOT_FOUND', `there is no job ${id}`)
+    if (job === undefined) throw new RankweaveError('ERR_NOT_FOUND', `there is no job ${id}`)
+    const { state, plan } = job.record
+    if (state === 'done' && this.#store.get('plans', tenant, plan) === undefined)
+      throw new RankweaveError('ERR_NOT_FOUND', `the plan of job ${id} was removed`)
+    return job
   }
 
   #next(): void {
@@ -230,13 +234,13 @@ export class Jobs {
     const { request, plan } = record
     const began = performance.now()
     job.cancel = new AbortController()
+    const into = this.#store.temporaryFile()
     this.#change(job, { ...record, state: 'running' })
     try {
       const stored = await this.#store.verified('topologies', tenant, request.topology)
       if (stored === undefined)
         throw new RankweaveError('ERR_NOT_FOUND', `there is no topology ${request.topology}`)
       const { info, ranks } = stored.record
-      const into = this.#store.temporaryFile()
       const upload = { path: stored.path, format: info.format, ranks }
       const { statistics, body } = await this.#pool.run(
         'plan',
@@ -265,6 +269,8 @@ export class Jobs {
       // Stays queued on the disk.
       if (this.#isClosing && isRankweaveError(error, 'ERR_BUSY')) return
       await this.#end(job, 'failed', error)
+    } finally {
+      await rm(into, { force: true }).catch(() => {})
     }
   }
 

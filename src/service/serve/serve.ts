@@ -1,10 +1,11 @@
 import type { AddressInfo } from 'node:net'
 import { isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { RankweaveError, reasonText } from '../../errors.js'
-import { ownFile } from '../../package-paths.js'
+import { pageFile } from '../../package-paths.js'
 import { AnswerCache } from '../http/answer-cache.js'
 import { makeApp } from '../http/app.js'
 import type { ServiceContext } from '../http/context.js'
@@ -139,7 +140,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
 
 /** The page, where the package has it. */
 function webFolder(): string {
-  return new URL('.', ownFile('web/index.html')).pathname
+  return fileURLToPath(new URL('.', pageFile('index.html')))
 }
 
 function urlOf(app: FastifyInstance, host: string, isTls: boolean): string {

@@ -65,6 +65,9 @@ export class Store {
   readonly #tenants = new Map<string, TenantEntries>()
   #bytes = 0
   #files = 0
+  /** Room that is reserved for what is being written. */
+  #comingBytes = 0
+  #comingFiles = 0
 
   private constructor(
     root: string,
@@ -162,12 +165,16 @@ export class Store {
       const { id } = record.info
       const bytes = record.body.bytes + 2 * fileBytes
       await this.#makeRoom(bytes, needed)
-      const folder = await this.#folder(tenant, shelf)
-      await moveDurably(bodyFile, join(folder, id))
-      await writeDurably(join(folder, `${id}.json`), JSON.stringify(record), this.temporaryFile())
-      this.#put(shelf, tenant.id, id, { record, path: join(folder, id), bytes, isVerified: true } as Entry<
-        Records[S]
-      >)
+      try {
+        const folder = await this.#folder(tenant, shelf)
+        await moveDurably(bodyFile, join(folder, id))
+        await writeDurably(join(folder, `${id}.json`), JSON.stringify(record), this.temporaryFile())
+        const entry = { record, path: join(folder, id), bytes, isVerified: true } as Entry<Records[S]>
+        this.#put(shelf, tenant.id, id, entry)
+      } finally {
+        this.#comingBytes -= bytes
+        this.#comingFiles--
+      }
     })
   }
 
@@ -234,10 +241,17 @@ export class Store {
     return true
   }
 
+  /** Room for one file more, which is reserved when this resolves. */
   async #makeRoom(bytes: number, needed: (tenant: string, topology: string) => boolean): Promise<void> {
     const { dataBytes, entries } = this.#limits
-    const isFull = () => this.#bytes + bytes > dataBytes || this.#files >= entries
-    if (!isFull()) return
+    const reserved = () => {
+      if (this.#bytes + this.#comingBytes + bytes > dataBytes) return false
+      if (this.#files + this.#comingFiles >= entries) return false
+      this.#comingBytes += bytes
+      this.#comingFiles++
+      return true
+    }
+    if (reserved()) return
     const stored = (shelf: 'plans' | 'topologies') =>
       [...this.#tenants].flatMap(([tenant, all]) =>
         [...all[shelf].values()].map(({ record }) => ({
@@ -250,15 +264,14 @@ export class Store {
     const oldestFirst = (list: ReturnType<typeof stored>) => list.sort((a, b) => (a.at < b.at ? -1 : 1))
     const free = stored('topologies').filter(({ tenant, id }) => !needed(tenant, id))
     for (const { shelf, tenant, id } of [...oldestFirst(stored('plans')), ...oldestFirst(free)]) {
-      if (!isFull()) return
       await this.remove(shelf, { id: tenant }, id)
       this.#log.info({ tenant, shelf, id }, 'removed to make room')
+      if (reserved()) return
     }
-    if (isFull())
-      throw new RankweaveError(
-        'ERR_LIMIT',
-        `expected at most ${dataBytes} bytes of data (dataBytes), got ${bytes} more`,
-      )
+    throw new RankweaveError(
+      'ERR_LIMIT',
+      `there is no room: expected at most ${dataBytes} bytes of data (dataBytes) and ${entries} topologies and plans (entries)`,
+    )
   }
 
   async #folder({ id }: Tenant, shelf: Shelf): Promise<string> {

@@ -1,0 +1,49 @@
+import { expect, it } from 'vitest'
+import { z } from 'zod'
+import { errorCodes, RankweaveError } from '../../../../src/errors.js'
+import { errorAnswer, parsed } from '../../../../src/service/http/error-answer.js'
+
+const statusOf = (error: unknown) => errorAnswer(error).status
+
+it('every code has a status that says whose matter it is', () => {
+  const special = {
+    ERR_TOKEN: 401,
+    ERR_ORIGIN: 403,
+    ERR_NOT_FOUND: 404,
+    ERR_CANCELLED: 409,
+    ERR_LIMIT: 413,
+    ERR_MESSAGE_TOO_LARGE: 413,
+    ERR_BUSY: 503,
+    ERR_STORE: 503,
+  }
+  const statuses = Object.fromEntries(
+    errorCodes.map((code) => [code, statusOf(new RankweaveError(code, 'x'))]),
+  )
+  expect(statuses).toEqual({ ...Object.fromEntries(errorCodes.map((code) => [code, 400])), ...special })
+})
+
+it('of a defect nothing is said, of long messages the beginning', () => {
+  const { status, answer } = errorAnswer(new TypeError('secret'))
+  expect(status).toBe(500)
+  expect(JSON.stringify(answer)).not.toContain('secret')
+  expect(errorAnswer(new RankweaveError('ERR_SPEC', 'x'.repeat(9000))).answer.error.message.length).toBe(2000)
+  // Of the HTTP library.
+  const refused = (statusCode: number) => errorAnswer(Object.assign(new Error('refused'), { statusCode }))
+  expect(refused(413).answer.error.code).toBe('ERR_MESSAGE_TOO_LARGE')
+  expect(refused(415)).toMatchObject({ status: 415, answer: { error: { code: 'ERR_ARGUMENT' } } })
+  expect(refused(503).answer.error.code).toBe('ERR_BUSY')
+})
+
+it('what does not match its schema is an error that names the field', () => {
+  const schema = z.strictObject({ a: z.object({ b: z.int() }) })
+  expect(parsed(schema, { a: { b: 1 } })).toEqual({ a: { b: 1 } })
+  for (const [value, where] of [
+    [{ a: { b: 'x' } }, 'a.b: '],
+    [undefined, 'a: '],
+    [[], 'request: '],
+    [{ a: { b: 1 }, c: 1 }, 'request: '],
+  ] as const)
+    expect(() => parsed(schema, value), where).toThrow(
+      expect.objectContaining({ code: 'ERR_ARGUMENT', message: expect.stringContaining(where) as string }),
+    )
+})
