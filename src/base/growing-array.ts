@@ -1,3 +1,18 @@
+import { RankweaveError } from '../errors.js'
+
+let mostBytes = Number.POSITIVE_INFINITY
+let boundedBy = ''
+
+/**
+ * Bounds every growing list of this thread, for good: for threads that work on what somebody else claims.
+ *
+ * @param by what sets the bound, for errors
+ */
+export function boundGrowingArrays(bytes: number, by: string): void {
+  mostBytes = bytes
+  boundedBy = by
+}
+
 /** A growing list of 32-bit integers in one typed array: appending costs amortized constant time and no boxing. */
 export class GrowingInt32Array {
   length = 0
@@ -55,13 +70,16 @@ export class GrowingFloat64Array {
   }
 }
 
-/** The items in an array of at least `needed` elements, at least twice as long as before. */
+/** The items in an array of at least `needed` elements, twice as long as before where the bound permits. @throws ERR_LIMIT */
 function enlarged<A extends Int32Array | Float64Array>(
   ArrayOf: new (length: number) => A,
   items: A,
   needed: number,
 ): A {
-  const larger = new ArrayOf(Math.max(needed, 2 * items.length))
+  const most = Math.floor(mostBytes / items.BYTES_PER_ELEMENT)
+  if (needed > most)
+    throw new RankweaveError('ERR_LIMIT', `expected at most ${most} items in a list (${boundedBy})`)
+  const larger = new ArrayOf(Math.max(needed, Math.min(2 * items.length, most)))
   larger.set(items)
   return larger
 }

@@ -1,7 +1,9 @@
 // The entry of a worker thread of the service: one task after another, as the pool asks.
 import { parentPort, workerData } from 'node:worker_threads'
+import { boundGrowingArrays } from '../../base/growing-array.js'
 import { RankweaveError } from '../../errors.js'
 import { lowerTopologyLimits } from '../../topology/limits.js'
+import { mostListBytes } from './job-memory.js'
 import type { TaskKind, TaskProgress, WorkerSettings } from './task.js'
 import { work } from './tasks.js'
 import type { FromWorker, ToWorker } from './worker-pool.js'
@@ -12,6 +14,7 @@ const port = parentPort!
 const reportMs = 100
 
 lowerTopologyLimits(settings)
+boundGrowingArrays(mostListBytes(settings.arraysMb), 'jobArraysMb')
 
 port.on('message', (message: ToWorker) => void run(message.kind, message.input))
 

@@ -14,6 +14,7 @@ import { simulationObject } from '../../simulate/simulation-object.js'
 import { chunksOf } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
+import { requireMemory, requirePlannable } from './job-memory.js'
 import { understoodRequest } from './request-words.js'
 import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
@@ -42,13 +43,17 @@ export const work: Work = {
     }
   },
 
-  async plan({ upload, request, into }, settings, report) {
+  async plan({ upload, request, into }, { expandedBytes, arraysMb }, report) {
     const understood = understoodRequest(request)
-    const { topology } = buildUpload(upload, settings.expandedBytes, readProgress(report))
+    const { topology } = buildUpload(upload, expandedBytes, readProgress(report))
+    requirePlannable(topology.ranks, topology.outRank.length, arraysMb)
     const planned = await requestedPlan(topology, understood, {
-      onStep: (step) => report({ step, done: 0, total: null }),
+      onStep: (step) => {
+        requireMemory(arraysMb)
+        report({ step, done: 0, total: null })
+      },
       onProgress: ({ searches, groups }) => {
-        requireMemory(settings)
+        requireMemory(arraysMb)
         report({ step: `searching for friend groups, ${groups} found`, done: searches, total: null })
       },
     })
@@ -137,12 +142,6 @@ function digestOf(topology: ProcessTopology): string {
 
 function readProgress(report: Report) {
   return (done: number, total: number | null) => report({ step: 'reading the topology', done, total })
-}
-
-/** Typed arrays are not part of the heap that V8 bounds. @throws ERR_LIMIT */
-function requireMemory({ arraysMb }: WorkerSettings): void {
-  if (process.memoryUsage().arrayBuffers > arraysMb * 2 ** 20)
-    throw new RankweaveError('ERR_LIMIT', `the job needs more than ${arraysMb} MB for arrays (jobArraysMb)`)
 }
 
 /** Writes a file whose bytes are on the disk when this returns. */

@@ -1,0 +1,41 @@
+import { RankweaveError } from '../../errors.js'
+
+const megabyte = 2 ** 20
+
+/** Of a rank: neighbors in both directions, places, and what planning notes of it. */
+const rankBytes = 256
+/** Of an edge: in both directions, its send and its receive in the schedule of direct sends, with which every plan is compared, and their proof. */
+const edgeBytes = 256
+
+/** Bytes of arrays that planning takes at least, whatever the strategy: 256 per rank and 256 per edge. */
+export function planningBytes(ranks: number, edges: number): number {
+  return rankBytes * ranks + edgeBytes * edges
+}
+
+/**
+ * Refuses a topology that cannot be planned within the bound, before anything is planned.
+ *
+ * @throws ERR_LIMIT
+ */
+export function requirePlannable(ranks: number, edges: number, arraysMb: number): void {
+  const needed = Math.ceil(planningBytes(ranks, edges) / megabyte)
+  if (needed > arraysMb)
+    throw new RankweaveError(
+      'ERR_LIMIT',
+      `planning ${edges} edges of ${ranks} ranks takes about ${needed} MB of arrays: expected at most ${arraysMb} (jobArraysMb)`,
+    )
+}
+
+/**
+ * Bytes of each list that grows while a strategy plans. Some 14 of them grow together with what a strategy moves (the columns of its
+ * moves, operations and entries), each is copied once while it grows and once into the schedule.
+ */
+export function mostListBytes(arraysMb: number): number {
+  return (arraysMb * megabyte) / 32
+}
+
+/** Typed arrays are not part of the heap that V8 bounds. @throws ERR_LIMIT */
+export function requireMemory(arraysMb: number, usedBytes = process.memoryUsage().arrayBuffers): void {
+  if (usedBytes > arraysMb * megabyte)
+    throw new RankweaveError('ERR_LIMIT', `the job needs more than ${arraysMb} MB for arrays (jobArraysMb)`)
+}

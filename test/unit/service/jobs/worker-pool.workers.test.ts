@@ -1,0 +1,118 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { WorkerSettings } from '../../../../src/service/jobs/task.js'
+import { WorkerPool } from '../../../../src/service/jobs/worker-pool.js'
+import { idOf } from '../../../support/stored-plans.js'
+import { temporaryFolder } from '../../../support/temporary-folder.js'
+
+const folder = temporaryFolder('worker-pool')
+
+const settings: WorkerSettings = {
+  ...{ ranks: 2 ** 20, edges: 2 ** 24, expandedBytes: 2 ** 28, arraysMb: 1024, answerBytes: 2 ** 20 },
+}
+
+function newPool(options: { waiting?: number; heapMb?: number; settings?: WorkerSettings } = {}) {
+  const pool = new WorkerPool({ threads: 1, waiting: 2, heapMb: 512, settings, ...options })
+  onTestFinished(() => pool.close())
+  return pool
+}
+
+function uploaded(name: string, text: string, format: 'spec' | 'json' = 'spec') {
+  const path = join(folder(), name)
+  writeFileSync(path, text)
+  return { upload: { path, format, ranks: null } }
+}
+
+it('works in the order of asking, refuses what would wait beyond the bound, and goes on after bad input', async () => {
+  const pool = newPool()
+  const order: number[] = []
+  const small = uploaded('small', 'moore:8x8:r=1')
+  const bad = uploaded('bad', 'nonsense')
+  const run = (index: number, input = small) =>
+    pool.run('topology', input).finally(() => {
+      order.push(index)
+    })
+  const all = Promise.allSettled([run(0), run(1, bad), run(2), run(3)])
+  expect([pool.running, pool.waiting]).toEqual([1, 2])
+  const [first, failed, third, refused] = await all
+  expect(first).toMatchObject({ status: 'fulfilled', value: { ranks: 64, edges: 512 } })
+  expect(third).toEqual(first)
+  expect(failed).toMatchObject({ status: 'rejected', reason: { code: 'ERR_SPEC' } })
+  expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'ERR_BUSY' } })
+  expect(order).toEqual([3, 0, 1, 2])
+  expect([pool.running, pool.waiting]).toEqual([0, 0])
+})
+
+it('a task that is aborted ends at once, running or waiting, and the next one gets a thread', async () => {
+  const pool = newPool()
+  const large = uploaded('large', 'moore:1000x1000:r=1')
+  const small = uploaded('small', 'moore:8x8:r=1')
+  const [running, waiting] = [new AbortController(), new AbortController()]
+  const tasks = Promise.allSettled([
+    pool.run('topology', large, { signal: running.signal }),
+    pool.run('topology', large, { signal: waiting.signal }),
+    pool.run('topology', small),
+  ])
+  waiting.abort()
+  running.abort()
+  const [first, second, third] = await tasks
+  for (const task of [first, second]) expect(task).toMatchObject({ reason: { code: 'ERR_CANCELLED' } })
+  expect(third).toMatchObject({ value: { ranks: 64 } })
+  const late = new AbortController()
+  late.abort()
+  await expect(pool.run('topology', small, { signal: late.signal })).rejects.toMatchObject({
+    code: 'ERR_CANCELLED',
+  })
+})
+
+it('a task that needs more heap than it may have fails with a code, and the next one gets a thread', async () => {
+  const pool = newPool({ heapMb: 40 })
+  const edges = Array.from({ length: 300_000 }, (_, index) => ({
+    source: `${index % 9}`,
+    target: `${index}`,
+  }))
+  const nodes = Array.from({ length: 150_000 }, (_, index) => ({ key: `${index}` }))
+  const deep = uploaded('graph', JSON.stringify({ nodes, edges }), 'json')
+  await expect(pool.run('topology', deep)).rejects.toMatchObject({ code: 'ERR_LIMIT' })
+  expect(await pool.run('topology', uploaded('small', 'moore:8x8:r=1'))).toMatchObject({ ranks: 64 })
+})
+
+it('when it closes, what runs and what waits ends with a code, and nothing is taken any more', async () => {
+  const pool = newPool()
+  const small = uploaded('small', 'moore:8x8:r=1')
+  const tasks = Promise.allSettled([pool.run('topology', small), pool.run('topology', small)])
+  await pool.close()
+  for (const task of await tasks) expect(task).toMatchObject({ reason: { code: 'ERR_BUSY' } })
+  await expect(pool.run('topology', small)).rejects.toMatchObject({ code: 'ERR_BUSY' })
+})
+
+it('a plan that needs more arrays than it may have fails with a code before they are there, by whatever strategy', async () => {
+  const pool = newPool({ settings: { ...settings, arraysMb: 16 } })
+  const machine = 'cluster:nodes=64,cores=64,profile=simgrid-fast'
+  const large = uploaded('large-plan', 'moore:64x64:r=2')
+  // Its edges pass the estimate, and the lists of some strategies do not.
+  const spread = uploaded('spread', 'er:512:d=0.1:seed=1')
+  const ends = []
+  const strategies = ['direct', 'routed', 'allgather', 'common-neighbor']
+  for (const strategy of strategies) {
+    const request = { topology: idOf('t', 0), strategy, machine, operation: 'neighbor-allgather' } as const
+    const into = join(folder(), `plan-${strategy}`)
+    await expect(pool.run('plan', { ...large, request, into }), strategy).rejects.toMatchObject({
+      code: 'ERR_LIMIT',
+      message: expect.stringContaining('jobArraysMb') as string,
+    })
+    ends.push(
+      await pool.run('plan', { ...spread, request, into }).then(
+        ({ statistics }) => statistics['verified'],
+        (error: { code: string }) => error.code,
+      ),
+    )
+  }
+  expect(ends[0]).toBe(true)
+  expect(ends).toContain('ERR_LIMIT')
+  expect(
+    ends.every((end) => end === true || end === 'ERR_LIMIT'),
+    String(ends),
+  ).toBe(true)
+})
