@@ -435,6 +435,7 @@ export const rooms: readonly Room[] = [
     ],
     ...['comm', 'comm/world', 'package-paths.ts', 'service/protocol', 'service'],
   ]),
+  room('service/rendezvous', ['rendezvous', 'launch/websocket', 'service/protocol', 'service']),
   room('service/store', ['service/protocol', 'service'], { packages: ['zod'] }),
   room('service/jobs', [
     ...[
@@ -459,14 +460,17 @@ export const rooms: readonly Room[] = [
   ]),
   room(
     'service/http',
-    ['rendezvous', 'service/protocol', 'service', 'service/store', 'service/jobs', 'service/worlds'],
+    [
+      ...['rendezvous', 'service/protocol', 'service', 'service/store', 'service/jobs'],
+      ...['service/worlds', 'service/rendezvous'],
+    ],
     { packages: ['fastify', 'prom-client', 'ws', 'zod'] },
   ),
   room(
     'service/serve',
     [
-      ...['package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs'],
-      ...['service/worlds', 'service/http'],
+      ...['rendezvous', 'package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs'],
+      ...['service/worlds', 'service/rendezvous', 'service/http'],
     ],
     { packages: ['fastify', 'pino'] },
   ),

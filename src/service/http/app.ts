@@ -8,6 +8,7 @@ import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
 import { addStaticFiles, type StaticFile } from './static-files.js'
+import { addRendezvousRoutes } from './rendezvous-routes.js'
 import { addTopologyRoutes } from './topology-routes.js'
 import { addViewRoutes } from './view-routes.js'
 
@@ -112,6 +113,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
 }
 
 /** Without its query. */
+      addRendezvousRoutes(v1, context)
 function pathOf(url: string): string {
   return url.split('?', 1)[0]
 }

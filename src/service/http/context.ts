@@ -2,6 +2,7 @@ import type { Jobs } from '../jobs/jobs.js'
 import type { WorkerPool } from '../jobs/worker-pool.js'
 import type { Log } from '../log.js'
 import type { ServiceLimits } from '../protocol/limits.js'
+import type { MountedWorlds } from '../rendezvous/mounted-worlds.js'
 import type { Store } from '../store/store.js'
 import type { Tenant, Tenants } from '../tenant.js'
 import type { WorldService } from '../worlds/world-service.js'
@@ -15,6 +16,7 @@ export interface ServiceContext {
   /** Threads for all that is not planning, so that it does not wait for plans. */
   readonly tasks: WorkerPool
   readonly worlds: WorldService
+  readonly mounted: MountedWorlds
   readonly answers: AnswerCache
   readonly limits: ServiceLimits
   readonly log: Log

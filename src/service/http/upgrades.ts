@@ -2,23 +2,20 @@ import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
 import { NodeSocket } from '../../rendezvous/transport-node.js'
-import type { WorldService } from '../worlds/world-service.js'
 import type { ServiceContext } from './context.js'
 import { errorAnswer } from './error-answer.js'
 
-/** A socket that has not answered a ping when the next is due is ended: its host may be gone. */
-const pingMs = 15_000
-
 /**
- * Hands WebSockets at `/v1/worlds` to the worlds; what else wants to be one is refused before the handshake. Tokens come in the first
- * message, so that none is in a URL.
+ * Hands WebSockets at `/v1/worlds` to worlds of members that ask, and those at `/v1/rendezvous` to worlds of programs; what else wants
+ * to be one is refused before the handshake. Tokens come in the first message, so that none is in a URL.
+ *
+ * A socket of a member that has not answered a ping when the next is due is ended: its host may be gone. Programs send heartbeats.
  *
  * @returns what ends the pings
  */
 export function acceptSockets(
   server: Server,
-  worlds: WorldService,
-  { guard, limits }: Pick<ServiceContext, 'guard' | 'limits'>,
+  { guard, limits, worlds, mounted }: Pick<ServiceContext, 'guard' | 'limits' | 'worlds' | 'mounted'>,
 ): () => void {
   const sockets = new WebSocketServer({
     noServer: true,
@@ -33,6 +30,7 @@ export function acceptSockets(
     net.on('error', () => {})
     const refusal = refusalOf(request, guard)
     if (refusal !== null) return refuse(net, refusal)
+    if (pathOf(request) === '/v1/rendezvous') return mounted.upgrade(request, net, head)
     sockets.handleUpgrade(request, net, head, (socket) => {
       socket.stand(request.socket)
       answered.set(socket, true)
@@ -50,14 +48,17 @@ export function acceptSockets(
       answered.set(socket, false)
       socket.ping()
     }
-  }, pingMs)
+  }, limits.pingMs)
   timer.unref()
   return () => clearInterval(timer)
 }
 
+const paths = ['/v1/worlds', '/v1/rendezvous']
+const pathOf = ({ url = '' }: IncomingMessage): string => url.split('?', 1)[0]!
+
 /** Why a request is no socket of ours: an HTTP status; null if it is. */
 function refusalOf(request: IncomingMessage, guard: ServiceContext['guard']): number | null {
-  if (request.url?.split('?', 1)[0] !== '/v1/worlds') return 404
+  if (!paths.includes(pathOf(request))) return 404
   try {
     guard.check(request)
     return null

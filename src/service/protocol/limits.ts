@@ -36,9 +36,11 @@ export interface ServiceLimits {
   readonly requestMs: number
   /** Bytes of one WebSocket message to `/v1/worlds`. Default 64 KiB. */
   readonly messageBytes: number
-  /** Worlds of a tenant. Default 256. */
+  /** Milliseconds between pings of WebSockets of members; one that has not answered the last is ended. Default 15,000. */
+  readonly pingMs: number
+  /** Worlds of a tenant that go on, of members and of programs each. Default 256. */
   readonly worlds: number
-  /** Members of a world. Default 1,024. */
+  /** Members of a world, or processes. Default 1,024. */
   readonly members: number
   /** Calls of a member that wait for an answer. Default 64. */
   readonly callsInFlight: number
@@ -63,6 +65,7 @@ export const defaultServiceLimits: ServiceLimits = {
   eventStreams: 256,
   requestMs: 60_000,
   messageBytes: 2 ** 16,
+  pingMs: 15_000,
   worlds: 256,
   members: 1024,
   callsInFlight: 64,

@@ -6,6 +6,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
+import { Rendezvous } from '../../rendezvous/rendezvous.js'
 import { AnswerCache } from '../http/answer-cache.js'
 import { makeApp } from '../http/app.js'
 import type { ServiceContext } from '../http/context.js'
@@ -16,6 +17,7 @@ import { acceptSockets } from '../http/upgrades.js'
 import { Jobs } from '../jobs/jobs.js'
 import { WorkerPool } from '../jobs/worker-pool.js'
 import { defaultServiceLimits, type ServiceLimits } from '../protocol/limits.js'
+import { MountedWorlds } from '../rendezvous/mounted-worlds.js'
 import { Store } from '../store/store.js'
 import { Tenants } from '../tenant.js'
 import { WorldService } from '../worlds/world-service.js'
@@ -84,6 +86,10 @@ export async function serve(options: ServeOptions): Promise<Service> {
       maxMessageBytes: limits.messageBytes,
     },
   })
+  const rendezvous = new Rendezvous({
+    limits: { maxSockets: limits.connections, maxWorlds: limits.worlds * tenants.count },
+  })
+  const mounted = new MountedWorlds({ rendezvous, limits, log: logger })
   const metrics = new ServiceMetrics({
     jobs_queued: { help: 'Jobs that wait.', value: () => jobs.queued },
     jobs_running: { help: 'Jobs that run.', value: () => jobs.running },
@@ -92,11 +98,12 @@ export async function serve(options: ServeOptions): Promise<Service> {
     jobs_cancelled: { help: 'Jobs that were cancelled.', value: () => jobs.ended.cancelled },
     tasks_waiting: { help: 'Uploads and answers that wait for a thread.', value: () => tasks.waiting },
     worlds: { help: 'Worlds of members that ask.', value: () => worlds.metrics().worlds },
+    mounted_worlds: { help: 'Worlds of programs.', value: () => mounted.open },
     world_sockets: { help: 'Their sockets.', value: () => worlds.metrics().sockets },
     data_bytes: { help: 'Bytes below the data folder.', value: () => store.bytes },
   })
   const context: ServiceContext = {
-    ...{ store, jobs, tasks, worlds, limits, tenants, guard, log: logger },
+    ...{ store, jobs, tasks, worlds, mounted, limits, tenants, guard, log: logger },
     ...{ answers: new AnswerCache(limits.answerBytes), now: () => new Date() },
   }
   const release = async () => {
@@ -109,7 +116,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   try {
     const files = filesOf(webFolder())
     app = makeApp({ context, metrics, files, tls, logger })
-    endPings = acceptSockets(app.server, worlds, context)
+    endPings = acceptSockets(app.server, context)
     await jobs.resume()
     await app.listen({ host, port })
   } catch (cause) {
@@ -126,6 +133,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
     close(graceMs = defaultGraceMs) {
       closing ??= (async () => {
         const served = app.close()
+        mounted.close()
         await worlds.close()
         endPings()
         await jobs.close(graceMs)
