@@ -7,6 +7,7 @@ export interface JsonSchema {
   readonly anyOf?: readonly JsonSchema[]
   readonly items?: JsonSchema
   readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly format?: string
   readonly pattern?: string
   readonly minLength?: number
   readonly maxLength?: number
@@ -25,6 +26,7 @@ function typeText(schema: JsonSchema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ')
   if (items !== undefined) return `array of ${typeText(items)}`
+  if (schema.format === 'date-time') return 'string, date and time by ISO 8601'
   if (type === 'string') {
     const { pattern, maxLength } = schema
     const parts = [

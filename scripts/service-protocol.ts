@@ -1,6 +1,8 @@
-// What `npm run docs:protocol` makes of the schemas of the service's worlds: the tables of docs/service-protocol.md and
+// What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over HTTP: the tables of docs/service-protocol.md and
 // docs/service-protocol.schema.json. test/unit/service/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
+import { httpRoutes } from '../src/service/protocol/http-routes.js'
+import { defaultServiceLimits } from '../src/service/protocol/limits.js'
 import { worldEvents } from '../src/service/protocol/world-events.js'
 import { defaultWorldServiceLimits } from '../src/service/protocol/world-limits.js'
 import { worldReplies, worldRequests } from '../src/service/protocol/worlds.js'
@@ -8,6 +10,8 @@ import { fieldRows, limitsText } from './schema-tables.js'
 
 type Schemas = Readonly<Record<string, z.ZodType>>
 
+/** What the service sends: fields of transforms as they come out. */
+const asAnswered = (schema: z.ZodType) => z.toJSONSchema(schema)
 const asSent = (schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input' })
 
 function table(rows: readonly string[]): string[] {
@@ -39,10 +43,40 @@ function eventsText(): string {
     .join('\n\n')
 }
 
+/** A path as a reader fills it in: `/v1/plans/{plan}`. */
+const pathText = (path: string) => path.replace(/:(\w+)/g, '{$1}')
+
+/** Each request over HTTP with its query, its body and its answer. */
+function routesText(): string {
+  return httpRoutes
+    .map(({ method, path, summary, query, body, answer, statuses }) => {
+      const part = (name: string, schema: z.ZodType, of: (schema: z.ZodType) => object) => [
+        '',
+        `${name}:`,
+        ...table(fieldRows(of(schema), [])),
+      ]
+      const status = statuses.join(' or ')
+      return [
+        `#### \`${method} ${pathText(path)}\``,
+        '',
+        summary,
+        ...(query === undefined ? [] : part('Query', query, asSent)),
+        ...(body === 'bytes' ? ['', 'Body: the topology, in the format that the query names.'] : []),
+        ...(typeof body === 'object' ? part('Body', body, asSent) : []),
+        ...(answer === undefined ? ['', `Answer ${status}, empty.`] : []),
+        ...(typeof answer === 'string' ? ['', `Answer ${status}: \`${answer}\`.`] : []),
+        ...(typeof answer === 'object' ? part(`Answer ${status}`, answer, asAnswered) : []),
+      ].join('\n')
+    })
+    .join('\n\n')
+}
+
 /** By the name that its place in the page has. */
 export const serviceTables: Readonly<Record<string, () => string>> = {
   'requests of members': requestsText,
   'events of worlds': eventsText,
+  'requests over HTTP': routesText,
+  'limits of the service': () => limitsText(defaultServiceLimits),
   'limits of worlds': () => limitsText(defaultWorldServiceLimits),
 }
 
@@ -55,10 +89,24 @@ export function serviceSchema(): string {
         return [`${prefix}.${kind}`, definition]
       }),
     )
+  /** `GET /v1/plans/{plan}`, with the names of its parts. */
+  const httpDefinitions = () =>
+    Object.assign(
+      {},
+      ...httpRoutes.map(({ method, path, query, body, answer }) => {
+        const name = `${method} ${pathText(path)}`
+        return {
+          ...(query === undefined ? {} : definitions({ query }, name, asSent)),
+          ...(typeof body === 'object' ? definitions({ body }, name, asSent) : {}),
+          ...(typeof answer === 'object' ? definitions({ answer }, name, asAnswered) : {}),
+        } as object
+      }),
+    ) as Record<string, object>
   const $defs = {
     ...definitions(worldRequests, 'request', asSent),
-    ...definitions(worldReplies, 'reply', (schema) => z.toJSONSchema(schema)),
-    ...definitions(worldEvents, 'event', (schema) => z.toJSONSchema(schema)),
+    ...definitions(worldReplies, 'reply', asAnswered),
+    ...definitions(worldEvents, 'event', asAnswered),
+    ...httpDefinitions(),
   }
   const anyOf = (prefix: string) =>
     Object.keys($defs)
@@ -66,7 +114,8 @@ export function serviceSchema(): string {
       .map((name) => ({ $ref: `#/$defs/${name}` }))
   const schema = {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
-    title: 'Messages of members of worlds to the service, and its events',
+    title:
+      'Messages of members of worlds to the service, and its events; among the definitions, its requests over HTTP',
     anyOf: [...anyOf('request.'), ...anyOf('event.')],
     $defs,
   }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { servicePage } from '../../../../scripts/protocol-page.js'
 import { serviceSchema } from '../../../../scripts/service-protocol.js'
+import { httpRoutes } from '../../../../src/service/protocol/http-routes.js'
 import { worldEvents } from '../../../../src/service/protocol/world-events.js'
 import { maxListedRanks, maxMessageDepth } from '../../../../src/service/protocol/world-limits.js'
 import { worldRequests } from '../../../../src/service/protocol/worlds.js'
@@ -13,6 +14,9 @@ it('the page of the service has the tables of its schemas, and its JSON Schema i
   expect(page).toBe(servicePage(page))
   for (const kind of [...Object.keys(worldRequests), ...Object.keys(worldEvents)]) {
     expect(page).toContain(`#### \`${kind}\``)
+  }
+  for (const { method, path } of httpRoutes) {
+    expect(page).toContain(`#### \`${method} ${path.replace(/:(\w+)/g, '{$1}')}\``)
   }
   expect(page).toContain(`at most ${maxListedRanks.toLocaleString('en-US')} ranks`)
   expect(page).toContain(`nested at most ${maxMessageDepth} deep`)

@@ -1,0 +1,152 @@
+import { z } from 'zod'
+import {
+  exportQuery,
+  jobInfo,
+  planInfo,
+  planList,
+  planRequest,
+  planViewQuery,
+  scheduleQuery,
+  simulationQuery,
+  topologyInfo,
+  topologyList,
+  topologyQuery,
+  topologyViewQuery,
+} from './http.js'
+import { mountedWorldInfo, mountedWorldList, mountedWorldRequest, openedWorld } from './mounted-worlds.js'
+import { worldInfo } from './worlds.js'
+
+/** A request that the service answers. */
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | 'DELETE'
+  /** A method that does the same. */
+  readonly also?: 'PUT'
+  /** `:topology`, `:plan`, `:job` and `:world` are ids, `:rank` is a number. */
+  readonly path: string
+  readonly summary: string
+  readonly query?: z.ZodObject
+  /** `bytes`: the body is taken as it is, compressed by gzip or not. */
+  readonly body?: z.ZodObject | 'bytes'
+  /** Statuses of answers that are no errors. */
+  readonly statuses: readonly number[]
+  /** Its JSON, or its media type. Default: no body. */
+  readonly answer?: z.ZodObject | string
+}
+
+const json = 'application/json'
+
+/** All requests but those for files of the page, in the order of the documentation. Tests send each; the documentation lists each. */
+export const httpRoutes: readonly HttpRoute[] = [
+  {
+    ...{ method: 'GET', path: '/healthz', statuses: [200] },
+    summary: 'Whether the service answers. Needs no token.',
+    answer: z.strictObject({ status: z.literal('ok') }),
+  },
+  {
+    ...{ method: 'GET', path: '/metrics', statuses: [200], answer: 'text/plain' },
+    summary: 'Counts for Prometheus. From this host without a token.',
+  },
+  {
+    ...{ method: 'POST', also: 'PUT', path: '/v1/topologies', statuses: [201, 200], answer: topologyInfo },
+    summary:
+      'Uploads a topology: 201, or 200 where it is there, by whatever format it came. `PUT` does the same.',
+    query: topologyQuery,
+    body: 'bytes',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/topologies', statuses: [200], answer: topologyList },
+    summary: 'The topologies of the tenant.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/topologies/:topology', statuses: [200], answer: topologyInfo },
+    summary: 'What is known of a topology.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/topologies/:topology/view', statuses: [200], answer: json },
+    summary: 'What pictures of a topology show.',
+    query: topologyViewQuery,
+  },
+  {
+    ...{ method: 'POST', path: '/v1/plans', statuses: [202, 200], body: planRequest, answer: jobInfo },
+    summary:
+      'Requests a plan: the job that makes it, 200 when it is done. Equal requests share one job and one plan. What the service cannot plan ends with a job that failed, or with an error at once.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans', statuses: [200], answer: planList },
+    summary: 'The plans of the tenant.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan', statuses: [200], answer: planInfo },
+    summary: 'The request of a plan, and its statistics.',
+  },
+  {
+    ...{ method: 'DELETE', path: '/v1/plans/:plan', statuses: [204] },
+    summary: 'Removes a plan, and with it its job. When it is requested again it is made again.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/schedule', statuses: [200], query: scheduleQuery },
+    summary:
+      'The schedule, byte for byte as `rankweave plan` writes it; compressed where `Accept-Encoding` permits.',
+    answer: 'application/x-ndjson',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/ranks/:rank', statuses: [200], answer: json },
+    summary: 'The operations of one rank, in order.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/simulation', statuses: [200], answer: json },
+    summary: 'What `rankweave simulate --json` prints.',
+    query: simulationQuery,
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/export', statuses: [200], answer: 'text/plain' },
+    summary: 'A C program for MPI, or GOAL text, which needs `bytes`.',
+    query: exportQuery,
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/view', statuses: [200], answer: json },
+    summary: 'What pictures of a plan show.',
+    query: planViewQuery,
+  },
+  {
+    ...{ method: 'GET', path: '/v1/plans/:plan/report', statuses: [200], answer: 'text/html' },
+    summary: 'These pictures as one file.',
+    query: planViewQuery,
+  },
+  {
+    ...{ method: 'GET', path: '/v1/jobs/:job', statuses: [200], answer: jobInfo },
+    summary: 'The state of a job; 404 when its plan was removed.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/jobs/:job/events', statuses: [200], answer: 'text/event-stream' },
+    summary:
+      'Its state now and at every change, each as `data: ` and the JSON of a job; the stream ends with the last.',
+  },
+  {
+    ...{ method: 'DELETE', path: '/v1/jobs/:job', statuses: [200], answer: jobInfo },
+    summary: 'Cancels a job for all who wait for it; one that has ended stays as it is.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/worlds', statuses: [200] },
+    summary: 'The worlds of members that ask, with their communicators.',
+    answer: z.strictObject({ worlds: z.array(worldInfo) }),
+  },
+  {
+    ...{ method: 'POST', path: '/v1/rendezvous/worlds', statuses: [201], body: mountedWorldRequest },
+    summary:
+      'Opens a world of programs, which `rankweave join` joins by the WebSocket `/v1/rendezvous` with its token.',
+    answer: openedWorld,
+  },
+  {
+    ...{ method: 'GET', path: '/v1/rendezvous/worlds', statuses: [200], answer: mountedWorldList },
+    summary: 'The worlds of programs of the tenant, the last of those that have ended included.',
+  },
+  {
+    ...{ method: 'GET', path: '/v1/rendezvous/worlds/:world', statuses: [200], answer: mountedWorldInfo },
+    summary: 'One of them.',
+  },
+  {
+    ...{ method: 'DELETE', path: '/v1/rendezvous/worlds/:world', statuses: [200], answer: mountedWorldInfo },
+    summary: 'Ends a world for all its processes; one that has ended stays as it is.',
+  },
+]
