@@ -17,6 +17,7 @@ const property = [
   'test/conformance/world.test.ts',
   'test/conformance/world-local.test.ts',
   'test/unit/comm/survive/random-kills.test.ts',
+  'test/unit/service/http/fuzz.test.ts',
 ]
 const soak = [
   'test/soak/**/*.soak.ts',

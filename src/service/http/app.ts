@@ -1,5 +1,11 @@
 import type { Server } from 'node:http'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify'
+import type { Duplex } from 'node:stream'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+} from 'fastify'
 import { isRankweaveError, RankweaveError } from '../../errors.js'
 import type { ServiceContext } from './context.js'
 import { errorAnswer } from './error-answer.js'
@@ -7,8 +13,8 @@ import { bearerOf, isLoopbackPeer } from './guard.js'
 import { addJobRoutes } from './job-routes.js'
 import type { ServiceMetrics } from './metrics.js'
 import { addPlanRoutes } from './plan-routes.js'
-import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addRendezvousRoutes } from './rendezvous-routes.js'
+import { addStaticFiles, type StaticFile } from './static-files.js'
 import { addTopologyRoutes } from './topology-routes.js'
 import { addViewRoutes } from './view-routes.js'
 
@@ -36,6 +42,12 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
     keepAliveTimeout: 10_000,
     routerOptions: { maxParamLength: 100 },
     forceCloseConnections: 'idle',
+    // What is refused before there is a route: paths that cannot be decoded.
+    frameworkErrors: (error, _request, reply) => {
+      const { status, answer } = errorAnswer(error)
+      void (reply as unknown as FastifyReply).code(status).send(answer)
+    },
+    clientErrorHandler: refuseMalformed,
   }) as unknown as FastifyInstance
   const server = app.server as Server
   server.maxConnections = limits.connections
@@ -44,6 +56,7 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   app.setErrorHandler((error, request, reply) => {
     const { status, answer } = errorAnswer(error)
     if (status === 500) context.log.error({ path: pathOf(request.url), error: String(error) }, 'a defect')
+    if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
     if (status === 401) reply.header('www-authenticate', 'Bearer')
     if (status === 503) reply.header('retry-after', '1')
     // The rest of a body that was refused is not read.
@@ -52,7 +65,6 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
   })
   app.setNotFoundHandler((request) => {
     throw new RankweaveError(
-    if (isRankweaveError(error, 'ERR_STORE')) context.log.error({ error: error.message }, 'the data')
       'ERR_NOT_FOUND',
       `there is no ${request.method} ${pathOf(request.url).slice(0, 200)}`,
     )
@@ -106,14 +118,30 @@ export function makeApp({ context, metrics, files, tls, logger }: AppOptions): F
       addJobRoutes(v1, context)
       v1.get('/worlds', ({ tenant }) => ({ worlds: context.worlds.list(tenant) }))
       addViewRoutes(v1, context)
+      addRendezvousRoutes(v1, context)
     },
     { prefix: '/v1' },
   )
   return app
 }
 
+/** What is no HTTP, or does not arrive in time. */
+function refuseMalformed(error: Error & { readonly code?: string }, socket: Duplex): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const status =
+    error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 408 : error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400
+  const answer = JSON.stringify({
+    error: { code: 'ERR_ARGUMENT', message: 'the request is malformed, or late' },
+  })
+  socket.end(
+    `HTTP/1.1 ${status} Refused\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: ${answer.length}\r\n\r\n${answer}`,
+  )
+}
+
 /** Without its query. */
-      addRendezvousRoutes(v1, context)
 function pathOf(url: string): string {
   return url.split('?', 1)[0]
 }
