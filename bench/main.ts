@@ -9,6 +9,7 @@ import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { planBench } from './plan.js'
+import { serviceBench } from './service.js'
 import { shimBench } from './shim/shim.js'
 import { simulateBench } from './simulate/simulate.js'
 import { splitBench } from './split/split.js'
@@ -22,7 +23,8 @@ import { worldBench } from './world.js'
 
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
-  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, mutantsBench],
+  ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
+  mutantsBench,
 ]
 
 const { values, positionals } = parseWords()

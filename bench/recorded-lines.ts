@@ -74,6 +74,17 @@ const sections: Readonly<Record<string, Section>> = {
       },
     ],
   },
+  service: {
+    title: 'The service',
+    order: 9,
+    tables: [
+      {
+        title: 'Answers of `rankweave serve`',
+        baseline: '',
+        note: 'Service and clients share the machine. Plans are made by one thread of the service, and `/healthz` is asked one request after another while a plan is made.',
+      },
+    ],
+  },
   mutants: {
     title: 'Mutants',
     order: 6,
