@@ -1,6 +1,6 @@
 """A member of a world of the Rankweave service: asyncio, and the package websockets (10.4 or newer).
 
-Written from docs/service-protocol.md.
+The protocol is that of docs/service-protocol.md.
 """
 
 import asyncio
@@ -74,6 +74,7 @@ class Member:
         self._reader.cancel()
 
     async def _read(self):
+        ended = ConnectionError("the service has closed the socket")
         try:
             async for text in self._socket:
                 message = json.loads(text)
@@ -86,6 +87,8 @@ class Member:
                 else:
                     reply.set_result(message)
         except websockets.ConnectionClosed as closed:
-            for reply in self._pending.values():
-                reply.set_exception(closed)
-            self._pending.clear()
+            ended = closed
+        # No replies come any more; a socket may also be closed in good order.
+        for reply in self._pending.values():
+            reply.set_exception(ended)
+        self._pending.clear()
