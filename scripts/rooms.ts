@@ -424,16 +424,13 @@ export const rooms: readonly Room[] = [
   room('service/protocol', [], { packages: ['zod'] }),
   room('client', ['report', 'service/protocol']),
   room('service', []),
+  room('service/worlds/hosts', [
+    ...['fabric/local', 'rendezvous', 'fabric/websocket', 'comm/process/waits', 'comm', 'comm/world'],
+    ...['launch/websocket', 'package-paths.ts'],
+  ]),
   room('service/worlds', [
-    ...[
-      'text',
-      'fabric/local',
-      'rendezvous/protocol',
-      'rendezvous/watch',
-      'rendezvous',
-      'comm/process/waits',
-    ],
-    ...['comm', 'comm/world', 'package-paths.ts', 'service/protocol', 'service'],
+    ...['text', 'rendezvous/protocol', 'rendezvous/watch', 'rendezvous', 'comm'],
+    ...['package-paths.ts', 'service/protocol', 'service', 'service/worlds/hosts'],
   ]),
   room('service/rendezvous', ['rendezvous', 'launch/websocket', 'service/protocol', 'service']),
   room('service/store', ['service/protocol', 'service'], { packages: ['zod'] }),
@@ -469,7 +466,7 @@ export const rooms: readonly Room[] = [
   room(
     'service/serve',
     [
-      ...['rendezvous', 'package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs'],
+      ...['package-paths.ts', 'service/protocol', 'service', 'service/store', 'service/jobs'],
       ...['service/worlds', 'service/rendezvous', 'service/http'],
     ],
     { packages: ['fastify', 'pino'] },

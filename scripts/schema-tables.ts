@@ -26,7 +26,7 @@ function typeText(schema: JsonSchema): string {
   if (schema.enum !== undefined) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   if (anyOf !== undefined) return anyOf.map(typeText).join(' or ')
   if (items !== undefined) return `array of ${typeText(items)}`
-  if (schema.format === 'date-time') return 'string, date and time by ISO 8601'
+  if (schema.format === 'date-time') return 'time as in RFC 3339, in UTC'
   if (type === 'string') {
     const { pattern, maxLength } = schema
     const parts = [

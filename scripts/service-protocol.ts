@@ -1,12 +1,13 @@
 // What `npm run docs:protocol` makes of the schemas of the service, of its worlds and of its requests over HTTP: the tables of docs/service-protocol.md and
 // docs/service-protocol.schema.json. test/unit/service/protocol/page.test.ts demands that both are current.
 import { z } from 'zod'
+import { refusalCodes } from '../src/rendezvous/protocol/refusals.js'
 import { httpRoutes } from '../src/service/protocol/http-routes.js'
 import { defaultServiceLimits } from '../src/service/protocol/limits.js'
-import { worldEvents } from '../src/service/protocol/world-events.js'
+import { callError, worldEvents } from '../src/service/protocol/world-events.js'
 import { defaultWorldServiceLimits } from '../src/service/protocol/world-limits.js'
-import { worldReplies, worldRequests } from '../src/service/protocol/worlds.js'
-import { fieldRows, limitsText } from './schema-tables.js'
+import { worldInfo, worldReplies, worldRequests } from '../src/service/protocol/worlds.js'
+import { fieldRows, limitsText, tableText } from './schema-tables.js'
 
 type Schemas = Readonly<Record<string, z.ZodType>>
 
@@ -71,12 +72,37 @@ function routesText(): string {
     .join('\n\n')
 }
 
+/** What is not a message, but part of several. */
+function partsText(): string {
+  const parts: Readonly<Record<string, z.ZodType>> = {
+    error: callError,
+    world: worldInfo,
+    communicator: worldInfo.shape.communicators.element,
+  }
+  return Object.entries(parts)
+    .map(([name, schema]) => [`#### ${name}`, ...table(fieldRows(z.toJSONSchema(schema), []))].join('\n'))
+    .join('\n\n')
+}
+
+/** Codes with which the service closes the socket of a member. */
+const closing = [
+  ...['ERR_PROTOCOL', 'ERR_TOKEN', 'ERR_VERSION_MISMATCH', 'ERR_MESSAGE_TOO_LARGE', 'ERR_LIMIT'],
+  'ERR_WORLD_LOST',
+] as readonly (keyof typeof refusalCodes)[]
+
+function closeCodesText(): string {
+  const rows = closing.map((name) => [refusalCodes[name], `[\`${name}\`](errors.md#${name.toLowerCase()})`])
+  return tableText(['close code', 'meaning'], rows)
+}
+
 /** By the name that its place in the page has. */
 export const serviceTables: Readonly<Record<string, () => string>> = {
   'requests of members': requestsText,
   'events of worlds': eventsText,
   'requests over HTTP': routesText,
   'limits of the service': () => limitsText(defaultServiceLimits),
+  'parts of messages': partsText,
+  'close codes of members': closeCodesText,
   'limits of worlds': () => limitsText(defaultWorldServiceLimits),
 }
 

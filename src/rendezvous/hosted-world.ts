@@ -23,6 +23,7 @@ export interface HostedWorldOptions {
   readonly id: string
   readonly token: string
   readonly processes: number
+  readonly own: number
   readonly program: string | undefined
   readonly library: string | undefined
   readonly settings: string
@@ -94,17 +95,13 @@ export class HostedWorld {
     })
   }
 
-  /** A process that has the token joins. @throws the refusals */
-  join(socket: Socket, request: JoinRequest): Party {
-    admit(
-      this.#options,
-      [...this.#waiting, ...this.#members],
-      this.#nonces,
-      this.#members.length > 0,
-      request,
-    )
-    this.#nonces.add(request.nonce)
-    const member = new WorldMember(socket, request, this.#clock, (from, sizeBytes) =>
+  /** A process that has the token joins, or one of the host's own. @throws the refusals */
+  join(socket: Socket, request: JoinRequest, isOwn: boolean): Party {
+    const joined = [...this.#waiting, ...this.#members]
+    admit(this.#options, joined, this.#nonces, this.#members.length > 0, { request, isOwn })
+    // Own ones are not limited: nobody else can replay what passes in memory.
+    if (!isOwn) this.#nonces.add(request.nonce)
+    const member = new WorldMember(socket, request, isOwn, this.#clock, (from, sizeBytes) =>
       this.#countHanded(this.#members[from]!, sizeBytes),
     )
     this.#waiting.add(member)

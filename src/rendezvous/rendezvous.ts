@@ -25,6 +25,8 @@ export interface RendezvousOptions {
 export interface WorldOptions {
   /** Processes that are to join: 1 to `maxProcesses` of the rendezvous. */
   readonly processes: number
+  /** @internal Of these, the first ones, which join through `admit` of the handle; nobody else takes their places. Default 0. */
+  readonly own?: number
   /** Digest of the program that members must run. Default: that of the first to join. */
   readonly program?: string
   /** Version of Rankweave that members must have. Default: that of the first to join. */
@@ -46,6 +48,11 @@ export interface WorldHandle {
   readonly ended: Promise<WorldEnd>
   /** Ends the world; members get ERR_WORLD_LOST with this reason. */
   close(reason?: string): void
+  /**
+   * @internal Serves a socket of the host's own: its process needs neither token nor program. No limit of sockets or of time
+   * holds for it.
+   */
+  admit(socket: Socket): void
 }
 
 /**
@@ -82,17 +89,24 @@ export class Rendezvous {
   createWorld(options: WorldOptions): WorldHandle {
     requireKnownOptions('createWorld', options, {
       processes: true,
+      own: true,
       program: true,
       version: true,
       limits: true,
       settings: true,
     })
-    const { processes, program, version, settings = '' } = options
+    const { processes, own = 0, program, version, settings = '' } = options
     const { maxProcesses, maxWorlds } = this.limits
     if (!Number.isSafeInteger(processes) || processes < 1 || processes > maxProcesses) {
       throw new RankweaveError(
         'ERR_WORLD',
         `createWorld: expected 1 to ${maxProcesses} processes, got ${shown(processes)}`,
+      )
+    }
+    if (!Number.isSafeInteger(own) || own < 0 || own > processes) {
+      throw new RankweaveError(
+        'ERR_WORLD',
+        `createWorld: expected own from 0 to ${processes}, got ${shown(own)}`,
       )
     }
     if (typeof settings !== 'string' || settings.length > maxSettingsLength) {
@@ -116,6 +130,7 @@ export class Rendezvous {
       ...makeToken(),
       ...{
         processes,
+        own,
         program,
         library: version,
         settings,
@@ -127,7 +142,11 @@ export class Rendezvous {
     })
     this.#worlds.set(world.id, world)
     const { id, token, ended } = world
-    return { id, token, ended, close: (reason = 'no reason was given') => world.close(reason) }
+    return {
+      ...{ id, token, ended },
+      close: (reason = 'no reason was given') => world.close(reason),
+      admit: (socket) => this.#admit(world, socket),
+    }
   }
 
   /**
@@ -181,13 +200,24 @@ export class Rendezvous {
     }
   }
 
+  #admit(world: HostedWorld, socket: Socket): void {
+    socket.binaryType = 'arraybuffer'
+    let party: Party | undefined
+    socket.addEventListener('message', ({ data }) => {
+      if (party !== undefined) party.message(data)
+      else party = this.#first(socket, data, world)
+    })
+    socket.addEventListener('close', ({ reason }) => party?.closed(reason))
+  }
+
   /** False when the socket was refused before: what it says is not read. */
   #settle(socket: Socket): boolean {
     this.#pending.get(socket)?.()
     return this.#pending.delete(socket)
   }
 
-  #first(socket: Socket, data: unknown): Party | undefined {
+  /** @param own the world whose host the socket is of */
+  #first(socket: Socket, data: unknown, own?: HostedWorld): Party | undefined {
     try {
       if (typeof data !== 'string') throw protocolError("'join' first, got bytes")
       const message = decodeFromMember(data)
@@ -197,9 +227,9 @@ export class Rendezvous {
         return world.heartbeat(socket, message)
       }
       if (message.kind !== 'join') throw protocolError(`'join' first, got '${message.kind}'`)
-      const world = worldOf(message.token, this.#worlds)
+      const world = own ?? worldOf(message.token, this.#worlds)
       if (world === undefined) throw wrongToken()
-      return world.join(socket, message)
+      return world.join(socket, message, own !== undefined)
     } catch (error) {
       refuse(socket, this.#clock, refusalFrom(error))
       return undefined

@@ -25,6 +25,8 @@ export interface Party {
 export class WorldMember {
   readonly socket: Socket
   readonly request: JoinRequest
+  /** A process of the host's own. */
+  readonly isOwn: boolean
   /** Lets the member's thread for heartbeats in. */
   readonly heartbeatKey = toHex(randomBytes(32))
   readonly rate: MessageRate
@@ -42,11 +44,13 @@ export class WorldMember {
   constructor(
     socket: Socket,
     request: JoinRequest,
+    isOwn: boolean,
     clock: Clock,
     handed: (from: number, sizeBytes: number) => void,
   ) {
     this.socket = socket
     this.request = request
+    this.isOwn = isOwn
     this.#clock = clock
     this.rate = new MessageRate(clock)
     this.queue = new RelayQueue(socket, clock, handed)

@@ -3,6 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import { silentLog } from '../../src/service/log.js'
 import { WorldService } from '../../src/service/worlds/world-service.js'
+import { begunWorld } from '../support/asking-member.js'
 import { loadWorlds } from '../support/world-load.js'
 
 it('2,000 members of 100 worlds split, meet and free without an error, and memory comes back', async () => {
@@ -11,8 +12,6 @@ it('2,000 members of 100 worlds split, meet and free without an error, and memor
   const service = new WorldService({
     tenants: { find: () => ({ id: 'local' }) },
     log: silentLog,
-    // All connect in one turn.
-    limits: { maxPendingSockets: 2_000 },
   })
   const { calls, seconds, p99Ms, heapBytes } = await loadWorlds(
     service,
@@ -23,5 +22,21 @@ it('2,000 members of 100 worlds split, meet and free without an error, and memor
     `${Math.round(calls / seconds)} calls per second, p99 ${p99Ms.toFixed(0)} ms, heap ${heapBytes.join(' -> ')}`,
   )
   expect(heapBytes[1]).toBeLessThan(heapBytes[0] * 1.1)
+  await service.close()
+})
+
+it('a world of 1,000 members splits, meets, and ends, though each that leaves is told to all others', async () => {
+  const service = new WorldService({ tenants: { find: () => ({ id: 'local' }) }, log: silentLog })
+  const members = await begunWorld(service, 1_000)
+  const places = await Promise.all(
+    members.map((member, rank) => member.ask('split', { comm: 'world', color: rank % 10 })),
+  )
+  expect(places.every(({ rank, size }, n) => size === 100 && rank === Math.floor(n / 10))).toBe(true)
+  await Promise.all(members.map((member, n) => member.ask('barrier', { comm: places[n]!.comm! })))
+  const ended = new Promise<void>((resolve) => {
+    service.watch({ id: 'local' }, ({ event }) => event === 'worldEnded' && resolve())
+  })
+  await Promise.all(members.map((member) => member.ask('leave', {})))
+  await ended
   await service.close()
 })

@@ -1,4 +1,7 @@
+import { type EventEmitter, once } from 'node:events'
 import { RankweaveError } from '../../src/errors.js'
+import type { Socket } from '../../src/rendezvous/socket.js'
+import { nodeTransport } from '../../src/rendezvous/transport-node.js'
 import {
   type CallError,
   type WorldEvent,
@@ -11,15 +14,17 @@ import {
   type WorldRequestInput,
   worldReplies,
 } from '../../src/service/protocol/worlds.js'
-import type { WorldService } from '../../src/service/worlds/world-service.js'
+import { WorldService } from '../../src/service/worlds/world-service.js'
 import { MemorySocket } from './memory-socket.js'
 
 /** The fields of a request that differ by its kind. */
 type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>
 
-/** A client of a `WorldService` in memory. Every message that it gets must be one of the protocol. */
+type ClientSocket = Socket & { terminate(): void }
+
+/** A client of a service, in memory or over a socket that is open. Every message that it gets must be one of the protocol. */
 export class AskingMember {
-  readonly socket: MemorySocket
+  readonly socket: ClientSocket
   readonly events: WorldEvent[] = []
   closed: { readonly code: number; readonly reason: string } | undefined
   readonly #waiting = new Map<
@@ -30,8 +35,8 @@ export class AskingMember {
   readonly #closing: (() => void)[] = []
   #next = 1
 
-  constructor(service: WorldService) {
-    const [own, other] = MemorySocket.pair()
+  constructor(service: WorldService | ClientSocket) {
+    const own = service instanceof WorldService ? socketTo(service) : service
     this.socket = own
     own.addEventListener('message', ({ data }) => this.#receive(JSON.parse(data as string)))
     own.addEventListener('close', (closed) => {
@@ -40,7 +45,18 @@ export class AskingMember {
       this.#waiting.clear()
       for (const resolve of this.#closing) resolve()
     })
-    service.accept(other, 'memory')
+  }
+
+  /** @param url of the service */
+  static async connected(url: string, token?: string): Promise<AskingMember> {
+    const transport = nodeTransport({ maxMessageBytes: 2 ** 20 })
+    const socket = transport.dial(`${url.replace('http', 'ws')}/v1/worlds`) as Socket &
+      EventEmitter &
+      ClientSocket
+    await once(socket, 'open')
+    const member = new AskingMember(socket)
+    await member.ask('hello', { protocol: 1, ...(token === undefined ? {} : { token }) })
+    return member
   }
 
   static async greeted(service: WorldService, token?: string): Promise<AskingMember> {
@@ -93,6 +109,12 @@ export class AskingMember {
     if (error !== undefined) waiting.reject(RankweaveError.fromRecord(error as never))
     else waiting.resolve(worldReplies[waiting.kind].parse(rest) as never)
   }
+}
+
+function socketTo(service: WorldService): MemorySocket {
+  const [own, other] = MemorySocket.pair()
+  service.accept(other, 'memory')
+  return own
 }
 
 /** Members of one world that has begun, by rank. */

@@ -162,6 +162,12 @@ export class LocalSession implements FabricSession {
     )
   }
 
+  /** Whether something that a process has sent, or that waits to be copied or decided, is still in flight. */
+  isSending(process: number): boolean {
+    const isQueued = this.#inboxes.some((inbox) => inbox.holds(process))
+    return isQueued || this.#bulk.ready > 0 || !this.#authority.isQuiet
+  }
+
   /**
    * Ends a process as a crash would: frames in flight from it and to it are lost. The loss is reported to every other process
    * by a task of the fabric's own; also to the process itself, because its code runs on.

@@ -54,6 +54,8 @@ export interface OpenWorldOptions extends RanksOptions {
   readonly program?: string
   /** Default: those of docs/websocket.md. */
   readonly limits?: Partial<WorldLimits>
+  /** @internal Processes of the host's own: see `WorldOptions`. */
+  readonly own?: number
 }
 
 /** A world of a mounted rendezvous. */
@@ -72,10 +74,10 @@ export interface MountedWorld extends WorldHandle {
 export function openWorld(rendezvous: Rendezvous, options: OpenWorldOptions): MountedWorld {
   requireRendezvous('openWorld', rendezvous)
   requireKnownOptions('openWorld', options, openWorldNames)
-  const { program, limits, ...ofRanks } = options
+  const { program, limits, own = 0, ...ofRanks } = options
   const { processes, settings } = settingsOf('openWorld', ofRanks)
   const world = rendezvous.createWorld({
-    ...{ processes, settings, version: ownVersion() },
+    ...{ processes, own, settings, version: ownVersion() },
     ...(program === undefined ? {} : { program }),
     ...(limits === undefined ? {} : { limits }),
   })
@@ -90,4 +92,5 @@ const openWorldNames: Readonly<Record<keyof OpenWorldOptions, true>> = {
   creditBytes: true,
   program: true,
   limits: true,
+  own: true,
 }

@@ -40,7 +40,7 @@ export interface ServiceLimits {
   readonly pingMs: number
   /** Worlds of a tenant that go on, of members and of programs each. Default 256. */
   readonly worlds: number
-  /** Members of a world, or processes. Default 1,024. */
+  /** Members of a world, or processes, at most 4,096. Default 1,024. */
   readonly members: number
   /** Calls of a member that wait for an answer. Default 64. */
   readonly callsInFlight: number

@@ -2,13 +2,13 @@
 export interface WorldServiceLimits {
   /** Sockets of all tenants. */
   readonly maxSockets: number
-  /** Sockets whose `hello` has not arrived. */
+  /** Sockets whose `hello` has not arrived: by default half of all, so that 2,000 may connect at once and those that have are not shut out. */
   readonly maxPendingSockets: number
   /** Milliseconds that a socket may take for `hello`. */
   readonly firstMessageMs: number
   /** Worlds of a tenant, those included that wait for members. */
   readonly maxWorlds: number
-  /** Members of a world. */
+  /** Members of a world, at most {@link mostMembers}. */
   readonly maxMembers: number
   /** Communicators of a member, the world included. */
   readonly maxCommunicators: number
@@ -26,7 +26,7 @@ export interface WorldServiceLimits {
 
 export const defaultWorldServiceLimits: WorldServiceLimits = {
   maxSockets: 4_096,
-  maxPendingSockets: 1_024,
+  maxPendingSockets: 2_048,
   firstMessageMs: 10_000,
   maxWorlds: 256,
   maxMembers: 1_024,
@@ -37,6 +37,11 @@ export const defaultWorldServiceLimits: WorldServiceLimits = {
   maxBufferedBytes: 2 ** 22,
   watchMs: 250,
 }
+
+/** Members that a world can have, whatever a service grants: logical processes of one fabric. */
+export const mostMembers = 4_096
+/** Members and programs of a world that has both: processes of one rendezvous. */
+export const mostMixed = 1_024
 
 /** Version of the protocol, said in `hello`. */
 export const worldProtocolVersion = 1

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { maxListedRanks, worldProtocolVersion } from './world-limits.js'
+import { maxListedRanks, mostMembers, mostMixed, worldProtocolVersion } from './world-limits.js'
 
 // What members of worlds send to the service and what it replies, by kind: one JSON object per text message. Unknown fields
 // are refused. Portable: the client of browsers imports it.
@@ -21,7 +21,12 @@ const address = z
   .max(512)
   .regex(/^[^\p{Cc}]*$/u)
   .describe('where this member is reached, in whatever form the members agree on')
-const members = z.int().min(1).max(4_096).describe('members of the world')
+const members = z.int().min(1).max(mostMembers).describe('members of the world')
+const programs = z
+  .int()
+  .min(1)
+  .max(mostMixed - 1)
+  .describe('processes of the world that run programs, besides its members')
 const rank = z
   .int()
   .min(0)
@@ -47,8 +52,9 @@ export const worldRequests = {
   ),
   createWorld: request(
     'createWorld',
-    { name: worldName.optional(), members },
-    'Makes a world that waits for its members. It is discarded when this socket closes before any member has joined. The socket does not join it.',
+    { name: worldName.optional(), members, programs: programs.optional() },
+    'Makes a world that waits for its members. It is discarded when this socket closes before any member has joined. The socket does not join it. ' +
+      `With \`programs\`, members and programs are at most ${mostMixed} together.`,
   ),
   join: request(
     'join',
@@ -165,6 +171,7 @@ export const worldInfo = z.strictObject({
   state: z.enum(['waiting', 'running']),
   createdAt: z.iso.datetime(),
   members: z.int().min(1),
+  programs: z.int().min(0).describe('processes that run programs, besides the members'),
   joined: z.int().min(0).describe('members so far; of a world that runs, all'),
   left: z.array(worldRank).describe('members that have left'),
   lost: z.array(worldRank).describe('members that are lost'),
@@ -194,7 +201,10 @@ export const worldReplies = {
     version: z.string().describe('version of Rankweave'),
     limits: z.record(z.string(), z.number()).describe('by name'),
   }),
-  createWorld: z.strictObject({ world: worldId }),
+  createWorld: z.strictObject({
+    world: worldId,
+    token: z.string().optional().describe('with which programs join; where there are `programs`'),
+  }),
   join: z.strictObject({ world: worldId, joined: z.int(), members: z.int() }),
   leave: nothing,
   split: z.strictObject(place),

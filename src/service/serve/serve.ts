@@ -6,7 +6,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { pino } from 'pino'
 import { RankweaveError, reasonText } from '../../errors.js'
 import { pageFile } from '../../package-paths.js'
-import { Rendezvous } from '../../rendezvous/rendezvous.js'
 import { AnswerCache } from '../http/answer-cache.js'
 import { makeApp } from '../http/app.js'
 import type { ServiceContext } from '../http/context.js'
@@ -86,10 +85,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
       maxMessageBytes: limits.messageBytes,
     },
   })
-  const rendezvous = new Rendezvous({
-    limits: { maxSockets: limits.connections, maxWorlds: limits.worlds * tenants.count },
-  })
-  const mounted = new MountedWorlds({ rendezvous, limits, log: logger })
+  const mounted = new MountedWorlds({ rendezvous: worlds.rendezvous, limits, log: logger })
   const metrics = new ServiceMetrics({
     jobs_queued: { help: 'Jobs that wait.', value: () => jobs.queued },
     jobs_running: { help: 'Jobs that run.', value: () => jobs.running },

@@ -2,8 +2,8 @@ import { RankweaveError } from '../../errors.js'
 import type { WorldInfo } from '../protocol/worlds.js'
 import { endedError, toCallError } from './call-error.js'
 import { CommunicatorTree } from './communicator-tree.js'
+import type { WorldHost } from './hosts/world-host.js'
 import type { Member, MemberWorld } from './member.js'
-import type { WorldHost } from './world-host.js'
 
 export interface AskedWorldOptions {
   readonly id: string
@@ -30,7 +30,10 @@ export class AskedWorld implements MemberWorld {
   #members: readonly Member[] = []
   /** Sockets that keep a world that waits. */
   readonly #creators = new Set<object>()
-  #state: 'waiting' | 'running' | 'ended' = 'waiting'
+  /** The start that counts: one that was abandoned says nothing. */
+  #start: object | undefined
+  /** Starting: all members have joined, and the host waits for what else it needs. */
+  #state: 'waiting' | 'starting' | 'running' | 'ended' = 'waiting'
 
   constructor(options: AskedWorldOptions) {
     this.#options = options
@@ -52,8 +55,9 @@ export class AskedWorld implements MemberWorld {
     return this.#state === 'waiting' ? this.#waiting.size : this.size
   }
 
-  get isWaiting(): boolean {
-    return this.#state === 'waiting'
+  /** With what programs join it; null: it has none. */
+  get token(): string | null {
+    return this.#options.host.programs?.token ?? null
   }
 
   /** A socket that made it keeps it. */
@@ -88,7 +92,14 @@ export class AskedWorld implements MemberWorld {
   depart(member: Member, state: 'left' | 'lost', reason: string): void {
     if (member.state === 'waiting') {
       member.state = state
-      if (!this.#waiting.delete(member)) return
+      if (!this.#waiting.has(member)) return
+      if (this.#state === 'starting') {
+        // Too late: it is lost as soon as it has begun.
+        if (!this.#options.host.abandon()) return
+        this.#state = 'waiting'
+        this.#start = undefined
+      }
+      this.#waiting.delete(member)
       member.end(state)
       this.changed()
       this.#discardIfUnwanted()
@@ -98,16 +109,14 @@ export class AskedWorld implements MemberWorld {
     const { worldRank } = member
     if (state === 'lost') this.#options.host.lose(worldRank, reason)
     member.end(state)
-    if (state === 'left') this.#options.host.leave(worldRank)
-    for (const other of this.#members) {
-      if (other.state === 'running')
-        other.send({ event: 'member', world: this.id, rank: worldRank, state, reason })
-    }
+    if (state === 'left') this.#options.host.leave(worldRank, () => member.isIdle)
+    const event = { event: 'member', world: this.id, rank: worldRank, state, reason } as const
+    for (const other of this.#members) if (other.state === 'running') other.send(event)
   }
 
   /** Ends it, whatever its members do. */
   close(reason: string): void {
-    if (this.#state === 'running') this.#options.host.fail(reason)
+    this.#options.host.fail(reason)
     // Members are told at once: their sockets may close next.
     this.#ended(new RankweaveError('ERR_WORLD_ENDED', reason))
   }
@@ -122,7 +131,8 @@ export class AskedWorld implements MemberWorld {
       this.#members.filter((member) => member.state === state).map(({ worldRank }) => worldRank)
     return {
       ...{ id, name, members, createdAt: this.#createdAt, joined: this.joined },
-      state: this.#state === 'waiting' ? 'waiting' : 'running',
+      programs: this.#options.host.programs?.count ?? 0,
+      state: this.#state === 'running' ? 'running' : 'waiting',
       left: ranksOf('left'),
       lost: ranksOf('lost'),
       ...this.tree.list(),
@@ -130,16 +140,19 @@ export class AskedWorld implements MemberWorld {
   }
 
   #begin(): void {
-    this.#state = 'running'
+    this.#state = 'starting'
     const joined = [...this.#waiting]
-    this.#waiting.clear()
     const members: Member[] = []
-    let next = 0
+    this.#members = members
+    const start = {}
+    this.#start = start
     this.#options.host
       .run((world) => {
-        const member = joined[next++]!
         // Closed while its processes were started.
         if (this.#state === 'ended') return Promise.resolve()
+        this.#state = 'running'
+        this.#waiting.clear()
+        const member = joined[world.rank]!
         members[world.rank] = member
         const isGone = member.state !== 'waiting'
         const left = member.begin(world)
@@ -151,13 +164,15 @@ export class AskedWorld implements MemberWorld {
       })
       .then(
         () => this.#ended(undefined),
-        (error: unknown) => this.#ended(error),
+        (error: unknown) => {
+          if (this.#start === start) this.#ended(error)
+        },
       )
-    this.#members = members
   }
 
   #discardIfUnwanted(): void {
     if (this.#state === 'waiting' && this.#waiting.size === 0 && this.#creators.size === 0) {
+      this.#options.host.fail('nobody waits for it')
       this.#ended(undefined)
     }
   }

@@ -63,5 +63,5 @@ export const calls: { readonly [K in CallKind]: Call<K> } = {
 /** Makes the call of a request. @throws what the call throws */
 export async function call(member: Member, request: WorldRequest<CallKind>): Promise<WorldReply> {
   // Each kind has its own function, which the type of the table states.
-  return (calls[request.kind] as Call<CallKind>)(member, request)
+  return member.during(() => (calls[request.kind] as Call<CallKind>)(member, request))
 }

@@ -158,9 +158,11 @@ export class Connection {
   }
 
   #create(request: WorldRequest<'createWorld'>, worlds: TenantWorlds): WorldReply<'createWorld'> {
-    const world = worlds.create(request.name ?? null, request.members, this)
+    const { name = null, members, programs = 0 } = request
+    const world = worlds.create(name, members, programs, this)
     this.#created.add(world)
-    return { world: world.id }
+    const { id, token } = world
+    return { world: id, ...(token === null ? {} : { token }) }
   }
 
   #join(request: WorldRequest<'join'>, worlds: TenantWorlds): WorldReply<'join'> {
@@ -206,8 +208,20 @@ export class Connection {
       drop(socket, refusalCodes.ERR_LIMIT, 'ERR_LIMIT')
       return
     }
-    socket.send(JSON.stringify(message))
+    socket.send(textOf(message))
   }
+}
+
+let lastMessage: object | undefined
+let lastText = ''
+
+/** What all members of a world are told is written once. */
+function textOf(message: object): string {
+  if (message !== lastMessage) {
+    lastMessage = message
+    lastText = JSON.stringify(message)
+  }
+  return lastText
 }
 
 function beyond(limit: string): RankweaveError {

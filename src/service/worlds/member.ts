@@ -24,6 +24,7 @@ export class Member {
   readonly #mostCommunicators: number
   /** Communicators that calls in flight may bring. */
   #expected = 0
+  #inFlight = 0
   state: 'waiting' | 'running' | 'left' | 'lost' = 'waiting'
   address: string | null
   worldRank = -1
@@ -49,6 +50,21 @@ export class Member {
     return new Promise((resolve) => {
       this.#finish = resolve
     })
+  }
+
+  /** Whether no call is in flight. */
+  get isIdle(): boolean {
+    return this.#inFlight === 0
+  }
+
+  /** Counts a call as in flight until it has settled. */
+  async during<T>(call: () => T | Promise<T>): Promise<T> {
+    this.#inFlight++
+    try {
+      return await call()
+    } finally {
+      this.#inFlight--
+    }
   }
 
   /** @throws ERR_NOT_FOUND for a communicator that this member does not have, ERR_WORLD before the world has begun */

@@ -2,13 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { RankweaveError } from '../../errors.js'
 import type { WorldInfo, WorldRequest } from '../protocol/worlds.js'
 import { AskedWorld } from './asked-world.js'
-import type { WorldHost } from './world-host.js'
+import type { WorldHost } from './hosts/world-host.js'
 import type { WorldWatch } from './world-watch.js'
 
 export interface TenantWorldsOptions {
   readonly maxWorlds: number
   readonly maxMembers: number
-  readonly openHost: (members: number) => WorldHost
+  /** @throws ERR_WORLD for too many programs */
+  readonly openHost: (members: number, programs: number) => WorldHost
   readonly watch: WorldWatch
   readonly onEnd: (world: AskedWorld, error: unknown) => void
 }
@@ -32,7 +33,7 @@ export class TenantWorlds {
   }
 
   /** @throws ERR_WORLD for a name that is taken or too many members, ERR_LIMIT for too many worlds */
-  create(name: string | null, members: number, creator: object | undefined): AskedWorld {
+  create(name: string | null, members: number, programs: number, creator: object | undefined): AskedWorld {
     const { maxWorlds, maxMembers, watch } = this.#options
     if (members > maxMembers) {
       throw new RankweaveError('ERR_LIMIT', `expected at most ${maxMembers} members of a world (maxMembers)`)
@@ -46,7 +47,7 @@ export class TenantWorlds {
     const id = `w-${randomBytes(8).toString('hex')}`
     const world: AskedWorld = new AskedWorld({
       ...{ id, name, members },
-      host: this.#options.openHost(members),
+      host: this.#options.openHost(members, programs),
       onChange: () => watch.changed(world),
       onEnd: (error) => {
         this.#worlds.delete(id)
@@ -73,7 +74,7 @@ export class TenantWorlds {
     }
     const found = id === undefined ? this.#named.get(name!) : this.#worlds.get(id)
     if (found === undefined) {
-      if (name !== undefined && members !== undefined) return this.create(name, members, undefined)
+      if (name !== undefined && members !== undefined) return this.create(name, members, 0, undefined)
       throw new RankweaveError(
         'ERR_NOT_FOUND',
         id === undefined

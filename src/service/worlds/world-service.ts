@@ -1,12 +1,15 @@
 import { type Clock, realClock } from '../../base/clock.js'
 import { requireKnownOptions } from '../../base/known-options.js'
 import { RankweaveError, shown } from '../../errors.js'
+import { Rendezvous } from '../../rendezvous/rendezvous.js'
 import type { Socket } from '../../rendezvous/socket.js'
 import { defaultWorldServiceLimits, type WorldServiceLimits } from '../protocol/world-limits.js'
 import type { WorldInfo } from '../protocol/worlds.js'
 import type { Tenant } from '../tenant.js'
 import { Connection } from './connection.js'
-import { LocalHost } from './local-host.js'
+import { LocalHost } from './hosts/local-host.js'
+import { MixedHost } from './hosts/mixed-host.js'
+import type { WorldHost } from './hosts/world-host.js'
 import type { WorldServiceOptions } from './options.js'
 import { TenantWorlds } from './tenant-worlds.js'
 import { type WatchListener, WorldWatch } from './world-watch.js'
@@ -26,6 +29,8 @@ export interface WorldServiceMetrics {
  */
 export class WorldService {
   readonly limits: WorldServiceLimits
+  /** Where processes that run programs join worlds that have such. */
+  readonly rendezvous: Rendezvous
   readonly #options: WorldServiceOptions
   readonly #clock: Clock
   /** Of tenants that have a world, or a socket that watches. */
@@ -41,6 +46,9 @@ export class WorldService {
     this.#options = options
     this.#clock = options.clock ?? realClock
     this.limits = checkedLimits(options.limits ?? {})
+    // Each tenant's worlds are limited here.
+    const limits = { maxSockets: this.limits.maxSockets, maxWorlds: 2 ** 20 }
+    this.rendezvous = new Rendezvous({ clock: this.#clock, limits })
   }
 
   /** Serves a connected socket until it closes. Called before its first message can arrive. */
@@ -106,6 +114,7 @@ export class WorldService {
     this.#isClosed = true
     for (const worlds of this.#tenants.values()) worlds.close(reason)
     for (const connection of [...this.#connections]) connection.refuse(closed(reason))
+    this.rendezvous.close(reason)
     for (const worlds of this.#tenants.values()) worlds.watch.stop()
   }
 
@@ -115,7 +124,7 @@ export class WorldService {
       const { maxWorlds, maxMembers, watchMs } = this.limits
       worlds = new TenantWorlds({
         ...{ maxWorlds, maxMembers },
-        openHost: (members) => new LocalHost(members, this.#clock),
+        openHost: (members, programs) => this.#openHost(members, programs),
         watch: new WorldWatch(this.#clock, watchMs),
         onEnd: (world, error) => {
           this.#worldsEnded++
@@ -126,6 +135,13 @@ export class WorldService {
       this.#tenants.set(tenant.id, worlds)
     }
     return worlds
+  }
+
+  #openHost(members: number, programs: number): WorldHost {
+    const { rendezvous } = this
+    const clock = this.#clock
+    if (programs === 0) return new LocalHost(members, clock)
+    return new MixedHost({ rendezvous, members, programs, clock })
   }
 
   #settle(connection: Connection, cancel: () => void): void {

@@ -33,8 +33,9 @@ export function worldsPanel(token: string): HTMLElement {
 }
 
 function worldItem(world: WorldInfo): HTMLElement {
-  const { id, name, state, members, joined, lost, communicators } = world
-  const facts = state === 'waiting' ? `${joined} of ${members} members` : `${members} members`
+  const { id, name, state, members, programs, joined, lost, communicators } = world
+  const counted = state === 'waiting' ? `${joined} of ${members} members` : `${members} members`
+  const facts = programs === 0 ? counted : `${counted}, ${programs} programs`
   const losses = lost.length === 0 ? '' : `, lost: ${lost.join(', ')}`
   return h('li', {}, h('strong', {}, name ?? id), ` ${state}, ${facts}${losses}`, tree(communicators, null))
 }

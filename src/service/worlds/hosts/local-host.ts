@@ -1,19 +1,28 @@
-import type { Clock } from '../../base/clock.js'
-import type { Communicator } from '../../comm/communicator.js'
-import { completionsHeld } from '../../comm/process/waits/completion-budget.js'
-import { hostSession, type RunningWorld } from '../../comm/world/world.js'
-import { RankweaveError } from '../../errors.js'
-import { type LocalSession, local } from '../../fabric/local/local.js'
+import type { Clock } from '../../../base/clock.js'
+import type { Communicator } from '../../../comm/communicator.js'
+import { completionsHeld } from '../../../comm/process/waits/completion-budget.js'
+import { hostSession, type RunningWorld } from '../../../comm/world/world.js'
+import { RankweaveError } from '../../../errors.js'
+import { type LocalSession, local } from '../../../fabric/local/local.js'
 import type { WorldHost } from './world-host.js'
 
-/** Milliseconds between two looks whether a world is at rest. */
-const restMs = 2
+/** Milliseconds between two looks whether a member that leaves may go. */
+const lookMs = 2
+/** Looks after which it goes, whatever is in flight: a second. */
+const mostLooks = 500
+
+/** A member that leaves. */
+interface Leaving {
+  readonly isIdle: () => boolean
+  looks: number
+}
 
 /** A world of members that ask only: logical processes of fabric `local`, one rank each. */
 export class LocalHost implements WorldHost {
+  readonly programs = null
   readonly #members: number
   readonly #clock: Clock
-  readonly #leaving = new Set<number>()
+  readonly #leaving = new Map<number, Leaving>()
   #session: LocalSession | undefined
   #world: RunningWorld | undefined
   #cancel: (() => void) | undefined
@@ -42,16 +51,22 @@ export class LocalHost implements WorldHost {
     }
   }
 
+  /** Its processes are here at once. */
+  abandon(): boolean {
+    return false
+  }
+
   lose(worldRank: number, reason: string): void {
     this.#session?.kill(worldRank, reason)
   }
 
   /**
-   * The process goes once the world is at rest: no frame is in flight, so every call whose ranks have all made it is complete,
-   * and one that is not would wait for this member for ever.
+   * The process goes when it has made its part of every call that it could: its own calls have settled and what it sent has
+   * arrived; or the world is at rest, so that a call which is not complete would wait for this member for ever; or a second has
+   * passed, so that others that never rest cannot delay it without bound.
    */
-  leave(worldRank: number): void {
-    this.#leaving.add(worldRank)
+  leave(worldRank: number, isIdle: () => boolean): void {
+    this.#leaving.set(worldRank, { isIdle, looks: 0 })
     this.#look()
   }
 
@@ -60,13 +75,19 @@ export class LocalHost implements WorldHost {
   }
 
   #look(): void {
-    this.#cancel ??= this.#clock.later(restMs, () => {
+    this.#cancel ??= this.#clock.later(lookMs, () => {
       this.#cancel = undefined
-      if (this.#isOver || this.#leaving.size === 0) return
+      if (this.#isOver) return
       const session = this.#session!
-      if (!session.quiet() || completionsHeld()) return this.#look()
-      for (const process of this.#leaving) session.kill(process, 'it has left the world')
-      this.#leaving.clear()
+      const isHeld = completionsHeld()
+      const isAtRest = !isHeld && session.quiet()
+      for (const [process, leaving] of this.#leaving) {
+        const hasDone = !isHeld && leaving.isIdle() && !session.isSending(process)
+        if (!isAtRest && !hasDone && ++leaving.looks < mostLooks) continue
+        this.#leaving.delete(process)
+        session.kill(process, 'it has left the world')
+      }
+      if (this.#leaving.size > 0) this.#look()
     })
   }
 }

@@ -59,6 +59,7 @@ it('messages generated from the schemas crash nothing, and leave nothing behind'
   for (const code of [
     'reply',
     'begun',
+    'member',
     'refused',
     'ERR_PROTOCOL',
     'ERR_NOT_FOUND',

@@ -4,6 +4,7 @@ import type { WorldServiceLimits } from '../../../../src/service/protocol/world-
 import { Tenants } from '../../../../src/service/tenant.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { AskingMember, begunWorld } from '../../../support/asking-member.js'
+import type { MemorySocket } from '../../../support/memory-socket.js'
 
 const tokens = ['a'.repeat(32), 'b'.repeat(32)] as const
 const service = (limits: Partial<WorldServiceLimits> = {}, given: readonly string[] | null = null) =>
@@ -105,7 +106,7 @@ it('calls in flight, communicators, worlds, members, sockets and messages are li
 it('a member that does not read is lost, and its world goes on', async () => {
   const worlds = service({ maxBufferedBytes: 1_000 })
   const [slow, other] = (await begunWorld(worlds, 2)) as [AskingMember, AskingMember]
-  slow.socket.reads = false
+  ;(slow.socket as MemorySocket).reads = false
   for (let n = 0; n < 20; n++) slow.say({ id: 1_000 + n, kind: 'describe', comm: 'world' })
   expect(await other.event('member')).toMatchObject({ rank: 0, state: 'lost' })
   await worlds.close()
