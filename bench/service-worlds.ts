@@ -96,7 +96,7 @@ async function oneWorld(url: string, name: string, end: number, latencies: Laten
   await Promise.all(
     all.map(async (member, n) => {
       for (let round = 0; round < rounds; round++) {
-        if (n === 0 && performance.now() > end) rounds = round + 2
+        if (n === 0 && rounds === Number.POSITIVE_INFINITY && performance.now() > end) rounds = round + 2
         const { comm } = await member.timed(latencies.split, 'split', {
           comm: 'world',
           color: (n + round) % 3,
