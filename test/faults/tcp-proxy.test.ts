@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { WebSocket, WebSocketServer } from 'ws'
-import { TcpProxy } from '../support/faults/tcp-proxy.js'
+import { cutTogetherAfter, TcpProxy } from '../support/faults/tcp-proxy.js'
 
 let server: WebSocketServer
 let target: string
@@ -118,17 +118,18 @@ describe('the proxy of bytes', () => {
     expect(await nextMessage(other.socket)).toBe('untouched')
   })
 
-  it('ends a stream in the middle of a message', async () => {
+  it('ends a stream in the middle of a message, and with it those on which nothing passes', async () => {
     proxy = await TcpProxy.start()
-    const { client, socket, connection, closed } = await connected()
+    const { client, socket, connection, closed } = await connected('a')
+    const idle = await connected('b')
     let heard = 0
     socket.on('message', () => void heard++)
-    const told = once(socket, 'close')
-    connection.cutAfter(connection.toServer, 5000)
+    const told = [socket, idle.socket].map((each) => once(each, 'close'))
+    cutTogetherAfter([connection, idle.connection], 5000)
     client.send(Buffer.alloc(4000))
     client.send(Buffer.alloc(4000))
-    expect((await told)[0]).toBe(1006)
-    await closed
+    const ends = await Promise.all([...told, closed, idle.closed])
+    expect(ends.map(([code]) => code)).toEqual([1006, 1006, 1006, 1006])
     expect(heard).toBe(1)
   })
 

@@ -29,7 +29,8 @@ const faultText: Readonly<Record<Fault, string>> = {
   'half-open connections': 'nothing passes any more, and no end is reported',
   'half-open data connections':
     'the same of those to the other processes, while that to the rendezvous lives',
-  'truncated stream': 'reset in the middle of a message',
+  'truncated stream':
+    'reset, those to the other processes, at once, when one of them is in the middle of a message',
   'truncated messages': 'whole messages of the process that lack their last bytes',
   'repeated messages': 'messages of the process that arrive twice',
   'reordered messages': 'a message of the process that arrives after its successor',

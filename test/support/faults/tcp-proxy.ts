@@ -132,11 +132,6 @@ export class ProxiedConnection {
     for (const socket of this.#sockets) socket.resetAndDestroy()
   }
 
-  /** Lets so many more bytes pass to one end, and then loses the connection, in the middle of whatever that was. */
-  cutAfter(lane: Lane, bytes: number): void {
-    lane.endAfter(bytes, () => this.cut())
-  }
-
   #ended(): void {
     if (this.toServer.isStalled || this.toClient.isStalled) return
     if (!this.#sockets.some(({ destroyed }) => destroyed)) return
@@ -144,6 +139,20 @@ export class ProxiedConnection {
     const [client, server] = this.#sockets
     this.toServer.afterAll(() => server.destroySoon())
     this.toClient.afterAll(() => client.destroySoon())
+  }
+}
+
+/**
+ * Lets so many more bytes pass to each end of these connections. The first end that has them loses its connection, in the middle of
+ * whatever that was, and all the others with it: a connection on which nothing happens to pass would survive.
+ */
+export function cutTogetherAfter(connections: readonly ProxiedConnection[], bytes: number): void {
+  const cutAll = () => {
+    for (const connection of connections) connection.cut()
+  }
+  for (const { toServer, toClient } of connections) {
+    toServer.endAfter(bytes, cutAll)
+    toClient.endAfter(bytes, cutAll)
   }
 }
 

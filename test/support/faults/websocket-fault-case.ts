@@ -13,7 +13,7 @@ import {
 } from './message-faults.js'
 import { MessageProxy } from './message-proxy.js'
 import { ProxiedPrograms } from './proxied-programs.js'
-import { type ProxiedConnection, TcpProxy } from './tcp-proxy.js'
+import { cutTogetherAfter, type ProxiedConnection, TcpProxy } from './tcp-proxy.js'
 import type { WebSocketFaultArgs } from './websocket-fault.js'
 
 const program = compiledUrl('faults/websocket-fault.ts')
@@ -119,10 +119,10 @@ class FaultyNetwork {
         for (const { connection } of data) connection.stall()
         break
       case 'truncated stream':
-        for (const { connection } of data) {
-          connection.cutAfter(connection.toServer, 10)
-          connection.cutAfter(connection.toClient, 10)
-        }
+        cutTogetherAfter(
+          data.map(({ connection }) => connection),
+          10,
+        )
         break
       case 'slow reader':
         for (const { connection, isDialer } of data) {
