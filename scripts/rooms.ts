@@ -422,7 +422,14 @@ export const rooms: readonly Room[] = [
   ),
 
   room('service/protocol', [], { packages: ['zod'] }),
-  room('client', ['report', 'service/protocol']),
+  room('client', [
+    'schedule',
+    'schedule/file',
+    'simulate',
+    'report',
+    'rendezvous/protocol',
+    'service/protocol',
+  ]),
   room('service', []),
   room('service/worlds/hosts', [
     ...['fabric/local', 'rendezvous', 'fabric/websocket', 'comm/process/waits', 'comm', 'comm/world'],
@@ -545,6 +552,7 @@ export const rooms: readonly Room[] = [
     'cli/commands',
     [
       'calibrate',
+      'client',
       'export',
       'report',
       'shim',
@@ -580,6 +588,7 @@ export const rooms: readonly Room[] = [
   // What users import: whatever is public, wherever it is.
   room('entry', [
     'browser',
+    ...['client', 'report', 'service/protocol'],
     ...[
       ...topologies,
       'topology/grouping/distributed',

@@ -70,6 +70,7 @@ export const errorCodes = [
   'ERR_BUSY',
   'ERR_CANCELLED',
   'ERR_STORE',
+  'ERR_SERVICE',
   // command line
   'ERR_USAGE',
   'ERR_PROGRAM',

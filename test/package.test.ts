@@ -242,7 +242,7 @@ describe('the packed package', () => {
     expect([...loadedBy(chunk!).packages].sort()).toEqual(['commander', 'zod'])
   })
 
-  it.each(['topology', 'schedule', 'graphology', 'fabric', 'rendezvous', 'errors'])(
+  it.each(['topology', 'schedule', 'graphology', 'fabric', 'rendezvous', 'client', 'errors'])(
     'rankweave/%s loads no communicator',
     (name) => {
       const { files, packages } = loadedBy(`entry/${name}.js`)

@@ -1,71 +1,135 @@
-import { type ErrorCode, errorCodes, RankweaveError } from '../errors.js'
+import { requireKnownOptions } from '../base/known-options.js'
+import { RankweaveError } from '../errors.js'
 import type { PlanView } from '../report/plan-view.js'
 import type { TopologyView } from '../report/topology-view.js'
+import { parseScheduleStream } from '../schedule/file/reader.js'
+import type { Schedule } from '../schedule/ir.js'
 import type {
   ErrorAnswer,
   JobInfo,
   PlanInfo,
   PlanList,
   PlanRequest,
+  RankProgram,
   TopologyFormat,
   TopologyInfo,
   TopologyList,
 } from '../service/protocol/http.js'
+import type { WorldInfo } from '../service/protocol/worlds.js'
+import type { simulationObject } from '../simulate/simulation-object.js'
+import {
+  errorOf,
+  idText,
+  linesOf,
+  queryText,
+  type ServiceAddress,
+  serviceUrl,
+  unreachable,
+} from './answers.js'
 
-export interface ServiceClientOptions {
-  /** Such as `http://127.0.0.1:7070`. */
-  readonly url: string
-  /** Of the service; travels in a header, never in an address. */
-  readonly token?: string
-  /** Default: the global `fetch`. */
+export interface ServiceClientOptions extends ServiceAddress {
+  /** Default: the global `fetch`. For certificates of one's own, or a proxy. */
   readonly fetch?: typeof fetch
+}
+
+const knownOptions: Readonly<Record<keyof ServiceClientOptions, true>> = {
+  url: true,
+  token: true,
+  fetch: true,
 }
 
 /** What pictures are to show. */
 export interface ViewOptions {
+  /** As on the command line, with a profile where times are wanted. Default: that of the plan's request. */
   readonly machine?: string
+  /** Of every block. Default: those of the plan's request. */
   readonly bytes?: number
+  /** A rank to show with its program and neighbors. */
   readonly rank?: number
 }
 
+/** What a plan costs on a machine, as `rankweave simulate --json` prints it: times in microseconds, all of them predicted. */
+export interface SimulationAnswer extends ReturnType<typeof simulationObject> {
+  readonly collective: string
+  readonly strategy: string
+  readonly parameters: Readonly<Record<string, unknown>>
+  readonly ranks: number
+  readonly machine: string
+  readonly bytesPerContribution: number
+}
+
+/** Told every state of a job; of states that follow each other quickly, a slow reader gets the last. */
+export type JobListener = (job: JobInfo) => void
+
+const ignore: JobListener = () => {}
+
 /**
- * Asks a service (docs/service.md) for topologies and plans. Every method rejects with the code that the service answers, as a
- * `RankweaveError`; ERR_PROTOCOL for an answer that is none of a service.
+ * Asks a service (docs/service.md) for topologies, plans and what is known of them, over HTTP. Nothing is retained, and no
+ * connection is held between calls, so there is nothing to close. Every method rejects with a `RankweaveError`: with the code that
+ * the service answers, ERR_SERVICE where it cannot be reached or ends within an answer, ERR_PROTOCOL for an answer that is none of
+ * a service, ERR_ARGUMENT for an id that is none. ERR_TOKEN, ERR_BUSY and ERR_LIMIT may come from any of them.
  */
 export class ServiceClient {
-  readonly #base: string
+  readonly #base: URL
   readonly #token: string | undefined
   readonly #fetch: typeof fetch
 
-  constructor({ url, token, fetch: given }: ServiceClientOptions) {
-    this.#base = new URL('/v1/', url).href
+  /** @throws ERR_ARGUMENT */
+  constructor(options: ServiceClientOptions) {
+    requireKnownOptions('ServiceClient', options, knownOptions)
+    const { token, fetch: given } = options
+    this.#base = new URL('/v1/', serviceUrl(options))
+    if (given !== undefined && typeof given !== 'function')
+      throw new RankweaveError('ERR_ARGUMENT', 'fetch: expected a function')
     this.#token = token
     this.#fetch = given ?? ((input, init) => fetch(input, init))
   }
 
+  // topologies
+
+  /** The topologies of this token. */
   async topologies(): Promise<readonly TopologyInfo[]> {
     return (await this.#json<TopologyList>('topologies')).topologies
   }
 
-  /** @param content a file as it is, or the text of a topology such as `moore:64x64:r=4` for format `spec` */
-  upload(
+  /** @throws ERR_NOT_FOUND */
+  async topology(id: string): Promise<TopologyInfo> {
+    return this.#json<TopologyInfo>(`topologies/${idText('a topology', id)}`)
+  }
+
+  /**
+   * Stores a topology, or finds it: its id is made of its graph, its weights and its grid.
+   *
+   * @param content a file as it is, also one compressed by gzip, or the text of a topology such as `moore:64x64:r=4` for the
+   *   format `spec`
+   * @param options `name`: for people. `ranks`: over how many ranks the rows of a matrix are distributed; default: one per row
+   * @throws ERR_MESSAGE_TOO_LARGE, ERR_LIMIT; and as the reader of the format, ERR_MATRIX_MARKET, ERR_TOPOLOGY, ERR_SPEC
+   */
+  async upload(
     content: string | Blob | Uint8Array<ArrayBuffer>,
-    options: { readonly format: TopologyFormat; readonly name?: string },
+    options: { readonly format: TopologyFormat; readonly name?: string; readonly ranks?: number },
   ): Promise<TopologyInfo> {
-    const { format, name } = options
-    return this.#json<TopologyInfo>(`topologies${query({ format, name })}`, {
+    const { format, name, ranks } = options
+    return this.#json<TopologyInfo>(`topologies${queryText({ format, name, ranks })}`, {
       method: 'POST',
       body: content,
       headers: { 'content-type': 'application/octet-stream' },
     })
   }
 
-  topologyView(id: string, options: ViewOptions = {}): Promise<TopologyView> {
-    return this.#json<TopologyView>(`topologies/${id}/view${query(options)}`)
+  /** What pictures of a topology show. @throws ERR_NOT_FOUND, ERR_RANK */
+  async topologyView(id: string, options: ViewOptions = {}): Promise<TopologyView> {
+    return this.#json<TopologyView>(`topologies/${idText('a topology', id)}/view${queryText(options)}`)
   }
 
-  /** Asks for a plan; its job may be done already. */
-  requestPlan(request: PlanRequest): Promise<JobInfo> {
+  // jobs
+
+  /**
+   * Asks for a plan. Equal requests share one job, which may be done already.
+   *
+   * @throws ERR_NOT_FOUND for the topology, ERR_BUSY where too many jobs wait; ERR_USAGE, ERR_STRATEGY, ERR_MACHINE
+   */
+  async requestPlan(request: PlanRequest): Promise<JobInfo> {
     return this.#json<JobInfo>('plans', {
       method: 'POST',
       body: JSON.stringify(request),
@@ -73,98 +137,161 @@ export class ServiceClient {
     })
   }
 
-  job(id: string): Promise<JobInfo> {
-    return this.#json<JobInfo>(`jobs/${id}`)
+  /** @throws ERR_NOT_FOUND */
+  async job(id: string): Promise<JobInfo> {
+    return this.#json<JobInfo>(`jobs/${idText('a job', id)}`)
   }
 
-  cancel(id: string): Promise<JobInfo> {
-    return this.#json<JobInfo>(`jobs/${id}`, { method: 'DELETE' })
+  /** Cancels a job for all who wait for it; one that has ended stays as it is. @throws ERR_NOT_FOUND */
+  async cancel(id: string): Promise<JobInfo> {
+    return this.#json<JobInfo>(`jobs/${idText('a job', id)}`, { method: 'DELETE' })
   }
 
-  /** Follows a job to its end. @param onChange told every state; slow readers miss some */
-  async follow(id: string, onChange: (job: JobInfo) => void = () => {}): Promise<JobInfo> {
-    const { body } = await this.#ask(`jobs/${id}/events`)
+  /** The states of a job from now to its end. Leaving the loop ends the request, not the job. @throws ERR_NOT_FOUND */
+  async *events(id: string): AsyncGenerator<JobInfo, void, undefined> {
+    const { body } = await this.#ask(`jobs/${idText('a job', id)}/events`)
+    for await (const line of linesOf(body!))
+      if (line.startsWith('data: ')) yield parsed<JobInfo>(line.slice(6))
+  }
+
+  /** Follows a job to its end, which it returns. @throws ERR_NOT_FOUND; ERR_SERVICE where the service ends first */
+  async follow(id: string, onChange: JobListener = ignore): Promise<JobInfo> {
     let last: JobInfo | null = null
-    let rest = ''
-    const decoder = new TextDecoder()
-    const reader = body!.getReader()
-    for (;;) {
-      const { done, value } = await reader.read()
-      if (done) break
-      const events = (rest + decoder.decode(value, { stream: true })).split('\n\n')
-      rest = events.pop()!
-      for (const event of events) {
-        last = JSON.parse(event.replace(/^data: /, '')) as JobInfo
-        onChange(last)
-      }
+    for await (const job of this.events(id)) {
+      last = job
+      onChange(job)
     }
-    return last ?? this.job(id)
+    if (last !== null && last.state !== 'queued' && last.state !== 'running') return last
+    throw new RankweaveError('ERR_SERVICE', `the service ended while the job was ${last?.state ?? 'unknown'}`)
   }
 
   /**
    * Asks for a plan and waits for it.
    *
-   * @throws the error of the job; ERR_CANCELLED where somebody cancelled it
+   * @throws as {@link ServiceClient.requestPlan}; the error of the job; ERR_CANCELLED where somebody cancelled it
    */
-  async plan(request: PlanRequest, onChange: (job: JobInfo) => void = () => {}): Promise<PlanInfo> {
+  async plan(request: PlanRequest, onChange: JobListener = ignore): Promise<PlanInfo> {
     const first = await this.requestPlan(request)
     onChange(first)
     const job = first.state === 'done' ? first : await this.follow(first.id, onChange)
-    if (job.state === 'cancelled') throw new RankweaveError('ERR_CANCELLED', 'the job was cancelled')
-    if (job.error !== null) throw errorOf(job.error.code, job.error.message)
-    if (job.state !== 'done')
-      throw new RankweaveError('ERR_PROTOCOL', `the service ended while the job was ${job.state}`)
+    if (job.state !== 'done') throw errorOf(job.error ?? {}, `the job has ${job.state}`)
     return this.planInfo(job.plan)
   }
 
+  // plans
+
+  /** The plans of this token. */
   async plans(): Promise<readonly PlanInfo[]> {
     return (await this.#json<PlanList>('plans')).plans
   }
 
-  planInfo(id: string): Promise<PlanInfo> {
-    return this.#json<PlanInfo>(`plans/${id}`)
+  /** The request of a plan, and its statistics, which are what `rankweave plan --json` prints. @throws ERR_NOT_FOUND */
+  async planInfo(id: string): Promise<PlanInfo> {
+    return this.#json<PlanInfo>(planPath(id))
   }
 
-  /** The schedule as JSON Lines, byte for byte what `rankweave plan -o` writes. */
-  async schedule(id: string, version: 1 | 2 = 2): Promise<ReadableStream<Uint8Array>> {
-    return (await this.#ask(`plans/${id}/schedule${query({ version })}`)).body!
+  /** @throws ERR_NOT_FOUND */
+  async removePlan(id: string): Promise<void> {
+    await (await this.#ask(planPath(id), { method: 'DELETE' })).arrayBuffer()
   }
 
-  planView(id: string, options: ViewOptions = {}): Promise<PlanView> {
-    return this.#json<PlanView>(`plans/${id}/view${query(options)}`)
+  /** The schedule of a plan, parsed. It has passed all checks except `verify`. @throws ERR_NOT_FOUND, ERR_SCHEDULE_FORMAT */
+  async schedule(id: string): Promise<Schedule> {
+    return parseScheduleStream(linesOf(await this.scheduleStream(id)), id)
   }
 
-  /** The report of a plan: one HTML file. */
+  /** The schedule as JSON Lines (docs/schedule-format.md), byte for byte what `rankweave plan -o` writes. @throws ERR_NOT_FOUND, ERR_SCHEDULE_VERSION */
+  async scheduleText(id: string, version: 1 | 2 = 2): Promise<string> {
+    return this.#text(`${planPath(id)}/schedule${queryText({ version })}`)
+  }
+
+  /** {@link ServiceClient.scheduleText} as it arrives: its reader reads it to its end or cancels it. */
+  async scheduleStream(id: string, version: 1 | 2 = 2): Promise<ReadableStream<Uint8Array>> {
+    return (await this.#ask(`${planPath(id)}/schedule${queryText({ version })}`)).body!
+  }
+
+  /** What one rank does. @throws ERR_NOT_FOUND, ERR_RANK */
+  async program(id: string, rank: number): Promise<RankProgram> {
+    return this.#json<RankProgram>(`${planPath(id)}/ranks/${encodeURIComponent(rank)}`)
+  }
+
+  /**
+   * What a plan costs on a machine, predicted.
+   *
+   * @param options `machine`: as on the command line, with a profile; `bytes`: of every contribution
+   * @throws ERR_NOT_FOUND, ERR_MACHINE, ERR_SIMULATION
+   */
+  async simulation(
+    id: string,
+    options: { readonly machine: string; readonly bytes: number },
+  ): Promise<SimulationAnswer> {
+    return this.#json<SimulationAnswer>(`${planPath(id)}/simulation${queryText(options)}`)
+  }
+
+  /** A plan as a C program for MPI. @throws ERR_NOT_FOUND, ERR_EXPORT */
+  async cProgram(id: string): Promise<string> {
+    return this.#text(`${planPath(id)}/export${queryText({ as: 'c' })}`)
+  }
+
+  /** A plan as GOAL text. @param bytes of every contribution @throws ERR_NOT_FOUND, ERR_EXPORT */
+  async goalText(id: string, bytes: number): Promise<string> {
+    return this.#text(`${planPath(id)}/export${queryText({ as: 'goal', bytes })}`)
+  }
+
+  /** What pictures of a plan show. @throws ERR_NOT_FOUND, ERR_MACHINE, ERR_RANK */
+  async planView(id: string, options: ViewOptions = {}): Promise<PlanView> {
+    return this.#json<PlanView>(`${planPath(id)}/view${queryText(options)}`)
+  }
+
+  /** These pictures as one HTML file that loads nothing. @throws as {@link ServiceClient.planView} */
   async report(id: string, options: ViewOptions = {}): Promise<string> {
-    return (await this.#ask(`plans/${id}/report${query(options)}`)).text()
+    return this.#text(`${planPath(id)}/report${queryText(options)}`)
+  }
+
+  // worlds
+
+  /** The worlds of members that ask, and their communicators. To be one of them: `WorldMember`. */
+  async worlds(): Promise<readonly WorldInfo[]> {
+    return (await this.#json<{ readonly worlds: readonly WorldInfo[] }>('worlds')).worlds
   }
 
   async #json<T>(path: string, init: RequestInit = {}): Promise<T> {
+    return parsed<T>(await this.#text(path, init))
+  }
+
+  async #text(path: string, init: RequestInit = {}): Promise<string> {
     const answer = await this.#ask(path, init)
     try {
-      return (await answer.json()) as T
+      return await answer.text()
     } catch (cause) {
-      throw new RankweaveError('ERR_PROTOCOL', `${path}: expected JSON`, { cause })
+      throw unreachable(this.#base.origin, cause)
     }
   }
 
   async #ask(path: string, init: RequestInit = {}): Promise<Response> {
     const authorization = this.#token === undefined ? {} : { authorization: `Bearer ${this.#token}` }
     const headers = { ...(init.headers as Record<string, string> | undefined), ...authorization }
-    const answer = await this.#fetch(new URL(path, this.#base), { ...init, headers })
+    let answer: Response
+    try {
+      answer = await this.#fetch(new URL(path, this.#base), { ...init, headers })
+    } catch (cause) {
+      throw unreachable(this.#base.origin, cause)
+    }
     if (answer.ok) return answer
-    const { error } = ((await answer.json().catch(() => ({}))) as Partial<ErrorAnswer>) ?? {}
-    throw errorOf(error?.code, error?.message ?? `the service answered ${answer.status}`)
+    const { error } = Object(await answer.json().catch(() => null)) as Partial<ErrorAnswer>
+    throw errorOf(Object(error), `the service answered ${answer.status}`)
   }
 }
 
-function query(values: object): string {
-  const words = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) if (value !== undefined) words.set(name, String(value))
-  return words.size === 0 ? '' : `?${words}`
+function planPath(id: string): string {
+  return `plans/${idText('a plan', id)}`
 }
 
-function errorOf(code: string | undefined, message: string): RankweaveError {
-  const known = (errorCodes as readonly string[]).includes(code ?? '')
-  return new RankweaveError(known ? (code as ErrorCode) : 'ERR_PROTOCOL', message)
+/** @throws ERR_PROTOCOL */
+function parsed<T>(text: string): T {
+  try {
+    return JSON.parse(text) as T
+  } catch (cause) {
+    throw new RankweaveError('ERR_PROTOCOL', 'expected the answer of a service, which is JSON', { cause })
+  }
 }

@@ -257,6 +257,10 @@ export const exportedCalls: Readonly<Record<string, Readonly<Record<string, Expo
     collectiveConformance: () => [local(), { ranks: 2 }],
     fabricConformance: () => [local(), {}],
   },
+  client: {
+    ServiceClient: () => [{ url: 'http://127.0.0.1:9', token: 'a', fetch }],
+    WorldMember: 'made by connect; test/unit/client/world-member.test.ts',
+  },
   browser: { join: 'for pages: Node 20 has no WebSocket' },
   errors: {
     RankweaveError: 'carries whatever went wrong',

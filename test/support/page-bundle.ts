@@ -3,7 +3,8 @@ import { type BuildResult, buildSync } from 'esbuild'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
-/** A module of TypeScript as one file for pages; `rankweave` and `rankweave/browser` are the entry of pages, from source. */
+/** A module of TypeScript as one file for pages; `rankweave` and `rankweave/browser` are the entry of pages, and
+ * `rankweave/client` the client of services, from source. */
 export function pageBundle(code: string): BuildResult<{ write: false; metafile: true }> {
   return buildSync({
     stdin: { contents: code, resolveDir: root, loader: 'ts' },
@@ -15,6 +16,7 @@ export function pageBundle(code: string): BuildResult<{ write: false; metafile: 
     alias: {
       rankweave: `${root}src/entry/browser.ts`,
       'rankweave/browser': `${root}src/entry/browser.ts`,
+      'rankweave/client': `${root}src/entry/client.ts`,
     },
     external: ['highs'],
     write: false,

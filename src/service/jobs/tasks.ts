@@ -14,6 +14,7 @@ import { simulationObject } from '../../simulate/simulation-object.js'
 import { chunksOf } from '../../text/whole-file.js'
 import type { ProcessTopology } from '../../topology/process-topology.js'
 import { topologyHash } from '../../topology/topology-hash.js'
+import type { RankProgram } from '../protocol/http.js'
 import { requireMemory, requirePlannable } from './job-memory.js'
 import { understoodRequest } from './request-words.js'
 import type { Body, TaskKind, TaskProgress, Tasks, WorkerSettings } from './task.js'
@@ -103,7 +104,8 @@ export const work: Work = {
         'ERR_RANK',
         `expected a rank below ${schedule.specification.ranks}, got ${rank}`,
       )
-    return bounded(answerBytes, { rank, operations: operationsOf(schedule, rank) })
+    const program: RankProgram = { rank, operations: operationsOf(schedule, rank) }
+    return bounded(answerBytes, program)
   },
 
   ...viewWork,
@@ -112,7 +114,7 @@ export const work: Work = {
 const kinds = Object.keys(opKind) as readonly (keyof typeof opKind)[]
 
 /** The operations of a rank in order; blocks are named as in the schedule: an origin, or `~p` for a partial result of part p. */
-function operationsOf(schedule: Schedule, rank: number) {
+function operationsOf(schedule: Schedule, rank: number): RankProgram['operations'] {
   const { opStart, opPhase, opPeer, opTag, entryStart, entryBlock } = schedule
   return Array.from({ length: opStart[rank + 1] - opStart[rank] }, (_, index) => {
     const op = opStart[rank] + index

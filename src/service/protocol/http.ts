@@ -142,3 +142,17 @@ export type ServiceError = z.infer<typeof serviceError>
 export type ErrorAnswer = z.infer<typeof errorAnswer>
 export type TopologyList = z.infer<typeof topologyList>
 export type PlanList = z.infer<typeof planList>
+
+/** What one rank does, in order. */
+export interface RankProgram {
+  readonly rank: number
+  readonly operations: readonly {
+    readonly phase: number
+    readonly kind: 'send' | 'receive' | 'copy' | 'combine'
+    /** Null where there is none. */
+    readonly peer: number | null
+    readonly tag: number | null
+    /** As in the schedule: an origin, or `~p` for a partial result of part p. */
+    readonly blocks: readonly number[]
+  }[]
+}

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Communicator } from '../../../src/comm/communicator.js'
 import * as browser from '../../../src/entry/browser.js'
+import * as client from '../../../src/entry/client.js'
 import * as conformance from '../../../src/entry/conformance.js'
 import * as errors from '../../../src/entry/errors.js'
 import * as fabric from '../../../src/entry/fabric.js'
@@ -17,7 +18,19 @@ import { badRefusalsInTime, consumed } from '../../support/odd-values.js'
 type Exported = ((...args: readonly unknown[]) => unknown) & (new (...args: readonly unknown[]) => unknown)
 
 const entries: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
-  ...{ index, topology, schedule, spmm, graphology, fabric, conformance, errors, browser, rendezvous },
+  ...{
+    index,
+    topology,
+    schedule,
+    spmm,
+    graphology,
+    fabric,
+    conformance,
+    errors,
+    browser,
+    rendezvous,
+    client,
+  },
 }
 
 const functions = Object.entries(entries).flatMap(([entry, module]) =>
@@ -88,6 +101,7 @@ describe('what is refused is refused with a code, in a short message', () => {
     ...['randomGeometricTopology', 'stencilTopology', 'countHyperedges', 'groupFriends', 'simulateGrouping'],
     ...['topologyFromMatrix', 'cluster', 'clos', 'torus', 'cartTopology', 'treeAssociation'],
     ...['simulate', 'chooseStrategy', 'goalText', 'planOperation', 'strided', 'openWorld', 'upgradeHandler'],
+    'ServiceClient',
   ]
   test.each(called.filter(({ name }) => ofOptions.includes(name)))('members: $name', async (each) => {
     const { exported, call } = each

@@ -1,0 +1,83 @@
+import { type ErrorCode, errorCodes, RankweaveError, reasonText, shown } from '../errors.js'
+import type { CallError } from '../service/protocol/world-events.js'
+
+/** An error as the service tells it; ERR_PROTOCOL for a code that this version does not know. */
+export function errorOf({ code, message, details }: Partial<CallError>, otherwise: string): RankweaveError {
+  const known = (errorCodes as readonly unknown[]).includes(code)
+  return new RankweaveError(known ? (code as ErrorCode) : 'ERR_PROTOCOL', String(message ?? otherwise), {
+    details: details ?? {},
+  })
+}
+
+export function unreachable(url: string, cause: unknown): RankweaveError {
+  const { cause: below } = Object(cause) as { readonly cause?: unknown }
+  return new RankweaveError('ERR_SERVICE', `no service at ${url}: ${reasonText(below ?? cause)}`, { cause })
+}
+
+/** The part of an address that names something. @throws ERR_ARGUMENT, so that nothing else is asked for */
+export function idText(kind: 'a topology' | 'a plan' | 'a job', id: unknown): string {
+  const letter = kind.at(2)!
+  if (typeof id === 'string' && id.startsWith(`${letter}-`) && /^.-[0-9a-f]{64}$/.test(id)) return id
+  throw new RankweaveError('ERR_ARGUMENT', `expected the id of ${kind}, ${letter}-..., got ${shown(id)}`)
+}
+
+/** `?a=1&b=2` of what is defined. */
+export function queryText(values: object): string {
+  const words = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) if (value !== undefined) words.set(name, String(value))
+  return words.size === 0 ? '' : `?${words}`
+}
+
+/** Lines of a text that arrives in pieces, without their ends. Cancels the stream when it is not read to its end. */
+export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, void, undefined> {
+  const reader = stream.getReader()
+  const decoder = new TextDecoder()
+  let pieces: string[] = [] // of a line that spans pieces
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      const lines = (done ? decoder.decode() : decoder.decode(value, { stream: true })).split('\n')
+      pieces.push(lines[0])
+      for (let i = 1; i < lines.length; i++) {
+        yield pieces.join('')
+        pieces = [lines[i]]
+      }
+      if (done) break
+    }
+    const last = pieces.join('')
+    if (last !== '') yield last
+  } catch (cause) {
+    throw cause instanceof RankweaveError
+      ? cause
+      : new RankweaveError('ERR_SERVICE', `the answer ended early: ${reasonText(cause)}`, { cause })
+  } finally {
+    await reader.cancel().catch(() => {})
+  }
+}
+
+export interface ServiceAddress {
+  /** Such as `http://127.0.0.1:7878`. */
+  readonly url: string
+  /** Of the service, where it has tokens; travels in headers and first messages, never in an address. */
+  readonly token?: string
+}
+
+/** The address of a service, checked. @throws ERR_ARGUMENT */
+export function serviceUrl({ url, token }: ServiceAddress): URL {
+  if (token !== undefined && (typeof token !== 'string' || !/^[\x21-\x7e]{1,256}$/.test(token)))
+    throw new RankweaveError('ERR_ARGUMENT', 'token: expected a text of 1 to 256 characters without spaces')
+  const parsed = typeof url === 'string' ? parse(url) : undefined
+  if (parsed !== undefined && /^https?:$/.test(parsed.protocol) && parsed.username === '') return parsed
+  throw new RankweaveError(
+    'ERR_ARGUMENT',
+    `url: expected the address of a service such as http://127.0.0.1:7878, got ${shown(url)}`,
+  )
+}
+
+function parse(url: string): URL | undefined {
+  try {
+    return new URL(url)
+  } catch {
+    return undefined
+  }
+}

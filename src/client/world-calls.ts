@@ -1,0 +1,125 @@
+import { RankweaveError } from '../errors.js'
+import { refusalOf } from '../rendezvous/protocol/refusals.js'
+import type { CallError, WorldEvent } from '../service/protocol/world-events.js'
+import type { WorldKind, WorldReply, WorldRequestInput } from '../service/protocol/worlds.js'
+import { errorOf } from './answers.js'
+import type { ClientSocket } from './client-socket.js'
+
+/** The fields of a request that differ by its kind. */
+export type Fields<K extends WorldKind> = Omit<WorldRequestInput<K>, 'id' | 'kind'>
+
+interface Waiting {
+  readonly resolve: (reply: never) => void
+  readonly reject: (error: RankweaveError) => void
+}
+
+export interface CallListener {
+  readonly onEvent: (event: WorldEvent) => void
+  /** Once: there are no replies and no events any more. */
+  readonly onEnd: (reason: RankweaveError) => void
+}
+
+/**
+ * Requests over one socket and their replies, by number. Memory: the requests that wait for a reply, which the service limits
+ * (`maxCallsInFlight`).
+ */
+export class WorldCalls {
+  readonly #socket: ClientSocket
+  readonly #listener: CallListener
+  readonly #waiting = new Map<number, Waiting>()
+  #next = 1
+  #ended: RankweaveError | null = null
+  /** Why the service is about to close the socket. */
+  #refusal: RankweaveError | null = null
+
+  constructor(socket: ClientSocket, listener: CallListener) {
+    this.#socket = socket
+    this.#listener = listener
+    socket.addEventListener('message', ({ data }) => this.#receive(data))
+    socket.addEventListener('close', ({ code, reason }) =>
+      this.end(
+        this.#refusal ??
+          errorOf(
+            { code: refusalOf(code) ?? 'ERR_SERVICE' },
+            `the service has closed the connection (${reason === '' ? code : reason})`,
+          ),
+      ),
+    )
+  }
+
+  get ended(): RankweaveError | null {
+    return this.#ended
+  }
+
+  async ask<K extends WorldKind>(kind: K, fields: Fields<K>): Promise<WorldReply<K>> {
+    if (this.#ended !== null) throw this.#ended
+    const id = this.#next++
+    const reply = new Promise<WorldReply<K>>((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject })
+    })
+    this.#socket.send(JSON.stringify({ id, kind, ...fields }))
+    return reply
+  }
+
+  /** Fails what waits, and all that is asked from now on. */
+  end(reason: RankweaveError): void {
+    if (this.#ended !== null) return
+    this.#ended = reason
+    for (const { reject } of this.#waiting.values()) reject(reason)
+    this.#waiting.clear()
+    this.#listener.onEnd(reason)
+  }
+
+  #receive(data: unknown): void {
+    if (this.#ended !== null) return
+    const message = messageOf(data)
+    if (message === null) this.#refuse()
+    else if ('reply' in message) this.#replied(message)
+    else if (message.event === 'refused') this.#refused(message)
+    else this.#listener.onEvent(message)
+  }
+
+  #replied({ reply, error, ...rest }: Reply): void {
+    const waiting = this.#waiting.get(reply)
+    if (waiting === undefined) {
+      this.#refuse()
+      return
+    }
+    this.#waiting.delete(reply)
+    if (error === undefined) waiting.resolve(rest as never)
+    else waiting.reject(errorOf(error, 'refused'))
+  }
+
+  #refused({ id, error }: WorldEvent<'refused'>): void {
+    const refusal = errorOf(error, 'refused')
+    const waiting = id === null ? undefined : this.#waiting.get(id)
+    if (waiting === undefined) this.#refusal = refusal
+    else {
+      this.#waiting.delete(id!)
+      waiting.reject(refusal)
+    }
+  }
+
+  #refuse(): void {
+    this.#socket.close()
+    this.end(new RankweaveError('ERR_PROTOCOL', 'expected a message of the protocol of worlds'))
+  }
+}
+
+interface Reply {
+  readonly reply: number
+  readonly error?: CallError
+}
+
+/** Null for what is no message of the protocol. */
+function messageOf(data: unknown): WorldEvent | Reply | null {
+  if (typeof data !== 'string') return null
+  try {
+    const message = Object(JSON.parse(data)) as Partial<Record<'reply' | 'event', unknown>>
+    return typeof message.event === 'string' || typeof message.reply === 'number'
+      ? (message as unknown as WorldEvent | Reply)
+      : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,295 @@
+import { requireKnownOptions } from '../base/known-options.js'
+import { RankweaveError } from '../errors.js'
+import type { WorldEvent } from '../service/protocol/world-events.js'
+import type { WorldInfo, WorldKind, WorldReply } from '../service/protocol/worlds.js'
+import { errorOf, type ServiceAddress, serviceUrl } from './answers.js'
+import { type ClientSocket, type MakeSocket, platformSocket } from './client-socket.js'
+import { type Fields, WorldCalls } from './world-calls.js'
+
+export interface WorldMemberOptions extends ServiceAddress {
+  /** Default: the WebSocket of the platform; on Node 20, which has none, that of the package `ws`. */
+  readonly webSocket?: MakeSocket
+}
+
+const knownOptions: Readonly<Record<keyof WorldMemberOptions, true>> = {
+  url: true,
+  token: true,
+  webSocket: true,
+}
+
+/** Which world to join: one that there is, or one of a name, which is made where there is none. */
+export interface JoinedAs {
+  readonly world?: string
+  readonly name?: string
+  /** Of a world that is made; of one that waits, the same number. */
+  readonly members?: number
+  /** What `lookup` returns to others. */
+  readonly address?: string
+}
+
+/** A communicator of this member. */
+export interface MemberCommunicator {
+  /** Its id, the same at all its ranks; `world` is that of all members. */
+  readonly comm: string
+  readonly rank: number
+  readonly size: number
+}
+
+/** The world that a member is in, with its rank among all. */
+export interface BegunWorld extends MemberCommunicator {
+  readonly world: string
+}
+
+/** What the service pushes. `world` and `worldEnded` come after {@link WorldMember.watch}. */
+export type MemberEventKind = 'member' | 'ended' | 'world' | 'worldEnded'
+export type MemberEvent<K extends MemberEventKind = MemberEventKind> = WorldEvent<K>
+
+type Listener = (event: never) => void
+
+/** The protocol that this client speaks. */
+const protocol = 1
+
+/**
+ * A member of a world of a service: it asks for communicators as a rank of MPI would, over one WebSocket, and the service answers
+ * when all ranks concerned have asked (docs/service-protocol.md). Communicators are named by their ids. Calls reject with the code
+ * of the service: ERR_PEER_LOST where a member that they need is lost, ERR_NOT_FOUND for a communicator that this member does not
+ * have, ERR_REVOKED, ERR_COLLECTIVE_MISMATCH and others as in a world of one's own; ERR_WORLD before `join`; ERR_PROTOCOL for
+ * arguments out of range. When the connection is lost, all that waits and
+ * every later call rejects with why: ERR_SERVICE, ERR_TOKEN, ERR_LIMIT or ERR_PROTOCOL. The connection keeps a process of Node
+ * alive until `close`.
+ */
+export class WorldMember {
+  /** Resolves once, when the connection has ended: null after `close`, otherwise why. */
+  readonly closed: Promise<RankweaveError | null>
+  readonly #calls: WorldCalls
+  readonly #socket: ClientSocket
+  readonly #listeners = new Map<MemberEventKind, Set<Listener>>()
+  #begun: {
+    readonly resolve: (world: BegunWorld) => void
+    readonly reject: (error: RankweaveError) => void
+  } | null = null
+  #isClosing = false
+  #hello: WorldReply<'hello'> = { version: '', limits: {} }
+
+  /**
+   * Connects, and says who it is.
+   *
+   * @throws ERR_ARGUMENT, ERR_SERVICE where there is none, ERR_TOKEN, ERR_LIMIT; ERR_VERSION_MISMATCH for another protocol
+   */
+  static async connect(options: WorldMemberOptions): Promise<WorldMember> {
+    requireKnownOptions('WorldMember.connect', options, knownOptions)
+    const { token, webSocket } = options
+    const url = new URL('/v1/worlds', serviceUrl(options))
+    url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:'
+    if (webSocket !== undefined && typeof webSocket !== 'function')
+      throw new RankweaveError('ERR_ARGUMENT', 'webSocket: expected a function that makes a socket of a URL')
+    const make = webSocket ?? (await platformSocket())
+    const socket = make(url.href)
+    // What is wrong is said by 'close', which follows.
+    socket.addEventListener('error', () => {})
+    const member = new WorldMember(socket)
+    const hasOpened = await Promise.race([
+      new Promise<true>((resolve) => socket.addEventListener('open', () => resolve(true))),
+      member.closed.then(() => false),
+    ])
+    if (!hasOpened)
+      throw new RankweaveError('ERR_SERVICE', `no service at ${url.origin}, or it refuses this page`)
+    try {
+      member.#hello = await member.#ask('hello', { protocol, ...(token === undefined ? {} : { token }) })
+      return member
+    } catch (error) {
+      socket.close()
+      throw error
+    }
+  }
+
+  private constructor(socket: ClientSocket) {
+    this.#socket = socket
+    let over = (_reason: RankweaveError | null) => {}
+    this.closed = new Promise((resolve) => {
+      over = resolve
+    })
+    this.#calls = new WorldCalls(socket, {
+      onEvent: (event) => this.#event(event),
+      onEnd: (reason) => {
+        this.#fail(reason)
+        over(this.#isClosing ? null : reason)
+      },
+    })
+  }
+
+  /** Version of Rankweave at the service. */
+  get version(): string {
+    return this.#hello.version
+  }
+
+  /** Limits of the service by name, such as `maxCallsInFlight`. */
+  get limits(): Readonly<Record<string, number>> {
+    return this.#hello.limits
+  }
+
+  /**
+   * Calls a listener for every event of a kind from now on: `member` (another member has left or is lost), `ended` (the world has
+   * ended before this member left it), `world` and `worldEnded`.
+   *
+   * @returns what ends that
+   */
+  on<K extends MemberEventKind>(kind: K, listener: (event: MemberEvent<K>) => void): () => void {
+    const listeners = this.#listeners.get(kind) ?? new Set()
+    this.#listeners.set(kind, listeners)
+    listeners.add(listener)
+    return () => void listeners.delete(listener)
+  }
+
+  /** Makes a world that waits for its members, without joining it. @returns its id @throws ERR_LIMIT, ERR_WORLD for a name in use */
+  async createWorld(options: { readonly members: number; readonly name?: string }): Promise<string> {
+    return (await this.#ask('createWorld', options)).world
+  }
+
+  /**
+   * Joins a world and waits until all its members have. Ranks are given in the order of joining.
+   *
+   * @throws ERR_NOT_FOUND, ERR_WORLD_FULL; ERR_WORLD for a member of a world already; ERR_WORLD_ENDED where it ends, or this member
+   *   leaves, before it has begun
+   */
+  async join(as: JoinedAs): Promise<BegunWorld> {
+    if (this.#begun !== null)
+      throw new RankweaveError('ERR_WORLD', 'this member waits for a world already: leave it first')
+    const begun = new Promise<BegunWorld>((resolve, reject) => {
+      this.#begun = { resolve, reject }
+    })
+    // It may fail before this call has got that far.
+    begun.catch(() => {})
+    try {
+      await this.#ask('join', as)
+    } catch (error) {
+      this.#begun = null
+      throw error
+    }
+    return begun
+  }
+
+  /** Leaves the world, or stops waiting for it. Calls of others that need this member fail. */
+  async leave(): Promise<void> {
+    await this.#ask('leave', {})
+    this.#fail(new RankweaveError('ERR_WORLD_ENDED', 'this member has left before the world began'))
+  }
+
+  /**
+   * Collective: a communicator per color (MPI_Comm_split).
+   *
+   * @param color null: none
+   * @param key orders the ranks; ties by rank in `comm`
+   */
+  async split(comm: string, color: number | null, key = 0): Promise<MemberCommunicator | null> {
+    return placeOf(await this.#ask('split', { comm, color, key }))
+  }
+
+  /** Collective: the same ranks with messages of their own (MPI_Comm_dup). */
+  async dup(comm: string): Promise<MemberCommunicator> {
+    return placeOf(await this.#ask('dup', { comm }))!
+  }
+
+  /** Collective: a communicator of the ranks listed, each of which lists the same (MPI_Comm_create). @param ranks empty: in none */
+  async create(comm: string, ranks: readonly number[]): Promise<MemberCommunicator | null> {
+    return placeOf(await this.#ask('create', { comm, ranks: [...ranks] }))
+  }
+
+  /** Collective: the communicator is unusable at once (MPI_Comm_free). */
+  async free(comm: string): Promise<void> {
+    await this.#ask('free', { comm })
+  }
+
+  /** Collective: resolves when all ranks have called it. */
+  async barrier(comm: string): Promise<void> {
+    await this.#ask('barrier', { comm })
+  }
+
+  /** Ranks of `comm` as ranks of another communicator of this member (MPI_Group_translate_ranks). @returns null: not in that one */
+  async translate(comm: string, ranks: readonly number[], to = 'world'): Promise<readonly (number | null)[]> {
+    return (await this.#ask('translate', { comm, ranks: [...ranks], to })).ranks
+  }
+
+  /** Replaces the address that `lookup` returns to others. @param address whatever the members agree on, at most 512 characters */
+  async publish(address: string): Promise<void> {
+    await this.#ask('publish', { address })
+  }
+
+  /** The address that a rank of `comm` has published; null: none. */
+  async lookup(comm: string, rank: number): Promise<WorldReply<'lookup'>> {
+    return this.#ask('lookup', { comm, rank })
+  }
+
+  /** Ranks of `comm` that are lost (MPIX_Comm_get_failed). */
+  async failed(comm: string): Promise<readonly number[]> {
+    return (await this.#ask('failed', { comm })).ranks
+  }
+
+  /** Acknowledges all losses that are known (MPIX_Comm_ack_failed). @returns how many by now */
+  async ackFailed(comm: string): Promise<number> {
+    return (await this.#ask('ackFailed', { comm })).acknowledged
+  }
+
+  /** Fails all calls of the communicator at every rank with ERR_REVOKED, except those that survive losses. */
+  async revoke(comm: string): Promise<void> {
+    await this.#ask('revoke', { comm })
+  }
+
+  /**
+   * Collective of the ranks that live: the bitwise AND of their flags (MPIX_Comm_agree).
+   *
+   * @throws ERR_PEER_LOST where a loss was not acknowledged; `details.flag` is the agreed value
+   */
+  async agree(comm: string, flag: number): Promise<number> {
+    return (await this.#ask('agree', { comm, flag })).flag
+  }
+
+  /** Collective of the ranks that live: the communicator of the survivors in the same order (MPIX_Comm_shrink). */
+  async shrink(comm: string): Promise<MemberCommunicator> {
+    return placeOf(await this.#ask('shrink', { comm }))!
+  }
+
+  /** What a communicator is, and the memory in bytes that it takes in the service. Local. */
+  async describe(comm: string): Promise<WorldReply<'describe'>> {
+    return this.#ask('describe', { comm })
+  }
+
+  /** All worlds of the token, now; from then on the events `world` and `worldEnded`. Not limited to members. */
+  async watch(): Promise<readonly WorldInfo[]> {
+    return (await this.#ask('watch', {})).worlds
+  }
+
+  /** Ends the connection. A member that has not left its world is lost for the others. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    this.#socket.close(1000)
+    this.#calls.end(new RankweaveError('ERR_SERVICE', 'this member has closed its connection'))
+    await this.closed
+  }
+
+  #ask<K extends WorldKind>(kind: K, fields: Fields<K>): Promise<WorldReply<K>> {
+    return this.#calls.ask(kind, fields)
+  }
+
+  #event(event: WorldEvent): void {
+    if (event.event === 'begun') {
+      const { world, comm, rank, size } = event
+      this.#begun?.resolve({ world, comm, rank, size })
+      this.#begun = null
+      return
+    }
+    if (event.event === 'ended') this.#fail(errorOf(event.error, 'the world has ended'))
+    for (const listener of [...(this.#listeners.get(event.event as MemberEventKind) ?? [])])
+      listener(event as never)
+  }
+
+  /** Of a world that has not begun. */
+  #fail(reason: RankweaveError): void {
+    this.#begun?.reject(reason)
+    this.#begun = null
+  }
+}
+
+function placeOf({ comm, rank, size }: WorldReply<'split'>): MemberCommunicator | null {
+  return comm === null || rank === null || size === null ? null : { comm, rank, size }
+}

@@ -1,0 +1,36 @@
+/**
+ * `rankweave/client`: asks a service (`rankweave serve`) for topologies, plans and reports over HTTP, and is a member of its worlds
+ * over WebSocket. For Node and for pages: it imports no module of Node.
+ *
+ * @module rankweave/client
+ */
+export type { ServiceAddress } from '../client/answers.js'
+export type { ClientSocket, MakeSocket } from '../client/client-socket.js'
+export {
+  type JobListener,
+  ServiceClient,
+  type ServiceClientOptions,
+  type SimulationAnswer,
+  type ViewOptions,
+} from '../client/service-client.js'
+export {
+  type BegunWorld,
+  type JoinedAs,
+  type MemberCommunicator,
+  type MemberEvent,
+  type MemberEventKind,
+  WorldMember,
+  type WorldMemberOptions,
+} from '../client/world-member.js'
+export type { PlanView } from '../report/plan-view.js'
+export type { TopologyView } from '../report/topology-view.js'
+export type {
+  JobInfo,
+  JobState,
+  PlanInfo,
+  PlanRequest,
+  RankProgram,
+  TopologyFormat,
+  TopologyInfo,
+} from '../service/protocol/http.js'
+export type { WorldInfo } from '../service/protocol/worlds.js'
