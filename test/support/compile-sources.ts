@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { cpSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { buildSync } from 'esbuild'
 import { isOlder, root } from './newer.js'
 
@@ -33,6 +33,8 @@ export default function compileSources(): void {
   for (const path of ['export/c', 'shim/c']) {
     cpSync(`${root}src/${path}`, `${root}${folder}/${path}`, { recursive: true })
   }
+  // The page as it was built last: it is not compiled module by module.
+  symlinkSync('../dist/web', `${root}${folder}/web`)
   writeFileSync(root + done, '')
   utimesSync(root + done, began, began)
 }

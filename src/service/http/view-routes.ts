@@ -2,13 +2,23 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { z } from 'zod'
 import { RankweaveError } from '../../errors.js'
 import type { ViewedPlan } from '../jobs/task.js'
-import { planId, planViewQuery, topologyId, topologyViewQuery } from '../protocol/http.js'
+import { type PlanInfo, planId, planViewQuery, topologyId, topologyViewQuery } from '../protocol/http.js'
 import type { ServiceContext } from './context.js'
 import { parsed } from './error-answer.js'
 
 const planParams = z.strictObject({ id: planId })
 const topologyParams = z.strictObject({ id: topologyId })
 const json = 'application/json; charset=utf-8'
+
+/** Also of plans whose strategy was chosen. */
+function friendsOf({ request, statistics }: PlanInfo): ViewedPlan['friends'] {
+  const { groups, chosen } = statistics
+  const strategy = request.strategy.startsWith('auto') ? String(chosen) : request.strategy
+  const isGrouped = /^common-neighbor\b/.test(strategy) && request.operation === 'neighbor-allgather'
+  if (!isGrouped || typeof groups !== 'number') return null
+  const { bytes: _, ...others } = request
+  return { request: { ...others, strategy }, groups }
+}
 
 /** What pictures of topologies and plans show, computed once while it is remembered, and reports. */
 export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: ServiceContext): void {
@@ -28,6 +38,7 @@ export function addViewRoutes(app: FastifyInstance, { store, tasks, answers }: S
       bytes: query.bytes ?? info.request.bytes ?? null,
       rank: query.rank ?? null,
       planMs: typeof planMs === 'number' ? planMs : null,
+      friends: friendsOf(info),
     }
     return { id, viewed }
   }

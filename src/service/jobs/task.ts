@@ -86,6 +86,8 @@ export interface ViewedPlan {
   readonly rank: number | null
   /** What planning took; null where it is not known. */
   readonly planMs: number | null
+  /** What the plan was asked for by, for an allgather by friend groups; null for other plans. */
+  readonly friends: { readonly request: CompletePlanRequest; readonly groups: number } | null
 }
 
 /** Length and SHA-256 of a file that is on the disk. */

@@ -1,13 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { RankweaveError } from '../../errors.js'
 import { parseMachine } from '../../machine/text/machine-text.js'
+import { requestedPlan } from '../../neighborhood/request/plan-request.js'
 import { ownVersion, pageFile } from '../../package-paths.js'
-import { type PlanView, planView } from '../../report/plan-view.js'
+import { mostListedRanks, type PlanView, planView } from '../../report/plan-view.js'
 import { reportHtml } from '../../report/report-html.js'
 import { topologyView } from '../../report/topology-view.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
 import { isNeighborSchedule, type NeighborSchedule } from '../../schedule/ir.js'
 import { fileError } from '../../text/whole-file.js'
+import { understoodRequest } from './request-words.js'
 import type { Tasks, ViewedPlan, WorkerSettings } from './task.js'
 import { buildUpload } from './uploaded-topology.js'
 
@@ -22,24 +24,25 @@ export const viewWork = {
   },
 
   async planView({ viewed }: Tasks['planView']['input']) {
-    return { json: JSON.stringify(viewOf(await neighborSchedule(viewed.schedule), viewed)) }
+    return { json: JSON.stringify(await viewOf(await neighborSchedule(viewed.schedule), viewed)) }
   },
 
   async report({ viewed }: Tasks['report']['input']) {
     const schedule = await neighborSchedule(viewed.schedule)
     const html = reportHtml(template(), {
       topology: topologyView(schedule.topology, { name: viewed.name, adjacency: true }),
-      plan: viewOf(schedule, viewed),
+      plan: await viewOf(schedule, viewed),
       madeBy: `rankweave ${ownVersion()}`,
     })
     return { html }
   },
 }
 
-function viewOf(schedule: NeighborSchedule, { name, machine, bytes, rank, planMs }: ViewedPlan): PlanView {
+async function viewOf(schedule: NeighborSchedule, viewed: ViewedPlan): Promise<PlanView> {
+  const { name, machine, bytes, rank, planMs } = viewed
   return planView(
     schedule.topology,
-    { schedule, groups: null, planMs: planMs ?? 0 },
+    { schedule, groups: await groupsOf(schedule, viewed), planMs: planMs ?? 0 },
     machine === null ? null : parseMachine(machine),
     {
       name,
@@ -48,6 +51,17 @@ function viewOf(schedule: NeighborSchedule, { name, machine, bytes, rank, planMs
       ...(rank === null ? {} : { ranks: [rank] }),
     },
   )
+}
+
+/** Plans that took longer are not made again for the colors of a picture. */
+const longestAgainMs = 5_000
+
+/** The friend groups of a plan, which its schedule does not hold: it is planned again. Null where that would take long. */
+async function groupsOf({ topology }: NeighborSchedule, { friends, planMs }: ViewedPlan) {
+  if (friends === null || planMs === null || planMs > longestAgainMs) return null
+  if (topology.ranks > mostListedRanks) return null
+  const { groups } = (await requestedPlan(topology, understoodRequest(friends.request))).plan
+  return groups?.count === friends.groups ? groups : null
 }
 
 /** @throws ERR_SCHEDULE for a schedule without a topology */

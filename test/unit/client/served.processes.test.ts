@@ -86,6 +86,8 @@ describe('views', () => {
     const view = await client.planView(plan, { machine, bytes: 64, rank: 7 })
     expect(view.simulation!.speedup).toBeGreaterThan(0)
     expect(view.ranks.map(({ rank }) => rank)).toContain(7)
+    const { statistics: counted } = await client.planInfo(plan)
+    expect(view.groups).toMatchObject({ k: 4, count: counted['groups'] })
     expect((await client.planView(plan)).simulation).toBe(null)
     const html = await client.report(plan, { machine, bytes: 64 })
     expect(html).toMatch(/^<!doctype html>/i)

@@ -12,10 +12,26 @@ export function timelinePanel(simulation: SimulationView): HTMLElement {
   let shown: Shown = 'planned'
   const holder = h('div', { class: 'timeline' })
   const waits = h('div')
+  const rows = h('div')
+  const rowsTable = h(
+    'details',
+    { ontoggle: () => drawRows() },
+    h('summary', {}, 'As a table, by rank'),
+    rows,
+  )
+  const nameOf = (of: Shown) => (of === 'planned' ? 'the plan' : 'direct sends')
+  // Thousands of cells, so only where they are looked at.
+  const drawRows = () => {
+    const { timeline } = simulation[shown]
+    rows.replaceChildren(
+      ...(rowsTable.open && timeline !== null ? intervalsOfRank(timeline, nameOf(shown)) : []),
+    )
+  }
   const longest = Math.max(simulation.direct.timeUs, simulation.planned.timeUs)
   const draw = () => {
     const { timeline, timeUs } = simulation[shown]
-    const name = shown === 'planned' ? 'the plan' : 'direct sends'
+    const name = nameOf(shown)
+    drawRows()
     if (timeline === null) {
       holder.replaceChildren(h('p', { class: 'note' }, 'Too many messages for a timeline.'))
       waits.replaceChildren()
@@ -59,7 +75,37 @@ export function timelinePanel(simulation: SimulationView): HTMLElement {
     ),
     holder,
     h('details', { open: true }, h('summary', {}, 'Who waits for whom'), waits),
+    rowsTable,
   )
+}
+
+/** All intervals of one rank of the picture, which is chosen. */
+function intervalsOfRank(view: TimelineView, name: string): HTMLElement[] {
+  const shown = h('div')
+  const select = h(
+    'select',
+    { name: 'timeline-rank', onchange: () => draw(select.selectedIndex) },
+    ...view.ranks.map((rank) => h('option', { value: rank }, `${rank}`)),
+  )
+  const draw = (row: number) => {
+    const caption = `Intervals of rank ${view.ranks[row]}, ${name}`
+    const intervals = Array.from({ length: view.start[row + 1] - view.start[row] }, (_, n) => {
+      const i = view.start[row] + n
+      const peer = view.peer[i] === -1 ? '' : String(view.peer[i])
+      const lasts = time(view.endUs[i] - view.startUs[i])
+      return [time(view.startUs[i]), time(view.endUs[i]), lasts, view.activities[view.activity[i]], peer]
+    })
+    const head = ['from', 'to', 'takes', 'activity', 'peer']
+    shown.replaceChildren(
+      h(
+        'div',
+        { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
+        table(caption, head, intervals),
+      ),
+    )
+  }
+  if (view.ranks.length > 0) draw(0)
+  return [h('label', {}, 'Rank ', select), shown]
 }
 
 function picture(view: TimelineView, timeUs: number, longest: number, name: string): HTMLElement {

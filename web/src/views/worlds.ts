@@ -1,34 +1,53 @@
+import { WorldMember } from '../../../src/client/world-member.js'
+import { isRankweaveError } from '../../../src/errors.js'
 import type { WorldInfo } from '../../../src/service/protocol/worlds.js'
 import { h } from '../dom.js'
 
-type Message =
-  | { readonly reply: number; readonly worlds?: readonly WorldInfo[] }
-  | { readonly event: 'world'; readonly world: WorldInfo }
-  | { readonly event: 'worldEnded'; readonly world: string }
+/** Milliseconds until a connection that was lost is tried again: twice as long every time, up to the second. */
+const [firstRetryMs, lastRetryMs] = [1_000, 30_000]
 
 /** Worlds of the service and their communicators, as they change. */
 export function worldsPanel(token: string): HTMLElement {
-  const worlds = new Map<string, WorldInfo>()
-  const list = h('ul', { class: 'worlds' }, h('li', { class: 'note' }, 'none'))
-  const draw = () => {
-    const items = [...worlds.values()].map(worldItem)
-    list.replaceChildren(...(items.length === 0 ? [h('li', { class: 'note' }, 'none')] : items))
-  }
-  const address = new URL('/v1/worlds', location.href)
-  address.protocol = location.protocol === 'https:' ? 'wss:' : 'ws:'
-  const socket = new WebSocket(address)
-  socket.addEventListener('open', () => {
-    socket.send(JSON.stringify({ id: 1, kind: 'hello', protocol: 1, ...(token === '' ? {} : { token }) }))
-    socket.send(JSON.stringify({ id: 2, kind: 'watch' }))
-  })
-  socket.addEventListener('message', ({ data }) => {
-    const message = JSON.parse(String(data)) as Message
-    if ('reply' in message) for (const world of message.worlds ?? []) worlds.set(world.id, world)
-    else if (message.event === 'world') worlds.set(message.world.id, message.world)
-    else if (message.event === 'worldEnded') worlds.delete(message.world)
+  const list = h('ul', { class: 'worlds' })
+  const say = (text: string) => list.replaceChildren(h('li', { class: 'note' }, text))
+  let retryMs = firstRetryMs
+  const follow = async () => {
+    const worlds = new Map<string, WorldInfo>()
+    const draw = () => {
+      if (worlds.size === 0) say('none')
+      else list.replaceChildren(...[...worlds.values()].map(worldItem))
+    }
+    const member = await WorldMember.connect({
+      url: location.origin,
+      ...(token === '' ? {} : { token }),
+    })
+    member.on('world', ({ world }) => {
+      worlds.set(world.id, world)
+      draw()
+    })
+    member.on('worldEnded', ({ world }) => {
+      worlds.delete(world)
+      draw()
+    })
+    for (const world of await member.watch()) worlds.set(world.id, world)
     draw()
-  })
-  socket.addEventListener('close', () => list.replaceChildren(h('li', { class: 'note' }, 'not connected')))
+    retryMs = firstRetryMs
+    throw await member.closed
+  }
+  const connect = () => {
+    follow().catch((reason: unknown) => {
+      // Another one is entered first.
+      if (isRankweaveError(reason, 'ERR_TOKEN')) {
+        say('not connected: the service expects a token')
+        return
+      }
+      say('not connected; it is tried again')
+      setTimeout(connect, retryMs)
+      retryMs = Math.min(lastRetryMs, 2 * retryMs)
+    })
+  }
+  say('not connected')
+  connect()
   return h('section', { 'aria-labelledby': 'worlds' }, h('h2', { id: 'worlds' }, 'Worlds'), list)
 }
 
