@@ -9,6 +9,7 @@ import { countMessages } from '../../schedule/walk.js'
 import { longestBlockBytes } from '../../simulate/engine/block-lengths.js'
 import { refuseGiven } from '../input/given-options.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
+import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -43,6 +44,7 @@ const operations = ['neighbor-allgather', 'neighbor-alltoall', 'neighbor-reduce'
 const schema = z.object({
   ...strategySchema,
   ...shapeSchema,
+  ...serverSchema,
   format: oneOf('c', 'goal').optional(),
   output: z.string().optional(),
   bytes: whole(0, longestBlockBytes).optional(),
@@ -62,7 +64,7 @@ export const exportCommand: AddCommand = (program, act) => {
     .option('--bytes <number>', 'with --format goal: bytes of every contribution')
     .option('--operation <name>', `of a topology: ${operations.join(', ')}`, operations[0])
     .option('--json', 'one JSON object on standard output', false)
-  addStrategyOptions(addShapeOptions(command))
+  addServerOptions(addStrategyOptions(addShapeOptions(command)))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {

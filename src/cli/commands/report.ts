@@ -9,7 +9,7 @@ import type { Plan } from '../../neighborhood/plan/strategy.js'
 import { compareStrategies, comparisonOf } from '../../neighborhood/request/comparison.js'
 import { chooseStrategy } from '../../neighborhood/request/strategy-choice.js'
 import { ownVersion, pageFile } from '../../package-paths.js'
-import { mostAsked, planView } from '../../report/plan-view.js'
+import { mostAsked, type PlanView, planView } from '../../report/plan-view.js'
 import { reportHtml } from '../../report/report-html.js'
 import { topologyView } from '../../report/topology-view.js'
 import { readScheduleFile } from '../../schedule/file/schedule-file.js'
@@ -23,6 +23,7 @@ import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { refuseGiven } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
 import { parseOptions, whole, wholeList } from '../input/options.js'
+import { addServerOptions, serverOf, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import {
   addStrategyOptions,
@@ -36,6 +37,7 @@ import { counted, groupProgress, type Reporter, readProgress } from '../output/r
 import { noteViolations } from '../output/violations.js'
 import type { AddCommand } from './command.js'
 import { isTopology } from './schedule-source.js'
+import { type ServedPlan, servedPlan } from './served-plan.js'
 
 const help = `
 SOURCE is a topology, which is planned as by rankweave plan with the same options, or a schedule file written by plan -o.
@@ -54,6 +56,7 @@ Examples:
 
 const schema = z.object({
   ...strategySchema,
+  ...serverSchema,
   bytes: whole(0, longestBlockBytes),
   ranks: wholeList(0, 2 ** 31 - 1).optional(),
   output: z.string().optional(),
@@ -65,7 +68,7 @@ export const reportCommand: AddCommand = (program, act) => {
     .command('report')
     .description('Show a topology, its plan and their simulation in pictures, as one HTML file.')
     .argument('<source>', 'a topology, e.g. moore:64x64:r=4, or a schedule file')
-  addStrategyOptions(command, ['auto'])
+  addServerOptions(addStrategyOptions(command, ['auto']))
     .option('--bytes <number>', 'bytes of every block, where the machine has a profile', '1024')
     .option('--ranks <list>', `ranks to show in detail, separated by commas, at most ${mostAsked}`)
     .option('-o, --output <file>', 'the file to write (-: to standard output)')
@@ -79,7 +82,7 @@ export const reportCommand: AddCommand = (program, act) => {
         await checkOutputs(report, output)
         const template = templateText()
         const machine = options.machine ?? null
-        const { topology, planned, isMeasured } = isTopology(source)
+        const { topology, planned, isMeasured, served } = isTopology(source)
           ? await planOfTopology(report, command, source, options)
           : await planOfFile(report, command, source)
         report.step('verifying the plan')
@@ -88,7 +91,8 @@ export const reportCommand: AddCommand = (program, act) => {
         if (!verification.ok) return exitCodes.checkFailed
         report.step('drawing')
         const name = source.split('/').at(-1)!
-        const view = planView(topology, planned, machine, { name, bytes, ranks, isMeasured })
+        const drawn = planView(topology, planned, machine, { name, bytes, ranks, isMeasured })
+        const view = served === null ? drawn : await withGroups(drawn, served)
         const html = reportHtml(template, {
           topology: topologyView(topology, { name, adjacency: true }),
           plan: view,
@@ -120,6 +124,15 @@ interface Planned {
   readonly topology: ProcessTopology
   readonly planned: Plan
   readonly isMeasured: boolean
+  /** Where a service has planned. */
+  readonly served: ServedPlan | null
+}
+
+/** What is not known of a schedule alone: its friend groups. */
+async function withGroups(view: PlanView, served: ServedPlan): Promise<PlanView> {
+  const { k, theta, groups, steps } = served.report
+  const planned = { ...view.statistics.planned, k, theta, groups, steps }
+  return { ...view, groups: await served.groups(), statistics: { ...view.statistics, planned } }
 }
 
 async function planOfTopology(
@@ -132,20 +145,27 @@ async function planOfTopology(
   const { machine, strategy, bytes } = options
   const isAuto = strategy.split(':')[0] === 'auto'
   const comparison = isAuto ? comparisonOf({ strategy, machine, bytes, compare: false }) : null
+  const named = comparison === null ? chooseStrategy(options).strategy : null
+  const server = serverOf(options)
+  if (server !== null) {
+    const words = { ...options, bytes: comparison === null ? undefined : bytes }
+    const served = await servedPlan(report, server, spec, words)
+    report.step('reading the plan')
+    const schedule = await served.schedule()
+    const planned = { schedule, groups: null, planMs: served.report.planMs }
+    return { topology: schedule.topology, planned, isMeasured: true, served }
+  }
   report.step(`building ${spec}`)
   const topology = buildTopology(spec, { open: openInput, onProgress: readProgress(report, spec) })
   if (comparison !== null) report.step('comparing strategies')
-  const chosen =
-    comparison === null
-      ? chooseStrategy(options).strategy
-      : compareStrategies(topology, comparison, null).choice.strategy
+  const chosen = named ?? compareStrategies(topology, comparison!, null).choice.strategy
   report.step(`planning ${topology.outRank.length} edges of ${topology.ranks} ranks`)
   await prepareEngine(options.engine)
   const planned = plan(topology, chosen, {
     ...nodesOf(machine, topology.ranks),
     onProgress: groupProgress(report),
   })
-  return { topology, planned, isMeasured: true }
+  return { topology, planned, isMeasured: true, served: null }
 }
 
 function nodesOf(machine: Machine | undefined, ranks: number) {
@@ -154,7 +174,7 @@ function nodesOf(machine: Machine | undefined, ranks: number) {
 
 /** @throws ERR_USAGE for a schedule without a topology, and for options that plan one */
 async function planOfFile(report: Reporter, command: Command, file: string): Promise<Planned> {
-  refuseGiven(command, strategyOptionNames, 'is for topologies, not for schedule files')
+  refuseGiven(command, [...strategyOptionNames, 'server'], 'is for topologies, not for schedule files')
   report.step(`reading ${file}`)
   const schedule = await readScheduleFile(file, { open: openInput })
   if (!isNeighborSchedule(schedule))
@@ -162,7 +182,12 @@ async function planOfFile(report: Reporter, command: Command, file: string): Pro
       'ERR_USAGE',
       `${file}: expected a neighborhood collective, got ${schedule.specification.collective}`,
     )
-  return { topology: schedule.topology, planned: { schedule, groups: null, planMs: 0 }, isMeasured: false }
+  return {
+    topology: schedule.topology,
+    planned: { schedule, groups: null, planMs: 0 },
+    isMeasured: false,
+    served: null,
+  }
 }
 
 /** @throws ERR_FILE where the page has not been built */

@@ -14,8 +14,10 @@ import { buildTopology } from '../../topology/spec/topology-from-spec.js'
 import { refuseGiven, refuseNeedlessRoot } from '../input/given-options.js'
 import { openInput } from '../input/open-input.js'
 import { whole } from '../input/options.js'
+import { serverOf } from '../input/server-options.js'
 import { refuseNeedlessFriends, strategyOptionNames } from '../input/strategy-options.js'
 import { groupProgress, type Reporter, readProgress } from '../output/reporter.js'
+import { servedPlan } from './served-plan.js'
 
 /** What a command may say of its source. */
 export interface SourceOptions extends StrategyOptions {
@@ -24,9 +26,12 @@ export interface SourceOptions extends StrategyOptions {
   readonly root: number
   readonly segments: number
   /** Of a topology; by default a neighbor allgather. */
-  readonly operation?: NeighborOperation | undefined
+  readonly operation?: Exclude<NeighborOperation, 'neighbor-reduce-any'> | undefined
   /** Processes that host the ranks, in blocks; by default one per rank. */
   readonly processes?: number | undefined
+  /** Plans of topologies are made by a service. */
+  readonly server?: string | undefined
+  readonly tokenFile?: string | undefined
 }
 
 type StrategyOptions = Parameters<typeof chooseStrategy>[0]
@@ -54,13 +59,14 @@ const topologyOptionNames = [...strategyOptionNames, 'operation'] as const
 export function refuseInapplicable(command: Command, source: string): void {
   const algorithm = algorithmNamed(source)
   if (algorithm !== undefined) {
-    refuseGiven(command, topologyOptionNames, 'is for topologies, not for algorithms')
+    refuseGiven(command, [...topologyOptionNames, 'server'], 'is for topologies, not for algorithms')
     refuseNeedlessRoot(command, algorithm)
     return
   }
   const kind = isTopology(source) ? 'topologies' : 'schedule files'
   refuseGiven(command, shapeOptionNames, `is for algorithms, not for ${kind}`)
-  if (!isTopology(source)) refuseGiven(command, topologyOptionNames, `is for topologies, not for ${kind}`)
+  if (!isTopology(source))
+    refuseGiven(command, [...topologyOptionNames, 'server'], `is for topologies, not for ${kind}`)
   refuseNeedlessFriends(command, command.getOptionValue('strategy'))
 }
 
@@ -85,6 +91,12 @@ export async function scheduleFromSource(
     return readScheduleFile(source, { open: openInput })
   }
   const { strategy } = chooseStrategy(options)
+  const server = serverOf(options)
+  if (server !== null) {
+    if (processes !== undefined)
+      throw new RankweaveError('ERR_USAGE', '--processes: is for plans that are made here, not for --server')
+    return (await servedPlan(report, server, source, { ...options, bytes: undefined, operation })).schedule()
+  }
   report.step(`building ${source}`)
   const topology = buildTopology(source, { open: openInput, onProgress: readProgress(report, source) })
   await prepareEngine(options.engine)

@@ -11,6 +11,7 @@ import { traceEvents } from '../../simulate/pictures/trace-events.js'
 import { simulate } from '../../simulate/simulate.js'
 import { simulationObject } from '../../simulate/simulation-object.js'
 import { oneOf, parseOptions, whole } from '../input/options.js'
+import { addServerOptions, serverSchema } from '../input/server-options.js'
 import { machineHelp, specHelp } from '../input/spec-help.js'
 import { addStrategyOptions, strategySchema } from '../input/strategy-options.js'
 import { exitCodes } from '../output/exit-codes.js'
@@ -45,6 +46,7 @@ Examples:
 const schema = z.object({
   ...strategySchema,
   ...shapeSchema,
+  ...serverSchema,
   bytes: whole(0, longestBlockBytes).optional(),
   processes: whole(1, shapeLimits.ranks).optional(),
   progress: oneOf('dependencies', 'phases'),
@@ -70,7 +72,7 @@ export const simulateCommand: AddCommand = (program, act) => {
       'write the timeline as Chrome trace events, at most 1,024 ranks (.gz: compressed)',
     )
     .option('--json', 'one JSON object on standard output', false)
-  addStrategyOptions(addShapeOptions(command))
+  addServerOptions(addStrategyOptions(addShapeOptions(command)))
     .addHelpText('after', help)
     .action(
       act(async (report: Reporter, source: string, raw: unknown, command: Command) => {

@@ -1,10 +1,16 @@
 import { levels } from '../../machine/profile.js'
-import type { Alternative } from '../../neighborhood/choose/choice.js'
+import type { Alternative, Choice } from '../../neighborhood/choose/choice.js'
 import type { Compared } from '../../neighborhood/request/comparison.js'
 import { columns, figure, seconds } from './reporter.js'
 
+/** What is printed of a comparison. */
+export interface PrintedChoice {
+  readonly choice: Pick<Choice, 'alternatives' | 'bytes' | 'considered' | 'notSimulated'>
+  readonly ordinary: Compared['ordinary']
+}
+
 /** The strategies that were compared, by predicted time; the planned one is marked. */
-export function choiceRows({ choice, ordinary }: Compared, planned: string): string {
+export function choiceRows({ choice, ordinary }: PrintedChoice, planned: string): string {
   const { alternatives, bytes, considered } = choice
   const farthest = alternatives.some((alternative) => alternative.bytes.network > 0)
   const rowOf = (name: string, { timeUs, messages, bytes: sent }: Row, others: readonly string[]) => [

@@ -130,5 +130,14 @@ function groupingOf({ groups }: Plan) {
 export type PlanReport = PlanStatistics & {
   readonly planMs: number
   readonly machine: string | null
+  /** Of friend groups; null for other strategies. */
+  readonly mode: 'agnostic' | 'aware' | null
+  /** The same counts of direct sends. */
+  readonly direct: {
+    readonly meanPerRank: number
+    readonly maxPerRank: number
+    readonly interNode: number | null
+    readonly volumeBlocks: number
+  }
   readonly [more: string]: unknown
 }

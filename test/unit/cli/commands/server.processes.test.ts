@@ -1,0 +1,100 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startService } from '../../../support/service.js'
+import { cli, onlyObject } from '../run-cli.js'
+
+const token = 'a'.repeat(32)
+const machine = ['--machine', 'cluster:nodes=8,cores=8,profile=simgrid-fast']
+
+let folder: string
+let started: Awaited<ReturnType<typeof startService>>
+let server: readonly string[]
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rankweave-server-'))
+  started = await startService({ tokens: [token], limits: { workers: 1 } })
+  writeFileSync(join(folder, 'token'), `${token}\n`)
+  server = ['--server', started.service.url, '--token-file', join(folder, 'token')]
+})
+afterAll(async () => {
+  await started.end()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** What a command writes and prints, planned here and by the service. */
+async function both(...argv: readonly string[]) {
+  const file = join(folder, 'out')
+  const answers = []
+  for (const more of [[], server]) {
+    const answer = await cli(...argv, '-o', file, ...more)
+    expect(answer.exitCode, answer.stderr).toBe(0)
+    answers.push({ ...answer, written: readFileSync(file, 'utf8') })
+  }
+  return answers as [(typeof answers)[0], (typeof answers)[0]]
+}
+
+/** Without what is measured. */
+const unmeasured = (text: string) =>
+  text.replaceAll(/[\d.,]+ m?s\b|"(planMs|timeMs)":[\d.e-]+|~?[\d.,]+ starts?/g, '')
+
+const plans = [
+  ['moore:8x8:r=2', '--k', '4'],
+  ['moore:8x8:r=2', '--k', '3', ...machine, '--no-dedupe', '--schedule-version', '1'],
+  ['er:64:d=0.2:seed=3', '--strategy', 'routed'],
+  ['mtx:test/matrices/dwt_193.mtx:ranks=64', '--labels', '7'],
+] as const
+
+it.each(plans)('plan %s is the same, byte for byte', async (...argv) => {
+  const [here, there] = await both('plan', ...argv)
+  expect(there.written === here.written).toBe(true)
+  expect(unmeasured(there.stdout)).toBe(unmeasured(here.stdout))
+})
+
+it('auto chooses, and is told of, the same', async () => {
+  const argv = ['plan', 'moore:8x8:r=2', '--strategy', 'auto', ...machine, '--bytes', '64']
+  const [here, there] = await both(...argv, '--json')
+  expect(there.written === here.written).toBe(true)
+  expect(Object.keys(onlyObject(there))).toEqual(Object.keys(onlyObject(here)))
+  const text = await cli(...argv, ...server)
+  expect(text.stdout).toContain(`\n  * ${onlyObject(here)['chosen']} `)
+})
+
+it('simulate, export and report take the plan of the service', async () => {
+  const simulated = ['simulate', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json']
+  expect((await cli(...simulated, ...server)).stdout).toBe((await cli(...simulated)).stdout)
+  for (const format of [['c'], ['goal', '--bytes', '8']]) {
+    const [here, there] = await both(
+      'export',
+      'moore:4x4:r=1',
+      '--format',
+      ...format,
+      '--operation',
+      'neighbor-alltoall',
+    )
+    expect(there.written === here.written, format[0]).toBe(true)
+  }
+  const drawn = await both('report', 'moore:8x8:r=2', '--k', '4', ...machine, '--bytes', '64', '--json')
+  const [here, there] = drawn.map((answer) => onlyObject(answer))
+  expect({ ...there, bytes: 0 }).toEqual({ ...here, bytes: 0 })
+  const groups = drawn.map(({ written }) => /"groupOf":\[[\d,-]+\]/.exec(written)?.[0])
+  expect(groups[0]).toMatch(/\d/)
+  expect(groups[1]).toBe(groups[0])
+})
+
+it('what a service cannot do, and one that is not there, is refused with a code', async () => {
+  const code = async (...argv: string[]) =>
+    (onlyObject(await cli(...argv, '--json'))['error'] as { readonly code: string }).code
+  const plan = ['plan', 'moore:4x4:r=1']
+  expect(await code(...plan, ...server, '--cache', folder)).toBe('ERR_USAGE')
+  expect(await code(...plan, ...server, ...machine, '--bytes', '8', '--compare')).toBe('ERR_USAGE')
+  expect(await code(...plan, '--token-file', join(folder, 'token'))).toBe('ERR_USAGE')
+  expect(await code(...plan, '--server', started.service.url)).toBe('ERR_TOKEN')
+  expect(await code(...plan, '--server', 'http://127.0.0.1:9')).toBe('ERR_SERVICE')
+  expect(await code(...plan, '--server', 'nowhere')).toBe('ERR_ARGUMENT')
+  expect(await code(...plan, ...server, '--strategy', 'nonsense')).toBe('ERR_STRATEGY')
+  expect(await code('plan', 'edges:/does/not/exist', ...server)).toBe('ERR_FILE')
+  const simulate = ['simulate', 'allgather-ring', ...machine, '--bytes', '8']
+  expect(await code(...simulate, ...server)).toBe('ERR_USAGE')
+})
