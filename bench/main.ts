@@ -10,6 +10,7 @@ import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { planBench } from './plan.js'
 import { serviceBench } from './service.js'
+import { servicePageBench } from './service-page.js'
 import { serviceWorldsBench } from './service-worlds.js'
 import { shimBench } from './shim/shim.js'
 import { simulateBench } from './simulate/simulate.js'
@@ -25,7 +26,7 @@ import { worldBench } from './world.js'
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
-  ...[serviceWorldsBench, mutantsBench],
+  ...[serviceWorldsBench, servicePageBench, mutantsBench],
 ]
 
 const { values, positionals } = parseWords()

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { pageBundle } from './page-bundle.js'
 
-const executablePath = process.env['RANKWEAVE_CHROMIUM'] ?? '/usr/bin/chromium'
+/** Debian's, unless the environment names another. */
+export const executablePath = process.env['RANKWEAVE_CHROMIUM'] ?? '/usr/bin/chromium'
 
 /** Why no browser can be started here, if so. @throws where one is required, as in CI */
 export function whyNoBrowser(): string | undefined {
