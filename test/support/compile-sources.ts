@@ -34,7 +34,7 @@ export default function compileSources(): void {
     cpSync(`${root}src/${path}`, `${root}${folder}/${path}`, { recursive: true })
   }
   // The page as it was built last: it is not compiled module by module.
-  symlinkSync('../dist/web', `${root}${folder}/web`)
+  symlinkSync(`${root}dist/web`, `${root}${folder}/web`)
   writeFileSync(root + done, '')
   utimesSync(root + done, began, began)
 }
