@@ -81,6 +81,7 @@ const subpaths = [
   'graphology',
   'fabric',
   'rendezvous',
+  'client',
   'conformance',
   'browser',
   'errors',
