@@ -217,7 +217,7 @@ describe('broken data connections', () => {
     members[1]!.membership.reportBroken(0, 'closed', 'closed')
     await rendezvous.pass(240)
     expect(members[1]!.events).toEqual([])
-    await rendezvous.pass(20)
+    await rendezvous.pass(40)
     const told = ['lost 0: its connection to process 2 broke: timeout']
     expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
     expect(members[0]!.errors[0]).toMatchObject({
@@ -231,7 +231,7 @@ describe('broken data connections', () => {
     const { members } = await rendezvous.world(3)
     members[0]!.membership.reportBroken(1, 'the connection was closed', 'closed')
     members[1]!.membership.reportBroken(0, 'it does not read', 'unread')
-    await rendezvous.pass(260)
+    await rendezvous.pass(280)
     const told = ['lost 0: its connection to process 1 broke: ERR_LIMIT: it does not read']
     expect([members[1]!.events, members[2]!.events]).toEqual([told, told])
     expect(members[0]!.errors).toMatchObject([
@@ -246,7 +246,7 @@ describe('broken data connections', () => {
     members[1]!.membership.reportBroken(0, 'the connection was closed', 'closed')
     await rendezvous.turn()
     members[0]!.socket.isCut = true
-    await rendezvous.pass(410)
+    await rendezvous.pass(430)
     expect(members[1]!.events).toEqual([expect.stringMatching(/^lost 0: its connection to process 1 broke/)])
   })
 
