@@ -1,10 +1,11 @@
 import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { executablePath } from './pages.js'
 
 /** Git-ignored; `.ci/run` keeps it. */
-const screenshots = fileURLToPath(new URL('../../screenshots/', import.meta.url))
+const screenshots = join(fileURLToPath(new URL('../../', import.meta.url)), 'screenshots')
 
 /** What pages say of themselves that nobody expects: errors, and requests that failed. */
 export interface Watched {
@@ -56,5 +57,5 @@ export class ServicePages {
 /** The whole page as a picture, for people. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   mkdirSync(screenshots, { recursive: true })
-  await page.screenshot({ path: `${screenshots}${name}.png`, fullPage: true })
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true })
 }
