@@ -18,6 +18,7 @@ const property = [
   'test/conformance/world-local.test.ts',
   'test/unit/comm/survive/random-kills.test.ts',
   'test/unit/service/http/fuzz.test.ts',
+  'test/unit/service/worlds/fuzz.test.ts',
 ]
 const soak = [
   'test/soak/**/*.soak.ts',

@@ -7,7 +7,7 @@ import { decodeFromRendezvous, encodeControl } from '../../src/rendezvous/protoc
 import { unexpected } from '../../src/rendezvous/refuse.js'
 import { socketState } from '../../src/rendezvous/socket.js'
 import { RendezvousCase } from '../support/rendezvous-case.js'
-import { cases, soakFactor } from '../support/soak.js'
+import { demanded, soakFactor } from '../support/soak.js'
 import type { PairedSocket } from '../support/socket-pair.js'
 
 type Next = () => number
@@ -104,7 +104,7 @@ async function heapBytes(): Promise<number> {
 }
 
 // 100,000 in soak, where the heap is looked at: before, another 2,000 fill what is filled once.
-const count = cases(5_000, 2_000)
+const count = demanded(100_000, 2_000)
 
 it('whatever peers say, the rendezvous answers with a code, other worlds go on, and nothing is left behind', async () => {
   const rendezvous = new RendezvousCase()

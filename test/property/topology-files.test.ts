@@ -14,7 +14,7 @@ import type { ProcessTopology } from '../../src/topology/process-topology.js'
 import { buildTopology } from '../../src/topology/spec/topology-from-spec.js'
 import { topologyFromEdges } from '../../src/topology/topology-builders.js'
 import { multigraphs, topologyOf } from '../support/multigraphs.js'
-import { cases, soakFactor } from '../support/soak.js'
+import { cases, demanded } from '../support/soak.js'
 import { pipeOf } from '../support/sources.js'
 
 const textOf = (topology: ProcessTopology, format: (typeof topologyFormats)[number]) =>
@@ -109,7 +109,7 @@ describe('a written topology reads back', () => {
 })
 
 /** Of each reader: 2,000 in every test run, 100,000 in every soak run. */
-const fuzzCases = soakFactor > 1 ? 100_000 : 2_000
+const fuzzCases = demanded(100_000, 2_000)
 
 describe(`${fuzzCases} mutated files: read, or refused with a place`, () => {
   const snippet = fc.oneof(

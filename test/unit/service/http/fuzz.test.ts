@@ -19,7 +19,7 @@ import { Store } from '../../../../src/service/store/store.js'
 import { Tenants } from '../../../../src/service/tenant.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { httpRequests } from '../../../support/http-requests.js'
-import { cases } from '../../../support/soak.js'
+import { demanded } from '../../../support/soak.js'
 import { temporaryFolder } from '../../../support/temporary-folder.js'
 
 const folder = temporaryFolder('http-fuzz')
@@ -75,7 +75,7 @@ it('requests that are generated from the schemas get answers with stable codes, 
   const request = httpRequests(5, known)
   const seen = new Set<string>()
   const statuses = [200, 201, 202, 204, 400, 403, 404, 413, 414, 415, 503]
-  const count = cases(5_000, 2_000)
+  const count = demanded(100_000, 2_000)
   for (let n = 0; n < count; n++) {
     const asked = request()
     const { statusCode, body } = await app.inject(asked as never)

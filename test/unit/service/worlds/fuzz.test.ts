@@ -5,7 +5,7 @@ import { worldReplies } from '../../../../src/service/protocol/worlds.js'
 import { WorldService } from '../../../../src/service/worlds/world-service.js'
 import { AskingMember } from '../../../support/asking-member.js'
 import { MemorySocket } from '../../../support/memory-socket.js'
-import { cases } from '../../../support/soak.js'
+import { demanded } from '../../../support/soak.js'
 import { worldMessages } from '../../../support/world-messages.js'
 
 /** A socket that says anything. */
@@ -47,7 +47,7 @@ it('messages generated from the schemas crash nothing, and leave nothing behind'
   const [random, message] = [seededRandom(7), worldMessages(11)]
   const seen = new Set<string>()
   const strangers = Array.from({ length: 12 }, () => new Stranger(service, seen))
-  const count = cases(5_000, 2_000)
+  const count = demanded(100_000, 2_000)
   for (let n = 0; n < count; n++) {
     const at = Math.floor(random() * strangers.length)
     if (!strangers[at]!.isOpen) strangers[at] = new Stranger(service, seen)
