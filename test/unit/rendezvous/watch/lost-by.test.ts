@@ -33,6 +33,30 @@ describe('who is lost by broken links', () => {
     expect(lostBy(links([0, 1], [2, 1]), (process) => process === 0)).toEqual([1])
   })
 
+  describe('of three, when the last one is cut off from both others, in every order of reports and however few', () => {
+    const reports = links([0, 2], [1, 2], [2, 0], [2, 1])
+    const known = arrangements(reports)
+
+    it('the last one, unless all that is known is what it says itself first of one connection', () => {
+      const spoken = known.filter(([first, ...rest]) => {
+        const peer = first!.reporter === 2 ? first!.peer : undefined
+        return (
+          peer === undefined || rest.some(({ reporter, peer: other }) => ![reporter, other].includes(peer))
+        )
+      })
+      expect([known.length, spoken.length]).toEqual([64, 60])
+      for (const given of spoken) expect(lostBy(given), JSON.stringify(given)).toEqual([2])
+    })
+
+    it('the last one, as soon as anybody has seen its fault', () => {
+      for (const given of known) {
+        if (given.every(({ reporter }) => reporter === 2)) continue
+        const seen = given.map((report) => ({ ...report, isFault: report.peer === 2 }))
+        expect(lostBy(seen), JSON.stringify(seen)).toEqual([2])
+      }
+    })
+  })
+
   it('takes its time by links, not by their square', () => {
     const half = 256
     const halves = Array.from(
@@ -54,3 +78,11 @@ describe('who is lost by broken links', () => {
     expect([...lost].sort()).toEqual([3, 4, 5])
   })
 })
+
+/** Every order of every selection, but the empty one. */
+function arrangements<T>(items: readonly T[]): T[][] {
+  return items.flatMap((item, at) => [
+    [item],
+    ...arrangements(items.filter((_, n) => n !== at)).map((rest) => [item, ...rest]),
+  ])
+}
