@@ -59,8 +59,8 @@ export function addTopologyRoutes(app: FastifyInstance, context: ServiceContext)
             ranks: built.matrixRanks,
             body: built.body,
           }
-          await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
-          return reply.code(201).send(info)
+          const stored = await store.add('topologies', tenant, record, path, (...of) => jobs.needs(...of))
+          return reply.code(stored === record ? 201 : 200).send(stored.info)
         } finally {
           uploads--
           await rm(path, { force: true })

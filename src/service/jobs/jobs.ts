@@ -285,9 +285,11 @@ export class Jobs {
       )
     this.ended[state]++
     job.progress = null
+    // Before anybody is told, who might ask for the plan again: the job of that request is written after this one.
+    const written = this.#store.putJob(job.tenant, record)
     this.#change(job, record)
     try {
-      await this.#store.putJob(job.tenant, record)
+      await written
       await this.#forgetOldest(job.tenant)
     } catch (cause) {
       this.#log.error(
@@ -299,7 +301,8 @@ export class Jobs {
 
   async #forgetOldest(tenant: Tenant): Promise<void> {
     const ended = [...this.#jobs.values()].filter(
-      (job) => job.tenant.id === tenant.id && isEnded(job.record.state),
+      ({ tenant: { id }, record }) =>
+        id === tenant.id && isEnded(record.state) && !this.#accepting.has(keyOf(tenant, record.id)),
     )
     for (const { record } of ended.slice(0, Math.max(0, ended.length - this.#limits.endedJobs))) {
       this.#jobs.delete(keyOf(tenant, record.id))

@@ -105,7 +105,7 @@ export async function serve(options: ServeOptions): Promise<Service> {
   const release = async () => {
     await Promise.all([planning.close(), tasks.close()])
     metrics.close()
-    store.close()
+    await store.close()
   }
   let app: FastifyInstance
   let endPings = () => {}

@@ -1,39 +1,55 @@
-import { readFileSync, unlinkSync, writeFileSync } from 'node:fs'
-import { RankweaveError, reasonText } from '../../errors.js'
+import { readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { RankweaveError } from '../../errors.js'
+
+/** Locks that stores of this process have. */
+const held = new Set<string>()
 
 /**
- * One process at a time: a file holds the id of the process and when it started, so that the file of a process that was killed does
- * not keep its successor out, even where the system gave its id to another.
+ * One process at a time. Each says first that it wants the folder, by a file that is named after it, and then looks who else does: of two
+ * that start at the same time at least one sees the other, and gives way. The name has the id of the process and when it started, so that
+ * the file of a process that was killed does not keep its successor out, even where the system gave its id to another.
  *
  * @returns what gives the folder up
- * @throws ERR_STORE while another process has it
+ * @throws ERR_STORE while another process has it; what the system throws
  */
-export function lockFolder(path: string): () => void {
+export function lockFolder(root: string): () => void {
+  const folder = realpathSync(root)
   const own = nameOf(process.pid)
-  for (let attempt = 0; ; attempt++) {
-    try {
-      writeFileSync(path, own, { flag: 'wx', mode: 0o600 })
-      return () => unlinkSync(path)
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST' || attempt === 3)
-        throw new RankweaveError('ERR_STORE', `'${path}' cannot be written: ${reasonText(cause)}`, { cause })
-    }
-    const holder = readFileSync(path, 'utf8')
-    const pid = Number(holder.split(' ')[0])
-    if (holder === own || (pid > 0 && pid !== process.pid && holder === nameOf(pid)))
-      throw new RankweaveError('ERR_STORE', `the data is in use by process ${pid} (${path})`)
-    unlinkSync(path)
+  const path = join(folder, own)
+  if (held.has(path)) throw inUse(process.pid, path)
+  writeFileSync(path, '', { mode: 0o600 })
+  held.add(path)
+  const unlock = () => {
+    held.delete(path)
+    rmSync(path, { force: true })
   }
+  try {
+    for (const name of readdirSync(folder)) {
+      const pid = Number(/^lock\.(\d+)\.\d*$/.exec(name)?.[1])
+      if (!(pid > 0) || name === own) continue
+      if (name === nameOf(pid)) throw inUse(pid, join(folder, name))
+      rmSync(join(folder, name), { force: true })
+    }
+  } catch (error) {
+    unlock()
+    throw error
+  }
+  return unlock
 }
 
-/** The id of a process, and when it started where the system tells; '' for one that is not there. */
+function inUse(pid: number, path: string): RankweaveError {
+  return new RankweaveError('ERR_STORE', `the data is in use by process ${pid} (${path})`)
+}
+
+/** The file of a process, with when it started where the system tells; '' for one that is not there. */
 function nameOf(pid: number): string {
   try {
     process.kill(pid, 0)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return ''
   }
-  return `${pid} ${startOf(pid)}`
+  return `lock.${pid}.${startOf(pid)}`
 }
 
 /** Field 22 of `/proc/PID/stat`; the name in field 2 may contain anything but ends with the last parenthesis. */

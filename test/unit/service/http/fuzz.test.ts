@@ -119,5 +119,5 @@ it('requests that are generated from the schemas get answers with stable codes, 
   await context.jobs.close(1000)
   await app.close()
   metrics.close()
-  store.close()
+  await store.close()
 })

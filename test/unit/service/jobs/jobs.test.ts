@@ -34,7 +34,7 @@ async function newJobs(limits: { queuedJobs?: number; endedJobs?: number; worker
   for (const of of [tenant, other]) await addTopology(store, of, 0)
   onTestFinished(() => store.close())
   const again = async () => {
-    store.close()
+    await store.close()
     store = await Store.open(root, { dataBytes: 2 ** 30, entries: 100 }, silentLog)
     const next = await onStore(store)
     await next.jobs.resume()

@@ -5,6 +5,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs'
@@ -29,7 +30,7 @@ async function newStore(limits = most) {
   const open = () => Store.open(root, limits, log)
   const store = await open()
   const again = async (before = store) => {
-    before.close()
+    await before.close()
     return open()
   }
   const shelf = (name: string, of = tenant) => join(root, of.id, name)
@@ -49,7 +50,7 @@ describe('what was stored', () => {
     expect(stored.record).toEqual(store.get('plans', tenant, plan)!.record)
     expect(reopened.get('plans', other, plan)).toBeUndefined()
     expect(reopened.records('plans', { id: '0'.repeat(32) })).toEqual([])
-    reopened.close()
+    await reopened.close()
   })
 
   it('is gone when it was removed, and removed once', async () => {
@@ -64,7 +65,7 @@ describe('what was stored', () => {
     expect(readdirSync(shelf('plans'))).toEqual([])
     const reopened = await again()
     expect(reopened.records('plans', tenant)).toEqual([])
-    reopened.close()
+    await reopened.close()
   })
 })
 
@@ -89,9 +90,9 @@ describe('what is damaged is not there, and is put aside', () => {
   it.each(damages)('%s', async (_what, damage, reason) => {
     const { store, again, shelf, root, lines } = await newStore()
     const [id, whole] = [await addPlan(store, tenant, 1), await addPlan(store, tenant, 2)]
-    store.close()
+    await store.close()
     damage(join(shelf('plans'), `${id}.json`), join(shelf('plans'), id))
-    const reopened = await again({ close: () => {} } as Store)
+    const reopened = await again({ close: async () => {} } as Store)
     expect(reopened.get('plans', tenant, id)).toBeUndefined()
     expect(await reopened.verified('plans', tenant, whole)).toBeDefined()
     expect(readdirSync(join(root, 'damaged'))).toContain(`local.plans.${id}.json`)
@@ -101,60 +102,83 @@ describe('what is damaged is not there, and is put aside', () => {
     // Its place is free.
     await addPlan(reopened, tenant, 1, 'made again')
     expect(await reopened.verified('plans', tenant, id)).toBeDefined()
-    reopened.close()
+    await reopened.close()
   })
 
   it('a body of the right length with other bytes, found when it is first used', async () => {
     const { store, again, shelf, root } = await newStore()
     const id = await addPlan(store, tenant, 1, 'schedule')
-    store.close()
+    await store.close()
     writeFileSync(join(shelf('plans'), id), 'schedulE')
-    const reopened = await again({ close: () => {} } as Store)
+    const reopened = await again({ close: async () => {} } as Store)
     expect(reopened.get('plans', tenant, id)).toBeDefined()
     expect(await reopened.verified('plans', tenant, id)).toBeUndefined()
     expect(reopened.get('plans', tenant, id)).toBeUndefined()
     expect(reopened.bytes).toBe(0)
     expect(readdirSync(join(root, 'damaged')).sort()).toEqual([`local.plans.${id}`, `local.plans.${id}.json`])
-    reopened.close()
+    await reopened.close()
   })
 })
 
 it('what a write that was cut short leaves is removed, and what is not of the store is left alone', async () => {
   const { store, again, root, shelf } = await newStore()
   const id = await addPlan(store, tenant, 1)
-  store.close()
+  await store.close()
   // A body whose head was not written, and a temporary file.
   writeFileSync(join(shelf('plans'), idOf('p', 2)), 'half of a sched')
   writeFileSync(join(root, 'temporary', 'abc'), 'x')
   mkdirSync(join(root, 'notes'))
   writeFileSync(join(root, 'notes', 'mine'), 'x')
-  const reopened = await again({ close: () => {} } as Store)
+  const reopened = await again({ close: async () => {} } as Store)
   expect(readdirSync(shelf('plans')).sort()).toEqual([id, `${id}.json`])
   expect(readdirSync(join(root, 'temporary'))).toEqual([])
   expect(existsSync(join(root, 'notes', 'mine'))).toBe(true)
   expect(reopened.records('plans', tenant)).toHaveLength(1)
-  reopened.close()
+  await reopened.close()
 })
 
 describe('room', () => {
-  it('is made by removing the oldest plans first, of whatever tenant, then topologies that nothing needs', async () => {
-    const { store, shelf } = await newStore({ dataBytes: 2 ** 30, entries: 4 })
+  it('is made by removing the oldest plans first, then topologies that nothing needs, also after a restart', async () => {
+    const { store, again, shelf } = await newStore({ dataBytes: 2 ** 30, entries: 4 })
     const needed = await addTopology(store, tenant, 0)
     const needless = await addTopology(store, tenant, 1)
-    const [old, young] = [await addPlan(store, other, 2), await addPlan(store, tenant, 3)]
+    const young = await addPlan(store, tenant, 3)
+    const old = await addPlan(store, tenant, 2)
+    // Their order on the disk says nothing, that of their times does.
+    const reopened = await again()
     const isNeeded = (of: string, id: string) => of === tenant.id && id === needed
-    const next = await addPlan(store, tenant, 4, 'next', isNeeded)
-    expect(store.get('plans', other, old)).toBeUndefined()
-    expect(store.get('plans', tenant, young)).toBeDefined()
-    await addTopology(store, tenant, 5, 'five', isNeeded)
-    await addTopology(store, tenant, 6, 'six', isNeeded)
-    expect(store.records('plans', tenant)).toEqual([])
-    expect(store.get('topologies', tenant, needless)).toBeDefined()
-    await addTopology(store, tenant, 7, 'seven', isNeeded)
-    expect(store.get('topologies', tenant, needless)).toBeUndefined()
-    expect(store.get('topologies', tenant, needed)).toBeDefined()
+    const next = await addPlan(reopened, tenant, 4, 'next', isNeeded)
+    expect(reopened.get('plans', tenant, old)).toBeUndefined()
+    expect(reopened.get('plans', tenant, young)).toBeDefined()
+    await addTopology(reopened, tenant, 5, 'five', isNeeded)
+    await addTopology(reopened, tenant, 6, 'six', isNeeded)
+    expect(reopened.records('plans', tenant)).toEqual([])
+    expect(reopened.get('topologies', tenant, needless)).toBeDefined()
+    await addTopology(reopened, tenant, 7, 'seven', isNeeded)
+    expect(reopened.get('topologies', tenant, needless)).toBeUndefined()
+    expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(readdirSync(shelf('plans'))).not.toContain(next)
-    store.close()
+    await reopened.close()
+  })
+
+  it('is given by whoever takes most: a tenant that stores much displaces nothing of one that stores little', async () => {
+    const { store } = await newStore({ dataBytes: 100_000, entries: 100 })
+    const theirs = [await addTopology(store, other, 0, 'x'.repeat(9_000)), await addPlan(store, other, 1)]
+    const isThere = () => [store.get('topologies', other, theirs[0]!), store.get('plans', other, theirs[1]!)]
+    for (let index = 2; index < 20; index++) await addPlan(store, tenant, index, 'y'.repeat(10_000))
+    expect(isThere()).not.toContain(undefined)
+    expect(store.records('plans', tenant).length).toBeLessThan(6)
+    // What cannot have room whatever goes displaces nothing of its own either.
+    const plans = store.records('plans', tenant)
+    await expect(addPlan(store, tenant, 20, 'z'.repeat(90_000))).rejects.toMatchObject({ code: 'ERR_LIMIT' })
+    expect(store.records('plans', tenant)).toEqual(plans)
+    expect(isThere()).not.toContain(undefined)
+    // And one that stores little gets room from one that stores much.
+    const before = store.records('plans', tenant).length
+    await addPlan(store, other, 30, 'y'.repeat(10_000))
+    expect(isThere()).not.toContain(undefined)
+    expect(store.records('plans', tenant).length).toBeLessThan(before)
+    await store.close()
   })
 
   it('is bounded in bytes; what does not fit, or would displace what is needed, is refused and leaves all as it was', async () => {
@@ -175,7 +199,7 @@ describe('room', () => {
     const reopened = await again()
     expect(reopened.get('topologies', tenant, needed)).toBeDefined()
     expect(readdirSync(join(root, 'temporary'))).toEqual([])
-    reopened.close()
+    await reopened.close()
   })
 })
 
@@ -184,28 +208,43 @@ describe('the folder', () => {
     const { store, again, root } = await newStore()
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
     const reopened = await again(store)
-    reopened.close()
+    await reopened.close()
   })
 
   it('of a process that is gone, or whose id another process has now, is free', async () => {
     const { store, root } = await newStore()
-    store.close()
-    for (const holder of ['', 'nonsense', '4194304999 12', `${process.ppid} 1`]) {
-      writeFileSync(join(root, 'lock'), holder)
-      const reopened = await Store.open(root, most, silentLog)
-      expect(readFileSync(join(root, 'lock'), 'utf8')).toMatch(new RegExp(`^${process.pid} `))
-      reopened.close()
-      expect(existsSync(join(root, 'lock'))).toBe(false)
-    }
+    await store.close()
+    const dead = ['lock.4194304999.12', `lock.${process.ppid}.1`, `lock.${process.pid}.1`]
+    for (const name of dead) writeFileSync(join(root, name), '')
+    const reopened = await Store.open(root, most, silentLog)
+    const locks = () => readdirSync(root).filter((name) => name.startsWith('lock'))
+    expect(locks()).toEqual([expect.stringMatching(`^lock.${process.pid}.\\d+$`)])
+    expect(locks()).not.toContain(dead[2])
+    await reopened.close()
+    expect(locks()).toEqual([])
   })
 
-  it('of a process that lives is refused', async () => {
+  it('of a process that lives is refused, and remains its own', async () => {
     const { store, root } = await newStore()
-    store.close()
+    await store.close()
     const parent = readFileSync(`/proc/${process.ppid}/stat`, 'utf8')
     const start = parent.slice(parent.lastIndexOf(')') + 2).split(' ')[19]
-    writeFileSync(join(root, 'lock'), `${process.ppid} ${start}`)
+    const theirs = `lock.${process.ppid}.${start}`
+    writeFileSync(join(root, theirs), '')
     await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
+    expect(readdirSync(root).filter((name) => name.startsWith('lock'))).toEqual([theirs])
+  })
+
+  it('is refused by whatever path it is reached, and free again where opening it failed', async () => {
+    const { store, root } = await newStore()
+    symlinkSync(root, `${root}-link`)
+    await expect(Store.open(`${root}-link`, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
+    await store.close()
+    rmSync(join(root, 'damaged'), { recursive: true })
+    writeFileSync(join(root, 'damaged'), '')
+    await expect(Store.open(root, most, silentLog)).rejects.toMatchObject({ code: 'ERR_STORE' })
+    rmSync(join(root, 'damaged'))
+    await (await Store.open(root, most, silentLog)).close()
   })
 
   it('that cannot be made is an error with a code', async () => {
@@ -215,4 +254,69 @@ describe('the folder', () => {
       code: 'ERR_STORE',
     })
   })
+})
+
+describe('at the same time', () => {
+  it('equal content in two forms is stored once, with the head of the body that is there', async () => {
+    for (let round = 0; round < 5; round++) {
+      const { store, again } = await newStore()
+      const texts = ['plain', 'the same, compressed', 'and in a third form']
+      const ids = await Promise.all(texts.map((text) => addTopology(store, tenant, 1, text)))
+      expect(new Set(ids).size).toBe(1)
+      const reopened = await again()
+      const stored = await reopened.verified('topologies', tenant, ids[0]!)
+      expect(stored).toBeDefined()
+      expect(readFileSync(stored!.path, 'utf8')).toHaveLength(stored!.record.info.bytes)
+      await reopened.close()
+    }
+  })
+
+  it('of several states of a job the last that was given is on the disk', async () => {
+    const { store, again } = await newStore()
+    const record = {
+      ...{ format: 'rankweave job 1' as const, id: idOf('j', 1), plan: idOf('p', 1), error: null },
+      request: { topology: idOf('t', 1), strategy: 'direct', operation: 'neighbor-allgather' as const },
+      createdAt: '2026-01-01T00:00:00.000Z',
+    }
+    const states = ['queued', 'failed', 'queued', 'failed', 'queued'] as const
+    const removed = store.remove('jobs', tenant, record.id)
+    await Promise.all(states.map((state) => store.putJob(tenant, { ...record, state })))
+    expect(await removed).toBe(false)
+    const reopened = await again()
+    expect(reopened.records('jobs', tenant)).toMatchObject([{ state: 'queued' }])
+    await reopened.close()
+  })
+
+  it('what is removed and stored again is there, whatever came between', async () => {
+    const { store, again } = await newStore()
+    const id = await addPlan(store, tenant, 1)
+    const all = [store.remove('plans', tenant, id), addPlan(store, tenant, 1, 'made again')]
+    await Promise.all([...all, store.verified('plans', tenant, id)])
+    const reopened = await again()
+    expect(await reopened.verified('plans', tenant, id)).toBeDefined()
+    await reopened.close()
+  })
+
+  it('closing waits for what is being written, and nothing is taken any more', async () => {
+    const { store, root } = await newStore()
+    const adding = addPlan(store, tenant, 1)
+    await Promise.resolve()
+    const closed = store.close()
+    const id = await adding
+    await closed
+    await expect(addPlan(store, tenant, 2)).rejects.toMatchObject({ code: 'ERR_BUSY' })
+    const reopened = await Store.open(root, most, silentLog)
+    expect(await reopened.verified('plans', tenant, id)).toBeDefined()
+    await reopened.close()
+  })
+})
+
+it('clients are not told where the data is', async () => {
+  const { store, root, shelf } = await newStore()
+  mkdirSync(join(root, tenant.id))
+  writeFileSync(shelf('plans'), 'in place of the folder')
+  const refused = await addPlan(store, tenant, 1).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ code: 'ERR_STORE', message: expect.stringContaining('EEXIST') as string })
+  expect((refused as Error).message).not.toContain(root)
+  await store.close()
 })

@@ -1,0 +1,33 @@
+import { RankweaveError, reasonText } from '../../errors.js'
+
+/**
+ * Does what the system may refuse.
+ *
+ * @param reasonOf what the error says: whoever starts a service is told paths, its clients are not
+ * @throws ERR_STORE for what the system refuses; what the work throws
+ */
+export async function storing<T>(
+  work: () => Promise<T>,
+  reasonOf: (cause: unknown) => string = reasonWithoutPath,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (cause) {
+    throw storeError(cause, reasonOf)
+  }
+}
+
+/** What the system refused, as ERR_STORE; anything else as it is. */
+export function storeError(
+  cause: unknown,
+  reasonOf: (cause: unknown) => string = reasonWithoutPath,
+): unknown {
+  const { code, syscall } = cause as NodeJS.ErrnoException
+  if (cause instanceof RankweaveError || code === undefined || syscall === undefined) return cause
+  return new RankweaveError('ERR_STORE', `the data cannot be read or written: ${reasonOf(cause)}`, { cause })
+}
+
+/** `ENOSPC: no space left on device` of `ENOSPC: no space left on device, write '/data/...'`. */
+function reasonWithoutPath(cause: unknown): string {
+  return reasonText(cause).split(',', 1)[0]!
+}
