@@ -9,9 +9,7 @@ import { mpiBench } from './mpi.js'
 import { mutantsBench } from './mutants/mutants.js'
 import { neighborhoodBench } from './neighborhood/neighborhood.js'
 import { planBench } from './plan.js'
-import { serviceBench } from './service.js'
-import { servicePageBench } from './service-page.js'
-import { serviceWorldsBench } from './service-worlds.js'
+import { serviceBench } from './service/service.js'
 import { shimBench } from './shim/shim.js'
 import { simulateBench } from './simulate/simulate.js'
 import { splitBench } from './split/split.js'
@@ -26,7 +24,7 @@ import { worldBench } from './world.js'
 const benches: readonly Bench[] = [
   ...[worldBench, planBench, groupingBench, threadsBench, websocketBench, mpiBench, splitBench],
   ...[collectivesBench, verifyBench, simulateBench, neighborhoodBench, spmmBench, shimBench, serviceBench],
-  ...[serviceWorldsBench, servicePageBench, mutantsBench],
+  mutantsBench,
 ]
 
 const { values, positionals } = parseWords()

@@ -1,13 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pino } from 'pino'
 import type { Page } from 'playwright-core'
-import { ServiceClient } from '../src/client/service-client.js'
-import { serve } from '../src/service/serve/serve.js'
-import { whyNoBrowser } from '../test/support/pages.js'
-import { ServicePages } from '../test/support/service-pages.js'
-import { type Bench, ownFigure } from './bench.js'
+import { ServiceClient } from '../../src/client/service-client.js'
+import { whyNoBrowser } from '../../test/support/pages.js'
+import { ServicePages } from '../../test/support/service-pages.js'
+import { type Figure, ownFigure } from '../bench.js'
+import { RunningService } from './running-service.js'
 
 /** 4,096 ranks and 327,680 edges. */
 const topology = 'moore:64x64:r=4'
@@ -16,46 +12,43 @@ const machine = 'cluster:nodes=103,cores=40,profile=simgrid-fast'
 const mostMs = 200
 
 /** How the page answers: zooming and moving by input events, as a browser gives them to a page. */
-export const servicePageBench: Bench = {
-  name: 'service-page',
-  question: `Does the page of a service answer within ${mostMs} ms while ${topology} is zoomed and moved?`,
-  async *measure({ quick = false } = {}) {
-    const reason = whyNoBrowser()
-    if (reason !== undefined) throw new Error(reason)
-    const data = mkdtempSync(join(tmpdir(), 'rankweave-page-bench-'))
-    const service = await serve({ data, logger: pino({ level: 'silent' }) })
+export async function* page(quick: boolean): AsyncGenerator<Figure> {
+  const reason = whyNoBrowser()
+  if (reason !== undefined) throw new Error(reason)
+  yield* await RunningService.use(async ({ url }) => {
+    const client = new ServiceClient({ url })
+    await client.upload(topology, { format: 'spec', name: topology })
+    const pages = await ServicePages.open(url)
     try {
-      const client = new ServiceClient({ url: service.url })
-      const { id } = await client.upload(topology, { format: 'spec', name: topology })
-      // As the form of the page asks for it.
-      await client.plan({ topology: id, strategy: 'common-neighbor', k: 2, machine })
-      const pages = await ServicePages.open(service.url)
-      try {
-        const { page } = await pages.tab()
-        const watch = async function* (name: string, act: () => Promise<void>) {
-          await forget(page)
-          await act()
-          const tasks = await longTasks(page)
-          const longest = tasks.reduce((most, ms) => Math.max(most, ms), 0)
-          yield ownFigure(name, 'ms, longest task', [longest], mostMs, { tasksOver50Ms: tasks.length })
-        }
-        yield* watch('open', () => open(page))
-        yield* watch('zoom the graph', () => zoom(page, '.graph', quick ? 10 : 60))
-        yield* watch('move the graph', () => drag(page, '.graph', quick ? 10 : 60))
-        yield* watch('plan and draw', () => drawPlan(page))
-        yield* watch('zoom the graph of a plan', () => zoom(page, '.graph', quick ? 10 : 60))
-        yield* watch('zoom the timeline', () => zoom(page, '.timeline-canvas', quick ? 10 : 60))
-        yield* watch('move the timeline', () => drag(page, '.timeline-canvas', quick ? 10 : 60))
-        yield* watch('pick a rank', () => pick(page, 2080))
-        yield* watch('zoom with a rank picked', () => zoom(page, '.graph', quick ? 10 : 60))
-      } finally {
-        await pages.close()
-      }
+      const { page } = await pages.tab()
+      return await watched(page, quick ? 10 : 60)
     } finally {
-      await service.close()
-      rmSync(data, { recursive: true, force: true })
+      await pages.close()
     }
-  },
+  })
+}
+
+/** @param events of input, of each kind */
+async function watched(page: Page, events: number): Promise<readonly Figure[]> {
+  const figures: Figure[] = []
+  const watch = async (what: string, act: () => Promise<void>) => {
+    await forget(page)
+    await act()
+    const tasks = await longTasks(page)
+    const longest = tasks.reduce((most, ms) => Math.max(most, ms), 0)
+    const details = { suite: 'page', topology, events, tasksOver50Ms: tasks.length }
+    figures.push(ownFigure(`longest task of the page: ${what}`, 'ms', [longest], mostMs, details))
+  }
+  await watch('open the topology', () => open(page))
+  await watch('zoom the graph', () => zoom(page, '.graph', events))
+  await watch('move the graph', () => drag(page, '.graph', events))
+  await watch('plan, and draw the plan', () => drawPlan(page))
+  await watch('zoom the graph of the plan', () => zoom(page, '.graph', events))
+  await watch('zoom the timeline', () => zoom(page, '.timeline-canvas', events))
+  await watch('move the timeline', () => drag(page, '.timeline-canvas', events))
+  await watch('pick a rank', () => pick(page, 2080))
+  await watch('zoom with a rank picked', () => zoom(page, '.graph', events))
+  return figures
 }
 
 /** Begins to count tasks of 50 ms and more. A text: what is compiled here would not run there. */
