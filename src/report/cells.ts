@@ -5,8 +5,10 @@ import { opKind, type Schedule } from '../schedule/ir.js'
 export interface CellBounds {
   /** Length: rows + 1. */
   readonly start: readonly number[]
-  /** What a row is: one rank, a block of ranks or the ranks of a node. */
-  readonly of: 'rank' | 'ranks' | 'node'
+  /** What a row is: one rank, a block of ranks, the ranks of a node or those of consecutive nodes. */
+  readonly of: 'rank' | 'ranks' | 'node' | 'nodes'
+  /** How many nodes a row is of; in the last one there may be fewer. 0 for rows of ranks. */
+  readonly nodes: number
 }
 
 /** Who sends how much to whom. Row by row, `rows * rows` numbers each. */
@@ -25,19 +27,18 @@ export function rankBounds(ranks: number, cells = mostCells): CellBounds {
   const perCell = Math.max(1, Math.ceil(ranks / cells))
   const start: number[] = []
   for (let first = 0; first < ranks; first += perCell) start.push(first)
-  return { start: [...start, ranks], of: perCell === 1 ? 'rank' : 'ranks' }
+  return { start: [...start, ranks], of: perCell === 1 ? 'rank' : 'ranks', nodes: 0 }
 }
 
-/** A row per node; null for more nodes than `cells`, and for nodes whose ranks are not consecutive. */
-export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds | null {
-  const start: number[] = []
-  for (let rank = 0; rank < nodeOf.length; rank++) {
-    if (rank > 0 && nodeOf[rank] < nodeOf[rank - 1]) return null
-    if (rank > 0 && nodeOf[rank] === nodeOf[rank - 1]) continue
-    start.push(rank)
-    if (start.length > cells) return null
-  }
-  return { start: [...start, nodeOf.length], of: 'node' }
+/** A row per node, or per equal number of consecutive nodes where there are more than `cells`. @param nodeOf ascending */
+export function nodeBounds(nodeOf: Int32Array, cells = mostCells): CellBounds {
+  const first = nodeOf.reduce<number[]>((starts, node, rank) => {
+    if (rank === 0 || node !== nodeOf[rank - 1]) starts.push(rank)
+    return starts
+  }, [])
+  const nodes = Math.max(1, Math.ceil(first.length / cells))
+  const start = first.filter((_, i) => i % nodes === 0)
+  return { start: [...start, nodeOf.length], of: nodes === 1 ? 'node' : 'nodes', nodes }
 }
 
 /** The sends of a schedule by the cells of their ranks. */

@@ -33,7 +33,7 @@ export interface PlanView {
   readonly parameters: Parameters
   readonly statistics: { readonly planned: PlanStatistics; readonly direct: PlanStatistics }
   readonly traffic: TrafficView
-  /** The same between nodes; null without a machine, and for more nodes than rows. */
+  /** The same between nodes; null without a machine. */
   readonly nodeTraffic: TrafficView | null
   /** Ranks by messages that they send and receive, direct and planned in the same bins. */
   readonly messages: {
@@ -74,7 +74,7 @@ export interface PlanViewOptions {
   readonly name: string
   /** Of every block, for the simulation. */
   readonly bytes?: number
-  /** Lengths of a block that are compared. Default: {@link defaultSizes}, fewer for more than 200,000 messages; `[]`: none. */
+  /** Lengths of a block that are compared. Default: {@link defaultSizes}, fewer for more than 200,000 messages, and `bytes`; `[]`: none. */
   readonly sizes?: readonly number[]
   /** Ranks whose programs and timelines are wanted, at most {@link mostAsked}. */
   readonly ranks?: readonly number[]
@@ -165,11 +165,13 @@ function simulations(
   const placement = upTo(planned.specification.ranks)
   const both = { planned: lower(planned, placement), direct: lower(direct, placement) }
   const messages = direct.opKind.length / 2
-  const compared = sizes ?? (messages > manyMessages ? fewSizes : defaultSizes)
-  return {
-    simulation: simulationView(both, { machine, text: formatMachine(machine) }, { bytes, ranks, rows }),
-    sizes: sizeViews(both, machine, { sizes: compared, moreMs }),
-  }
+  const compared = sizes ?? withLength(messages > manyMessages ? fewSizes : defaultSizes, bytes)
+  const simulation = simulationView(both, { machine, text: formatMachine(machine) }, { bytes, ranks, rows })
+  return { simulation, sizes: sizeViews(both, machine, { sizes: compared, known: simulation, moreMs }) }
+}
+
+function withLength(sizes: readonly number[], bytes: number): readonly number[] {
+  return [...new Set([...sizes, bytes])].sort((a, b) => a - b)
 }
 
 function messageHistograms(direct: Schedule, planned: Schedule): PlanView['messages'] {

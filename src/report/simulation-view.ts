@@ -74,15 +74,20 @@ export function simulationView(
   }
 }
 
-/** @param moreMs planning takes longer than that of direct sends by this; null: not known */
+/** @param moreMs planning takes longer than that of direct sends by this; null: not known. `known` is not simulated again. */
 export function sizeViews(
   { planned, direct }: BothPrograms,
   machine: Machine,
-  { sizes, moreMs }: { readonly sizes: readonly number[]; readonly moreMs: number | null },
+  {
+    sizes,
+    known,
+    moreMs,
+  }: { readonly sizes: readonly number[]; readonly known: SimulationView; readonly moreMs: number | null },
 ): SizeView[] {
   return sizes.map((bytes) => {
-    const directUs = simulate(direct, machine, { bytes }).timeUs
-    const plannedUs = simulate(planned, machine, { bytes }).timeUs
+    const isKnown = bytes === known.bytes
+    const directUs = isKnown ? known.direct.timeUs : simulate(direct, machine, { bytes }).timeUs
+    const plannedUs = isKnown ? known.planned.timeUs : simulate(planned, machine, { bytes }).timeUs
     return {
       bytes,
       directUs,

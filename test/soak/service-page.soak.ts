@@ -12,8 +12,7 @@ const reason = whyNoBrowser()
 if (reason !== undefined) console.warn(`the page of a service is not tested: ${reason}`)
 
 /** The line on top says that what was asked for is there. */
-const status = (page: Page, text: string) =>
-  page.locator('#announcements', { hasText: text }).waitFor({ timeout: 60_000 })
+const status = (page: Page, text: string) => page.locator('#announcements', { hasText: text }).waitFor()
 
 describe.skipIf(reason !== undefined)('the page of a service, in a browser', () => {
   let started: Awaited<ReturnType<typeof startService>>
@@ -40,12 +39,18 @@ describe.skipIf(reason !== undefined)('the page of a service, in a browser', () 
     await page.fill('input[name=rank]', '17')
     await page.locator('.rank').getByRole('button', { name: 'Show' }).click()
     await page.getByRole('heading', { name: 'Rank 17' }).waitFor()
+    await status(page, 'Rank 17: sends to 17 ranks, receives from 17 ranks, ')
     expect(await page.locator('.rank-result table tbody tr').count()).toBeGreaterThan(0)
+    await page.getByRole('button', { name: 'rank 57' }).first().click()
+    await status(page, 'Rank 57: ')
+    await screenshot(page, 'service-rank')
 
     await page.fill('input[name=k]', '4')
     await page.getByRole('button', { name: 'Plan', exact: true }).click()
     await status(page, 'done')
     await expect.poll(() => page.locator('.views').textContent()).not.toBe(first)
+    // The rank that was picked stays so.
+    await page.getByRole('heading', { name: 'Rank 57' }).waitFor()
     await page.getByRole('radio', { name: /direct sends/ }).check({ force: true })
     await page.locator('.timeline canvas').waitFor()
 
@@ -85,6 +90,25 @@ describe.skipIf(reason !== undefined)('the page of a service, in a browser', () 
     await page.context().close()
   })
 
+  it('fits a narrow window, picks a rank of many, and shows nodes in rows where there are many', async () => {
+    const { page, complaints } = await pages.tab({ viewport: { width: 400, height: 900 } })
+    await page.fill('input[name=spec]', 'moore:48x48:r=1')
+    await page.getByRole('button', { name: 'Open' }).click()
+    await status(page, 'moore:48x48:r=1: 2,304 ranks')
+    await page.getByRole('button', { name: 'Plan', exact: true }).click()
+    await status(page, 'done')
+    await page.getByRole('radio', { name: 'nodes' }).check({ force: true })
+    await page.getByText('2 nodes per row').first().waitFor()
+    await page.fill('input[name=rank]', '1080')
+    await page.locator('.rank').getByRole('button', { name: 'Show' }).click()
+    await status(page, 'Rank 1080: sends to 8 ranks')
+    await screenshot(page, 'service-narrow')
+    // A text: what is compiled here would not run there.
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(400)
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
+
   it('can be used by keyboard only', async () => {
     const { page, complaints } = await pages.tab()
     const press = async (...keys: readonly string[]) => {
@@ -108,6 +132,15 @@ describe.skipIf(reason !== undefined)('the page of a service, in a browser', () 
     await tabTo('input[name=k]')
     await press('ArrowUp', 'Enter')
     await status(page, 'done')
+    await tabTo('.graph')
+    await press('PageDown')
+    await status(page, 'Rank 0: sends to 8 ranks')
+    await press('PageUp')
+    await status(page, 'Rank 35: ')
+    await press('+', 'ArrowLeft', '0', 'Escape')
+    await tabTo('.heat-map')
+    await press('ArrowDown', 'ArrowRight')
+    await status(page, 'rank 0 → rank 1: ')
     await tabTo('.timeline-canvas')
     await press('+', 'ArrowRight')
     await status(page, ' to ')

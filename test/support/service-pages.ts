@@ -35,6 +35,8 @@ export class ServicePages {
       ...options,
     })
     const page = await context.newPage()
+    // Nothing is said of how long it takes, and a test has a limit of its own.
+    page.setDefaultTimeout(0)
     const complaints: string[] = []
     page.on('pageerror', ({ message }) => complaints.push(message))
     page.on('console', (message) => {

@@ -21,9 +21,9 @@ export function styleValue(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 }
 
-/** Calls again when the reader's color scheme changes. */
-export function onScheme(call: () => void): void {
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', call)
+/** Calls again when the reader's color scheme changes, until the views are closed. */
+export function onScheme(call: () => void, closed: AbortSignal): void {
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', call, { signal: closed })
 }
 
 /** Stops of viridis (van der Walt, Smith 2015), dark to bright. */

@@ -56,7 +56,7 @@ export function table(
           'tr',
           {},
           ...cells.map((cell, i) => {
-            const isFigure = typeof cell !== 'object' && /^[-+]?[\d,.]+( |$|x|%)/.test(String(cell))
+            const isFigure = typeof cell !== 'object' && /^[-+−]?[\d,.]+( |$|x|%)/.test(String(cell))
             const properties = isFigure ? { class: 'figure' } : {}
             return i === 0 ? h('th', { scope: 'row', ...properties }, cell) : h('td', properties, cell)
           }),

@@ -10,6 +10,8 @@ export function showReport(page: HTMLElement, { topology, plan, madeBy }: Report
   const rows = topology.adjacency === null ? null : rowsOf(topology.adjacency)
   const source: RankSource = {
     neighborhood: async (rank) => (rows === null ? topology.neighborhood : neighborhoodView(rows, rank)),
+    whyNoProgram:
+      'The program of this rank is not in this file: it has those of the ranks in the timeline (report --ranks).',
     program: async (rank) => plan?.ranks.find((view) => view.rank === rank) ?? null,
   }
   const what = plan === null ? '' : `, ${plan.collective} by ${plan.strategy}`

@@ -1,7 +1,7 @@
 import { ServiceClient, type ViewOptions } from '../../src/client/service-client.js'
 import type { PlanView } from '../../src/report/plan-view.js'
 import type { TopologyView } from '../../src/report/topology-view.js'
-import type { PlanInfo, TopologyFormat, TopologyInfo } from '../../src/service/protocol/http.js'
+import type { PlanInfo, PlanRequest, TopologyFormat, TopologyInfo } from '../../src/service/protocol/http.js'
 import { announce, h } from './dom.js'
 import { figure } from './format.js'
 import type { RankSource } from './source.js'
@@ -20,10 +20,16 @@ export function showService(page: HTMLElement): void {
   const content = h(
     'div',
     {},
-    h('p', { class: 'note' }, 'Upload a topology, or name one such as moore:16x16:r=2.'),
+    h(
+      'p',
+      { class: 'note' },
+      'Open a topology: who sends to whom. Name one, such as moore:16x16:r=2, or upload a file. Then plan its exchange.',
+    ),
   )
   let views: Views | null = null
   let chosen: TopologyInfo | null = null
+  /** Counts what was asked for: an answer that something else was asked for after is not drawn. */
+  let asked = 0
 
   const attempt = async (what: string, act: () => Promise<void>) => {
     status.classList.remove('error')
@@ -57,8 +63,13 @@ export function showService(page: HTMLElement): void {
       ),
     )
   }
+  const ask = () => {
+    const mine = ++asked
+    return () => mine === asked
+  }
   const sourceOf = (info: TopologyInfo, plan: PlanInfo | null, used: PlanView | null): RankSource => ({
     neighborhood: async (rank) => (await client.topologyView(info.id, { rank })).neighborhood,
+    whyNoProgram: 'Press Plan: then the program of this rank is shown.',
     program: async (rank) => {
       const known = used?.ranks.find((view) => view.rank === rank)
       if (known !== undefined || plan === null) return known ?? null
@@ -72,9 +83,11 @@ export function showService(page: HTMLElement): void {
     view: PlanView | null,
     shown: ViewOptions = {},
   ) => {
+    const picked = plan === null ? null : (views?.picked() ?? null)
     views?.close()
     views = allViews(topology, view, sourceOf(info, plan, view))
     pictures.replaceChildren(views.element)
+    if (picked !== null) views.pick(picked, false)
     download.disabled = plan === null
     download.onclick = () => {
       if (plan !== null) void attempt('report', () => save(client, plan, shown))
@@ -83,22 +96,38 @@ export function showService(page: HTMLElement): void {
   const pictures = h('div')
   const download = h('button', { type: 'button', disabled: true }, 'Download report')
   const show = async (info: TopologyInfo) => {
-    chosen = info
+    const isLast = ask()
     const topology = await client.topologyView(info.id)
+    if (!isLast()) return
+    chosen = info
     await refresh()
-    const form = planForm(info, {
-      plan: (request, bytes) =>
-        void attempt('planning', async () => {
-          const plan = await client.plan(request, ({ state, progress }) =>
-            announce(progress === null ? state : `${state}: ${progress.step}`),
-          )
-          announce('drawing …')
-          const shown = bytes === undefined ? {} : { bytes }
-          draw(info, topology, plan, await client.planView(plan.id, shown), shown)
-          announce('done')
-        }),
-    })
-    content.replaceChildren(h('h2', { class: 'chosen' }, info.name || info.id), form, download, pictures)
+    const cancel = h('button', { type: 'button', disabled: true, onclick: () => stop() }, 'Cancel')
+    let stop = () => {}
+    const planned = async (request: PlanRequest, bytes: number | undefined) => {
+      const isLast = ask()
+      stop = () => {}
+      try {
+        const plan = await client.plan(request, ({ id, state, progress }) => {
+          if (!isLast()) return
+          announce(progress === null ? state : `${state}: ${progress.step}`)
+          cancel.disabled = state !== 'queued' && state !== 'running'
+          stop = () => void attempt('cancelling', async () => void (await client.cancel(id)))
+        })
+        if (!isLast()) return
+        announce('drawing …')
+        const shown = bytes === undefined ? {} : { bytes }
+        const view = await client.planView(plan.id, shown)
+        if (!isLast()) return
+        draw(info, topology, plan, view, shown)
+        announce('done')
+      } finally {
+        if (isLast()) cancel.disabled = true
+      }
+    }
+    const plan = (request: PlanRequest, bytes: number | undefined) =>
+      void attempt('planning', () => planned(request, bytes))
+    const form = planForm(info, { plan }, cancel, download)
+    content.replaceChildren(h('h2', { class: 'chosen' }, info.name || info.id), form, pictures)
     draw(info, topology, null, null)
     announce(`${info.name || info.id}: ${figure(info.ranks)} ranks`)
   }
@@ -113,8 +142,7 @@ export function showService(page: HTMLElement): void {
         { 'aria-label': 'Topologies and worlds' },
         h('h2', {}, 'Topologies'),
         uploadForm(
-          (content_, format, name) =>
-            void attempt('uploading', async () => show(await client.upload(content_, { format, name }))),
+          (body, options) => void attempt('uploading', async () => show(await client.upload(body, options))),
         ),
         list,
         worldsPanel(token),
@@ -156,7 +184,10 @@ function tokenForm(token: string): HTMLElement {
   )
 }
 
-type Upload = (content: string | Blob, format: TopologyFormat, name: string) => void
+type Upload = (
+  body: string | Blob,
+  options: { readonly format: TopologyFormat; readonly name: string; readonly ranks?: number },
+) => void
 
 const formats: Readonly<Record<string, TopologyFormat>> = {
   mtx: 'mtx',
@@ -170,8 +201,13 @@ const formats: Readonly<Record<string, TopologyFormat>> = {
 
 function uploadForm(upload: Upload): HTMLElement {
   const spec = h('input', { name: 'spec', value: 'moore:16x16:r=2', required: true })
+  const ranks = h('input', { type: 'number', name: 'ranks', min: 1, placeholder: 'one per row' })
   const file = h('input', {
     type: 'file',
+    // The same file again is a change, too.
+    onclick: () => {
+      file.value = ''
+    },
     name: 'file',
     accept: '.mtx,.csv,.json,.graph,.metis,.edges,.txt,.gz',
   })
@@ -179,11 +215,13 @@ function uploadForm(upload: Upload): HTMLElement {
     const [chosen] = file.files ?? []
     if (chosen === undefined) return
     const ending = chosen.name.replace(/\.gz$/, '').split('.').at(-1) ?? ''
-    upload(chosen, formats[ending.toLowerCase()] ?? 'mtx', chosen.name)
+    const format = formats[ending.toLowerCase()] ?? 'mtx'
+    const isOfRows = format === 'mtx' && ranks.value !== ''
+    upload(chosen, { format, name: chosen.name, ...(isOfRows ? { ranks: ranks.valueAsNumber } : {}) })
   })
   const submit = (event: Event) => {
     event.preventDefault()
-    upload(spec.value, 'spec', spec.value)
+    upload(spec.value, { format: 'spec', name: spec.value })
   }
   return h(
     'div',
@@ -191,9 +229,10 @@ function uploadForm(upload: Upload): HTMLElement {
     h(
       'form',
       { class: 'inline', onsubmit: submit },
-      h('label', {}, 'Name ', spec),
+      h('label', {}, 'Topology ', spec),
       h('button', { type: 'submit' }, 'Open'),
     ),
     h('label', {}, 'or upload a file ', file),
+    h('label', {}, 'Ranks that share the rows of a matrix ', ranks),
   )
 }

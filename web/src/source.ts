@@ -6,4 +6,6 @@ export interface RankSource {
   /** Null where it is not at hand. */
   neighborhood(rank: number): Promise<NeighborhoodView | null>
   program(rank: number): Promise<RankView | null>
+  /** What is said where there is no program. */
+  readonly whyNoProgram: string
 }

@@ -33,15 +33,17 @@ describe('histograms', () => {
 
 describe('cells', () => {
   it('ranks share cells in equal blocks, or are cells themselves', () => {
-    expect(rankBounds(3)).toEqual({ start: [0, 1, 2, 3], of: 'rank' })
-    expect(rankBounds(10, 4)).toEqual({ start: [0, 3, 6, 9, 10], of: 'ranks' })
+    expect(rankBounds(3)).toEqual({ start: [0, 1, 2, 3], of: 'rank', nodes: 0 })
+    expect(rankBounds(10, 4)).toEqual({ start: [0, 3, 6, 9, 10], of: 'ranks', nodes: 0 })
     expect(() => rankBounds(3, 0)).toThrow(expect.objectContaining({ code: 'ERR_ARGUMENT' }))
   })
 
-  it('nodes are cells where their ranks are consecutive and they are few', () => {
-    expect(nodeBounds(Int32Array.of(0, 0, 1, 3))).toEqual({ start: [0, 2, 3, 4], of: 'node' })
-    expect(nodeBounds(Int32Array.of(0, 1, 0))).toBeNull()
-    expect(nodeBounds(Int32Array.of(0, 1, 2), 2)).toBeNull()
+  it('nodes are cells, or equal numbers of them where there are more than cells', () => {
+    expect(nodeBounds(Int32Array.of(0, 0, 1, 3))).toEqual({ start: [0, 2, 3, 4], of: 'node', nodes: 1 })
+    expect(nodeBounds(Int32Array.of(0, 1, 1, 2), 2)).toEqual({ start: [0, 3, 4], of: 'nodes', nodes: 2 })
+    const many = nodeBounds(Int32Array.from({ length: 4096 }, (_, rank) => rank >> 4))
+    expect(many).toMatchObject({ of: 'nodes', nodes: 2 })
+    expect(many.start).toHaveLength(129)
   })
 })
 
@@ -103,6 +105,12 @@ describe('planView', () => {
     expect(sum(view.nodeTraffic!.planned.messages)).toBe(after.messages.planned)
     expect(sum(view.traffic.planned.blocks)).toBe(after.volumeBlocks)
     expect(view.nodeTraffic?.bounds.start).toEqual([0, 16, 32, 48, 64])
+  })
+
+  it('the length asked for is compared with others', () => {
+    const { sizes, simulation } = planView(moore, planned, machine, { name: 'moore', bytes: 1024 })
+    expect(sizes.map(({ bytes }) => bytes)).toEqual([4, 64, 512, 1024, 4096, 65_536])
+    expect(sizes[3]!.speedup).toBe(simulation!.speedup)
   })
 
   it('histograms have all ranks, and their mean is that of the statistics', () => {

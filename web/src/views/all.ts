@@ -1,6 +1,6 @@
 import type { PlanView } from '../../../src/report/plan-view.js'
 import type { TopologyView } from '../../../src/report/topology-view.js'
-import { h } from '../dom.js'
+import { announce, h } from '../dom.js'
 import type { RankSource } from '../source.js'
 import { graphPanel } from './graph.js'
 import { trafficPanel } from './heat-map.js'
@@ -12,21 +12,45 @@ import { timelinePanel } from './timeline.js'
 
 export interface Views {
   readonly element: HTMLElement
+  /** The rank that was picked last. */
+  picked(): number | null
+  /** @param isTold whether it is announced, too */
+  pick(rank: number, isTold?: boolean): void
   close(): void
 }
 
 /** All pictures of a topology and of its plan. The page and reports show the same. */
 export function allViews(topology: TopologyView, plan: PlanView | null, source: RankSource): Views {
-  const pick = (rank: number) => {
-    void graph.pick(rank)
-    void rankProgram.show(rank)
+  const closing = new AbortController()
+  const { signal: closed } = closing
+  let picked: number | null = null
+  const pick = async (rank: number, isTold = true) => {
+    picked = rank
+    const isPicked = () => picked === rank && !closed.aborted
+    try {
+      const [text] = await Promise.all([rankProgram.show(rank, isPicked), graph.pick(rank, isPicked)])
+      if (text !== null && isTold) announce(text)
+    } catch (error) {
+      announce(`Rank ${rank}: ${error instanceof Error ? error.message : String(error)}`)
+    }
   }
-  const graph = graphPanel(topology, plan, source, pick)
-  const rankProgram = rankPanel(topology.statistics.ranks, source, pick)
+  const clear = () => {
+    picked = null
+  }
+  const ranks = topology.statistics.ranks
+  const beside = (step: 1 | -1) => (picked === null ? 0 : (picked + step + ranks) % ranks)
+  const graph = graphPanel(
+    topology,
+    plan,
+    source,
+    { pick, clear, step: (step) => pick(beside(step)) },
+    closed,
+  )
+  const rankProgram = rankPanel(ranks, source, pick)
   const pictures: (HTMLElement | null)[] = [graph.element]
   if (plan !== null) {
-    pictures.push(trafficPanel(plan))
-    if (plan.simulation !== null) pictures.push(timelinePanel(plan.simulation))
+    pictures.push(trafficPanel(plan, closed))
+    if (plan.simulation !== null) pictures.push(timelinePanel(plan.simulation, closed))
     pictures.push(
       histogramPanel('Messages per rank', 'messages', [
         { caption: 'Sent', series: both(plan.messages.sent) },
@@ -63,7 +87,12 @@ export function allViews(topology: TopologyView, plan: PlanView | null, source: 
       keyFigures(topology, plan),
       h('div', { class: 'panels' }, ...shown),
     ),
-    close: () => graph.close(),
+    picked: () => picked,
+    pick,
+    close: () => {
+      closing.abort()
+      graph.close()
+    },
   }
 }
 

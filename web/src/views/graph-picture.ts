@@ -18,8 +18,10 @@ export class GraphPicture {
   readonly #graph = new Graph({ type: 'undirected', multi: true })
   readonly #sigma: Sigma
   readonly #view: GraphView
+  #colors = nodeColors()
   #stopLayout: () => void = () => {}
   #picked: ReadonlySet<string> | null = null
+  #rank: string | null = null
 
   /** @throws where there is no WebGL */
   constructor(holder: HTMLElement, view: GraphView, color: (vertex: number) => string, events: Events) {
@@ -36,9 +38,11 @@ export class GraphPicture {
       })
     }
     const heaviest = view.edges.reduce((most, edges) => Math.max(most, edges), 1)
+    // Many thin lines make a surface, few must be seen one by one.
+    const thinnest = view.from.length > 6000 ? 0.4 : 0.8
     for (let i = 0; i < view.from.length; i++)
       this.#graph.addEdge(String(view.from[i]), String(view.to[i]), {
-        size: 0.4 + 1.4 * (view.edges[i] / heaviest) * (heaviest > 2 ? 1 : 0.3),
+        size: thinnest + 1.4 * (view.edges[i] / heaviest) * (heaviest > 2 ? 1 : 0.3),
       })
     this.#sigma = new Sigma(this.#graph, holder, {
       ...this.#style(),
@@ -49,10 +53,13 @@ export class GraphPicture {
       itemSizesReference: 'screen',
       zIndex: true,
       allowInvalidContainer: true,
-      nodeReducer: (node, data) =>
-        this.#picked === null || this.#picked.has(node)
+      nodeReducer: (node, data) => {
+        if (node === this.#rank)
+          return { ...data, color: this.#colors.critical, size: Math.max(6, data['size'] * 1.4), zIndex: 3 }
+        return this.#picked === null || this.#picked.has(node)
           ? data
-          : { ...data, color: styleValue('--dim'), zIndex: 0 },
+          : { ...data, color: this.#colors.dim, zIndex: 0 }
+      },
       edgeReducer: (edge, data) =>
         this.#picked === null || data['picked'] === true
           ? data
@@ -70,6 +77,7 @@ export class GraphPicture {
   }
 
   restyle(): void {
+    this.#colors = nodeColors()
     for (const [name, value] of Object.entries(this.#style()))
       this.#sigma.setSetting(name as 'defaultEdgeColor', value)
     this.#sigma.refresh()
@@ -78,6 +86,28 @@ export class GraphPicture {
   zoom(factor: number): void {
     const camera = this.#sigma.getCamera()
     camera.animate({ ratio: camera.getState().ratio * factor }, { duration: 120 })
+  }
+
+  /** By a tenth of what is shown, to the right and up. */
+  move(right: number, up: number): void {
+    const camera = this.#sigma.getCamera()
+    const { x, y, ratio } = camera.getState()
+    camera.animate({ x: x + 0.1 * ratio * right, y: y + 0.1 * ratio * up }, { duration: 120 })
+  }
+
+  /** What WebGL has drawn is gone with the frame, so printers get a copy. */
+  show(): void {
+    this.#sigma.refresh({ schedule: false })
+    const { edges, nodes } = this.#sigma.getCanvases()
+    const copy = document.createElement('canvas')
+    copy.className = 'print-picture'
+    copy.width = nodes.width
+    copy.height = nodes.height
+    const context = copy.getContext('2d')
+    for (const layer of [edges, nodes]) context?.drawImage(layer, 0, 0)
+    const holder = this.#sigma.getContainer()
+    holder.querySelector('.print-picture')?.remove()
+    holder.append(copy)
   }
 
   reset(): void {
@@ -96,21 +126,23 @@ export class GraphPicture {
       if (isAggregated)
         this.#graph.addNode(name(r), {
           ...this.#placeOf(r),
-          size: r === rank ? 6 : 3,
-          color: r === rank ? styleValue('--critical') : accent,
+          size: 3,
+          color: accent,
           zIndex: 2,
         })
     }
     for (const r of new Set([...out, ...into])) {
       if (r === rank) continue
-      this.#graph.addEdge(name(rank), name(r), { size: 1.2, color: accent, picked: true, zIndex: 2 })
+      this.#graph.addEdge(name(rank), name(r), { size: 1.6, color: accent, picked: true, zIndex: 2 })
     }
     this.#picked = picked
+    this.#rank = name(rank)
     this.#sigma.refresh()
   }
 
   clear(): void {
     this.#picked = null
+    this.#rank = null
     for (const edge of this.#graph.filterEdges((_, { picked }) => picked === true)) this.#graph.dropEdge(edge)
     for (const node of this.#graph.filterNodes((node) => this.#isRank(node))) this.#graph.dropNode(node)
     this.#sigma.refresh()
@@ -154,4 +186,9 @@ export class GraphPicture {
     const radius = (high - low) / 80
     return { x: x + radius * Math.cos(angle), y: y + radius * Math.sin(angle) }
   }
+}
+
+/** Read once: reducers are called for every vertex of every frame. */
+function nodeColors() {
+  return { dim: styleValue('--dim'), critical: styleValue('--critical') }
 }

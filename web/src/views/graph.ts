@@ -2,7 +2,7 @@ import type { PlanView } from '../../../src/report/plan-view.js'
 import { vertexOf } from '../../../src/report/tiling.js'
 import type { TopologyView } from '../../../src/report/topology-view.js'
 import { onScheme } from '../colors.js'
-import { announce, choice, h, panel, table } from '../dom.js'
+import { choice, h, panel, table } from '../dom.js'
 import { figure } from '../format.js'
 import type { RankSource } from '../source.js'
 import { type Coloring, colorings } from './graph-colors.js'
@@ -10,9 +10,16 @@ import { GraphPicture } from './graph-picture.js'
 
 export interface GraphPanel {
   readonly element: HTMLElement
-  /** Shows a rank and its neighbors. */
-  pick(rank: number): Promise<void>
+  /** Shows a rank and its neighbors. @param isWanted whether it still is when they are there */
+  pick(rank: number, isWanted: () => boolean): Promise<void>
   close(): void
+}
+
+interface Picking {
+  readonly pick: (rank: number) => void
+  readonly clear: () => void
+  /** Picks the next rank, or the one before. */
+  readonly step: (step: 1 | -1) => void
 }
 
 /** A topology as a graph. */
@@ -20,12 +27,25 @@ export function graphPanel(
   topology: TopologyView,
   plan: PlanView | null,
   source: RankSource,
-  onPick: (rank: number) => void,
+  picking: Picking,
+  closed: AbortSignal,
 ): GraphPanel {
   const { graph } = topology
   const available = colorings(topology, plan)
   let coloring: Coloring = available[0]
-  const holder = h('div', { class: 'graph', role: 'img', tabindex: 0, 'aria-label': description(topology) })
+  const holder = h('div', {
+    class: 'graph',
+    role: 'application',
+    'aria-roledescription': 'graph',
+    tabindex: 0,
+    'aria-label': `${description(topology)} ${keys}`,
+    onkeydown: (event) => {
+      const act = actions[(event as KeyboardEvent).key]
+      if (act === undefined) return
+      event.preventDefault()
+      act()
+    },
+  })
   const readout = h('p', { class: 'readout' }, hint(topology))
   const key = h('p', { class: 'keys' })
   let picture: GraphPicture | null = null
@@ -33,7 +53,7 @@ export function graphPanel(
     if (picture !== null) return
     try {
       picture = new GraphPicture(holder, graph, coloring.color, {
-        onPick: (vertex) => onPick(firstRankOf(topology, vertex)),
+        onPick: (vertex) => picking.pick(firstRankOf(topology, vertex)),
         onHover: (text) => {
           readout.textContent = text ?? hint(topology)
         },
@@ -53,7 +73,8 @@ export function graphPanel(
     key.textContent = coloring.text
   }
   recolor()
-  onScheme(() => picture?.restyle())
+  onScheme(() => picture?.restyle(), closed)
+  addEventListener('beforeprint', () => picture?.show(), { signal: closed })
   const controls = h(
     'div',
     { class: 'choices' },
@@ -73,13 +94,29 @@ export function graphPanel(
     {
       type: 'button',
       disabled: true,
-      onclick: () => {
-        picture?.clear()
-        clear.disabled = true
-      },
+      onclick: () => clearPicked(),
     },
     'Clear',
   )
+  const clearPicked = () => {
+    picture?.clear()
+    picking.clear()
+    clear.disabled = true
+    readout.textContent = hint(topology)
+  }
+  const actions: Readonly<Record<string, () => void>> = {
+    '+': () => picture?.zoom(1 / 1.6),
+    '=': () => picture?.zoom(1 / 1.6),
+    '-': () => picture?.zoom(1.6),
+    '0': () => picture?.reset(),
+    ArrowLeft: () => picture?.move(-1, 0),
+    ArrowRight: () => picture?.move(1, 0),
+    ArrowUp: () => picture?.move(0, 1),
+    ArrowDown: () => picture?.move(0, -1),
+    PageDown: () => picking.step(1),
+    PageUp: () => picking.step(-1),
+    Escape: clearPicked,
+  }
   const toolbar = h(
     'div',
     { class: 'toolbar' },
@@ -89,13 +126,12 @@ export function graphPanel(
     clear,
     readout,
   )
-  const pick = async (rank: number) => {
+  const pick = async (rank: number, isWanted: () => boolean) => {
     const neighborhood = await source.neighborhood(rank)
-    if (neighborhood === null) return
+    if (neighborhood === null || !isWanted()) return
     picture?.pick(neighborhood, topology)
     clear.disabled = false
     readout.textContent = `rank ${rank}: sends to ${neighborhood.out.length}, receives from ${neighborhood.in.length}`
-    announce(readout.textContent)
   }
   const element = panel(
     'Topology',
@@ -112,6 +148,9 @@ export function graphPanel(
   return { element, pick, close }
 }
 
+const keys =
+  'Plus and minus zoom, arrow keys move, 0 shows the whole, page down and page up pick the next rank and the one before, escape clears.'
+
 function description({ name, statistics, graph }: TopologyView): string {
   return `Graph of ${name}: ${figure(statistics.ranks)} ranks, ${figure(statistics.edges)} edges, ${figure(graph.communities)} communities.`
 }
@@ -122,7 +161,7 @@ function hint({ graph, statistics }: TopologyView): string {
       ? `${figure(graph.vertices)} ranks`
       : `${figure(graph.vertices)} vertices, each of about ${figure(statistics.ranks / graph.vertices)} ranks`
   const left = graph.pairsLeftOut > 0 ? `; ${figure(graph.pairsLeftOut)} light edges not drawn` : ''
-  return `${shown}${left}. Click a vertex, or enter a rank below.`
+  return `${shown}${left}. Click a vertex, enter a rank below, or press Page Down here.`
 }
 
 function firstRankOf({ graph, statistics }: TopologyView, vertex: number): number {

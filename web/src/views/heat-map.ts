@@ -8,10 +8,10 @@ type Metric = 'messages' | 'blocks'
 type By = 'ranks' | 'nodes'
 
 /** Who sends how much to whom: direct sends and the plan, in the same colors. */
-export function trafficPanel(plan: PlanView): HTMLElement {
+export function trafficPanel(plan: PlanView, closed: AbortSignal): HTMLElement {
   let metric: Metric = 'messages'
   let by: By = 'ranks'
-  const pictures = h('div', { class: 'side-by-side' })
+  const pictures = h('div', { class: 'side-by-side matrices' })
   const legend = h('div', { class: 'legend' })
   const tables = h('div')
   const draw = () => {
@@ -56,7 +56,7 @@ export function trafficPanel(plan: PlanView): HTMLElement {
     )
   }
   draw()
-  onScheme(draw)
+  onScheme(draw, closed)
   return panel(
     'Traffic matrix',
     { class: 'panel' },
@@ -80,7 +80,8 @@ function heatMap(
     height: rows,
     class: 'heat-map',
     tabindex: 0,
-    role: 'img',
+    role: 'application',
+    'aria-roledescription': 'heat map',
     'aria-label': `${title}: ${figure(total)} ${metric} from senders (rows) to receivers (columns). Arrow keys move over the cells.`,
   })
   paint(canvas, rows, values, most)
@@ -121,8 +122,12 @@ function heatMap(
     h(
       'div',
       { class: 'axis-top' },
-      h('span', {}, bounds.of === 'node' ? 'to node 0' : 'to rank 0'),
-      h('span', {}, figure(bounds.of === 'node' ? rows - 1 : last)),
+      h('span', {}, bounds.nodes > 0 ? 'to node 0' : 'to rank 0'),
+      h(
+        'span',
+        {},
+        bounds.nodes > 1 ? `${bounds.nodes} nodes per row` : String(bounds.nodes === 1 ? rows - 1 : last),
+      ),
     ),
     h('div', { class: 'matrix-picture' }, canvas, marker),
     readout,
@@ -161,9 +166,10 @@ function scale(most: number, metric: Metric): HTMLElement[] {
   return [h('span', {}, '1'), bar, h('span', {}, `${figure(most)} ${metric} per cell, logarithmic`)]
 }
 
-function cellName({ start, of }: CellBounds, cell: number): string {
+function cellName({ start, of, nodes }: CellBounds, cell: number): string {
   const [first, last] = [start[cell], start[cell + 1] - 1]
   const ranks = first === last ? `rank ${first}` : `ranks ${first}–${last}`
+  if (of === 'nodes') return `nodes from ${cell * nodes} (${ranks})`
   return of === 'node' ? `node ${cell} (${ranks})` : ranks
 }
 

@@ -29,7 +29,7 @@ const width = 420
 const height = 190
 const left = 44
 const bottom = 34
-const top = 8
+const top = 22
 
 /** Ranks by a count, in bars side by side; all series have the same bins. */
 export function histogramFigure(caption: string, what: string, series: readonly Series[]): HTMLElement {
@@ -76,6 +76,7 @@ export function histogramFigure(caption: string, what: string, series: readonly 
   parts.push(
     svg('line', { x1: left, x2: width - 8, y1: y(0), y2: y(0), class: 'axis' }),
     svg('text', { x: (left + width) / 2, y: height - 4, class: 'tick middle' }, what),
+    svg('text', { x: 2, y: 10, class: 'tick' }, 'ranks'),
   )
   const summary = series
     .map(

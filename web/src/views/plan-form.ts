@@ -16,6 +16,7 @@ const strategies = [
 export function planForm(
   { id, ranks }: TopologyInfo,
   { plan }: { readonly plan: (request: PlanRequest, bytes: number | undefined) => void },
+  ...buttons: readonly HTMLElement[]
 ): HTMLElement {
   const strategy = h('input', { name: 'strategy', value: 'common-neighbor', list: 'strategies', size: 18 })
   const k = h('input', { type: 'number', name: 'k', min: 2, max: Math.max(2, ranks), value: 2 })
@@ -50,7 +51,8 @@ export function planForm(
     h('label', {}, 'k ', k),
     h('label', {}, 'theta ', theta),
     h('label', {}, 'Machine ', machine),
-    h('label', {}, 'Bytes ', bytes),
+    h('label', {}, 'Bytes per block ', bytes),
     h('button', { type: 'submit', class: 'main' }, 'Plan'),
+    ...buttons,
   )
 }

@@ -1,11 +1,12 @@
 import { operationNames, type RankView } from '../../../src/report/rank-view.js'
-import { announce, h, panel, table } from '../dom.js'
+import { h, panel, table } from '../dom.js'
 import { figure } from '../format.js'
 import type { RankSource } from '../source.js'
 
 export interface RankPanel {
   readonly element: HTMLElement
-  show(rank: number): Promise<void>
+  /** @param isWanted whether it still is when its program is there @returns what it is, in words */
+  show(rank: number, isWanted: () => boolean): Promise<string | null>
 }
 
 /** The neighbors of a rank and its program. */
@@ -16,36 +17,35 @@ export function rankPanel(ranks: number, source: RankSource, onPick: (rank: numb
     { class: 'rank-result' },
     h('p', { class: 'note' }, 'Pick a vertex of the graph, or enter a rank.'),
   )
-  const show = async (rank: number) => {
+  const show = async (rank: number, isWanted: () => boolean) => {
     input.value = String(rank)
     const [program, neighborhood] = await Promise.all([source.program(rank), source.neighborhood(rank)])
+    if (!isWanted()) return null
     const parts: HTMLElement[] = []
     if (neighborhood !== null)
       parts.push(
         h(
           'p',
           {},
-          h('strong', {}, `Sends to ${figure(neighborhood.out.length)}: `),
-          listed(neighborhood.out),
+          h('strong', {}, `Sends to ${counted(neighborhood.out.length)}: `),
+          ...listed(neighborhood.out, onPick),
         ),
         h(
           'p',
           {},
-          h('strong', {}, `Receives from ${figure(neighborhood.in.length)}: `),
-          listed(neighborhood.in),
+          h('strong', {}, `Receives from ${counted(neighborhood.in.length)}: `),
+          ...listed(neighborhood.in, onPick),
         ),
       )
     if (program !== null) parts.push(programTable(program))
-    if (program === null)
-      parts.push(
-        h(
-          'p',
-          { class: 'note' },
-          'The program of this rank is not in this file: it has those of the ranks in the timeline.',
-        ),
-      )
-    result.replaceChildren(h('h3', {}, `Rank ${figure(rank)}`), ...parts)
-    announce(`Rank ${rank}: ${program === null ? 'no program here' : `${program.kind.length} operations`}`)
+    if (program === null) parts.push(h('p', { class: 'note' }, source.whyNoProgram))
+    result.replaceChildren(h('h3', {}, `Rank ${rank}`), ...parts)
+    const neighbors =
+      neighborhood === null
+        ? ''
+        : ` sends to ${counted(neighborhood.out.length)}, receives from ${counted(neighborhood.in.length)},`
+    const operations = program === null ? 'no program here' : `${figure(program.kind.length)} operations`
+    return `Rank ${rank}:${neighbors} ${operations}`
   }
   const form = h(
     'form',
@@ -62,10 +62,22 @@ export function rankPanel(ranks: number, source: RankSource, onPick: (rank: numb
   return { element: panel('Rank', { class: 'panel rank' }, form, result), show }
 }
 
-function listed(ranks: readonly number[]): string {
-  if (ranks.length === 0) return 'no rank'
-  const shown = ranks.slice(0, 100).join(', ')
-  return ranks.length > 100 ? `${shown}, and ${ranks.length - 100} more` : shown
+function counted(ranks: number): string {
+  return `${figure(ranks)} ${ranks === 1 ? 'rank' : 'ranks'}`
+}
+
+/** Ranks as buttons, so that edges can be followed without the graph. */
+function listed(ranks: readonly number[], onPick: (rank: number) => void): (HTMLElement | string)[] {
+  const shown = ranks
+    .slice(0, 100)
+    .map((rank) =>
+      h(
+        'button',
+        { type: 'button', class: 'link', 'aria-label': `rank ${rank}`, onclick: () => onPick(rank) },
+        rank,
+      ),
+    )
+  return ranks.length > 100 ? [...shown, `and ${figure(ranks.length - 100)} more`] : shown
 }
 
 function programTable({ rank, phase, kind, peer, blocks, block, leftOut }: RankView): HTMLElement {
@@ -84,6 +96,6 @@ function programTable({ rank, phase, kind, peer, blocks, block, leftOut }: RankV
   return h(
     'div',
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': caption },
-    table(caption, ['phase', 'operation', 'peer', 'blocks', 'which'], rows),
+    table(caption, ['phase', 'operation', 'peer', 'blocks', 'blocks of ranks'], rows),
   )
 }

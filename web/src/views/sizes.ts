@@ -26,7 +26,6 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
     )
   parts.push(
     svg('line', { x1: left, x2: width - 8, y1: y(1), y2: y(1), class: 'reference' }),
-    svg('text', { x: width - 8, y: y(1) - 4, class: 'tick end' }, 'direct'),
     svg('polyline', {
       points: shown.map((s) => `${x(s.bytes)},${y(s.speedup)}`).join(' '),
       class: 'line planned',
@@ -40,7 +39,11 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
       ),
       svg('text', { x: x(s.bytes), y: height - bottom + 15, class: 'tick middle' }, bytes(s.bytes)),
     ]),
-    svg('text', { x: (left + width) / 2, y: height - 4, class: 'tick middle' }, 'length of a block'),
+    svg(
+      'text',
+      { x: (left + width) / 2, y: height - 4, class: 'tick middle' },
+      'bytes per block, logarithmic',
+    ),
   )
   const rows = sizes.map((s) => [
     bytes(s.bytes),
@@ -58,7 +61,7 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
       h(
         'figure',
         { class: 'chart' },
-        h('figcaption', {}, 'Simulated time of direct sends / of the plan'),
+        h('figcaption', {}, 'Simulated time of direct sends / of the plan; dashed: equal'),
         svg(
           'svg',
           {
@@ -71,7 +74,7 @@ export function sizesPanel({ sizes, planMs }: PlanView): HTMLElement | null {
       ),
       table(
         'Times are simulated; planning is measured. Break-even: starts until planning has paid.',
-        ['block', 'direct', 'planned', 'speedup', 'break-even, starts'],
+        ['bytes per block', 'direct', 'planned', 'speedup', 'break-even, starts'],
         rows,
       ),
     ),

@@ -112,7 +112,7 @@ export function statisticsPanel(topology: TopologyView, plan: PlanView | null): 
       'div',
       { class: 'tables' },
       table('Plan compared with direct sends', ['', 'direct', 'planned', 'change'], rows),
-      table('How it was made', ['', ''], facts),
+      h('div', { class: 'facts' }, table('How it was made', ['', ''], facts)),
       ofTopology,
     ),
   )

@@ -8,7 +8,7 @@ import { drawTimeline, layoutOf } from './timeline-canvas.js'
 type Shown = 'planned' | 'direct'
 
 /** What the processors of some ranks do over time, and who waits for whom. */
-export function timelinePanel(simulation: SimulationView): HTMLElement {
+export function timelinePanel(simulation: SimulationView, closed: AbortSignal): HTMLElement {
   let shown: Shown = 'planned'
   const holder = h('div', { class: 'timeline' })
   const waits = h('div')
@@ -41,7 +41,7 @@ export function timelinePanel(simulation: SimulationView): HTMLElement {
     waits.replaceChildren(waitsTable(timeline, name))
   }
   draw()
-  onScheme(draw)
+  onScheme(draw, closed)
   const select = choice<Shown>(
     'Of',
     [
@@ -112,7 +112,8 @@ function picture(view: TimelineView, timeUs: number, longest: number, name: stri
   const canvas = h('canvas', {
     class: 'timeline-canvas',
     tabindex: 0,
-    role: 'img',
+    role: 'application',
+    'aria-roledescription': 'timeline',
     'aria-label': `Timeline of ${name}: ${view.ranks.length} ranks over ${time(timeUs)}. Plus and minus zoom, left and right move.`,
   })
   const readout = h(
@@ -179,7 +180,8 @@ function picture(view: TimelineView, timeUs: number, longest: number, name: stri
     readout,
   )
   new ResizeObserver(redraw).observe(canvas)
-  return h('figure', {}, canvas, controls)
+  const what = h('figcaption', {}, 'A row per rank; simulated time from the left to the right.')
+  return h('figure', {}, what, canvas, controls)
 }
 
 function intervalAt(view: TimelineView, row: number, at: number): string {
@@ -199,7 +201,7 @@ function waitsTable({ waits }: TimelineView, name: string): HTMLElement {
   if (waits.length === 0) return h('p', { class: 'note' }, 'No rank waits.')
   return table(
     `Longest waits of ${name}, over all ranks`,
-    ['rank', 'waits for rank', 'in all', 'times'],
+    ['rank', 'waits for rank', 'total, simulated', 'waits'],
     waits
       .slice(0, 12)
       .map((wait) => [String(wait.rank), String(wait.for), time(wait.us), figure(wait.times)]),
