@@ -104,7 +104,6 @@ export class BatchReader {
   /** By length. */
   readonly #headers = Array.from({ length: maxHeaderWords + 1 }, (_, words) => new Int32Array(words))
   #bytes: Uint8Array = nothing
-  #view: DataView = new DataView(nothing.buffer)
   #at = 0
 
   /**
@@ -115,29 +114,26 @@ export class BatchReader {
    */
   open(message: Uint8Array, sequence: number): void {
     this.close()
-    const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
-    checkMessage(view, sequence)
+    checkMessage(message, sequence)
     this.#bytes = message
-    this.#view = view
     this.#at = headBytes
   }
 
   /** Moves on to the next frame; false at the end of the message. */
   next(): boolean {
-    const view = this.#view
     const bytes = this.#bytes
     let at = this.#at
     if (at >= bytes.length) {
       this.close()
       return false
     }
-    const headerWords = view.getUint16(at, true)
-    const payloadBytes = view.getUint32(at + 4, true)
-    this.kind = view.getUint16(at + 2, true)
+    const headerWords = u16(bytes, at)
+    const payloadBytes = i32(bytes, at + 4) >>> 0
+    this.kind = u16(bytes, at + 2)
     this.#at = at + frameBytes(headerWords, payloadBytes)
     at += frameHeadBytes
     const header = this.#headers[headerWords]!
-    for (let n = 0; n < headerWords; n++, at += 4) header[n] = view.getInt32(at, true)
+    for (let n = 0; n < headerWords; n++, at += 4) header[n] = i32(bytes, at)
     this.header = header
     this.payload = payloadBytes === 0 ? nothing : bytes.subarray(at, at + payloadBytes)
     return true
@@ -150,23 +146,33 @@ export class BatchReader {
   }
 }
 
+// A view of every message would cost more than to put the numbers together.
+
+function u16(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8)
+}
+
+function i32(bytes: Uint8Array, at: number): number {
+  return bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24)
+}
+
 /** Words that the record of a bulk transfer has. */
 const bulkHeaderWords = 7
 
-function checkMessage(view: DataView, sequence: number): void {
-  const { byteLength } = view
+function checkMessage(message: Uint8Array, sequence: number): void {
+  const byteLength = message.length
   if (byteLength < headBytes + frameHeadBytes || byteLength % 8 !== 0) {
     throw malformed(`a batch of frames, got ${byteLength} bytes`)
   }
-  const number = view.getUint32(0, true)
+  const number = i32(message, 0) >>> 0
   if (number !== sequence) throw malformed(`message ${sequence} of the link, got ${number}`)
-  const announced = view.getUint32(4, true)
+  const announced = i32(message, 4) >>> 0
   if (announced !== byteLength) throw malformed(`${announced} bytes as announced, got ${byteLength}`)
   for (let at = headBytes; at < byteLength; ) {
     // A multiple of 8 is left, so the head of a frame is there.
-    const headerWords = view.getUint16(at, true)
-    const kind = view.getUint16(at + 2, true)
-    const payloadBytes = view.getUint32(at + 4, true)
+    const headerWords = u16(message, at)
+    const kind = u16(message, at + 2)
+    const payloadBytes = i32(message, at + 4) >>> 0
     if (headerWords > maxHeaderWords) throw malformed(`at most ${maxHeaderWords} words, got ${headerWords}`)
     const most = largestPayload(kind, headerWords)
     if (payloadBytes > most) {
