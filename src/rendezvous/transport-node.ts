@@ -41,15 +41,28 @@ export function nodeTransport(options: NodeTransportOptions): SocketTransport {
   }
 }
 
-/** @internal A socket of `ws` that also decides whether it keeps the event loop alive: its type would need the types of `ws`. */
+/** Messages below this many bytes are copied behind their head: a write of two pieces costs more than the copy. */
+const shortBytes = 2048
+/** Of RFC 6455, 5.2: a whole message of bytes; a mask follows the length; the length is in the next two bytes. */
+const [wholeBinary, isMasked, longerLength] = [0x82, 0x80, 126]
+
+/** Of what has been sent, or has not. */
+type Sent = (error?: Error) => void
+
+/**
+ * @internal A socket of `ws` that decides whether it keeps the event loop alive, and writes short messages at once: its type
+ * would need the types of `ws`.
+ */
 export class NodeSocket extends WebSocket implements Socket {
   readonly reportsSent = true
   #net: NetSocket | undefined
+  #isDialed = false
   #isRef = true
 
   /** Names the connection below. */
-  stand(on: NetSocket): void {
+  stand(on: NetSocket, isDialed: boolean): void {
     this.#net = on
+    this.#isDialed = isDialed
     // Whoever uses the socket listens to 'close', which follows every error.
     this.on('error', () => {})
     // A connection that a firewall has forgotten, or whose other host is gone, breaks though nothing is sent on it. The
@@ -67,6 +80,17 @@ export class NodeSocket extends WebSocket implements Socket {
     })
   }
 
+  /**
+   * As that of `ws`, which writes every message when it is sent, because nothing is compressed: messages written here keep their
+   * place among its own.
+   */
+  override send(data: string | Uint8Array, sent?: object | Sent, last?: Sent): void {
+    const net = this.#net
+    const isShort = typeof data === 'object' && data.length < shortBytes && this.readyState === WebSocket.OPEN
+    if (net === undefined || !isShort || typeof sent === 'object') super.send(data, sent as object, last)
+    else net.write(shortMessage(data, this.#isDialed), sent as (() => void) | undefined)
+  }
+
   get receivedBytes(): number {
     return this.#net?.bytesRead ?? 0
   }
@@ -82,6 +106,22 @@ export class NodeSocket extends WebSocket implements Socket {
   }
 }
 
+/** The only frame of a message. A dialed connection has a mask, which is 0. */
+function shortMessage(data: Uint8Array, isDialed: boolean): Buffer {
+  const isLonger = data.length >= longerLength
+  const headBytes = (isLonger ? 4 : 2) + (isDialed ? 4 : 0)
+  const frame = Buffer.allocUnsafe(headBytes + data.length)
+  frame[0] = wholeBinary
+  frame[1] = (isLonger ? longerLength : data.length) | (isDialed ? isMasked : 0)
+  if (isLonger) {
+    frame[2] = data.length >> 8
+    frame[3] = data.length & 0xff
+  }
+  if (isDialed) frame.fill(0, headBytes - 4, headBytes)
+  frame.set(data, headBytes)
+  return frame
+}
+
 function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socket {
   const socket = new NodeSocket(url, [], {
     perMessageDeflate: false,
@@ -94,7 +134,7 @@ function dial(url: string, { maxMessageBytes, ca }: NodeTransportOptions): Socke
     ...(ca === undefined ? {} : { ca }),
   })
   socket.on('error', () => {})
-  socket.on('upgrade', (response) => socket.stand(response.socket))
+  socket.on('upgrade', (response) => socket.stand(response.socket, true))
   return socket
 }
 
@@ -162,7 +202,7 @@ export function upgradeTo(
     sockets.handleUpgrade(request, connection, head, (socket) => {
       // Connections of HTTP servers are, also those of TLS.
       const net = connection as NetSocket
-      socket.stand(net)
+      socket.stand(net, false)
       accept(socket, net.remoteAddress ?? 'unknown')
     })
 }

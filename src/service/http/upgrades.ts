@@ -32,7 +32,7 @@ export function acceptSockets(
     if (refusal !== null) return refuse(net, refusal)
     if (pathOf(request) === '/v1/rendezvous') return mounted.upgrade(request, net, head)
     sockets.handleUpgrade(request, net, head, (socket) => {
-      socket.stand(request.socket)
+      socket.stand(request.socket, false)
       answered.set(socket, true)
       socket.on('pong', () => answered.set(socket, true))
       socket.on('close', () => answered.delete(socket))

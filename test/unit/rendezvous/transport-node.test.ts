@@ -51,6 +51,40 @@ describe('sockets of Node', () => {
       }
     }))
 
+  it('keep the order of short and long messages, whole at every length of their head', () =>
+    inPair(async (dialed, accepted) => {
+      const lengths = [1, 125, 126, 127, 255, 256, 2047, 2048, 3, 65_535, 65_536, 8]
+      for (const [from, to] of [
+        [dialed, accepted],
+        [accepted, dialed],
+      ] as const) {
+        const received: Uint8Array[] = []
+        const all = new Promise<void>((resolve) =>
+          to.addEventListener('message', ({ data }) => {
+            if (received.push(messageBytes(data)!.slice()) === lengths.length) resolve()
+          }),
+        )
+        const sent = lengths.map((length, n) => new Uint8Array(length).fill(n + 1))
+        for (const message of sent) from.send(message)
+        // Sent means copied, or still to be reported.
+        await Promise.all([all, new Promise((resolve) => from.send(new Uint8Array(1), resolve))])
+        expect(received.slice(0, sent.length)).toEqual(sent)
+      }
+    }))
+
+  it('take no short message once they are closing', () =>
+    inPair(async (dialed, accepted) => {
+      let delivered = 0
+      accepted.addEventListener('message', () => delivered++)
+      const ends = [closed(dialed), closed(accepted)]
+      dialed.send(new Uint8Array(8))
+      dialed.close()
+      const failed = await new Promise<unknown>((resolve) => dialed.send(new Uint8Array(8), resolve))
+      await Promise.all(ends)
+      expect(failed).toBeInstanceOf(Error)
+      expect(delivered).toBe(1)
+    }))
+
   it('are closed with code 1009 by a message that is too large, which is not delivered', () =>
     inPair(
       async (dialed, accepted) => {
