@@ -6,9 +6,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { WebSocket, WebSocketServer } from 'ws'
-import { expectEqual } from './programs/timing.js'
+import { expectEqual, longestBatchMs } from './programs/timing.js'
 
 const options = { perMessageDeflate: false, maxPayload: 2 ** 26 } as const
+const warmUpMs = 1000
 type Measure = (socket: WebSocket, sizeBytes: number, plan: readonly number[]) => Promise<number>
 const measures: Readonly<Record<string, Measure>> = { pingpong, stream, exchange }
 const [kind, ...words] = process.argv.slice(2)
@@ -115,17 +116,29 @@ async function exchange(socket: WebSocket, sizeBytes: number, [calls]: readonly 
   return samples[samples.length >> 1]
 }
 
-/** Median microseconds of one operation over batches, after as many batches of warm-up. */
+/**
+ * Median microseconds of one operation over batches; their times are limited as those of programs/timing.ts: where each core halts
+ * between two messages, a message takes several times longer than on a busy machine.
+ */
 async function timed(
   operation: () => Promise<unknown>,
   iterations: number,
   batches: number,
 ): Promise<number> {
+  let onceMs = Number.POSITIVE_INFINITY
+  const warmUp = performance.now()
+  do onceMs = Math.min(onceMs, await millisecondsOf(operation, Math.ceil(iterations / 10)))
+  while (performance.now() - warmUp < warmUpMs)
+  const perBatch = Math.max(1, Math.min(iterations, Math.floor(longestBatchMs / onceMs)))
   const samples: number[] = []
-  for (let batch = -batches; batch < batches; batch++) {
-    const begin = performance.now()
-    for (let n = 0; n < iterations; n++) await operation()
-    if (batch >= 0) samples.push(((performance.now() - begin) * 1000) / iterations)
-  }
+  for (let batch = 0; batch < batches; batch++)
+    samples.push((await millisecondsOf(operation, perBatch)) * 1000)
   return samples.sort((x, y) => x - y)[batches >> 1]
+}
+
+/** Milliseconds of one operation. */
+async function millisecondsOf(operation: () => Promise<unknown>, iterations: number): Promise<number> {
+  const begin = performance.now()
+  for (let n = 0; n < iterations; n++) await operation()
+  return (performance.now() - begin) / iterations
 }

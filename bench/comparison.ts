@@ -66,7 +66,10 @@ interface Tally {
 }
 
 /** Runs all implementations in turn; every round begins with the next one. After two failures one no longer takes part. */
-export async function compare({ implementations }: Suite, runs: number): Promise<ReadonlyMap<string, Tally>> {
+export async function compare(
+  { name, implementations }: Suite,
+  runs: number,
+): Promise<ReadonlyMap<string, Tally>> {
   const tallies = implementations.map(
     (implementation): Tally => ({
       implementation,
@@ -77,6 +80,8 @@ export async function compare({ implementations }: Suite, runs: number): Promise
     }),
   )
   for (let run = 0; run < runs; run++) {
+    // Figures are printed when all rounds of a suite are done.
+    console.error(`${name}: round ${run + 1} of ${runs}`)
     for (let turn = 0; turn < tallies.length; turn++) {
       const tally = tallies[(run + turn) % tallies.length]
       if (tally.failures >= 2 || run % (tally.implementation.every ?? 1) !== 0) continue

@@ -11,7 +11,7 @@ export function websocketSuites(built: BuiltPrograms, sizes: readonly number[]):
 
 /** Rounds of ping-pong and stream: each starts processes for every implementation. */
 const runs = 5
-/** Processes that share two cores with their compilers need as long until all is compiled; the bare ones run longer before the first. */
+/** Processes that share two cores with their compilers need as long until all is compiled; the bare ones have as long. */
 const warmUpMs = 1000
 
 function pingPong(built: BuiltPrograms, messages: readonly number[]): Suite {

@@ -11,7 +11,7 @@ export interface Effort {
 }
 
 /** Limit of a batch. */
-const longestBatchMs = 5
+export const longestBatchMs = 5
 const probes = 3
 
 /**
