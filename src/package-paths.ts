@@ -44,8 +44,11 @@ let packaged: boolean | undefined
 
 /** Version of this package; where an application bundles this code, a text that is the same for all of them. */
 export function ownVersion(): string {
-  return isPackaged() ? (manifest().version ?? 'unknown') : 'bundled'
+  version ??= isPackaged() ? (manifest().version ?? 'unknown') : 'bundled'
+  return version
 }
+
+let version: string | undefined
 
 function manifestName(): string | undefined {
   return manifest().name

@@ -10,23 +10,16 @@ export class Asking {
     this.#url = url
   }
 
-  async text(method: string, path: string, body?: string | Buffer, type?: string): Promise<string> {
+  async text(method: string, path: string, body?: string, type?: string): Promise<string> {
     const response = await this.#answer(method, path, body, type)
     let text = ''
     for await (const piece of response.setEncoding('utf8')) text += piece
     return text
   }
 
-  /** Reads an answer and forgets it. @returns its bytes */
-  async bytes(path: string): Promise<number> {
-    let bytes = 0
-    for await (const piece of await this.#answer('GET', path)) bytes += (piece as Buffer).length
-    return bytes
-  }
-
-  async upload(body: string | Buffer, format = 'spec'): Promise<TopologyInfo> {
+  async upload(spec: string): Promise<TopologyInfo> {
     return JSON.parse(
-      await this.text('POST', `/v1/topologies?format=${format}`, body, 'text/plain'),
+      await this.text('POST', '/v1/topologies?format=spec', spec, 'text/plain'),
     ) as TopologyInfo
   }
 
@@ -48,12 +41,7 @@ export class Asking {
     return Number(found[1])
   }
 
-  #answer(
-    method: string,
-    path: string,
-    body?: string | Buffer,
-    type = 'application/json',
-  ): Promise<IncomingMessage> {
+  #answer(method: string, path: string, body?: string, type = 'application/json'): Promise<IncomingMessage> {
     return new Promise((resolve, reject) => {
       const headers = body === undefined ? {} : { 'content-type': type }
       const asked = request(this.#url + path, { method, headers, agent: this.#agent }, (response) => {

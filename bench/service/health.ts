@@ -1,4 +1,9 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { type Figure, median, ownFigure } from '../bench.js'
 import { Asking } from './asking.js'
 import { RunningService, withBareServer } from './running-service.js'
@@ -6,7 +11,7 @@ import { percentile } from './samples.js'
 
 /** Milliseconds between two questions, answered or not: what holds the service up is in as many samples as it lasts. */
 const betweenMs = 5
-/** Of the issue: while a plan is made. */
+/** What an operator's health check must not notice. */
 const mostMs = 50
 
 /** Samples in milliseconds, of the service and of a bare server that is asked as often. */
@@ -15,45 +20,85 @@ interface Answers {
   readonly bare: number[]
 }
 
-/** How long `/healthz` takes while the service works, beside a bare server of the same framework in a process that is idle. */
-export async function* health(quick: boolean): AsyncGenerator<Figure> {
-  const figures = await withBareServer((bareUrl) =>
-    RunningService.use(async ({ url }) => {
-      const [ask, bare] = [new Asking(url), new Asking(bareUrl)]
-      const during = (work: () => Promise<unknown>) => asked(ask, bare, work)
-      const ranks = quick ? '10,000' : '100,000'
-      const topology = quick ? 'moore:100x100:r=2' : 'moore:400x250:r=4'
-      const rounds = quick ? 1 : 3
-      // The code is warm, as it is in a service that has run for a while.
-      await during(() => later(1000))
-      const idle = [await during(() => later(quick ? 1000 : 5000))]
-      const { id } = await ask.upload(topology)
+/** How long `/healthz` takes while a plan is made, beside a bare server of the same framework in a process that is idle. */
+export async function* healthPlanning(quick: boolean): AsyncGenerator<Figure> {
+  yield* await besideBareServer(async (ask, during) => {
+    const ranks = quick ? '10,000' : '100,000'
+    // As large as that a thread plans for 20 seconds.
+    const topology = quick ? 'moore:100x100:r=2' : 'moore:400x250:r=4'
+    const idle = await during(() => later(quick ? 1000 : 5000))
+    const { id } = await ask.upload(topology)
+    const job = await ask.plan({ topology: id, k: 4 })
+    const planning = await during(() => ask.done(job))
+    return [
+      ...figuresOf('the service is idle', [idle], null, { quick }),
+      ...figuresOf(`a plan of ${ranks} ranks is made`, [planning], mostMs, { topology, quick }),
+    ]
+  })
+}
+
+/** The same while large bodies travel, to and from a third process. */
+export async function* healthTransfers(quick: boolean): AsyncGenerator<Figure> {
+  const folder = mkdtempSync(join(tmpdir(), 'rankweave-bench-bodies-'))
+  try {
+    yield* await besideBareServer(async (ask, during, url) => {
+      const { id } = await ask.upload(quick ? 'moore:100x100:r=2' : 'moore:400x250:r=2')
       const job = await ask.plan({ topology: id, k: 4 })
-      const planning = [await during(() => ask.done(job))]
-      const path = `/v1/plans/${job.plan}/schedule`
-      const downloads: Answers[] = []
+      await ask.done(job)
+      const rounds = quick ? 1 : 3
       let bytes = 0
+      const downloads: Answers[] = []
+      const schedule = `${url}/v1/plans/${job.plan}/schedule`
+      // The first reader waits until the file has been verified.
+      await transferred(schedule)
       for (let round = 0; round < rounds; round++)
         downloads.push(
           await during(async () => {
-            bytes = await ask.bytes(path)
+            bytes = await transferred(schedule)
           }),
         )
+      const file = join(folder, 'edges')
       const uploads: Answers[] = []
       for (let round = 0; round < rounds; round++) {
-        const body = edgeList(quick ? 2 ** 22 : 2 ** 26, round)
-        uploads.push(await during(() => ask.upload(body, 'edges')))
+        writeFileSync(file, edgeList(quick ? 2 ** 22 : 2 ** 26, round))
+        uploads.push(await during(() => transferred(`${url}/v1/topologies?format=edges`, file)))
       }
-      const mebibytes = (count: number) => Math.round(count / 2 ** 20)
+      const what = `a schedule of ${quick ? '10,000' : '100,000'} ranks, ${Math.round(bytes / 2 ** 20)} MiB, is downloaded`
       return [
-        ...figuresOf('the service is idle', idle, null, { quick }),
-        ...figuresOf(`a plan of ${ranks} ranks is made`, planning, mostMs, { topology, quick }),
-        ...figuresOf(`its schedule of ${mebibytes(bytes)} MiB is downloaded`, downloads, mostMs, { quick }),
+        ...figuresOf(what, downloads, mostMs, { quick }),
         ...figuresOf(`a topology of ${quick ? 4 : 64} MiB is uploaded`, uploads, mostMs, { quick }),
       ]
+    })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+type During = (work: () => Promise<unknown>) => Promise<Answers>
+
+function besideBareServer(
+  measure: (ask: Asking, during: During, url: string) => Promise<readonly Figure[]>,
+): Promise<readonly Figure[]> {
+  return withBareServer((bareUrl) =>
+    RunningService.use(async ({ url }) => {
+      const [ask, bare] = [new Asking(url), new Asking(bareUrl)]
+      const during: During = (work) => asked(ask, bare, work)
+      // The code is warm, as it is in a service that has run for a while.
+      await during(() => later(1000))
+      return measure(ask, during, url)
     }),
   )
-  yield* figures
+}
+
+/** @returns bytes of the answer */
+function transferred(...words: string[]): Promise<number> {
+  const program = fileURLToPath(new URL('transfer.mjs', import.meta.url))
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [program, ...words], (error, stdout) => {
+      if (error === null) resolve(Number(stdout))
+      else reject(error)
+    })
+  })
 }
 
 function figuresOf(

@@ -21,7 +21,7 @@ export async function* page(quick: boolean): AsyncGenerator<Figure> {
     const pages = await ServicePages.open(url)
     try {
       const { page } = await pages.tab()
-      return await watched(page, quick ? 10 : 60)
+      return await watched(page, quick ? 10 : 30)
     } finally {
       await pages.close()
     }

@@ -1,12 +1,13 @@
 import type { Bench, Figure } from '../bench.js'
 import { builtProgram } from './built.js'
-import { health } from './health.js'
+import { healthPlanning, healthTransfers } from './health.js'
 import { page } from './page.js'
 import { plans } from './plans.js'
 import { worldsSuite } from './worlds.js'
 
 const suites: Readonly<Record<string, (quick: boolean) => AsyncGenerator<Figure>>> = {
-  health,
+  'health-planning': healthPlanning,
+  'health-transfers': healthTransfers,
   plans,
   worlds: worldsSuite,
   page,

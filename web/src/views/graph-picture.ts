@@ -8,6 +8,15 @@ import { styleValue } from '../colors.js'
 import { figure } from '../format.js'
 import { layOut } from './layout.js'
 
+/** Whether WebGL has no graphics processor here: then frames with many edges are what the page waits for. */
+function isDrawnByProcessor(): boolean {
+  drawnByProcessor ??=
+    document.createElement('canvas').getContext('webgl2', { failIfMajorPerformanceCaveat: true }) === null
+  return drawnByProcessor
+}
+
+let drawnByProcessor: boolean | undefined
+
 interface Events {
   readonly onPick: (vertex: number) => void
   readonly onHover: (text: string | null) => void
@@ -48,7 +57,7 @@ export class GraphPicture {
       ...this.#style(),
       renderLabels: false,
       renderEdgeLabels: false,
-      hideEdgesOnMove: view.from.length > 20_000,
+      hideEdgesOnMove: view.from.length > (isDrawnByProcessor() ? 2_000 : 20_000),
       minEdgeThickness: 0.5,
       itemSizesReference: 'screen',
       zIndex: true,
